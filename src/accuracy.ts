@@ -1,4 +1,4 @@
-/** The error that a result may have, as all calls take it. */
+/** The maximum error of results, an option of all pricing functions. */
 import { SpecError } from "./errors.ts";
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Elementary functions whose bits are the same on every JavaScript engine, as long as `Math.exp` and `Math.log` are.
- * Engines differ in the last bits of `**`, of `Math.sin` and of `Math.cos`.
+ * Elementary functions with bitwise identical results on all JavaScript engines, provided that `Math.exp` and
+ * `Math.log` are identical. Engines differ in the last bits of `**`, `Math.sin` and `Math.cos`.
  */
 
 /** Returns xʸ for x ≥ 0, as e^(y·ln x). The relative error is about |y·ln x| units in the last place. */
@@ -16,7 +16,7 @@ export function cosPi(x: number): number {
   return cosine(r);
 }
 
-/** Terms of the series, which are below 2⁻⁵³ of the sum then. */
+/** The number of terms of the series. Further terms are below 2⁻⁵³ of the sum. */
 const TERMS = 10;
 
 function cosine(r: number): number {

@@ -1,4 +1,4 @@
-/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
+/** Checks of arguments that no compiler has checked, because they come from JavaScript or JSON. */
 import { SpecError } from "./errors.ts";
 
 /** Returns the type of a value in words for an error message: "nothing", "null", "an array", "a string". */
@@ -6,7 +6,9 @@ export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name = value.constructor?.name ?? "Object";
+  return name === "Object" ? "an object" : `an object (${name})`;
 }
 
 /**
@@ -24,16 +26,6 @@ export function isObject(path: string, value: unknown, expected: string): void {
  */
 export function isList(path: string, value: unknown, expected: string): void {
   if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
-}
-
-/**
- * Checks that settings are an object without unknown fields. `who` is the name of the function that takes them and
- * `known` are the fields, both for the error message. @throws SpecError for anything else
- */
-export function knownFields(who: string, given: object, known: readonly string[]): void {
-  isObject(who, given, `an object with ${known.join(", ")}`);
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
 }
 
 /** Checks that an argument is one of the allowed values. `path` is its name in the error message. @throws SpecError */
@@ -64,4 +56,13 @@ export function knownKeys(path: string, object: object, known: readonly string[]
   const unknown = Object.keys(object).find((key) => !known.includes(key));
   if (unknown === undefined) return;
   throw new SpecError(`${path === "" ? "" : `${path}.`}${unknown}: unknown; expected one of ${known.join(", ")}`);
+}
+
+/**
+ * Checks that settings are an object without unknown fields. `who` is the name of the function that takes them, for the
+ * error message. @throws SpecError for anything else
+ */
+export function knownFields(who: string, given: object, known: readonly string[]): void {
+  isObject(who, given, `an object with ${known.join(", ")}`);
+  knownKeys(who, given, known);
 }

@@ -5,7 +5,7 @@
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
-  /** The entries in the order of their last use. */
+  /** The entries in the order of their last use, the least recent one first. */
   readonly #entries = new Map<K, V>();
 
   constructor(max: number, dropped: (value: V) => void = () => {}) {

@@ -1,7 +1,9 @@
-/** Memories of pure functions, which find what they have made by the content of what it was made of. */
+/** Caches for the results of pure functions, whose arguments are compared by content. */
 import { LastUsed } from "./last-used.ts";
 
-/** Longer keys than this cost more memory than making a result again costs time. */
+/**
+ * The maximum length of a key. For longer ones, the cache would need too much memory, and the result is computed again.
+ */
 const MAX_KEY = 2 ** 18;
 
 /**
@@ -54,7 +56,7 @@ export function keyOf(value: unknown, functionKey: (f: object) => string = ident
 const numbers = new WeakMap<object, number>();
 let count = 0;
 
-/** A text that is the same for the same object only. */
+/** A text that is the same for an object at each call, and different for every other object. */
 function identityOf(object: object): string {
   let number = numbers.get(object);
   if (number === undefined) numbers.set(object, (number = count++));

@@ -1,7 +1,4 @@
-/**
- * Lets the event loop turn: a device that works in the background has said something, a signal has come, a page can
- * be drawn.
- */
+/** Lets the event loop run once, so that messages of devices and signals arrive, and a page can be drawn. */
 function pause(): Promise<void> {
   if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
   // Timers would wait for 4 ms in a page.
@@ -15,7 +12,9 @@ function pause(): Promise<void> {
   });
 }
 
-/** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
+/**
+ * The time in milliseconds after which long work on the host lets the event loop run, which itself takes microseconds.
+ */
 const TURN = 3;
 
 /** A timer for long work on the host, which lets the event loop run every few milliseconds. */
@@ -23,7 +22,7 @@ export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
 
-  /** @throws the signal's reason */
+  /** Starts the timer. @throws the signal's reason if it was aborted before */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
     signal?.throwIfAborted();
@@ -73,7 +72,10 @@ export class Work {
   readonly #turns: Turns;
   readonly #counted: { done: number; total: number };
 
-  /** `counted`: of several devices that work together, whose progress is one. @throws the signal's reason */
+  /**
+   * Starts the work. `counted` is the progress that several parts of one task share, for example on several devices.
+   * @throws the signal's reason if it was aborted before
+   */
   constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;

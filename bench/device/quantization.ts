@@ -17,7 +17,7 @@ import {
   type TransitionMethod,
 } from "../../src/quantization/index.ts";
 import { rowPlaces } from "../../src/quantization/tree/quantization-tree.ts";
-import { emptyRows, RowMaker } from "../../src/quantization/tree/rows.ts";
+import { emptyRows, rowMakerOf } from "../../src/quantization/tree/rows.ts";
 import { LAYER_GROUP, layersKernel } from "../../src/quantization/tree/by-layers.ts";
 import { walkKernel } from "../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
@@ -88,7 +88,7 @@ async function job(
 
   using counter = await TransitionCounter.create(device, settings);
   const { plan, counters } = counter;
-  using maker = await RowMaker.create(device, rowPlaces(plan), precision);
+  using maker = await rowMakerOf(device, rowPlaces(plan), precision);
   const { rows, slots } = first.rows;
   const sparse = emptyRows(device, precision, rows, slots);
   const fill = (): void => maker.fill(counters, sparse.columns, sparse.probabilities);

@@ -91,8 +91,9 @@ they have them, and each name means the same everywhere.
 
 ### One bad entry
 
-The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, "error" where its own
-numbers are out of bounds, and an \`error\` that says which. A single result has a \`status\` or an \`error\` itself.
+The numbers of an entry that fails are NaN, or Infinity where its status is "not-finite". Columns of results have a
+\`status\` for each entry, "error" where its own numbers are out of bounds, and an \`error\` that says which. A single
+result has a \`status\` or an \`error\` itself.
 
 | call | an entry is | it fails by | where there is one only |
 | --- | --- | --- | --- |
@@ -116,10 +117,13 @@ array, also of one element, it fails the instances that have it.
 | --- | --- |
 | \`solve\`, \`solveOnSparseGrid\`, \`calibrate\` of an equation | f32x2 |
 | \`feynkac/linalg\` | f32x2 |
-| \`priceBook\`, \`priceTrades\`, \`explainBook\` | f32x2; f32 unless asked |
+| \`priceBook\`, \`priceTrades\`, \`explainBook\` | f32x2, by all methods |
 | \`randomNumbers\`, \`RandomGenerator\`, \`CorrelatedNormals\`, \`BrownianBridge\` | \`PrecisionError\`: take f32 |
 | \`monteCarlo\`, \`longstaffSchwartz\`, \`calibrate\` of paths, \`fitLeverage\` | \`PrecisionError\`: take f32 |
-| quantizers, trees and swings of \`feynkac/quantization\` | \`PrecisionError\`: take f32 |`;
+| quantizers, trees and swings of \`feynkac/quantization\` | \`PrecisionError\`: take f32 |
+
+The first kernels of a book wait in f32x2 for a test of the adapter, 2 s, and compile for seconds each; in f32 they take
+a tenth of that. Results of both say their \`precision\`, and their \`errorEstimate\` contains its rounding.`;
 
 const named = (entry: Entry, kind: Kind): Export[] =>
   entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

@@ -54,8 +54,8 @@ function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: P
 }
 
 /**
- * Resolves when a rebate is paid. That a knock-in was never hit is known at expiry only, so that is when its rebate is
- * paid.
+ * Returns when a rebate is paid, "hit" or "expiry". The rebate of a knock-in option is always paid at expiry, because
+ * it is not known earlier that the barrier was never hit.
  */
 function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: Place): "hit" | "expiry" {
   const knockIn = type.endsWith("-in");

@@ -1,4 +1,4 @@
-/** Curves and models of rates from the quotes of a market, and how well they fit. */
+/** Calibration of interest-rate curves and models to market quotes, with reports on the fit. */
 import {
   type CurveFit,
   fitCurve,

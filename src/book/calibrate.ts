@@ -1,4 +1,4 @@
-/** Volatilities from the quotes of a market, and how well they fit. */
+/** Calibration of volatilities to option quotes, with reports on the fit. */
 import {
   type ArbitrageCheck,
   fitQuotes,
@@ -48,7 +48,7 @@ export interface QuoteReport {
   readonly premium?: number | null;
 }
 
-/** A fitted volatility in one of the book's forms. */
+/** A fitted local volatility, in the form that a book can contain. */
 interface WrittenSurface {
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
 }
@@ -94,20 +94,20 @@ export interface MarketCalibration {
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
-/** The settings by which quotes are read. */
+/** The information that `prepare` needs besides the quote. */
 interface Preparing {
   readonly carry: Carry;
   readonly asOf: AsOf;
-  /** Days. */
+  /** The maximum age of a quote in days; unlimited if undefined. */
   readonly maxAge: number | undefined;
-  /** The exercise of quotes that do not name theirs. */
+  /** The exercise of quotes that do not specify it. */
   readonly exercise: FittedSpec["exercise"];
   readonly place: Place;
 }
 
 const DAYS_A_YEAR = 365;
 
-/** A quote as it can be fitted, or why it cannot. */
+/** A quote in the form that the calibration takes. `problem` says why its weight was set to 0, if it was. */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
 function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, place }: Preparing): Prepared {
@@ -145,7 +145,7 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exerci
     : { quote };
 }
 
-/** @throws BookError at a quote that repeats another */
+/** Checks that no two quotes have the same expiry, strike and type. @throws BookError for the first repetition */
 function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: Place): void {
   const seen = new Map<string, number>();
   prepared.forEach(({ quote: { time, strike } }, i) => {

@@ -1,4 +1,4 @@
-/** The forwards of an underlying, and the prices of quotes on it. */
+/** Forward prices of an underlying, and the prices of option quotes on it. */
 import { afterDividend, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 

@@ -8,10 +8,13 @@ import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 export class Clock {
   readonly asOf: AsOf;
   readonly #dividends: readonly { readonly time: number }[];
-  /** The moments by the second that they are nearest to. */
+  /** The times converted so far, in years. The key is the nearest second. */
   readonly #seen = new Map<number, number>();
 
-  /** `dividends`: dates that are there already, of the trade's underlyings. */
+  /**
+   * Starts with the times of the dividends of the trade's underlyings, so that equal dates of the trade become equal to
+   * them.
+   */
   constructor(asOf: AsOf, dividends: readonly { readonly time: number }[] = []) {
     this.asOf = asOf;
     this.#dividends = dividends;

@@ -1,4 +1,4 @@
-/** Tables of trades: columns, which are dotted paths into a trade, and how their cells are read. */
+/** Tables of trades: the columns, whose names are dotted paths of a trade's fields, and how their cells are read. */
 import { BookError } from "../errors.ts";
 import type { BookHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
@@ -8,9 +8,13 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * The way in which a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text
- * (which the trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`.
- * `tag`: text of CSV, which may be 007, and numbers where the column's type says so.
+ * How a cell is converted to a value.
+ *
+ * * `text`: the text itself.
+ * * `number`: a number if the cell looks like one, otherwise text, which the schema of the trade then rejects and
+ *   quotes.
+ * * `json`: JSON if the cell starts with a bracket or brace, otherwise as `number`.
+ * * `tag`: the text itself in CSV, so that 007 remains 007. In Parquet, a number if the type of the column is numeric.
  */
 type CellKind = "text" | "number" | "json" | "tag";
 
@@ -85,7 +89,7 @@ const KINDS = new Map<string, CellKind>([
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];
 
-/** Columns whose names begin so are tags: `tag.desk` is the tag `desk`. */
+/** The prefix of columns that are tags. For example, `tag.desk` is the tag `desk`. */
 const TAG = "tag.";
 
 /** A column of a table of trades: the path of the trade's field that it contains, and the kind of its cells. */
@@ -159,7 +163,7 @@ export function readRow(
   }
 }
 
-/** The id and tags of a row's trade, for a row that cannot be read. */
+/** The id and tags of a row that cannot be read as a trade. */
 function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const names = columns.map(({ path, kind }) => kind === "tag" || path[0] === "id");
   return tradeOfCells(
@@ -178,8 +182,8 @@ export function idOf(columns: readonly Column[], cells: readonly unknown[]): str
 type Fields = Record<string, unknown>;
 
 /**
- * The trade that a row describes, as plain data for the schema.
- * @throws BookError two cells that say the same field in different ways
+ * Converts a row to a trade, as plain data for the schema. @throws BookError if two cells specify the same field
+ * differently
  */
 function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const trade: Fields = {};
@@ -205,7 +209,7 @@ function childOf(parent: Fields, name: string, where: string): Fields {
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Cells of CSV are texts; those of Parquet may have types of their own. */
+/** Converts a cell to a value. Cells of CSV are strings. Those of Parquet may have other types. */
 function readCell(cell: unknown, kind: CellKind, where: string): unknown {
   if (typeof cell !== "string") {
     const isText = (kind === "text" && typeof cell === "number") || (kind === "tag" && typeof cell === "boolean");

@@ -1,4 +1,4 @@
-/** Convertible bonds after parsing: plain immutable data, times in years from `asOf`. */
+/** The types of convertible bonds after parsing: immutable plain data, with times in years from `asOf`. */
 import type { Convertible, Credit } from "../convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";

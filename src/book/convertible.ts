@@ -1,4 +1,4 @@
-/** Convertible bonds that can be priced from convertible bonds as written. */
+/** Converts convertible bonds from the form of the book to the form that is priced. */
 import type { Call, Convertible, Conversion, Coupon, Put } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
 import { Clock } from "./clock.ts";
@@ -98,12 +98,12 @@ function conversionsOf(
   }
 }
 
-/** Dates that differ by less, in years, are one. */
+/** Two times that differ by less than this are considered equal. In years. */
 const SAME = 1e-9;
 
 /**
- * The part of a period that is left; nothing of one that is past.
- * @throws BookError an end before the start or past maturity
+ * Returns the part of a period that is not before `asOf`, as a list with one element, or an empty list. @throws
+ * BookError if the period ends before its start or after maturity
  */
 function periodOf(
   spec: { readonly from: TimeSpec; readonly to: TimeSpec },
@@ -120,7 +120,9 @@ function periodOf(
   return to < 0 ? [] : [{ from: Math.max(from, 0), to: Math.min(to, maturity) }];
 }
 
-/** @throws BookError two periods that overlap: one price would have to be chosen in silence */
+/**
+ * Checks that no two periods overlap, because the price in the overlap would be ambiguous. @throws BookError if two do
+ */
 function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: Place): void {
   const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
   for (let k = 1; k < sorted.length; k++) {

@@ -1,11 +1,11 @@
-/** Correlations of what drives a trade, as a matrix. */
+/** The correlation matrix of the random factors that drive a trade. */
 import { BookError } from "../errors.ts";
 import { keyOf } from "../remembered.ts";
 import type { Correlation } from "../market/index.ts";
 import { quote } from "./names.ts";
 import type { DriverCorrelations } from "./types.ts";
 
-/** The key of a pair of names, in either order. */
+/** A key for a pair of names that is the same for both orders. */
 const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
 
 /** The correlations of a book, found by the two names. */
@@ -13,7 +13,10 @@ export class CorrelationTable {
   readonly #values = new Map<string, number>();
   readonly #known = new Map<string, DriverCorrelations>();
 
-  /** `place`: of a correlation, by its index. @throws BookError a pair that is there twice, or a name with itself */
+  /**
+   * Reads a list of correlations. `place` returns the path of a correlation in the book by its index. @throws BookError
+   * for a pair that is repeated, or a name paired with itself
+   */
   constructor(correlations: readonly Correlation[], place: (index: number) => string) {
     correlations.forEach(({ first, second, value }, i) => {
       const key = pairKey(first, second);

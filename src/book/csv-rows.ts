@@ -1,5 +1,6 @@
 /**
- * RFC 4180, but for cells of several lines: a line is a row, so that a stray double quote costs one trade and no more.
+ * Splits CSV into rows and cells according to RFC 4180, except that a cell cannot contain line breaks. Hence a stray
+ * double quote invalidates only one trade.
  */
 import { isBlank, type Line, MAX_LINE } from "./lines.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
@@ -26,8 +27,8 @@ export function readCells({ number: line, text }: Line): Row {
 const CELL = /"([^"]*(?:""[^"]*)*)"|([^,]*)/y;
 
 /**
- * Cells of one row: a quoted cell has its quotes taken off and its doubled quotes halved. What is wrong with it, if it
- * is none.
+ * Splits a row into its cells. The quotes around a quoted cell are removed, and doubled quotes inside it are halved.
+ * Returns a description of the problem if the row is invalid.
  */
 function splitCells(row: string): string[] | string {
   if (!row.includes('"')) return row.split(",");

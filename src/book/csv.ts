@@ -1,4 +1,4 @@
-/** Trades as a table beside a market in JSON: RFC 4180, read as a stream. */
+/** Reads trades from a CSV stream (RFC 4180), with the market from a separate JSON file. */
 import { BookError } from "../errors.ts";
 import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";

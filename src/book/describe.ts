@@ -1,4 +1,4 @@
-/** A trade in words, as a person would say it in a list. */
+/** Short descriptions of trades in words. */
 import type { RatesExercise, RatesTrade } from "./rates-types.ts";
 import type { AnyTrade, Barrier, BasketIndex, Exercise, Payoff } from "./types.ts";
 
@@ -17,7 +17,9 @@ export function describeTrade(trade: AnyTrade): string {
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
 }
 
-/** "Callable bond to 10 years", "Bermudan payer swaption 0.035", "Cap 0.03". */
+/**
+ * Describes a trade on rates, for example "Callable bond to 10 years", "Bermudan payer swaption 0.035" or "Cap 0.03".
+ */
 function describeRates({ product, expiry }: RatesTrade): string {
   switch (product.kind) {
     case "bond": {

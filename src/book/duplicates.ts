@@ -1,4 +1,4 @@
-/** Ids remembered, at most: 16 bytes each. */
+/** Detects repeated ids. Needs at most 16 bytes per id. */
 const MAX_IDS = 1 << 22;
 
 /**

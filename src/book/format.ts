@@ -1,4 +1,4 @@
-/** The format of a book, by the name of its file or else by its first line. */
+/** Determines the format of a book by its file name, or else by its first line. */
 import { BookError } from "../errors.ts";
 
 /** The file format of a book. */

@@ -1,4 +1,4 @@
-/** The inputs that trades need before the first of them can be read: the moment, the market, the scenarios. */
+/** The parts of a book that its trades depend on: the valuation time, the market, and the scenarios. */
 import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
@@ -108,7 +108,7 @@ function completeScenarios(
   return { time: years, spot: moves, volatility, rate, ...(quotes === undefined ? {} : { quotes }) };
 }
 
-/** Every combination of the moves of some underlyings, the last of them the fastest. */
+/** All combinations of the spot shifts of several underlyings. The shifts of the last underlying vary fastest. */
 function spotMoves(lists: ReadonlyMap<string, readonly number[]>, { underlyings }: Market): readonly SpotMove[] {
   let moves: readonly Readonly<Record<string, number>>[] = [{}];
   for (const [name, list] of lists) {

@@ -1,4 +1,4 @@
-/** The book: its format, how it is read, and what pricing it gives. */
+/** Books: their format, how they are read, and the types of pricing results. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export {
   type ChunkedBook,

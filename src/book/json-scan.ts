@@ -15,7 +15,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SPACE = /[ \t\r\n]*/y;
 const WORD = /true|false|null/y;
 
-/** The tokens that may come next, inside the innermost open bracket. */
+/** The tokens that may follow, inside the innermost open bracket or brace. */
 type State = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
 
 const WORDING: Readonly<Record<State, string>> = {
@@ -58,7 +58,7 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
 
 type Step = "opened" | "closed" | "valued" | State;
 
-/** Checks the token at `offset` against what may stand there. */
+/** Checks that the token at `offset` is allowed in the given state. */
 function advance(text: string, offset: number, state: State): Step | JsonProblem {
   const char = text[offset];
   const wrong: JsonProblem = { offset, expected: WORDING[state] };
@@ -102,7 +102,7 @@ function stringProblem(text: string, start: number): JsonProblem | undefined {
   }
 }
 
-/** Just after the string, word or number at `offset`, which has been checked. */
+/** The position after the string, word or number at `offset`, which was checked before. */
 function tokenEnd(text: string, offset: number): number {
   if (text[offset] !== '"') return Math.max(skip(WORD, text, offset), skip(NUMBER, text, offset));
   let end = offset + 1;
@@ -131,7 +131,7 @@ export function countNames(text: string): number {
   return names;
 }
 
-/** Tells whether an odd number of backslashes stands before a character. */
+/** Tells whether a character is preceded by an odd number of backslashes. */
 function isEscaped(text: string, offset: number): boolean {
   let start = offset;
   while (text[start - 1] === "\\") start--;

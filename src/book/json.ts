@@ -32,7 +32,10 @@ export function isWellNamed(text: string, value: unknown): boolean {
   return countNames(text) === namesOf(value);
 }
 
-/** Names in objects, all levels of them together. Without recursion: nesting may be deeper than the stack. */
+/**
+ * The number of member names of all objects in a value. It is counted without recursion, because the nesting may be
+ * deeper than the stack allows.
+ */
 function namesOf(value: unknown): number {
   let names = 0;
   const open = [value];
@@ -61,7 +64,10 @@ function describeProblem(text: string, at: (offset: number) => string): string {
   return `not JSON: ${at(offset)}: expected ${expected}, got ${got}`;
 }
 
-/** One line of a stream has its number already, so only the column is said. */
+/**
+ * Describes the position of an error by line and column, or by column alone for one line of a stream, whose number is
+ * reported separately.
+ */
 function placeOf(text: string, offset: number, oneLine: boolean): string {
   const before = text.slice(0, offset);
   const column = offset - before.lastIndexOf("\n");

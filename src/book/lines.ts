@@ -34,7 +34,7 @@ export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<
 }
 
 class LineSplitter {
-  /** Pieces of the line that is not complete yet; joined once, so that a long line costs linear time. */
+  /** The pieces of the current line. They are joined once, so that the time for a long line is linear. */
   #pieces: string[] = [];
   #length = 0;
   #tooLong = false;

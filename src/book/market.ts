@@ -1,4 +1,4 @@
-/** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
+/** Converts the market of a book: dates become years, and lists of nodes become piecewise constant functions. */
 import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
 import {
@@ -90,7 +90,7 @@ interface UnderlyingSource {
   readonly rates: ReadonlyMap<string, ResolvedRates>;
   readonly asOf: AsOf;
   readonly place: Place;
-  /** Its volatility, where somebody has fitted it already. */
+  /** The volatility, if it was already fitted in another thread. */
   readonly fit: Volatility | undefined;
 }
 
@@ -149,7 +149,10 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
   return { underlying, problem: undefined, volatilityProblem, ...calibration };
 }
 
-/** The known fit, whose quotes are fitted again only when they are moved; else one of its own, with a report. */
+/**
+ * The volatility fitted to quotes. If `known` is given, it is returned without a report, and the quotes are fitted only
+ * when `refit` is called.
+ */
 function fittedVolatility(
   known: Volatility | undefined,
   fitted: () => VolatilityFit,
@@ -159,7 +162,10 @@ function fittedVolatility(
   return { volatility: known, refit: (spot, keep) => (own ??= fitted()).refit(spot, keep) };
 }
 
-/** The quotes to fit; a matrix of implied volatilities is a list of quotes, too. */
+/**
+ * The quotes to which a volatility is fitted; undefined if there are none. A matrix of implied volatilities is
+ * converted to a list of quotes.
+ */
 function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   if (spec?.kind === "fitted") return spec;
   if (spec?.kind !== "quotes" || spec.fit === undefined) return undefined;
@@ -197,7 +203,10 @@ function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
   });
 }
 
-/** @throws BookError credit of an underlying that there is none of; dates out of order */
+/**
+ * Converts the credit of issuers. @throws BookError for an underlying that does not exist; dates that are not
+ * increasing
+ */
 function resolveCredit(
   spec: MarketSpec,
   underlyings: ReadonlyMap<string, Underlying>,

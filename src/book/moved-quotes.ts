@@ -1,4 +1,4 @@
-/** Underlyings whose volatility was fitted to quotes, after a move of their spot. */
+/** Underlyings with volatilities fitted to quotes, after a shift of the spot. */
 import { BookError } from "../errors.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Refit } from "./calibrate.ts";
@@ -10,11 +10,17 @@ export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
   readonly refit: Refit;
-  /** The underlyings that were moved, by the spot and by what the quotes keep. */
+  /**
+   * The underlyings at other spots that were computed so far. The keys are the spot, and what remains constant in the
+   * quotes.
+   */
   readonly moved: Map<number, Map<QuotesKept, Underlying>>;
 }
 
-/** The quotes stand beside the underlying: one that is sent to a worker is plain data. */
+/**
+ * The quotes of underlyings. They are kept outside the underlying, because that must be plain data to be sent to a
+ * worker.
+ */
 const quoted = new WeakMap<Underlying, Quoted>();
 
 /** Records that the volatility of an underlying was fitted to quotes, and how to fit it again at another spot. */
@@ -35,7 +41,8 @@ export function fitsOf({ underlyings }: Market): MarketFits {
 
 /**
  * Returns an underlying at another spot. If its volatility was fitted to quotes, these are moved and fitted again, once
- * for all trades. `keep` says what the quotes keep. @throws BookError if the quotes cannot be fitted at that spot
+ * for all trades. `keep` specifies what stays constant in the quotes. @throws BookError if the quotes cannot be fitted
+ * at that spot
  */
 export function movedUnderlying(underlying: Underlying, spot: number, keep: QuotesKept): Underlying {
   const quotes = quoted.get(underlying);

@@ -1,4 +1,4 @@
-/** The words of messages: how a value is shown, which name was probably meant, how a path is written. */
+/** The wording of error messages: how values and paths are written, and suggestions for misspelt names. */
 
 /**
  * Formats a value for messages: short and on one line. It does not recurse, because deep nesting in hostile input could
@@ -59,7 +59,8 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 }
 
 /**
- * Insertions, deletions, substitutions and swaps of neighbours from one text to the other (optimal string alignment).
+ * The number of insertions, deletions, substitutions and swaps of neighbours that change one text into the other
+ * (optimal string alignment).
  */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];

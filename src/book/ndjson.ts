@@ -1,4 +1,4 @@
-/** Books as NDJSON: one JSON object a line, read as a stream. */
+/** Reads books in NDJSON, which has one JSON object per line, as a stream. */
 import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
 import { type BookHeader, contextOf, readHeaderWith, underMarket } from "./header.ts";

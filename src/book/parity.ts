@@ -1,4 +1,4 @@
-/** The forwards of an underlying, and the yield that they imply, from put–call parity of its quotes. */
+/** The forwards implied by put–call parity of option quotes, and the dividend yield that agrees with them. */
 import { BookError } from "../errors.ts";
 import { discountFactor } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
@@ -30,7 +30,7 @@ export interface Parity {
   readonly forwards: readonly ParityForward[];
 }
 
-/** Yields beyond this are none of a market. */
+/** The largest absolute yield considered. */
 const LARGEST_YIELD = 100;
 
 /**
@@ -81,7 +81,10 @@ export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf,
 
 const withYield = (carry: Carry, q: number): Carry => ({ ...carry, dividends: { ...carry.dividends, yield: q } });
 
-/** The yield with which the book's forward is the one given, by bisection: the forward falls with the yield. */
+/**
+ * The yield for which the model's forward equals the given one. It is found by bisection, because the forward decreases
+ * with the yield.
+ */
 function yieldOf(forward: number, time: number, carry: Carry): number {
   let [low, high] = [-LARGEST_YIELD, LARGEST_YIELD];
   while (high - low > 1e-15 * LARGEST_YIELD) {

@@ -1,4 +1,4 @@
-/** Trades as a Parquet table beside a market in JSON, read by row groups. */
+/** Reads trades from a Parquet table by row groups, with the market from a separate JSON file. */
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../errors.ts";
 import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
@@ -61,7 +61,7 @@ export async function openTable(file: RandomAccess, market: BookHeader, options:
   };
 }
 
-/** Rows in memory at a time, at most. Each part of a row group unpacks all of it. */
+/** The maximum number of rows in memory at a time. A row group is decompressed again for each part that is read. */
 const ROWS_AT_ONCE = 1 << 17;
 
 async function* rowsOf(
@@ -84,7 +84,7 @@ async function* rowsOf(
   }
 }
 
-/** Columns of some rows of a row group. */
+/** Reads columns of a range of rows of one row group. */
 async function readRows(
   file: RandomAccess,
   metadata: FileMetaData,
@@ -108,7 +108,10 @@ interface Chunk {
   readonly rowStart: number;
 }
 
-/** Turns what the file's reader throws into an error of the file, unless the file could not be read. */
+/**
+ * Converts errors of the Parquet reader to a `BookError` about the file. Errors of reading from the disk are thrown
+ * unchanged.
+ */
 async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -118,7 +121,10 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Converts a value to what JSON would have: no dates, no 64-bit integers, and no fields of null. */
+/**
+ * Converts a value of Parquet to the value that JSON would have: no dates or 64-bit integers, and no fields that are
+ * null.
+ */
 function plain(value: unknown, node: SchemaTree | undefined): unknown {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "bigint") return Number(value);
@@ -137,7 +143,7 @@ function isDay(node: SchemaTree | undefined): boolean {
   return node?.element.converted_type === "DATE" || node?.element.logical_type?.type === "DATE";
 }
 
-/** A date that is none is shown as such by the error of its field. */
+/** A date as ISO text. An invalid date becomes a text that the schema of the field rejects and quotes. */
 function isoText(date: Date): string {
   return Number.isNaN(date.getTime()) ? String(date) : date.toISOString();
 }

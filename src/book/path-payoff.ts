@@ -1,4 +1,4 @@
-/** Payoffs that depend on the path of a spot: averages, lookbacks, swings. */
+/** Converts payoffs that depend on the path of a spot: averages, lookbacks and swings. */
 import { BookError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import { quote, show } from "./names.ts";
@@ -7,7 +7,7 @@ import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/i
 import type { TimeSpec } from "./time.ts";
 import type { PathPayoff } from "./types.ts";
 
-/** The terms that all of them are read against. */
+/** The other terms of the option, which the terms of a path-dependent payoff are checked against. */
 interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
@@ -88,10 +88,13 @@ function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Term
   return { kind: "swing", right, strike, times, min, max: Math.min(most, times.length) };
 }
 
-/** Writes a time as messages say it, whether it was written as a date or not. */
+/** Writes a time for messages, in years, independently of how the book wrote it. */
 const years = (time: number): string => `${Number(time.toPrecision(6))} years from asOf`;
 
-/** @throws BookError at the first date that is too early, not after the one before it, or after expiry */
+/**
+ * Converts dates to increasing times in years. @throws BookError for a date before `asOf`, after expiry, or not after
+ * its predecessor
+ */
 function timesOf(dates: readonly TimeSpec[], { expiry, clock }: Terms, place: Place): readonly number[] {
   const times = dates.map((date) => clock.years(date));
   times.forEach((time, i) => {

@@ -42,7 +42,7 @@ export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Pla
   throw asBookError(result.error, place);
 }
 
-/** Problems listed in one message; the rest are counted. */
+/** The maximum number of problems that one message lists. Further problems are only counted. */
 const MAX_PROBLEMS = 5;
 
 function asBookError(error: z.ZodError, place: Place): BookError {

@@ -1,4 +1,4 @@
-/** Trades on rates that can be priced from trades as written. */
+/** Converts trades on interest rates from the form of the book to the form that is priced. */
 import { BookError } from "../errors.ts";
 import { INSTANT, type RatesModel } from "../market/index.ts";
 import { Clock } from "./clock.ts";
@@ -109,7 +109,7 @@ export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
   return { flows, coupons, notional };
 }
 
-/** @throws BookError a time at or before asOf, or too far away */
+/** Converts a time to years. @throws BookError if it is not after `asOf` or too far in the future */
 function laterThanNow(time: TimeSpec, clock: Clock, place: () => string): number {
   const years = clock.years(time);
   if (years <= 0) throw new BookError(place(), `expected a time after asOf, got one ${yearsText(-years)} before it`);
@@ -117,7 +117,7 @@ function laterThanNow(time: TimeSpec, clock: Clock, place: () => string): number
   return years;
 }
 
-/** Rights as they are from `asOf` on, in the order of their times. */
+/** The redemption rights that remain from `asOf` on, in increasing order of time. */
 function resolveRights(
   specs: readonly RedemptionSpec[] | undefined,
   bond: Bond,
@@ -137,7 +137,7 @@ function resolveRights(
     .toSorted((a, b) => a.from - b.from);
 }
 
-/** @throws BookError a date, or less than nothing, where a length of time is expected */
+/** Converts a length of time to years. @throws BookError if it is a date or negative */
 function lengthOf(time: TimeSpec, clock: Clock, place: () => string): number {
   const years = time.kind === "years" || time.kind === "tenor" ? yearsFrom(clock.asOf, time) : Number.NaN;
   if (years >= 0) return years;
@@ -177,7 +177,7 @@ function checkBefore(exercise: RatesExercise, end: number, what: string, place: 
   throw new BookError(place(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
 }
 
-/** A swap is entered at its start or before, or where a period begins. */
+/** Checks that a swap is entered at or before its start, or at the start of a period. */
 function checkResets(exercise: RatesExercise, periods: readonly Period[], place: Place): void {
   if (exercise.kind === "american") return;
   const between = exercise.times.find(
@@ -190,13 +190,13 @@ function checkResets(exercise: RatesExercise, periods: readonly Period[], place:
     );
 }
 
-/** Periods that end after `asOf`. */
+/** The periods that end after `asOf`. */
 function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, place: Place): Period[] {
   laterThanNow(leg.end, clock, () => place("end"));
   return periodsOf(leg, clock, place).filter(({ end }) => end > 0);
 }
 
-/** The time of a bond's last payment. */
+/** The time of the last payment of a bond. */
 const endOf = ({ flows }: Bond): number => flows[flows.length - 1][0];
 
 function lastTime(product: RatesProduct): number {

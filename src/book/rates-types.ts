@@ -1,4 +1,4 @@
-/** Trades on interest rates after parsing: plain immutable data, times in years from `asOf`. */
+/** The types of trades on interest rates after parsing: immutable plain data, with times in years from `asOf`. */
 import type { RatesModel } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 

@@ -1,4 +1,4 @@
-/** Models of a currency's rates from rates as written. */
+/** Converts the interest rates of a currency from the form of the book to curves and models. */
 import { BookError } from "../errors.ts";
 import { formula } from "../kernel/index.ts";
 import {
@@ -33,7 +33,7 @@ export interface ResolvedRates {
   readonly report: CurveCalibration | undefined;
 }
 
-/** A curve, and how well it fits where it was given as instruments. */
+/** A curve, with a report on the fit if it was fitted to instruments. */
 interface ResolvedCurve {
   readonly curve: ForwardCurve;
   readonly report: CurveCalibration | undefined;
@@ -107,7 +107,10 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
   }
 }
 
-/** @throws BookError a formula that cannot be read or has no value, a negative volatility, r0 outside its range */
+/**
+ * Checks the parameters of a short-rate model. @throws BookError for an invalid formula, a negative volatility, or an
+ * `r0` outside its range
+ */
 function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, place: Place): void {
   const { r0, range } = spec;
   const [low, high] = range;
@@ -150,7 +153,10 @@ function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ResolvedCurve 
   return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))), report: undefined };
 }
 
-/** A volatility holds up to its date, the last one for ever. */
+/**
+ * Converts the volatility to a piecewise constant function. Each value applies up to its date, and the last value
+ * forever.
+ */
 function resolveSigma(
   spec: Extract<RateSpec, { readonly kind: "hullWhite" }>["volatility"],
   asOf: AsOf,

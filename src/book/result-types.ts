@@ -1,4 +1,4 @@
-/** The results of pricing a book: plain immutable data. */
+/** The types of results of pricing a book: immutable plain data. */
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ConvertibleFigures } from "./convertible-types.ts";

@@ -57,7 +57,7 @@ export function failedResult(
   };
 }
 
-/** The path that an error has, or that its message begins with. */
+/** The path of the field that an error is about, from the error itself or from the start of its message. */
 function pathOf(error: unknown, message: string): string | undefined {
   if (error instanceof BookError && error.path !== "") return error.path;
   return /^(trades\[\d+\]|market\.)[\w.[\]]*(?=:)/.exec(message)?.[0];

@@ -5,9 +5,12 @@ import type { Place } from "./place.ts";
 import type { Period } from "./rates-types.ts";
 import { monthsBefore, type TimeSpec, yearsText } from "./time.ts";
 
-/** Payments that one trade may have. */
+/** The maximum number of payments of one trade. */
 const MAX_PAYMENTS = 10_000;
-/** A first period shorter than this, in years, and than this part of a period, belongs to the next one. */
+/**
+ * A first period that is shorter than `years` and also shorter than `part` of a regular period is merged with the next
+ * one.
+ */
 const SHORTEST = { years: 7 / 365, part: 0.25 };
 
 /**

@@ -4,8 +4,8 @@ import { BookError } from "../errors.ts";
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
- * The mark for bytes that are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the
- * line finds it there (`findInvalid`) and only that line is in error.
+ * Replaces invalid UTF-8. It is half of a surrogate pair, which valid UTF-8 never contains, so that `findInvalid` can
+ * find it and only the line that contains it is an error.
  */
 const INVALID = "\udcff";
 
@@ -38,7 +38,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-/** The number of bytes before a character that the end may have cut in two. */
+/** The number of bytes up to the last complete character. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back];
@@ -89,7 +89,7 @@ export function refuseOtherEncodings([a, b]: Uint8Array): void {
     throw new BookError("", "the input is UTF-16; save it as UTF-8");
 }
 
-/** V8's longest string is 2²⁹ − 24 units; a book larger than this belongs into NDJSON anyway. */
+/** The maximum length of a whole text. V8's maximum is 2²⁹ − 24 code units, and larger books should be NDJSON. */
 const MAX_WHOLE = 1 << 28;
 
 /** Returns the concatenation of all pieces of a text. @throws BookError when it is longer than 256 Mi characters */

@@ -1,4 +1,4 @@
-/** Dates of a book: ISO 8601 text to years from `asOf`, Act/365F. */
+/** Converts the dates of a book from ISO 8601 text to years from `asOf` (Act/365F). */
 
 const MS_PER_DAY = 86_400_000;
 /** The number of milliseconds in a year of 365 days. */
@@ -37,9 +37,9 @@ export const TENOR = /^(?=\d)(?:(\d{1,4})[Yy])?(?:(\d{1,5})[Mm])?(?:(\d{1,5})[Ww
 
 interface IsoMoment {
   readonly midnight: number;
-  /** undefined for a plain date; else ms after `midnight`, the offset to UTC taken into account. */
+  /** The time in milliseconds after `midnight`, in UTC; undefined for a date without a time. */
   readonly time: number | undefined;
-  /** ms after the midnight of the day as written, offset not taken into account. */
+  /** The time in milliseconds after midnight of the written day, in its own time zone. */
   readonly localTime: number;
 }
 
@@ -107,8 +107,8 @@ function parseTenor(text: string): TimeSpec | undefined {
 }
 
 /**
- * Midnight UTC of the day of a tenor. The day of the month stays, or becomes the month's last one where the month is
- * shorter: one month after 31 January is 28 or 29 February, and one month after 28 February is 28 March.
+ * Midnight UTC of the day of a tenor. The day of the month remains the same, or becomes the last one of a shorter
+ * month: one month after 31 January is 28 or 29 February, and one month after 28 February is 28 March.
  */
 function tenorMidnight(asOf: AsOf, months: number, days: number): number {
   return monthsAfter(asOf.instant - asOf.timeOfDay, months) + days * MS_PER_DAY;

@@ -114,7 +114,7 @@ interface TotalledRow {
   readonly sensitivities: readonly (readonly [underlying: string, numbers: UnderlyingNumbers])[];
 }
 
-/** The sensitivities of a trade to each of its underlyings; none where none were asked for. */
+/** The sensitivities of a trade to each of its underlyings; empty if none were requested. */
 function sensitivitiesOf(trade: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
   if (trade.kind === "rates") return NONE;
   const { underlying, assets } = trade;
@@ -134,7 +134,7 @@ function sensitivitiesTo(
 
 const NONE: TotalledRow["sensitivities"] = [];
 
-/** Sums over trades of one currency. */
+/** The totals of the trades in one currency. */
 class CurrencySums {
   readonly #currency: string;
   readonly #cash = new PartialSum(CASH);
@@ -196,7 +196,7 @@ class CurrencySums {
   }
 }
 
-/** The label of a trade's group by that name: null where it has no such tag. */
+/** The value by which a trade is grouped: that of its tag, underlying or currency. It is null if the trade has none. */
 function labelOf({ underlying, currency, tags = {} }: TradeLabels, name: string): string | number | null {
   if (name === "underlying") return underlying;
   if (name === "currency") return currency;
@@ -210,14 +210,17 @@ function entryOf<T>(map: Map<string, T>, key: string, make: () => T): T {
   return entry;
 }
 
-/** sum + quantity·value; null when either is not known. */
+/** sum + quantity·value; null if either is unknown. */
 function plus(sum: number | null, quantity: number, value: number | null): number | null {
   return sum === null || value === null ? null : sum + quantity * value;
 }
 
 type Sum = (number | null)[][][][];
 
-/** sum + quantity·values, in place: a ladder has hundreds of values, and a book thousands of ladders. */
+/**
+ * Adds quantity·values to `sum` and returns it. The addition is done in place, because there may be hundreds of values
+ * for each of thousands of trades.
+ */
 function addScenarios(sum: Sum | undefined, quantity: number, values: ScenarioValues): Sum {
   if (sum === undefined)
     return values.map((cube) => cube.map((plane) => plane.map((row) => row.map((value) => plus(0, quantity, value)))));

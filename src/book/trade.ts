@@ -1,4 +1,7 @@
-/** Trades that can be priced from trades as written, or the errors that say why they cannot. */
+/**
+ * Converts trades from the form of the book to the form that is priced, or to the errors that say why that is
+ * impossible.
+ */
 import { BookError } from "../errors.ts";
 import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
@@ -95,7 +98,10 @@ const NO_BARRIERS: readonly Barrier[] = [];
 
 type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "correlations">;
 
-/** @throws BookError an underlying that is unknown, or has no volatility where the trade has none */
+/**
+ * Converts a trade on one underlying. @throws BookError if the underlying is unknown, or if neither it nor the trade
+ * has a volatility
+ */
 function resolveOne(spec: TradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
   const name = spec.underlying as string;
   const entry = findUnderlying(name, market, place, "underlying");
@@ -106,7 +112,10 @@ function resolveOne(spec: TradeSpec, place: Place, asOf: AsOf, market: ResolvedM
   return { underlying, volatility, correlations: market.between.of([name, underlying.currency]) };
 }
 
-/** @throws BookError a name that is there twice or unknown, or underlyings of several currencies */
+/**
+ * Returns the underlyings of a basket. @throws BookError for a name that is repeated or unknown, or underlyings in
+ * different currencies
+ */
 function resolveBasket(names: readonly string[], market: ResolvedMarket, place: Place): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
   if (twice > 0) throw new BookError(place("underlyings", twice), `${quote(names[twice])} is there twice`);
@@ -146,7 +155,8 @@ function findUnderlying(
 const isUsable = (entry: UnderlyingEntry): entry is UsableEntry => entry.underlying !== undefined;
 
 /**
- * The trade's own volatility goes before the underlying's, so one without a usable volatility can still have trades.
+ * The volatility of a trade: its own one, or else that of the underlying. Hence an underlying without a valid
+ * volatility can still have trades.
  */
 function chooseVolatility(
   own: Volatility | "quotes" | undefined,
@@ -190,7 +200,7 @@ function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place
   return { kind, right, strike, of: payoff.of, weights: weightsOf(payoff, underlyings, place) };
 }
 
-/** The weights that are written; 1 and −1 of a spread, else 1 each. */
+/** The weights of a basket payoff. By default, they are 1 and −1 for a spread, and 1 for every underlying otherwise. */
 function weightsOf(
   { of, weights }: Extract<PayoffSpec, { kind: "basket" }>,
   underlyings: number,

@@ -1,6 +1,6 @@
 /**
- * The book after parsing: plain immutable data. Times are years from `asOf` (Act/365F), rates continuously compounded
- * per year, volatilities per √year, all as decimals.
+ * The types of a book after parsing: immutable plain data. Times are years from `asOf` (Act/365F), rates are
+ * continuously compounded per year, and volatilities are per √year, all as decimals.
  */
 import type { Tags } from "./tags.ts";
 import type { Credit } from "../convertible/index.ts";

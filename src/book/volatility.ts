@@ -1,4 +1,4 @@
-/** Volatilities that can be priced with from volatilities as written. */
+/** Converts volatilities from the form of the book to the form that is priced. */
 import { BookError } from "../errors.ts";
 import {
   decreasingAt,

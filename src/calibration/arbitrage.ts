@@ -22,6 +22,7 @@ export interface Variance {
 export interface Slice {
   /** The time to expiry in years. */
   readonly time: number;
+  /** The forward price at the expiry. */
   readonly forward: number;
   /** Returns the total variance at a log-moneyness k. */
   readonly at: (k: number) => Variance;

@@ -175,6 +175,7 @@ export interface ImpliedOption {
   readonly price: number;
   /** The derivatives of ln price by the prices at the four nodes from index `first` on. */
   readonly weights: readonly number[];
+  /** The index of the first of the four nodes. */
   readonly first: number;
 }
 

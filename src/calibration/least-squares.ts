@@ -19,7 +19,9 @@ export interface Linearisation {
 
 /** The settings of a least-squares problem, min ½‖r(x)‖² with lower ≤ x ≤ upper: its bounds, and when a search ends. */
 export interface LeastSquaresSpec {
+  /** The lower bound of each parameter. */
   readonly lower: ArrayLike<number>;
+  /** The upper bound of each parameter. */
   readonly upper: ArrayLike<number>;
   /** The maximum number of evaluations from each starting point, 100 by default. */
   readonly maxEvaluations?: number;
@@ -57,6 +59,7 @@ const ORTHOGONAL = 1e-2;
  * `trial` and passes them to `tell`, until `isDone`.
  */
 export class LevenbergMarquardt {
+  /** The point at which residuals are needed next. */
   readonly trial: Float64Array;
   isDone = false;
   readonly #lower: ArrayLike<number>;
@@ -136,6 +139,7 @@ export class LevenbergMarquardt {
     if (this.#evaluations >= this.#most) this.#end(this.#hasConverged);
   }
 
+  /** The best point so far, with its residuals and standard errors. */
   get fit(): LeastSquaresFit {
     const best = this.#best ?? { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
     const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);

@@ -167,11 +167,13 @@ export interface LeverageProblem extends Pick<LeverageSettings, "expiry" | "node
   readonly spot: number;
   /** Returns ∫r dt from today to a time in years. */
   readonly growth: (t: number) => number;
+  /** The dividend yield per year. */
   readonly yield: number;
   readonly variance: StochasticVolatility;
   readonly surface: LocalSurface;
   /** The shift added to the local volatility, with the sum bounded below by 0. */
   readonly added?: number;
+  /** The number of time steps up to `expiry`. */
   readonly steps: number;
   readonly precision?: Precision;
 }

@@ -79,6 +79,7 @@ export interface LocalVolatility {
   readonly times: readonly number[];
   readonly spots: readonly number[];
   readonly volatility: readonly (readonly number[])[];
+  /** The number of nodes at which the formula's value was out of bounds. */
   readonly limited: number;
 }
 

@@ -1,4 +1,4 @@
-/** Axes: scales with round ticks, by d3-scale. */
+/** Axes with round ticks, from the scales of d3-scale. */
 import { scaleLinear, scaleLog } from "d3-scale";
 import type { Axis } from "./types.ts";
 import { element, label, short, widthOf } from "./text.ts";
@@ -69,7 +69,7 @@ export function extent(values: readonly number[], none: readonly [number, number
   return low <= high ? [low, high] : none;
 }
 
-/** A domain of its own for what is constant. */
+/** Extends the domain of an axis if all values are equal. */
 function spread([low, high]: readonly [number, number]): readonly [number, number] {
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }

@@ -58,7 +58,7 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
   ].join("");
 }
 
-/** Labels that have room, evenly. */
+/** Selects every n-th label so that they do not overlap. */
 function thinned(texts: readonly string[], size: number, gap: number): (readonly [string, number])[] {
   const needed = gap === 0 ? 15 : Math.max(...texts.map(widthOf)) + gap;
   const step = Math.max(Math.ceil(needed / size), 1);

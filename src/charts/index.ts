@@ -1,6 +1,6 @@
 /**
- * Charts as SVG text: pure functions of plain data, for the browser page, for reports and for pictures in documents.
- * Ticks, scales and paths are those of d3-scale and d3-shape. Colours are variables of `CHART_STYLE`.
+ * Charts as SVG text, from pure functions of plain data, for the browser page, reports and images in documents. Ticks,
+ * scales and paths come from d3-scale and d3-shape. Colours are the CSS variables of `CHART_STYLE`.
  */
 import { drawHeatMap } from "./heat-map.ts";
 import { drawPlot } from "./plot.ts";
@@ -34,7 +34,7 @@ export interface Sheet {
   readonly rows: readonly (readonly Chart[])[];
 }
 
-/** Height of a sheet's title, and room for the last ticks, in pixels. */
+/** The height of the title of a sheet, with room for the last tick labels, in pixels. */
 const SHEET_HEAD = 56;
 const SHEET_MARGIN = 20;
 

@@ -7,7 +7,7 @@ const HEAD = 34;
 const LEGEND_LINE = 18;
 const MARK_LINE = 14;
 const BELOW = 44;
-/** More points have no text of their own under the pointer. */
+/** The maximum number of points for which values are shown under the pointer. */
 const MAX_BANDS = 400;
 
 /** Returns the content of the SVG element of a plot of lines, dots and bars. */
@@ -35,7 +35,7 @@ export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string
   ].join("");
 }
 
-/** The places of a series along x; bars reach half a step further. */
+/** The x coordinates that a series occupies. The first and last bars extend half a step further. */
 function placesOf({ points, style }: Series): number[] {
   const places = points.map(([place]) => place);
   if (style !== "bars" || places.length < 2) return places;
@@ -111,7 +111,7 @@ function markLine(at: number, text: string, x: Scale, { top, bottom, left, right
   );
 }
 
-/** Colours are variables of the style, so that they follow light and dark. */
+/** The colour of a series, a CSS variable, so that it follows the light or dark mode. */
 function colourOf({ series, colours = "distinct" }: PlotChart, index: number): string {
   if (colours === "distinct") return `var(--c${index % 8})`;
   const part = series.length < 2 ? 1 : index / (series.length - 1);
@@ -143,7 +143,7 @@ function legendOf(chart: PlotChart, width: number): { readonly text: string; rea
   return { text: entries.join(""), height: y - HEAD + 12 };
 }
 
-/** Strips that say all values at one x where the pointer is. */
+/** Vertical strips that show the values of all series at one x in a tooltip under the pointer. */
 function bands({ series, x: axis }: PlotChart, x: Scale, { top, bottom, left, right }: Frame): string {
   const lines = series.filter(({ style }) => style !== "dots");
   const places = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Parts of SVG text. */
+/** Functions that write SVG elements. */
 
 /** Formats a length in pixels with one decimal, so that SVG files stay small and do not depend on the last digits. */
 export function px(value: number): string {

@@ -1,4 +1,4 @@
-/** Charts as plain data. */
+/** The types of charts as plain data. */
 
 /** An axis of a chart on which numbers are shown. */
 export interface Axis {

@@ -1,4 +1,4 @@
-/** Readers of the values of options. */
+/** Parsers of option values. */
 import { InvalidArgumentError } from "commander";
 import type { TableRows } from "./output.ts";
 

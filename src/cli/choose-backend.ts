@@ -1,5 +1,6 @@
 /**
- * The choice of "auto" for pricing a book: the CPU, or an NVIDIA GPU that is here, whichever is expected to be faster.
+ * The choice of device for `--backend auto`: the CPU or an available NVIDIA GPU, whichever is expected to price the
+ * book faster.
  */
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";

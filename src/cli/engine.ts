@@ -1,6 +1,6 @@
 /**
- * The interface of the layers below for the commands, so that they start without loading them, and are tested without
- * them.
+ * The interface through which the commands use the rest of the library. Commands can start without loading the library,
+ * and tests can replace it.
  */
 import type { EngineOptions } from "./choose-backend.ts";
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
@@ -94,7 +94,7 @@ export const openEngine: OpenEngine = async (options, work) => {
   };
 };
 
-/** Options as the library takes them: an accuracy of the command line is relative. */
+/** Converts options of the command line to options of the library. An accuracy on the command line is relative. */
 const withRelative = <T extends { readonly accuracy?: number | undefined }>({ accuracy, ...rest }: T) => ({
   ...rest,
   accuracy: accuracy === undefined ? undefined : { relative: accuracy },

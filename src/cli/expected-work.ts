@@ -1,4 +1,4 @@
-/** The expected work of a book, from a sample of its trades. */
+/** Estimates the work of pricing a book from a sample of its trades. */
 import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
 import { within } from "../turns.ts";
@@ -8,7 +8,7 @@ import { askedOf } from "./options.ts";
 /** The number of trades from which the work of a whole book is estimated. */
 export const SAMPLE = 256;
 
-/** The time in milliseconds for which trades on their way are waited for. */
+/** The maximum time to wait for the first trades of a stream, in milliseconds. */
 const PATIENCE = 100;
 
 /**

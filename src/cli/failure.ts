@@ -13,13 +13,13 @@ export function reasonOf(cause: unknown): string {
 
 /** The exit statuses of the command line. */
 export const EXIT = {
-  /** Everything was priced. */
+  /** All trades were priced. */
   ok: 0,
-  /** Some trades could not be. */
+  /** Some trades could not be priced. */
   failedTrades: 1,
-  /** The input, the output, or the command line, cannot be used. */
+  /** The input, the output or the command line is invalid. */
   unusable: 2,
-  /** A mistake of the program itself, or the machine gave way. */
+  /** A bug in the program, or a failure of the machine. */
   internal: 70,
 } as const;
 

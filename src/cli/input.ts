@@ -1,4 +1,4 @@
-/** Opens what is to be priced: finds out which format it is, and gives its trades one after another. */
+/** Opens the input of a command, determines its format, and reads its trades as a stream. */
 import { createReadStream, fstatSync, type ReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { addAbortSignal, type Readable } from "node:stream";
@@ -75,7 +75,7 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   }
 }
 
-/** The market and tags that stand beside a file of trades. */
+/** The market for a file that contains only trades, and the columns of the file that are kept as tags. */
 interface Beside {
   readonly market: BookHeader | undefined;
   readonly keep: readonly string[] | undefined;
@@ -90,7 +90,7 @@ async function readText(
   return readAs(format, chunks, beside);
 }
 
-/** The parts of a Parquet file are read where they stand. */
+/** Opens a Parquet file. Only the parts that are needed are read from disk. */
 async function openParquet(path: string, beside: Beside): Promise<OpenInput> {
   const size = await sizeOf(path);
   const file = await open(path).catch((cause: unknown) => {
@@ -134,12 +134,12 @@ async function withFirst(
   return { first: value, bytes: all() };
 }
 
-/** Tells whether a file is Parquet: its first four bytes are PAR1. */
+/** Tells whether a file is Parquet. Such files start with the four bytes PAR1. */
 function startsAsParquet(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1";
 }
 
-/** Reads all bytes of a pipe, which can only be read at any place once they are all there. */
+/** Reads all bytes of a pipe, because Parquet needs random access. */
 async function wholeBytes(bytes: AsyncIterable<Uint8Array>): Promise<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);
@@ -234,7 +234,10 @@ function cannotRead(name: string, cause: unknown): CliError {
   return new CliError(`cannot read ${name}: ${reason}`, { cause });
 }
 
-/** Bytes, of an ordinary file. @throws CliError no such file, a directory, no right to read it */
+/**
+ * The size of a regular file in bytes; undefined for other files, such as pipes. @throws CliError if the file does not
+ * exist, is a directory, or may not be read
+ */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     const stats = await stat(path);
@@ -246,11 +249,12 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Text looked at, at most, to tell formats apart. */
+/** The maximum number of characters that are read to determine the format. */
 const MAX_SNIFFED = 1 << 26;
 
 /**
- * The format that was asked for, or that the name or else the first line says. The chunks are the text from its start.
+ * Determines the format of a text by the option, or else by its first line. `chunks` is the whole text, including what
+ * was already read.
  */
 async function sniff(
   text: AsyncGenerator<string>,

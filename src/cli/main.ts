@@ -1,4 +1,7 @@
-/** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
+/**
+ * The command line: parses the arguments, runs a command, and returns the exit status. Each command is loaded when it
+ * is called.
+ */
 import type { Context } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
@@ -28,9 +31,7 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
   await serve(afterFirst);
 }
 
-/**
- * The time in milliseconds that what is under way when a signal comes has to end by itself, unless it asks for more.
- */
+/** The time in milliseconds that a command has to end after a signal, unless the command requests more. */
 const PATIENCE = 300;
 
 /** Runs the command line with the process's arguments, and sets the exit status. */
@@ -64,7 +65,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);
 }
 
-/** Resolves when everything has been written, or could not be. */
+/** Resolves when the stream has no more data to write, or has failed. */
 async function written(stream: NodeJS.WriteStream): Promise<void> {
   await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
 }

@@ -1,4 +1,4 @@
-/** Options that several commands have. */
+/** Options that several commands share. */
 import type { EngineOptions } from "./choose-backend.ts";
 import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
@@ -14,10 +14,7 @@ export const KEEP = "columns of CSV or Parquet that are no terms of a trade: des
 export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
 /** Adds the options that select a device to a command. `precision` is the help text about the default precision. */
-export const withDevice = (
-  command: Command,
-  precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
-): Command =>
+export const withDevice = (command: Command, precision = "f64 by default, which webgpu emulates by f32x2"): Command =>
   command
     .addOption(
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
@@ -64,7 +61,10 @@ export const withFormats = (command: Command): Command =>
     )
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
-/** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
+/**
+ * The names of all pricing methods. As a record, it is checked for completeness by the compiler, without loading the
+ * code of books.
+ */
 const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
@@ -117,7 +117,6 @@ export interface Flags {
   readonly chunkSeconds?: number;
 }
 
-/** The options of pricing, of what commander makes of them. */
 /** Returns those options of `feynkac price` that `priceTrades` takes. */
 export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
   greeks,
@@ -137,7 +136,7 @@ export function priceOptions(flags: Flags): PriceOptions {
   if (devices !== undefined && (one !== undefined || (flags.backend !== "auto" && flags.backend !== "cuda")))
     throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
   const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
-  const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
+  const { precision = "f64" } = flags;
   const files = { market, inputFormat, format, output, rows, keep, groupBy };
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }

@@ -52,7 +52,7 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
 /** The maximum number of rows of a printed table. */
 export type TableRows = number | "all";
 
-/** The number of lines of a terminal that does not say how many it has. */
+/** The number of lines that is assumed for a terminal that does not report it. */
 const USUAL_LINES = 24;
 
 /**
@@ -163,8 +163,8 @@ function cannotWrite(path: string, cause: unknown): CliError {
 }
 
 /**
- * A link is followed, so that it stays one; a device or a pipe (`/dev/null`, `/dev/stdout`) is written to, never
- * replaced.
+ * Returns the path that output is written to. A symbolic link is followed, so that its target is replaced and not the
+ * link. A device or a pipe (`/dev/null`, `/dev/stdout`) is not replaceable and is written directly.
  */
 function resolveTarget(path: string): { path: string; replaceable: boolean } {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-/** A thread of `feynkac price`, which starts with the code that V8 has made of the command line for such threads. */
+/** A worker thread of `feynkac price`. It loads the command line from V8's code cache for such threads. */
 import { fileURLToPath } from "node:url";
 import { loadFor } from "./start.ts";
 

@@ -1,7 +1,10 @@
 import { grouped } from "./format/numbers.ts";
 import type { Sink } from "./terminal.ts";
 
-/** Nothing is shown before this, so that quick runs stay quiet; then at most ten times a second. Milliseconds. */
+/**
+ * The time in milliseconds before progress is first shown, so that short runs show none. Afterwards, it is updated at
+ * most ten times per second.
+ */
 const QUIET = 300;
 const INTERVAL = 100;
 const BAR = 30;

@@ -2,7 +2,10 @@ import { FeynkacError } from "../errors.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption } from "./failure.ts";
 import type { Sink, Terminal } from "./terminal.ts";
 
-/** Errors that other input or other options avoid; the rest (a lost device, too little memory) are not the user's. */
+/**
+ * The codes of errors that the user can avoid by other input or options. Others, such as a lost device or too little
+ * memory, are not the user's fault.
+ */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   "BOOK",
   "SPEC",

@@ -1,4 +1,4 @@
-/** The commands for runs in parts, as the command line describes them. */
+/** Command-line definitions of the commands for runs that are stored in chunks. */
 import type { OpenEngine } from "./engine.ts";
 import type { Terminal } from "./terminal.ts";
 import { type Command, Option } from "commander";
@@ -105,7 +105,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: Context): 
   });
 }
 
-/** A worker gives the job under way back within so long after a signal. Milliseconds. */
+/** The time in milliseconds that a worker has after a signal to return its job to the queue and end. */
 const WORKER_PATIENCE = 10_000;
 
 function describeWorker(program: Command, { terminal, signal, engine, done, takeTime }: Context): void {

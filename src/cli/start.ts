@@ -1,6 +1,7 @@
 /**
- * Loads the command line with the code that V8 made of it in an earlier run. Reading and compiling it anew takes longer
- * than pricing a trade. Node's own cache (`module.enableCompileCache`) is not in Node 20, and is no faster.
+ * Loads the command line from V8's code cache of an earlier process. Parsing and compiling the code again would take
+ * longer than pricing a trade. Node's own cache (`module.enableCompileCache`) is not available in Node 20, and is not
+ * faster.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +11,10 @@ import { Script } from "node:vm";
 import { buildId, KernelCache } from "../device/index.ts";
 import type * as Main from "./main.ts";
 
-/** A CommonJS module as a function, of what Node gives such a module and what loads others on demand. */
+/**
+ * The function that wraps a CommonJS module. Its arguments are those that Node passes to a module, and the function for
+ * dynamic imports.
+ */
 type Wrapper = (
   exports: object,
   require: NodeJS.Require,

@@ -1,4 +1,4 @@
-/** Serves the page's built files on the loopback interface. */
+/** Serves the files of the browser page on the loopback interface. */
 import { createReadStream, existsSync, readdirSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Threads may share memory only in a page that is isolated from other origins. */
+/** The response headers. The page must be cross-origin isolated, because otherwise threads cannot share memory. */
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -79,10 +79,7 @@ function nameOf(url: string): string {
   return path === "" ? "index.html" : path;
 }
 
-/**
- * Starts listening on a port of 127.0.0.1. Browsers try both names of the loopback interface; IPv4 is there on every
- * machine.
- */
+/** Listens on a port of 127.0.0.1. Browsers try IPv4 and IPv6 for `localhost`, and every machine has IPv4. */
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {

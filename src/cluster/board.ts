@@ -1,9 +1,9 @@
-/** The entries of runs and workers in Redis, beside the jobs. */
+/** Records of runs and workers in Redis, which exist besides the jobs of the queue. */
 import type { Redis } from "ioredis";
 import { connect, PREFIX } from "./connect.ts";
 import { REMEMBERED } from "./jobs.ts";
 
-/** The number of lines of a run's log that are kept. */
+/** The maximum number of lines that are kept of the log of a run. */
 const LOG_LINES = 10_000;
 
 /** The number of seconds without a sign of life after which a worker counts as gone. */

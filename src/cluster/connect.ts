@@ -1,4 +1,7 @@
-/** The queue: BullMQ on Redis or Valkey, both loaded when a command for many machines asks for them. */
+/**
+ * The connection to the queue, which is BullMQ on Redis or Valkey. The packages are loaded only by commands that use
+ * the queue.
+ */
 import type * as Bull from "bullmq";
 import type { Redis } from "ioredis";
 import { type Manifest, packageName, RunError } from "../runs/index.ts";
@@ -44,7 +47,7 @@ export function withoutSecrets(url: string): string {
   }
 }
 
-/** Waits between attempts to connect, at most. Milliseconds. */
+/** The maximum time between two attempts to connect, in milliseconds. */
 const LONGEST_WAIT = 2000;
 
 /** Returns the parameters of the connection to a Redis URL. @throws RunError an invalid URL */

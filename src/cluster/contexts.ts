@@ -1,4 +1,4 @@
-/** The context of a run that a worker keeps from chunk to chunk: its manifest, and the book with its market. */
+/** What a worker keeps of a run from chunk to chunk: the manifest, and the book with its market. */
 import {
   type Manifest,
   needManifest,
@@ -19,7 +19,7 @@ export interface RunContext {
   book(): Promise<OpenBook>;
 }
 
-/** Runs that are remembered at once. */
+/** The maximum number of runs that are kept in memory. */
 const MAX_RUNS = 4;
 
 /** The cache of the runs that a worker has open. */

@@ -1,4 +1,4 @@
-/** The last job of a run: completes its manifest, once every chunk has been tried. */
+/** The last job of a run, which completes its manifest after every chunk was tried. */
 import type { Job as BullJob, Queue } from "bullmq";
 import { checkBook, finishRun, type Known, knownParts } from "../runs/index.ts";
 import type { BullModule } from "./connect.ts";
@@ -48,7 +48,7 @@ function missingOf(known: Known): number[] {
   return known.flatMap((receipt, chunk) => (receipt === undefined ? [chunk] : []));
 }
 
-/** Why chunks failed, by their number. */
+/** The error messages of the chunks that failed, by chunk number. */
 async function failuresOf(job: BullJob<Job>): Promise<ReadonlyMap<number, string>> {
   const failures = Object.entries(await job.getIgnoredChildrenFailures());
   const begin = chunkId(job.data.run, 0).length - 1;

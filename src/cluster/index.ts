@@ -1,4 +1,4 @@
-/** Many machines: runs in a queue of BullMQ, and workers that take their chunks. */
+/** Pricing on several machines: runs are submitted to a BullMQ queue, and workers price their chunks. */
 export { Board, type LogLine, type RunEntry, type WorkerEntry } from "./board.ts";
 export { connectionOf, loadBull, PREFIX, queueName, withoutSecrets } from "./connect.ts";
 export { LEVELS, type Level, MAX_SHARE } from "./jobs.ts";

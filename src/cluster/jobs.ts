@@ -1,4 +1,4 @@
-/** The entries of the queue: small, because workers read the book and the manifest themselves. */
+/** The jobs in the queue. They contain little data, because workers read the book and the manifest from storage. */
 import type { JobsOptions } from "bullmq";
 import { PREFIX } from "./connect.ts";
 
@@ -44,7 +44,7 @@ export const MAX_STALLED = TRIES - 1;
 /** The time in seconds for which finished runs are kept in Redis. */
 export const REMEMBERED = 7 * 24 * 3600;
 
-/** Priorities that BullMQ knows. */
+/** The highest priority number that BullMQ allows. */
 const HIGHEST = 2 ** 21 - 1;
 /** The priority levels of runs. Chunks of a higher level are priced first. */
 export const LEVELS = ["high", "normal", "low"] as const;

@@ -1,4 +1,4 @@
-/** One chunk of a run, as a worker prices it. */
+/** Prices one chunk of a run in a worker. */
 import { failedResult, labelsOf, type ParsedTrade, unreadResult } from "../book/index.ts";
 import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";

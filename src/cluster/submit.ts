@@ -1,4 +1,4 @@
-/** A run goes into the queue, and is waited for. */
+/** Submits a run to the queue, and waits for it. */
 import { randomBytes } from "node:crypto";
 import type { FlowJob, Queue } from "bullmq";
 import { type Manifest, RunError } from "../runs/index.ts";
@@ -47,7 +47,10 @@ export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
   return entry;
 }
 
-/** The run's own job comes after those of its chunks, of which the first are put in now, and each brings another. */
+/**
+ * Adds the jobs of a run to the queue: those of its first chunks, and a final one that waits for all chunks. Each
+ * completed chunk adds the job of a later one.
+ */
 async function addFlow(url: string, queue: string, job: RunJob): Promise<void> {
   const { FlowProducer } = await loadBull();
   const flow = new FlowProducer({ connection: connectionOf(url), prefix: PREFIX });
@@ -101,7 +104,7 @@ export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Pr
   return { ...plain, state: done > 0 ? "running" : "waiting" };
 }
 
-/** Time between two looks at a run that is waited for. Milliseconds. */
+/** The time between two queries of the state of a run, in milliseconds. */
 const LOOK = 250;
 
 /**
@@ -140,7 +143,7 @@ export async function waitForRun(
   }
 }
 
-/** Rejects with the signal's reason when it comes. */
+/** A promise that rejects with the signal's reason when the signal is aborted. */
 function abortOf(signal: AbortSignal): Promise<never> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });

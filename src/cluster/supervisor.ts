@@ -1,4 +1,4 @@
-/** One process for each device of a machine: starts them, starts again what ends by itself, and ends them. */
+/** Runs one worker process per device of a machine, and restarts processes that end unexpectedly. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Log } from "../serving/index.ts";
 import { pause } from "./submit.ts";
@@ -11,13 +11,19 @@ export interface Supervised {
   readonly args: readonly string[];
 }
 
-/** Wait before a process is started again: doubled each time it ends soon. Milliseconds. */
+/**
+ * The delay before a process is restarted, in milliseconds. It doubles each time that the process ends after a short
+ * time.
+ */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 30_000;
-/** A process that has lived for so long is started again at once. Milliseconds. */
+/** A process that has run for longer than this is restarted after the initial delay again. In milliseconds. */
 const LONG_LIFE = 60_000;
 
-/** Processes get so long to end; see STOP_SECONDS in worker.ts. Milliseconds. */
+/**
+ * The time in milliseconds that processes have to end before they are killed. It exceeds that of STOP_SECONDS in
+ * worker.ts.
+ */
 const PATIENCE = 9500;
 
 /** Starts processes, restarts each one that ends, and ends all of them when the signal is aborted. */
@@ -39,7 +45,10 @@ async function keepRunning({ name, args }: Supervised, signal: AbortSignal, log:
   }
 }
 
-/** The exit status or the signal that ended a process; it is asked to end when the signal comes, and then made to. */
+/**
+ * Waits until a process ends, and returns its exit status, the signal that ended it, or an error message. When `signal`
+ * is aborted, the process gets SIGTERM and later SIGKILL.
+ */
 function endOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** A worker: takes jobs from the queue, one at a time, and prices them on one device. */
+/** A worker, which takes jobs from the queue one at a time and prices them on one device. */
 import type { Job as BullJob, Queue, Worker } from "bullmq";
 import { type Pricer, packageName, processName, RunError, StorageError } from "../runs/index.ts";
 import { Board, SILENCE, type WorkerEntry } from "./board.ts";
@@ -33,21 +33,21 @@ export interface WorkerRequest {
   readonly onReady?: (state: { readonly isHealthy: () => boolean; readonly queue: Queue }) => void;
 }
 
-/** The worker has ended within 10 s of its signal. Kubernetes waits 30 s. */
+/** The time limit for the current job after a signal. The worker ends within 10 s, and Kubernetes waits for 30 s. */
 const STOP_SECONDS = 7;
 const STORAGE_SECONDS = 5;
 
-/** The time in milliseconds between a worker's looks whether the run under way was cancelled. */
+/** The time in milliseconds between two checks whether the current run was cancelled. */
 const CANCEL_LOOK = 2000;
 
-/** The surroundings that a job and its attempt need. */
+/** The objects that a job needs. */
 interface Surroundings extends WorkerRequest {
   readonly bull: BullModule;
   readonly board: Board;
   readonly contexts: Contexts;
   readonly jobs: Queue;
   readonly name: string;
-  /** Comes when the job under way has to end. */
+  /** A signal that is aborted when the current job must end. */
   readonly stop: AbortSignal;
 }
 
@@ -97,10 +97,10 @@ export async function runWorker(request: WorkerRequest): Promise<void> {
   }
 }
 
-/** An error that says that the worker is to end, and the job goes back into the queue. */
+/** The error of a job that is aborted because the worker ends. The job is returned to the queue. */
 class Stopped extends Error {}
 
-/** An error that says that the run was cancelled. */
+/** The error of a job that is aborted because its run was cancelled. */
 class Cancelled extends Error {}
 
 function hear(worker: Worker<Job>, jobs: Queue, log: Log): void {
@@ -144,7 +144,7 @@ async function work(job: BullJob<Job>, token: string, surroundings: Surroundings
   }
 }
 
-/** Gives a job back, so that another worker takes it; that is not a failure. */
+/** Returns a job to the queue for another worker. This does not count as a failure of the job. */
 async function putBack(job: BullJob<Job>, token: string, { bull, log }: Surroundings): Promise<never> {
   await job.moveToWait(token);
   log("info", "gives its job back", { run: job.data.run, job: job.id });
@@ -186,7 +186,7 @@ async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): 
   return "done";
 }
 
-/** Work that ends when the worker does, when the run is cancelled, and when it takes too long. */
+/** Runs a task that is aborted when the worker ends, the run is cancelled, or the time limit is reached. */
 async function limited<T>(
   { data: { run, chunk } }: BullJob<ChunkJob>,
   { board, stop, chunkTimeout }: Surroundings,
@@ -209,7 +209,10 @@ async function limited<T>(
   }
 }
 
-/** Each chunk that leaves the queue brings another, so that never more than `window` of a run are there. */
+/**
+ * Adds the job of a later chunk after that of `job` has ended. Hence the queue contains at most `window` chunks of a
+ * run.
+ */
 async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promise<void> {
   const { chunk: last, ...run } = job.data;
   const chunk = last + run.window;

@@ -9,6 +9,7 @@ export interface ConvertibleRow {
   readonly market: ConvertibleMarket;
   /** The spots, > 0, at least one. */
   readonly spots: readonly number[];
+  /** The target error of the value, in the currency. */
   readonly accuracy: number;
   /**
    * The market for whose volatility and rates the mesh is made, by default `market`. A bumped market uses the mesh of
@@ -24,7 +25,9 @@ export interface ConvertibleRow {
  * the one before: of the value itself, and of its extrapolation.
  */
 export interface ConvertiblePoint extends Point {
+  /** The error estimate of the value, in the currency. */
   readonly errorEstimate: number;
+  /** The error estimates of the cash-only part, delta and gamma. */
   readonly errors: Pick<Point, "cash" | "delta" | "gamma">;
   readonly moves: Moves;
 }

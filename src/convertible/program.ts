@@ -13,15 +13,19 @@ import { NEVER } from "./kernel/terms.ts";
 
 /** A series of equal time steps on level 0 between two events, backward from time `end`. */
 export interface Run {
+  /** The time at which the steps start in backward time, in years. */
   readonly end: number;
+  /** The number of steps. */
   readonly count: number;
+  /** The length of each step in years. */
   readonly length: number;
   /** The ratio of the step length to that of the step before; 0 at a restart. */
   readonly growth: number;
   /** True where an event occurs after the last of these steps, at their earliest time. */
   readonly hasEvent: boolean;
-  /** The number of the interval between events that contains it. */
+  /** The start of the interval between two events in which the steps lie, in years. */
   readonly from: number;
+  /** The end of this interval, in years. */
   readonly to: number;
 }
 

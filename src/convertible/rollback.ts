@@ -16,6 +16,7 @@ export interface Instance {
 
 /** The solution on a mesh at all nodes, with values and spots in units of the notional. */
 export interface Profile {
+  /** The spots of the mesh. */
   readonly nodes: Float64Array;
   /** Returns V at the node with an index. */
   value(node: number): number;

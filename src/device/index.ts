@@ -1,4 +1,4 @@
-/** Devices: one interface for the CPU, WebGPU and CUDA, and how to open each. */
+/** Devices: the common interface of the CPU, WebGPU and CUDA back ends, and functions that open a device. */
 import { DeviceUnavailableError, SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";

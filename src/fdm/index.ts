@@ -103,7 +103,7 @@ export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./re
 /** @internal */
 export { type SolverVariant } from "./execute/variant.ts";
 /** @internal */
-export { solverKernel } from "./execute/item/kernel.ts";
+export { solverKernel } from "./execute/option/kernel.ts";
 /** @internal */
 export { stepsOfRun } from "./time/flags.ts";
 /** @internal */
@@ -141,6 +141,8 @@ export {
   quantityOf,
   shown,
 } from "./problem/quantity.ts";
+/** @internal */
+export { EQUATION_KEYS } from "./problem/settings.ts";
 /** @internal */
 export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./problem/model.ts";
 /** @internal */

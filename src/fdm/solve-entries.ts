@@ -64,7 +64,7 @@ async function solveEntries<P, S extends OnGrid>(
   const { names, batch } = model;
   const { entries } = batch;
   const unit = UNIT_ROUNDOFF[solver.kernel.precision];
-  const companions = companionLevels(model.accuracy);
+  const companions = companionLevels(model.companions);
   const { errors, good, solved } = await solveLevels(solver, entries.length, [FINE, ...companions], pace);
   const reportOn = lazily(() => reports(solved.flat()));
   const theta = thetaOf(model, unit);

@@ -1,6 +1,6 @@
 /**
- * The number of characters encoded at a time: fresh memory for the text of a whole batch costs more than to make the
- * text.
+ * The number of characters that are encoded at a time. Memory for the text of a whole batch would take longer to
+ * allocate than the text to write.
  */
 const PIECE = 4096;
 

@@ -1,4 +1,4 @@
-/** Results as files: JSON, NDJSON, CSV and Parquet, written as a stream. */
+/** Result files in JSON, NDJSON, CSV and Parquet, written as streams. */
 export { cell, hasFigures, RESULT_COLUMNS } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";
 export { type ParquetColumn, parquetTable } from "./parquet.ts";

@@ -1,4 +1,7 @@
-/** Numbers for people: a column has one number of decimals, so that its points stand under each other. */
+/**
+ * Writes numbers for people. All numbers of a column have the same number of decimals, so that the decimal points are
+ * aligned.
+ */
 
 /** Returns the number of decimals, 0 … 8, with which the largest of the values has `digits` significant digits. */
 export function decimalsFor(values: readonly (number | null)[], digits: number): number {

@@ -60,7 +60,7 @@ const figureColumn = (name: (typeof FIGURE_COLUMNS)[number]): ParquetColumn<Pric
   value: ({ result }) => figureOf(result, name),
 });
 
-/** A column of texts: one tag may be a number here and a text there. */
+/** A column of strings for a tag, because the same tag may be a number in one trade and text in another. */
 function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {
   const textOf = (tag: string | number | null): string | null => (tag === null ? null : String(tag));
   return { name, type: "string", value: ({ result }) => textOf(value(result)) };

@@ -1,12 +1,12 @@
 /**
- * Results as Parquet: typed columns, in row groups that are written as they fill, so that memory does not grow with the
- * book.
+ * Writes results as Parquet, with typed columns. Each row group is written when it is full, so that memory does not
+ * grow with the book.
  */
 import type { SchemaElement } from "hyparquet";
 import type { ColumnSource } from "hyparquet-writer";
 import { packageVersion } from "./version.ts";
 
-/** Lists of lists are written as one list, in the order of their axes. */
+/** The type of the cells in a column. Nested lists are flattened in the order of their axes. */
 type CellType = "string" | "number" | "strings" | "numbers";
 /** A cell of a Parquet table. */
 export type ParquetCell = string | number | null | readonly string[] | readonly (number | null)[];
@@ -24,7 +24,7 @@ export interface ParquetTable<R> {
   end(): Uint8Array;
 }
 
-/** Numbers and texts in a row group, at most: some 10 MB. */
+/** The maximum number of numbers and texts in a row group, about 10 MB. */
 const CELLS_A_GROUP = 1 << 20;
 
 /**
@@ -97,7 +97,7 @@ function schemaOf<R>({ name, type }: ParquetColumn<R>): SchemaElement[] {
 const TEXT = { type: "BYTE_ARRAY", converted_type: "UTF8", repetition_type: "OPTIONAL" } as const;
 const NUMBER = { type: "DOUBLE", repetition_type: "OPTIONAL" } as const;
 
-/** The three levels that the format's description asks for. */
+/** The three schema elements of a list column, as the Parquet specification requires. */
 function listOf(name: string, element: typeof TEXT | typeof NUMBER): SchemaElement[] {
   return [
     { name, repetition_type: "OPTIONAL", num_children: 1, converted_type: "LIST" },

@@ -1,20 +1,7 @@
-/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
-import type { DeviceBuffer } from "../device/index.ts";
-import { ShapeError, SpecError } from "../errors.ts";
-
-/** "nothing", "null", "an array", "a string": what was given instead of something else. */
-function shownType(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? `an object (${value.constructor?.name ?? "no class"})` : `a ${typeof value}`;
-}
-
-/** Checks an object of data, which may have other fields, too. @throws SpecError for anything but an object */
-export function givenObject(who: string, given: object, fields: readonly string[]): void {
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
-  throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields.join(", ")}`);
-}
+/** Checks of what a caller gave where no compiler sees it: lists and buffers. */
+import type { BufferElement, Device, DeviceBuffer } from "../device/index.ts";
+import { DisposedError, ShapeError, SpecError } from "../errors.ts";
+import { shownType } from "../given.ts";
 
 /** Checks that a value is a list of numbers. @throws SpecError */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {
@@ -22,10 +9,23 @@ export function givenList(who: string, name: string, value: ArrayLike<number>): 
   throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
 }
 
-/** Checks that a value is a buffer of a device. @throws ShapeError */
-export function givenBuffer(who: string, name: string, value: DeviceBuffer): void {
-  if (typeof value === "object" && value !== null && "element" in value && "device" in value) return;
-  throw new ShapeError(
-    `${who}: ${name}: got ${shownType(value)}, expected a buffer: device.createBuffer(…), then device.write(buffer, …)`,
-  );
+/** The device, element type and length that a buffer must have. */
+interface ExpectedBuffer {
+  readonly device: Device;
+  readonly element: BufferElement;
+  readonly length: number;
+}
+
+/** Checks that a value is a buffer of a device with so many elements of a type. @throws ShapeError | DisposedError */
+export function checkBuffer(who: string, value: DeviceBuffer, { device, element, length }: ExpectedBuffer): void {
+  if (typeof value !== "object" || value === null || !("element" in value && "device" in value))
+    throw new ShapeError(
+      `${who}: got ${shownType(value)}, expected a buffer: device.createBuffer(…), then device.write(buffer, …)`,
+    );
+  if (value.disposed) throw new DisposedError(`${who}: the buffer was disposed`);
+  if (value.device !== device || value.element !== element || value.length !== length)
+    throw new ShapeError(
+      `${who}: got ${value.length} elements of ${value.element} of ${value.device.name}, ` +
+        `expected ${length} of ${element} of ${device.name}`,
+    );
 }

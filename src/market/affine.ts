@@ -1,11 +1,11 @@
 /**
- * A spot with cash dividends as an affine function of a martingale (Buehler 2010):
+ * Represents a spot with cash dividends as an affine function of a martingale X (Buehler 2010):
  *
  *   S(t) = scale(t)·X(t) + cash(t),   X(0) = S(0) − cash(0),   scale(t) = e^{∫(r − q)}·Π(1 − pᵢ),
  *
- * where cash(t) is what the cash dividends after t, up to a horizon, are worth at t, grown as the spot grows. An option
- * on S with strike K is scale(T) options on X with strike (K − cash(T))/scale(T), and X has no dividends.
- * Source: Buehler, *Volatility and dividends*, 2010. Verified: test/calibration/american, by prices of whole books.
+ * where cash(t) is the value at t of the cash dividends from t up to a horizon, which grows like the spot. An option on
+ * S with strike K is scale(T) options on X with strike (K − cash(T))/scale(T), and X has no dividends. Source: Buehler,
+ * *Volatility and dividends*, 2010. Verified by tests in test/calibration/american, and by prices of whole books.
  */
 import type { Dividends } from "./dividends.ts";
 import { INSTANT, integrate } from "./piecewise.ts";

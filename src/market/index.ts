@@ -1,4 +1,4 @@
-/** Market data as plain immutable values: curves, dividends, volatility. Times are years from asOf (Act/365F). */
+/** Market data as immutable plain data: curves, dividends and volatilities. Times are years from `asOf` (Act/365F). */
 export {
   constant,
   fromIntegral,

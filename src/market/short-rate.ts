@@ -1,4 +1,4 @@
-/** Models of the short rate, by what a book says of a currency's rates. */
+/** Chooses the model of the short rate from the rates of a currency in a book. */
 import type { PiecewiseConstant } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 

@@ -114,15 +114,15 @@ export function emptyRow({ spots }: LocalSurface): { volatility: Float64Array; s
   return { volatility: new Float64Array(spots.length), slopes: new Float64Array(spots.length) };
 }
 
-/** A row of a surface and its share of a mean. */
+/** A row of a surface and its weight in a mean. */
 interface RowWeight {
   readonly row: number;
   readonly weight: number;
 }
 
 /**
- * The means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not
- * 0. They add up to 1.
+ * The means over (from, to) of the hat functions at the given times. The first and last functions are constant outside
+ * the times. Only nonzero means are returned, and their sum is 1.
  */
 function rowWeights(times: readonly number[], from: number, to: number): RowWeight[] {
   const weights: RowWeight[] = [];

@@ -1,7 +1,7 @@
 import { fn, kernel, real } from "../kernel/index.ts";
 import { optionParams } from "./exchange-options.ts";
 
-/** ln Γ(z) for z > 0 by Stirling's series, beyond 10 after a shift. */
+/** ln Γ(z) for z > 0 by Stirling's series. The recurrence of Γ first increases z above 10. */
 const logGamma = fn({
   name: "logGamma",
   params: [real],

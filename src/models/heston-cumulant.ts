@@ -17,7 +17,7 @@ import { Complex, product, quotient, squareRoot } from "./complex.ts";
  */
 export const HestonModel = record({ v0: real, kappa: real, theta: real, sigma: real, rho: real, expiry: real });
 
-/** ln z for z = 1 + w; `w` is used near z = 1. */
+/** ln z. `w` = z − 1 is used near z = 1, where ln z would lose accuracy. */
 const logarithm = fn({
   name: "logarithm",
   params: { z: Complex, w: Complex, near: bool },

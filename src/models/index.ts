@@ -1,4 +1,4 @@
-/** Models: coefficients and closed forms. */
+/** Pricing models: coefficients and closed-form prices. */
 export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "./black-scholes.ts";
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
 export { logNormalOption } from "./log-normal.ts";

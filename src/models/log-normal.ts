@@ -1,4 +1,4 @@
-/** Options on log-normal numbers. */
+/** Prices of options on lognormal variables. */
 import { hostNormalCdf } from "./normal.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** Functions of the kernel language, on the host in f64. */
+/** Functions of the normal distribution from the kernel library, callable on the host in f64. */
 import { fn, real } from "../kernel/index.ts";
 
 /** Returns the standard normal distribution function, computed on the host in f64. */

@@ -1,4 +1,4 @@
-/** Zero bonds under short rates with constant parameters. */
+/** Prices of zero-coupon bonds in short-rate models with constant parameters. */
 import { fn, real } from "../kernel/index.ts";
 
 /** Returns (1 − e^{−a·t})/a, the integral of e^{−a·s} from 0 to t. For a = 0 it is t. */

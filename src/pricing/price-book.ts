@@ -9,7 +9,6 @@ import {
 } from "../book/index.ts";
 import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
@@ -143,7 +142,7 @@ export async function* priceTrades(
   const opening = wanted === undefined ? {} : { precision: wanted };
   using own = options.device === undefined ? await openDevice(opening) : undefined;
   const device = options.device ?? own!;
-  const precision = await precisionOf(device, options);
+  const precision = await offeredPrecision(device, wanted ?? "f64");
   const backend = new Backend(device, precision, options.openFallback);
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
@@ -260,8 +259,4 @@ export function settingsOf(
     timePerTrade,
     seed: context.seed ?? DEFAULT_SEED,
   };
-}
-
-function precisionOf(device: Device, { precision }: PricingOptions): Promise<Precision> {
-  return offeredPrecision(device, precision ?? (device.precisions.includes("f64") ? "f64" : "f32"));
 }

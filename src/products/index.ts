@@ -1,2 +1,2 @@
-/** Payoffs and exercise. */
+/** Payoffs of options, and their exercise. */
 export { digitalPayoff, functionPayoff, lessCash, type PayoffProfile, type Right, vanillaPayoff } from "./payoff.ts";

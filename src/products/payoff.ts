@@ -100,11 +100,11 @@ export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
   };
 }
 
-/** Prices as parts of the outermost kinks, at which a formula shows whether it goes on as a straight line. */
+/** Multiples of the last and of the first kink, at which a formula is tested for being linear beyond them. */
 const FURTHER = [1.05, 1.2, 1.5, 2, 3, 6, 20];
 const CLOSER = [0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97];
 
-/** Tells whether f is a straight line below its first kink and above its last, as far as a few prices tell. */
+/** Tells whether f appears to be linear below its first kink and above its last. It is tested at a few prices. */
 function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]): boolean {
   if (kinks.length === 0) return false;
   const isLine = (prices: readonly number[]): boolean => {
@@ -117,7 +117,10 @@ function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]
   return isLine(CLOSER.map((part) => part * first)) && isLine(FURTHER.map((part) => part * last));
 }
 
-/** Tells whether f jumps at a kink: its two sides differ, and by more than a slope over their distance makes of it. */
+/**
+ * Tells whether f has a jump at a kink. The values on its two sides must differ by more than a steep slope would
+ * explain.
+ */
 function jumpAt(f: (spot: number) => number, kink: number): boolean {
   const sides = (part: number): readonly [number, number] => [f(kink * (1 - part)), f(kink * (1 + part))];
   const [below, above] = sides(1e-9);

@@ -1,10 +1,8 @@
 /** Backward recursion of claims with rights on dates, under a rate of two Gaussian factors. */
 import { fn, i32, kernel, real, record } from "../kernel/index.ts";
-import { decayIntegral } from "./gaussian.ts";
 import { Room } from "./kink.ts";
 import { Frame, frameOf, planeNodes, stepCovariance, stepFrom } from "./plane.ts";
-import { addPayment, exercise, NODE_ARRAYS, recursionParams } from "./recursion.ts";
-import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
+import { recursionEnv, recursionParams } from "./recursion.ts";
 import { gaussianSum } from "./transition.ts";
 
 /**
@@ -48,6 +46,8 @@ const within = fn({
   },
 });
 
+const plane = { PLANE_RECORD, PLANE_MARKET } as const;
+
 /**
  * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under the rate r = x + y +
  * α(t),
@@ -68,25 +68,7 @@ const within = fn({
 export const planeKernel = kernel({
   name: "two-factor recursion",
   params: { ...recursionParams, rows: i32, columns: i32 },
-  env: {
-    addPayment,
-    decayIntegral,
-    exercise,
-    frameOf,
-    planeNodes,
-    planeSum,
-    stepCovariance,
-    stepFrom,
-    within,
-    NODE_ARRAYS,
-    PLANE_RECORD,
-    PLANE_MARKET,
-    TRADE_WIDTH,
-    FLOW_WIDTH,
-    DATE_WIDTH,
-    INSTANCE_WIDTH,
-    NO_PRICE,
-  },
+  env: { ...recursionEnv, ...plane, frameOf, planeNodes, planeSum, stepCovariance, stepFrom, within },
   body(given, gpu, env) {
     const { count, block, rows, columns, mostDates, density, reach, table, work, output } = given;
     const { instances, trades, flows, dates, parameters, bonds } = given;

@@ -126,6 +126,10 @@ export const recursionParams = {
   output: write(real),
 } as const;
 
+const sizes = { NODE_ARRAYS, TRADE_WIDTH, FLOW_WIDTH, DATE_WIDTH, INSTANCE_WIDTH, NO_PRICE } as const;
+/** The functions and sizes of both recursions. */
+export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise } as const;
+
 /**
  * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
  *
@@ -149,22 +153,7 @@ export const recursionParams = {
 export const recursionKernel = kernel({
   name: "short-rate recursion",
   params: { ...recursionParams, capacity: i32, markets: read(i32) },
-  env: {
-    addPayment,
-    decayIntegral,
-    exercise,
-    gaussianSum,
-    nodesAt,
-    stepVariance,
-    NODE_ARRAYS,
-    DATE_RECORD,
-    TRADE_WIDTH,
-    FLOW_WIDTH,
-    DATE_WIDTH,
-    INSTANCE_WIDTH,
-    MARKET_WIDTH,
-    NO_PRICE,
-  },
+  env: { ...recursionEnv, gaussianSum, nodesAt, stepVariance, DATE_RECORD, MARKET_WIDTH },
   body(given, gpu, env) {
     const { count, block, capacity, mostDates, density, reach, table, work, output } = given;
     const { instances, trades, flows, dates, markets, parameters, bonds } = given;

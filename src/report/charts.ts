@@ -1,4 +1,4 @@
-/** The charts of a report. */
+/** The charts in a report. */
 import type { CurrencyTotals, Scenarios, SpotMove } from "../book/index.ts";
 import type { Chart } from "../charts/index.ts";
 import { EXPIRY_BUCKETS, type Group, type ReportSummary } from "./summary.ts";
@@ -48,7 +48,7 @@ const moveText = (move: SpotMove): string => {
     .join(", ");
 };
 
-/** Gain or loss against the first time's unmoved case, where the book has scenarios. */
+/** Charts of gain or loss relative to the unshifted case at the first time; none if the book has no scenarios. */
 function scenarioChart({ currency, scenarios: values }: CurrencyTotals, axes: Scenarios | undefined): Chart[] {
   if (values === undefined || axes === undefined || axes.spot.length < 2) return [];
   const unmoved = axes.spot.findIndex(

@@ -1,4 +1,4 @@
-/** A report as one HTML file that refers to nothing outside of it: to look at, to print, to send on. */
+/** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { CurrencyTotals, Scenarios } from "../book/index.ts";
 import { CHART_STYLE, drawChart, escaped } from "../charts/index.ts";
 import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude } from "../formats/index.ts";

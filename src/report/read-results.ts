@@ -1,4 +1,4 @@
-/** Reads results that `feynkac price` has written, to report on them. */
+/** Reads results that `feynkac price` has written, for a report. */
 import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } from "../book/index.ts";
 import { parseJson, type RandomAccess } from "../book/index.ts";
 import { BookError } from "../errors.ts";
@@ -43,7 +43,7 @@ export async function readParquetResults(file: RandomAccess): Promise<WrittenRes
   };
 }
 
-/** Metadata are JSON, or text as it is. */
+/** Parses metadata, which are JSON or plain text. */
 function parsed<T>(text: string | undefined): T | undefined {
   if (text === undefined || text === "") return undefined;
   try {

@@ -1,4 +1,7 @@
-/** The summary of a book for a report, gathered trade by trade, in memory that does not grow with the book. */
+/**
+ * Summarizes the results of a book for a report. Trades are added one by one, and memory does not grow with their
+ * number.
+ */
 import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
@@ -26,7 +29,7 @@ export interface Group {
   withoutVega: number;
 }
 
-/** The number of trades named in each list, and groups that are told apart. */
+/** The maximum number of trades in each list, and that of groups that are distinguished. */
 const NAMED = 12;
 const MAX_GROUPS = 2000;
 
@@ -34,7 +37,7 @@ const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
 /** The name of a list of trades in a report, which is the number by which the list is sorted. */
 export type ListName = (typeof LISTS)[number];
 
-/** Upper ends of expiry buckets, in years. */
+/** The upper bounds of the expiry buckets in years, with their labels. */
 const BUCKETS = [
   [1 / 12, "up to 1 month"],
   [0.25, "1 to 3 months"],

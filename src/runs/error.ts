@@ -1,6 +1,6 @@
 import { FeynkacError } from "../errors.ts";
 
-/** The error of pricing a book in chunks that cannot begin, continue, or be checked. */
+/** The error if a book that is priced in chunks cannot be started, continued or checked. */
 export class RunError extends FeynkacError {
   readonly code: string = "RUN";
 }

@@ -1,4 +1,4 @@
-/** Runs in parts: planned, priced, resumed, verified. */
+/** Runs whose results are stored chunk by chunk. They can be planned, priced, resumed and verified. */
 export { RunError, StorageError } from "./error.ts";
 export { finishRun } from "./finish.ts";
 export { type Manifest, needManifest, packageName, readManifest, type RunOptions, writeManifest } from "./manifest.ts";

@@ -1,4 +1,4 @@
-/** The format of `manifest.json`, by which a run describes itself beside its parts. */
+/** The format of `manifest.json`, the description of a run that is stored with its result files. */
 import * as z from "zod";
 import { type CurrencyTotals, METHOD_NAMES, type Scenarios } from "../book/index.ts";
 import { packageCommit, packageVersion } from "../formats/index.ts";
@@ -16,7 +16,7 @@ const nested = z.array(z.array(z.array(nullable)));
 
 const device = z.object({ backend: z.enum(["cpu", "webgpu", "cuda"]), name: z.string() });
 
-/** The schema of how many trades each sum leaves out. */
+/** The schema of the number of trades that are missing in each sum. */
 const missing = <Name extends string>(...names: readonly Name[]) =>
   z.partialRecord(z.enum(names), count).exactOptional();
 
@@ -46,7 +46,7 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
 
 /** The schema that validates the description of a priced chunk. */
 export const outcome = z.object({
-  /** Its file, below the run's folder; the name has the beginning of its hash. */
+  /** The path of the result file in the run's folder. The name contains the start of the file's hash. */
   part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
   sha256: hash,
   bytes: count,
@@ -61,7 +61,7 @@ const chunk = z.object({
   rows: count,
   repeated: z.array(count).optional(),
   bytes: z.object({ start: count, end: count, line: count }).optional(),
-  /** Expected, of one core. */
+  /** The expected time of pricing the chunk on one core. */
   seconds: number,
   outcome: outcome.optional(),
 });
@@ -84,10 +84,10 @@ export const runOptions = z.object({
 });
 
 const timing = z.object({
-  /** Taken to price it. */
+  /** The time that pricing took. */
   seconds: number,
   finished: z.string(),
-  /** Who priced it: host and process. */
+  /** The host and the process that priced the chunk. */
   by: z.string(),
 });
 
@@ -99,16 +99,16 @@ export const manifestSchema = z.object({
   status: z.enum(["running", "complete"]),
   book: file.extend({
     format: z.enum(["json", "ndjson", "csv", "parquet"]),
-    /** Columns of a table that are kept as tags, and the names of all tags, where the book's columns tell them. */
+    /** The columns of a table that are kept as tags, and the names of all tags if the columns determine them. */
     keep: z.array(z.string()).optional(),
     tags: z.array(z.string()).optional(),
   }),
-  /** The file beside the book, and the hash of what it says; of a book with a market of its own, the hash alone. */
+  /** The market's file and the hash of its contents. A market inside the book has only the hash. */
   market: z.object({
     place: z.string().optional(),
     sha256: hash,
     spots: z.record(z.string(), number),
-    /** True where tables have columns for the figures of bonds, caps, swaptions and convertibles. */
+    /** True if tables have columns for the figures of bonds, caps, swaptions and convertibles. */
     figures: z.boolean().optional(),
   }),
   asOf: z.string(),
@@ -119,10 +119,10 @@ export const manifestSchema = z.object({
   priced: count.optional(),
   failed: count.optional(),
   totals: z.array(totals).optional(),
-  /** The devices that priced it, one entry each. */
+  /** The devices that priced trades of the run, without repetitions. */
   devices: z.array(device).optional(),
   chunks: z.array(chunk),
-  /** All that differs when the same run is made again. */
+  /** The data that differ when the same run is repeated. */
   timings: z.object({
     started: z.string(),
     finished: z.string().optional(),

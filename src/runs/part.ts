@@ -1,4 +1,4 @@
-/** A part of a run: the results of one chunk, as Parquet. */
+/** Result files of runs: the results of one chunk of trades, as Parquet. */
 import type {
   ScenarioErrorEstimates,
   Scenarios,
@@ -24,8 +24,8 @@ const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity
 const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
 
 /**
- * The columns of results as Parquet, then all other fields of the result as JSON: a part holds everything that pricing
- * gave.
+ * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
+ * JSON. Hence it contains the complete results.
  */
 function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
   return [
@@ -116,7 +116,9 @@ function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]):
   return { quantity, underlying: { name, currency, spot: Number.NaN }, assets };
 }
 
-/** Fields in the order in which pricing writes them, so that their JSON is the same. */
+/**
+ * Restores a result from the cells of a row. The order of its fields is the original one, so that its JSON is the same.
+ */
 function plainResult(cells: Cells, { seed, tags, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of RESULT_COLUMNS) {
@@ -145,7 +147,7 @@ function scenariosOf(
   };
 }
 
-/** Gives the values one after another. */
+/** Returns a function that returns the next value at each call. */
 function taker(values: readonly (number | null)[]): () => number | null {
   let next = 0;
   return () => values[next++] ?? null;

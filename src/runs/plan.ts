@@ -1,4 +1,4 @@
-/** The beginning of a run: a book is read once, hashed, and cut into chunks. */
+/** The start of a run: reads the book once, computes its hash, and divides it into chunks. */
 import {
   type ChunkedBook,
   type ChunkedFormat,
@@ -90,14 +90,14 @@ export interface PlanRequest {
   readonly signal: AbortSignal;
 }
 
-/** Numbers in a part, at most: trades with many scenarios are fewer in a chunk. */
+/** The maximum number of numbers in a result file. It limits the trades in a chunk if there are many scenarios. */
 const MAX_NUMBERS = 1 << 22;
 
 function spotsOf({ market }: ChunkedBook): Record<string, number> {
   return Object.fromEntries([...market.underlyings.values()].map(({ name, spot }) => [name, spot]));
 }
 
-/** The seed of books that name none. */
+/** The random seed if the book does not specify one. */
 const DEFAULT_SEED = 1;
 
 /**

@@ -1,4 +1,4 @@
-/** A run on one machine: the chunks that are not priced yet, as one stream of trades. */
+/** Prices a run on one machine. The chunks that are not priced yet are one stream of trades. */
 import { hostname } from "node:os";
 import type { AnyTrade, BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { PricedRow } from "../formats/index.ts";

@@ -1,4 +1,7 @@
-/** Parts and their receipts, while a run is under way. */
+/**
+ * Result files of a run and their receipts, which exist until the run is complete. A receipt records that a chunk has
+ * been priced.
+ */
 import { basename } from "node:path";
 import * as z from "zod";
 import { Totals } from "../book/index.ts";
@@ -11,7 +14,7 @@ import { hashOf, type Store } from "./storage/index.ts";
 /** The name of the folder with the result files of chunks. */
 export const PARTS = "parts";
 
-/** Says that a chunk is priced, and by which part: beside the parts until the run is complete. */
+/** The schema of a receipt, which records that a chunk has been priced and describes its result file. */
 const receiptSchema = z.object({
   outcome,
   timing: z.object({ seconds: z.number(), finished: z.string(), by: z.string() }),
@@ -74,7 +77,9 @@ export async function writePart(store: Store, manifest: Manifest, priced: Priced
   return receipt;
 }
 
-/** The receipt of a chunk, if it is there and fits its part. @throws StorageError */
+/**
+ * Reads the receipt of a chunk; undefined if it does not exist or does not match the result file. @throws StorageError
+ */
 async function readReceipt(
   store: Store,
   chunk: number,
@@ -110,7 +115,7 @@ export interface KnownOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Receipts that are read at once: S3 takes some 20 ms for each, and a large run has thousands. */
+/** The number of receipts that are read concurrently. S3 takes about 20 ms for each, and a large run has thousands. */
 const AT_ONCE = 32;
 
 /** Returns the record of each chunk of a run that is priced already. @throws StorageError; the signal's reason */

@@ -1,4 +1,4 @@
-/** A sample of a run, priced again and compared to the bit. */
+/** Prices a sample of the trades of a run again, and checks that the results are bitwise identical. */
 import type { ParsedTrade, TradeResult } from "../book/index.ts";
 import type { Manifest } from "./manifest.ts";
 import type { PartRow } from "./part.ts";
@@ -23,7 +23,7 @@ export function sampleOf(share: number): (index: number) => boolean {
   return (index) => mixed(index) < below;
 }
 
-/** A whole number from 0 to 2³² − 1 that looks random (the finalizer of MurmurHash3). */
+/** A pseudorandom integer from 0 to 2³² − 1 for each index (the finalizer of MurmurHash3). */
 function mixed(index: number): number {
   let x = (index + 0x9e3779b9) >>> 0;
   x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
@@ -31,7 +31,7 @@ function mixed(index: number): number {
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/** A trade of the sample and what its part says. */
+/** A trade of the sample and its stored result. */
 interface Sampled {
   readonly index: number;
   readonly row: PartRow;

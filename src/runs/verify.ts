@@ -1,4 +1,4 @@
-/** A check that a run is what its manifest says. */
+/** Verifies that the stored files of a run match its manifest. */
 import { Totals } from "../book/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest, Outcome, RunChunk } from "./manifest.ts";

@@ -1,4 +1,4 @@
-/** The answers of the service, as JSON Schema: the fields that a client reads. Others may come with them. */
+/** JSON Schemas of the service's responses. Responses may contain further fields. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ const nullable = { type: ["number", "null"] };
 const count = { type: "integer", minimum: 0 };
 const sensitivities = { delta: nullable, gamma: nullable, theta: nullable, vega: nullable, rho: nullable };
 
-/** An object whose fields are all there, except the optional ones. */
+/** The schema of an object with required fields and optional ones. */
 function object(properties: Json, optional: Json = {}): Json {
   return { type: "object", required: Object.keys(properties), properties: { ...properties, ...optional } };
 }

@@ -1,4 +1,4 @@
-/** An HTTP service that prices. */
+/** The HTTP pricing service. */
 export { openApi } from "./open-api.ts";
 export { type Service, type ServiceRequest, startService } from "./server.ts";
 export type { ServiceLimits } from "./open-api.ts";

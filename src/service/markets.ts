@@ -1,4 +1,4 @@
-/** Markets that are kept, by the hash of what they say. */
+/** A store of markets under the hash of their contents. */
 import { createHash } from "node:crypto";
 import { type BookHeader, readHeader } from "../book/index.ts";
 

@@ -1,4 +1,4 @@
-/** The service as OpenAPI describes it, from the schema by which books are read. */
+/** The OpenAPI description of the service, generated from the schemas of books. */
 import * as z from "zod";
 import { bookJsonSchema } from "../book/index.ts";
 import { answerSchemas } from "./answers.ts";

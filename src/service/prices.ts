@@ -1,4 +1,4 @@
-/** Requests that arrive together are priced in one launch. */
+/** Prices concurrent requests together, in one launch. */
 import type { Book, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
 import { type Device, offeredPrecision } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -28,13 +28,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The number of trades of small requests that go into one launch, at most. */
+/** The maximum number of trades that are priced together if they belong to several requests. */
 const MAX_TOGETHER = 4096;
 
-/** A launch that takes longer does not hold up the next one. Milliseconds. */
+/** The time in milliseconds after which the next launch starts, even if the previous one has not ended. */
 const PATIENCE = 20;
 
-/** Launches under way at once. */
+/** The maximum number of concurrent launches. */
 const MAX_LAUNCHES = 8;
 
 /**
@@ -115,7 +115,7 @@ export class Prices {
     this.#isWorking = false;
   }
 
-  /** The request that has waited longest, and those that can be priced with it. */
+  /** Takes the request that has waited longest, and the others that can be priced together with it. */
   #take(): readonly Waiting[] {
     const live = this.#waiting.filter(({ request }) => !request.signal.aborted);
     this.#waiting = [];
@@ -132,7 +132,7 @@ export class Prices {
     return taken;
   }
 
-  /** The run ends early only when nobody waits for it any more. */
+  /** Prices several requests together. The computation is aborted only if all of them have been aborted. */
   async #launch(all: readonly Waiting[]): Promise<void> {
     this.#launches++;
     const ending = new AbortController();
@@ -155,11 +155,14 @@ export class Prices {
   }
 }
 
-/** Returns the accuracy of a request, which is relative, as the library takes it. */
+/** Converts the accuracy of a request, which is relative, to the option of the library. */
 const relativeOf = ({ accuracy }: Pick<PriceSettings, "accuracy">) =>
   accuracy === undefined ? undefined : { relative: accuracy };
 
-/** Tells whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
+/**
+ * Tells whether two requests can be priced in one launch. Their scenarios must be the same object, that of a stored
+ * market, or absent.
+ */
 function isAlike(a: Request, b: Request): boolean {
   return (
     a.greeks === b.greeks &&
@@ -171,7 +174,7 @@ function isAlike(a: Request, b: Request): boolean {
   );
 }
 
-/** Waits for a promise that never rejects, but not longer than so many milliseconds. */
+/** Waits until a promise resolves, but at most `patience` milliseconds. The promise must not reject. */
 function within(patience: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, patience);

@@ -1,4 +1,4 @@
-/** The formats of requests. */
+/** The formats of request bodies. */
 import * as z from "zod";
 import { METHOD_NAMES } from "../book/index.ts";
 import { BookError } from "../errors.ts";
@@ -30,7 +30,7 @@ export interface WrittenBook {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Options without those that were left out. */
+/** The options T without those that are undefined. */
 type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The body of a request POST /price. */

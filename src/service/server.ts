@@ -1,4 +1,4 @@
-/** An HTTP service that prices: Fastify, which is loaded when it is asked for. */
+/** The HTTP server of the service. It uses Fastify, which is loaded on demand. */
 import type { ServiceLimits } from "./open-api.ts";
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -27,7 +27,7 @@ export interface Service extends AsyncDisposable {
   readonly url: string;
 }
 
-/** An error with the status that answers it. */
+/** An error with the HTTP status of its response. */
 class StatusError extends Error {
   readonly status: number;
   readonly code: string;
@@ -109,14 +109,16 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
   );
 }
 
-/** Limits the work of an answer: what it takes, and how it ends early. */
+/**
+ * A function that runs the work of a request within the limits of the service. The signal given to `work` aborts it.
+ */
 type Limited = <T>(
   request: FastifyRequest,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
 ) => Promise<T>;
 
-/** Lets so many requests work at once, each for so long. */
+/** Limits the number of concurrent requests and the time of each. */
 function limiter({ requests, seconds }: ServiceLimits): Limited {
   let underWay = 0;
   return async (request, reply, work) => {
@@ -134,7 +136,9 @@ function limiter({ requests, seconds }: ServiceLimits): Limited {
   };
 }
 
-/** Compared in a time that tells nothing of the token. */
+/**
+ * Compares the token of a request with the expected one in constant time, so that the time reveals nothing about it.
+ */
 function isToken(header: string | undefined, token: string): boolean {
   const [given, expected] = [Buffer.from(header ?? ""), Buffer.from(`Bearer ${token}`)];
   return given.length === expected.length && timingSafeEqual(given, expected);
@@ -148,7 +152,10 @@ function statusOf(error: Error & { statusCode?: number }): { readonly status: nu
   return { status: statusCode, code: statusCode === 413 ? "TOO_LARGE" : statusCode < 500 ? "REQUEST" : "INTERNAL" };
 }
 
-/** Ends when the client goes, and after the longest time that a request may take. */
+/**
+ * Returns a signal that is aborted when the client disconnects or the time limit is reached. `settle` must be called
+ * when the work has ended.
+ */
 function endingOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -193,7 +200,7 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
   return { market: hash, streams, request };
 }
 
-/** @throws StatusError */
+/** Checks the accuracy and the number of trades of a request. @throws StatusError if they exceed the limits */
 function checkLimits(accuracy: number | undefined, trades: number, limits: ServiceLimits): void {
   if (accuracy !== undefined && accuracy < limits.accuracy)
     throw new StatusError(400, "ACCURACY", `accuracy: expected ${limits.accuracy} or more here, got ${accuracy}`);
@@ -201,7 +208,7 @@ function checkLimits(accuracy: number | undefined, trades: number, limits: Servi
     throw new StatusError(413, "TOO_LARGE", `trades: expected at most ${limits.trades} in a request, got ${trades}`);
 }
 
-/** @throws BookError | StatusError */
+/** The market that a book refers to or contains. @throws BookError | StatusError if it is invalid or unknown */
 function marketOf({ header, market }: WrittenBook, markets: Markets): KeptMarket {
   const kept = market === undefined ? markets.keep(header) : markets.get(market);
   if (kept === undefined)
@@ -209,7 +216,7 @@ function marketOf({ header, market }: WrittenBook, markets: Markets): KeptMarket
   return kept;
 }
 
-/** One of two books. @throws BookError | StatusError with its name */
+/** Reads one of two books in a request. Error messages contain its name. @throws BookError | StatusError */
 function readBook(written: ReturnType<typeof readExplainBody>["before"], markets: Markets, name: string): Book {
   try {
     const { header } = marketOf(written, markets);
@@ -220,7 +227,10 @@ function readBook(written: ReturnType<typeof readExplainBody>["before"], markets
   }
 }
 
-/** Reads trades against a header that other requests use, too: ids are of one request. */
+/**
+ * Reads the trades of a request. Ids must be unique within the request only, because the header is shared with other
+ * requests.
+ */
 function readAll(header: BookHeader, list: readonly unknown[]): ParsedTrade[] {
   const ids = new Set<string>();
   return list.map((entry, index) => {

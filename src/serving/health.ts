@@ -1,4 +1,4 @@
-/** A port that says how a process does. */
+/** An HTTP server that reports the health and the metrics of a process. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Metrics, METRICS_TYPE } from "./metrics.ts";

@@ -1,4 +1,4 @@
-/** Counts of a process, in the text format of Prometheus (version 0.0.4). */
+/** Metrics of a process in the text format of Prometheus (version 0.0.4). */
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -111,14 +111,17 @@ export function perAxis(name: string, value: number | readonly number[], axes: n
 export class IndexSet {
   readonly #members = new Map<string, readonly number[]>();
 
+  /** Adds a grid, by the level of each axis. */
   add(levels: readonly number[]): void {
     this.#members.set(levels.join(), levels);
   }
 
+  /** Tells whether the set contains a grid. */
   has(levels: readonly number[]): boolean {
     return this.#members.has(levels.join());
   }
 
+  /** The grids of the set, by their levels. */
   get members(): readonly (readonly number[])[] {
     return [...this.#members.values()];
   }

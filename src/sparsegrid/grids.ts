@@ -21,16 +21,20 @@ import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
 export interface GridJob {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
+  /** The level of each axis. */
   readonly levels: readonly number[];
 }
 
 /** The solution V today on one grid, at its unknowns, with the first axis contiguous. */
 export interface GridValues {
+  /** The level of each axis. */
   readonly levels: readonly number[];
   readonly meshes: readonly GradedMesh[];
   /** The index of the first unknown node of each axis; it is 1 at a Dirichlet end, whose value is given. */
   readonly first: readonly number[];
+  /** The number of unknown nodes of each axis. */
   readonly counts: readonly number[];
+  /** The solution V at the unknowns. */
   readonly values: Float64Array;
   readonly report: GridReport;
   /** The time program with which it was computed. */
@@ -57,8 +61,11 @@ export interface GridReport {
   readonly growth: false;
   /** The number of linear systems for which the iteration did not converge. */
   readonly unsolved: number;
+  /** The program row of the first such system. */
   readonly unsolvedRow: number;
+  /** The number of iterations, summed over the linear systems. */
   readonly iterations: number;
+  /** The number of linear systems. */
   readonly systems: number;
 }
 

@@ -3,7 +3,9 @@
 /** An axis of a sparse grid, in which formulas of the user have been evaluated to numbers. */
 export interface GradedAxis {
   readonly coordinate: "linear" | "log";
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
   /**
    * The value of the axis that is the middle node of every level from 1 on; by default the middle in the coordinate.

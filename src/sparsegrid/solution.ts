@@ -24,6 +24,7 @@ export interface SparseContents {
   readonly warnings: readonly string[];
   readonly error: SpecError | undefined;
   readonly endValue: EndValue;
+  /** The requested combination. */
   readonly fine: readonly CombinedGrid[];
   /** The combinations whose level is lower by one and by two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];

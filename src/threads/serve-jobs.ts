@@ -1,4 +1,4 @@
-/** The worker's side of a `WorkerPool`. */
+/** The worker thread's side of a `WorkerPool`. */
 import type { FromWorker, ToWorker } from "./messages.ts";
 
 /** The answer to a job, with the memory that is transferred to the pool instead of being copied. */
@@ -20,7 +20,7 @@ export function serveJobs<Setup, Job, Answer>(
 ): void {
   const port = process.getBuiltinModule("node:worker_threads").parentPort!;
   const say = (message: FromWorker<Answer>, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-  /** Jobs to come and under way, by number. */
+  /** The controllers that abort the jobs that have not ended, by job number. */
   const stops = new Map<number, AbortController>();
   let work: Work<Job, Answer>;
   let last: Promise<void> = Promise.resolve();

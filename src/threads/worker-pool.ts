@@ -2,7 +2,10 @@ import type * as FileSystem from "node:fs";
 import type * as WorkerThreads from "node:worker_threads";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** The number of jobs a worker has at once: the next one is there when it has done with one. */
+/**
+ * The maximum number of jobs that a worker has at a time. With two, it need not wait for the next job when it completes
+ * one.
+ */
 const JOBS_PER_WORKER = 2;
 
 /** A function that starts a worker thread. */
@@ -10,7 +13,7 @@ export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
   readonly thread: WorkerThreads.Worker;
-  /** The callbacks for the answers of the jobs that it has. */
+  /** The functions that receive the answers to the worker's jobs, by job number. */
   readonly pending: Map<number, (answer: Answer | undefined) => void>;
   ready: boolean;
 }
@@ -26,7 +29,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   #announce: () => void = () => {};
   readonly #started: Promise<void>;
 
-  /** A worker for each of `starts`. */
+  /** Starts the workers, one with each of the given functions. */
   constructor(starts: readonly StartWorker[]) {
     this.#started = new Promise((resolve) => (this.#announce = resolve));
     for (const start of starts) this.#start(start);
@@ -97,7 +100,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     while (this.#workers.length > 0) this.#lose(this.#workers[0]);
   }
 
-  /** The callbacks for when a signal comes: one listener a run, however many jobs it has here. */
+  /**
+   * The functions to call when a signal is aborted. There is only one listener per signal, independently of the number
+   * of jobs.
+   */
   #stopsOf(signal: AbortSignal): Set<() => void> {
     let stops = this.#stops.get(signal);
     if (stops === undefined) {
@@ -115,7 +121,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return min;
   }
 
-  /** No worker where Node's permissions forbid threads, or the machine has no more of them: the others do the work. */
+  /**
+   * Starts a worker. If that fails, because Node's permissions forbid threads or the machine allows no more, the pool
+   * has one worker fewer.
+   */
   #start(start: StartWorker): void {
     let thread: WorkerThreads.Worker;
     try {
@@ -139,7 +148,9 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     } else this.#settle(worker, message.number)?.(message.kind === "done" ? message.answer : undefined);
   }
 
-  /** Nothing of a job that was stopped meanwhile. */
+  /**
+   * Removes a job from a worker, and returns the function that receives its answer; undefined if the job was aborted.
+   */
   #settle(worker: PoolWorker<Answer>, number: number): ((answer: Answer | undefined) => void) | undefined {
     const pending = worker.pending.get(number);
     worker.pending.delete(number);
@@ -147,7 +158,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return pending;
   }
 
-  /** Whoever waits for its answers does the jobs. */
+  /** Removes a worker. Its jobs are answered by undefined, so that the callers do them. */
   #lose(worker: PoolWorker<Answer>): void {
     const place = this.#workers.indexOf(worker);
     if (place < 0) return;

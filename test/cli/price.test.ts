@@ -343,7 +343,7 @@ describe("options", () => {
     const args = ["--backend", "webgpu", "--threads", "3", "--greeks", "grid", "--accuracy", "1e-4"];
     const { engine } = await feynkac(["price", file("two.json", two), ...args]);
     expect(engine.asked).toMatchObject([
-      { backend: "webgpu", precision: "f32", threads: 3, greeks: "grid", accuracy: 1e-4 },
+      { backend: "webgpu", precision: "f64", threads: 3, greeks: "grid", accuracy: 1e-4 },
     ]);
     expect(engine.closed()).toBe(1);
   });

@@ -14,7 +14,20 @@ const meshes = [
 /** V after a jump of cash alone. */
 function jumped(nodes: readonly number[], value: (spot: number) => number, cash: number): Float64Array {
   const z = new Float64Array(nodes.length);
-  payDividend(Float64Array.from(nodes), Float64Array.from(nodes, value), z, nodes.length, 1, cash);
+  payDividend(
+    undefined,
+    false,
+  )({
+    x: Float64Array.from(nodes),
+    values: Float64Array.from(nodes, value),
+    first: 0,
+    u: z,
+    nodes: nodes.length,
+    keep: 1,
+    cash,
+    low: -1,
+    high: nodes.length,
+  });
   return z;
 }
 

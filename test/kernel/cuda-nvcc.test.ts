@@ -6,10 +6,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
 import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
-import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
+import { solverKernel } from "../../src/fdm/execute/option/kernel.ts";
 import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
 import { equationKernel } from "../../src/fdm/execute/equation/kernel.ts";
-import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import { oneAxisModelOf } from "../../src/fdm/problem/full-grid.ts";
 import {
   bool,
@@ -105,15 +104,15 @@ const variant = {
 
 const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
-  teamKernel(variant, SUBGROUP, true),
-  teamKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
-  teamKernel({ ...variant, capacity: 272, exercise: "brennan-schwartz" }, HALF_SUBGROUP, true),
-  teamKernel({ ...variant, capacity: 272, dividends: true }, HALF_SUBGROUP, false),
-  teamKernel({ ...variant, closed: false }, WORKGROUP, false),
-  teamKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
-  teamKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),
-  teamKernel({ ...variant, exercise: "dates" }, SUBGROUP, true),
-  teamKernel({ ...variant, closed: false, barriers: 2 }, WORKGROUP, true),
+  solverKernel(variant, SUBGROUP, true),
+  solverKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
+  solverKernel({ ...variant, capacity: 272, exercise: "brennan-schwartz" }, HALF_SUBGROUP, true),
+  solverKernel({ ...variant, capacity: 272, dividends: true }, HALF_SUBGROUP, false),
+  solverKernel({ ...variant, closed: false }, WORKGROUP, false),
+  solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
+  solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),
+  solverKernel({ ...variant, exercise: "dates" }, SUBGROUP, true),
+  solverKernel({ ...variant, closed: false, barriers: 2 }, WORKGROUP, true),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
   solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }),
   // A volatility of constant elasticity of variance, as a formula.

@@ -285,7 +285,7 @@ describe("how iterations end", () => {
     using solver = await KrylovSolver.create(square, krylovSpec());
     using b = uploaded(cpu, "f64", new Float64Array(4));
     using short = uploaded(cpu, "f64", new Float64Array(3));
-    await expect(solver.solve({ b, x: short })).rejects.toThrow("KrylovSolver: x: 3 elements of f64");
+    await expect(solver.solve({ b, x: short })).rejects.toThrow("KrylovSolver: x: got 3 elements of f64");
     await expect(solver.solve({ b, x: b })).rejects.toThrow("KrylovSolver: b and x are one buffer");
     solver[Symbol.dispose]();
     await expect(solver.solve({ b, x: short })).rejects.toThrow(DisposedError);

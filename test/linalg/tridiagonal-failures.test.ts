@@ -1,6 +1,6 @@
 /** What cannot be solved says so: statuses a system, and errors of wrong use. */
 import { afterAll, describe, expect, test } from "vitest";
-import { DisposedError, PrecisionError, ShapeError, SpecError } from "../../src/errors.ts";
+import { DisposedError, PrecisionError, SpecError } from "../../src/errors.ts";
 import {
   type Algorithm,
   describeStatus,
@@ -206,12 +206,14 @@ describe("solvers", () => {
     const gone = cpu.createBuffer("f64", 8);
     gone[Symbol.dispose]();
     const wrong = (part: object) => () => solver.solveInPlace({ ...batch.buffers, ...part });
-    expect(wrong({ rhs: short })).toThrow(new ShapeError("TridiagonalSolver: rhs: got 7 elements, expected 8"));
-    expect(wrong({ upper: single })).toThrow(new ShapeError("TridiagonalSolver: upper: elements of f32, expected f64"));
+    expect(wrong({ rhs: short })).toThrow(
+      /TridiagonalSolver: rhs: got 7 elements of f64 of CPU.*, expected 8 of f64 of CPU/,
+    );
+    expect(wrong({ upper: single })).toThrow("TridiagonalSolver: upper: got 8 elements of f32");
     expect(wrong({ lower: gone })).toThrow(DisposedError);
-    expect(wrong({ lower: undefined })).toThrow("lower: missing, expected a buffer of 8 f64");
+    expect(wrong({ lower: undefined })).toThrow("lower: got nothing, expected a buffer");
     using other = devices[1].device!.createBuffer("f64", 8);
-    expect(wrong({ diagonal: other })).toThrow("expected one of CPU, 1 thread");
+    expect(wrong({ diagonal: other })).toThrow("expected 8 of f64 of CPU, 1 thread");
     expect(() => solver.factor(batch.buffers)).toThrow("make it with factors: true");
     expect(() => solver.solve(batch.buffers)).toThrow("nothing has been factored");
     solver[Symbol.dispose]();

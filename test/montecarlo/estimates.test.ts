@@ -278,11 +278,11 @@ describe("errors say the place, what was expected, and the remedy", () => {
     [/^sensitivities: got a string, expected a list/, () => run({ ...base, sensitivities: "delta" as never })],
     [/^control: got a string, expected a product/, () => run({ ...base, control: "geometric" as never })],
     [
-      /^blackScholes: yeild: unknown; expected one of spot/,
+      /^blackScholes\.yeild: unknown; expected one of spot/,
       () => blackScholes({ spot: 1, volatility: 1, yeild: 1 } as never),
     ],
     [/^european: payoff: got "C", expected "call" or "put"/, () => european({ payoff: "C" as never, strike: 1 })],
-    [/^european: strikes: unknown/, () => european({ payoff: "call", strike: 1, strikes: 2 } as never)],
+    [/^european\.strikes: unknown/, () => european({ payoff: "call", strike: 1, strikes: 2 } as never)],
     [/^asian: average: got "mean"/, () => asian({ payoff: "call", strike: 1, average: "mean" as never })],
     [
       /^withBarriers: barriers\[0\]\.type: got "up-and-away"/,

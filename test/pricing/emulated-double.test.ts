@@ -70,6 +70,38 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
     COMPILING,
   );
 
+  it(
+    "prices by paths, on grids of factors and on trees, from the same random numbers",
+    async () => {
+      const gaussianFactors = { alpha: [0.3, 4], sigma: [0.3, 0.5], rho: -0.1 };
+      const market = {
+        rates: { EUR: 0.02 },
+        underlyings: {
+          A: { spot: 20, currency: "EUR", volatility: 0.2 },
+          G: { spot: 20, currency: "EUR", volatility: { gaussianFactors } },
+        },
+      };
+      const common = { strike: 20, expiry: 1 };
+      const trades = [
+        { id: "1", underlying: "A", payoff: "call", ...common, average: { kind: "arithmetic", dates: [0.5, 1] } },
+        { id: "2", underlying: "G", payoff: "call", ...common, swing: { dates: [0.5, 1], min: 1, max: 1 } },
+        { id: "3", underlying: "G", payoff: "put", ...common, exercise: [0.5] },
+      ] as const;
+      const book = readBook({ asOf: "2026-01-01", market, trades });
+      const [expected, got] = await Promise.all(
+        [cpu, webgpu!].map(async (device) => (await priceBook(book, { device, greeks: "none" })).results),
+      );
+      got.forEach((one, i) => {
+        const other = expected[i];
+        if (one.status === "error" || other.status === "error") throw new Error(`${one.id}: not priced`);
+        expect([one.precision, one.method]).toEqual(["f32x2", ["montecarlo", "convolution", "quantization"][i]]);
+        expect(Math.abs(one.value - other.value)).toBeLessThanOrEqual(20 * TOLERANCE);
+        expect(one.errorEstimate / other.errorEstimate).toBeCloseTo(1, 3);
+      });
+    },
+    COMPILING,
+  );
+
   it("says so in every result of a book", async () => {
     const book = readBook({
       asOf: "2026-01-01",
@@ -83,7 +115,7 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
         exercise,
       })),
     });
-    const { results } = await priceBook(book, { device: webgpu!, precision: "f64" });
+    const { results } = await priceBook(book, { device: webgpu! });
     expect(results.map((result) => [result.id, result.precision, result.backend])).toEqual([
       ["american", "f32x2", "webgpu"],
       ["european", "f32x2", "webgpu"],

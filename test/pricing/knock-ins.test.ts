@@ -102,6 +102,20 @@ describe("windows, dates, several levels, knock-outs, dividends, Bermudan exerci
     const cases = [...explicitTrades(), ...firstPassageTrades()];
     expect(worstOf(await errors(cases, { device: cpu, precision: "f32" }), "f32")).toBeLessThan(1e-5);
   });
+
+  it("in f32 the estimate of a small difference contains the rounding of both large values", async () => {
+    using cpu = await openDevice({ backend: "cpu", threads: 1 });
+    // Puts deep in the money with barriers far away.
+    const trades = Array.from({ length: 60 }, (_, i) => {
+      const barriers = [barrier({ type: "down-and-in", level: 50, to: 0.1 })];
+      return trade({ payoff: put(150 + i), volatility: flatVolatility(0.03 + 0.002 * i), barriers, expiry: 0.1 });
+    });
+    const [single, double] = await Promise.all(
+      (["f32", "f64"] as const).map((precision) => priced(trades, { device: cpu, precision, greeks: "none" })),
+    );
+    const excess = single.map(({ value, errorEstimate }, i) => Math.abs(value - double[i].value) / errorEstimate);
+    expect(Math.max(...excess)).toBeLessThan(1);
+  });
 });
 
 describe("limits", () => {

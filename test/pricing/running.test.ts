@@ -46,11 +46,11 @@ async function collected(
 describe("options that no compiler has looked at", () => {
   it.each([
     [{ device: "cpu" }, "device: expected one from openDevice"],
-    [{ device: new PlainDevice(), greek: "all" }, "greek: unknown option; expected one of device, precision, greeks"],
+    [{ device: new PlainDevice(), greek: "all" }, "greek: unknown; expected one of device, precision, greeks"],
     [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
     [
       { device: new PlainDevice(), method: "pde" },
-      'method: got "pde", expected one of "auto", "closed-form", "deterministic", "integral", "fdm"',
+      'method: got "pde", expected "auto", "closed-form", "deterministic", "integral", "fdm"',
     ],
   ])("%j", async (options, message) => {
     await expect(collected(parsed(1), options as never)).rejects.toThrow(message);

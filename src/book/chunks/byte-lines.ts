@@ -1,4 +1,4 @@
-/** Lines of a file by their bytes, so that a part of the file can be read again. */
+/** Reads the lines of a file with their byte positions, so that a range of lines can be read again later. */
 import type { RandomAccess } from "../parquet.ts";
 import { decodeMarked, refuseOtherEncodings } from "../text.ts";
 import { type Line, MAX_FIRST_LINE, MAX_LINE } from "../lines.ts";
@@ -6,7 +6,7 @@ import { type Line, MAX_FIRST_LINE, MAX_LINE } from "../lines.ts";
 /** A line of a file, with the bytes `start` to `end` that it occupies, including its line break. */
 export type ByteLine = Line & { readonly start: number; readonly end: number };
 
-/** Bytes of a file that are read at a time. */
+/** The number of bytes that are read from the file at a time. */
 const SLICE = 1 << 20;
 
 const LF = 0x0a;
@@ -29,7 +29,7 @@ export async function* byteLines(
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let number = first;
   let start = from;
-  /** Pieces of the line that is not complete yet; none of a line that is too long. */
+  /** The pieces of the current line that were read so far; empty if the line is too long. */
   let pieces: Uint8Array[] = [];
   const take = (end: number): ByteLine => {
     const bytes = joined(pieces);
@@ -57,7 +57,10 @@ export async function* byteLines(
   if (start < until) yield take(until);
 }
 
-/** No line with more bytes than these has as few characters as are allowed. */
+/**
+ * The maximum number of bytes of a line. A longer line has more characters than are allowed, because a character
+ * (UTF-16 code unit) takes at most 3 bytes.
+ */
 function bytesOf(line: number): number {
   return 3 * (line === 1 ? MAX_FIRST_LINE : MAX_LINE);
 }

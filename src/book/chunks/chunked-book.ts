@@ -1,4 +1,4 @@
-/** A book whose trades can be read part by part, by several processes, and again. */
+/** The interface of a book whose trades can be read in chunks, repeatedly and by several processes. */
 import type { BookContext, Market, ParsedTrade } from "../types.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** Cuts of a book into chunks of about the same expected cost. */
+/** Divides a book into chunks with about the same expected cost. */
 import { SeenIds } from "../duplicates.ts";
 import type { ParsedTrade } from "../types.ts";
 import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
@@ -22,10 +22,13 @@ export interface Chunk extends ChunkPlace {
  */
 export type CostOf = (trades: readonly ParsedTrade[]) => readonly number[];
 
-/** One trade of so many is read to know its cost: the others are taken to cost as much as the last that was. */
+/**
+ * The cost is computed for every 16th trade only. The trades between are assumed to cost as much as the last one
+ * computed.
+ */
 const COST_SAMPLE = 16;
 
-/** Bytes of text in a chunk, at most. */
+/** The maximum number of bytes of text in a chunk. */
 const MAX_BYTES = 1 << 25;
 
 /**
@@ -72,8 +75,8 @@ function grow(chunk: OpenChunk, { bytes }: ScannedTrade, cost: number): void {
 }
 
 /**
- * Trades whose id an earlier trade has: as a reader of the whole book finds them, to whom a trade that cannot be read
- * has no id.
+ * Returns the indices of the trades whose id an earlier trade has, among the given ids. A trade that cannot be read has
+ * no id, as for a reader of the whole book.
  */
 async function repeatedIn(book: ChunkedBook, ids: SeenIds): Promise<number[]> {
   const taken = new SeenIds();

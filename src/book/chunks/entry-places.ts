@@ -1,4 +1,4 @@
-/** The places in the bytes of a JSON book at which the entries of its list of trades stand. */
+/** Finds the byte positions of the entries in the list of trades of a JSON book. */
 import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 const QUOTE = 0x22;
@@ -7,10 +7,10 @@ const COMMA = 0x2c;
 const BRACKET = 0x5b;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
-/** Brackets and braces differ in this bit alone. */
+/** The only bit in which the codes of `[` and `{`, and those of `]` and `}`, differ. */
 const BRACKET_TO_BRACE = 0x20;
 
-/** The book's own members, and the entries of one of them that is a list, stand so deep. */
+/** The nesting depths of the book's members, and of the entries of a list that is such a member. */
 const MEMBERS = 1;
 const ENTRIES = 2;
 
@@ -70,7 +70,7 @@ export function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Gene
   }
 }
 
-/** The closing quote of a string; the end of the bytes where it has none. */
+/** Returns the position of the closing quote of a string, or the number of bytes if there is none. */
 function stringEnd(bytes: Uint8Array, open: number): number {
   let at = open + 1;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

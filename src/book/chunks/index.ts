@@ -1,4 +1,4 @@
-/** Books in parts: cut into chunks, which are read where they stand. */
+/** Books that are read in chunks of consecutive trades. */
 export type { ChunkedBook, ChunkPlace, RowsAt } from "./chunked-book.ts";
 export { type CostOf, cutBook } from "./cut.ts";
 export { type ChunkedFormat, openChunkedBook } from "./open.ts";

@@ -1,6 +1,7 @@
 /**
- * A JSON book whose list of trades is read part by part, by several threads: no one parses all of it at once. A part
- * that is no JSON is found when it is read, and the whole book then says where and why.
+ * Reads the list of trades of a JSON book in chunks, so that several threads can share the work and none has to parse
+ * the whole text. If the text of a chunk is not valid JSON, the whole book is parsed to report the position of the
+ * error.
  */
 import { BookError } from "../../errors.ts";
 import { readWholeBook } from "../book.ts";
@@ -32,8 +33,8 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
 }
 
 /**
- * Opens a JSON book whose parts other than its trades were read before, `rest`. Only chunks with byte positions can be
- * read. @throws BookError if `rest` cannot be used
+ * Opens a JSON book of which `rest`, the members other than its trades, was parsed before. Only chunks with byte
+ * positions can be read. @throws BookError if `rest` cannot be used
  */
 export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFits): ChunkedBook {
   const whole = (): never => {
@@ -42,17 +43,19 @@ export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFi
   return bookOf(file, readHeaderWith(rest, fits), { rest, places: undefined, whole });
 }
 
-/** A book as it is written. */
+/** The contents of a JSON book. */
 interface Written {
-  /** The part of the book that is no trade. */
+  /** The members of the book other than its trades. */
   readonly rest: unknown;
-  /** Its trades; undefined where it has none, or only chunks are read. */
+  /** The positions of the trades; undefined if there are none, or if only given chunks will be read. */
   readonly places: EntryPlaces | undefined;
-  /** Parses all of it. @throws BookError with the line and the column where it is no JSON */
+  /** Parses the whole book. @throws BookError with line and column if it is not valid JSON */
   readonly whole: () => unknown;
 }
 
-/** The book without its list of trades; undefined where what surrounds it is no JSON. */
+/**
+ * Parses a book without its list of trades. Returns undefined if the text around the list is not a valid JSON object.
+ */
 function headerIn(bytes: Uint8Array, { start, ends }: EntryPlaces): Record<string, unknown> | undefined {
   try {
     const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -98,7 +101,10 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }:
   };
 }
 
-/** So many entries of a list; undefined where the text holds others, is no JSON, or has a name twice in an object. */
+/**
+ * Parses `rows` entries of a list. Returns undefined if the text is not valid JSON, has another number of entries, or
+ * has an object that repeats a name.
+ */
 function entriesIn(bytes: ArrayBuffer, rows: number): readonly unknown[] | undefined {
   try {
     const text = `[${new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)}]`;

@@ -1,11 +1,11 @@
-/** The places of a text's lines that are not blank, found without reading them. */
+/** Finds the positions of the nonblank lines of a text without decoding it. */
 import { decodeMarked } from "../text.ts";
 import { isBlank } from "../lines.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { LineStart } from "./byte-lines.ts";
 import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
-/** Bytes of a file that are read at a time. */
+/** The number of bytes that are read from the file at a time. */
 const SLICE = 1 << 20;
 
 const LF = 0x0a;
@@ -48,13 +48,16 @@ export async function* linePlaces(file: RandomAccess, begin: LineStart, rowsAt: 
   if (found > first) yield chunk(file.byteLength);
 }
 
-/** Tells whether a printable ASCII character is there, as every line of JSON has. */
+/** Tells whether a range of bytes contains a printable ASCII character other than a space. Every line of JSON does. */
 function hasLetter(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] > 0x20 && bytes[at] < 0x7f) return true;
   return false;
 }
 
-/** A line without such a character: empty, or of white space that other alphabets have. */
+/**
+ * Tells whether a line without such characters is blank. It is decoded for that, because there is white space outside
+ * ASCII.
+ */
 async function isBlankAt(file: RandomAccess, start: number, end: number): Promise<boolean> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const text = decodeMarked(decoder, new Uint8Array(await file.slice(start, end)));

@@ -1,4 +1,4 @@
-/** A Parquet table whose rows are read part by part. */
+/** Reads the trades of a Parquet table in chunks of rows. */
 import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { contextOf } from "../header.ts";
 import { openTable, type RandomAccess } from "../parquet.ts";

@@ -1,4 +1,4 @@
-/** NDJSON and CSV whose lines are read part by part. */
+/** Reads the trades of NDJSON and CSV files in chunks of lines. */
 import { BookError } from "../../errors.ts";
 import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { csvColumns, readCsvRow } from "../csv.ts";
@@ -14,14 +14,14 @@ import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
 import { linePlaces } from "./line-places.ts";
 import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 
-/** Reads the trade of a line. */
+/** Reads the trade on a line. */
 interface LineReader {
-  /** Its id as it is written. */
+  /** Returns the id, also if the line is not a valid trade; undefined if there is none. */
   id(line: ByteLine): string | undefined;
   read(line: ByteLine, index: number, repeated: boolean): ParsedTrade;
 }
 
-/** A text under a header, whose trades begin at a line. */
+/** A text file of trades, which start at the line `begin`, and the header that they refer to. */
 interface Text {
   readonly file: RandomAccess;
   readonly header: BookHeader;

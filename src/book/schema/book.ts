@@ -1,4 +1,4 @@
-/** A whole book, as written. */
+/** The schema of a whole book. */
 import * as z from "zod";
 import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
@@ -8,7 +8,7 @@ import { ratesTradeSchema } from "./rates.ts";
 import { basketTradeSchema, tradeSchema } from "./trade.ts";
 import { asOf, choose, formsOf, list, object, valuesOf, wholeNumber, word } from "./values.ts";
 
-/** Any trade: one on several underlyings, on the rates of a currency, a convertible bond, or one on one underlying. */
+/** The schema of any trade: on one or several underlyings, on the rates of a currency, or a convertible bond. */
 const anyTradeSchema = choose("a trade (an object)", {
   marked: {
     underlyings: basketTradeSchema,

@@ -1,4 +1,4 @@
-/** Convertible bonds and the credit of their issuers as they are written, for the TypeScript compiler. */
+/** The TypeScript types of convertible bonds and issuer credit in the form that users write. */
 import type { Tags } from "../types.ts";
 import type { TimeInput, VolatilityInput } from "./market-input.ts";
 

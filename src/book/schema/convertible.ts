@@ -1,4 +1,4 @@
-/** Convertible bonds and the credit of their issuers, as written. */
+/** The schemas of convertible bonds and of issuer credit. */
 import type * as z from "zod";
 import { volatilitySchema } from "./market.ts";
 import {

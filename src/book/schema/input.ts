@@ -1,6 +1,6 @@
 /**
- * The book as it is written, for the TypeScript compiler: what `parseBook` takes and what its JSON text says. The
- * schemas beside this file check the same at run time; `test/types` holds that the two agree.
+ * The TypeScript types of a book in the form that users write, which is that of the argument of `parseBook` and of
+ * JSON. The schemas in this folder check the same at run time. Tests in `test/types` check that both agree.
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
@@ -19,7 +19,7 @@ export interface MarketInput {
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
-/** Dates on which a spot is looked at, or all the time. */
+/** The dates on which a spot is observed, or continuous observation. */
 type MonitoringInput = "continuous" | readonly TimeInput[];
 
 /** A barrier of a trade, as a book contains it. */

@@ -1,4 +1,4 @@
-/** The market of a book as written: the types of what `market.ts` parses. */
+/** The TypeScript types of the market of a book in the form that users write. `market.ts` parses them. */
 
 /**
  * A time, as a book contains it: an ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf`

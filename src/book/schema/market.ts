@@ -1,4 +1,4 @@
-/** The market of a book, as written. */
+/** The schema of the market of a book. */
 import * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";

@@ -1,6 +1,6 @@
 /**
- * Values read by a schema without zod's records of problems: a plain trade takes 1.3 µs instead of 2.3. What is refused
- * here is read by zod, which says why.
+ * Fast validation of values by zod schemas, without zod's lists of issues: 1.3 µs instead of 2.3 µs for a simple trade.
+ * Values that are rejected here are validated by zod, which describes the problem.
  */
 import type * as z from "zod";
 import { rememberedBy } from "../../remembered.ts";
@@ -8,7 +8,7 @@ import { rememberedBy } from "../../remembered.ts";
 /** The result of `quickly` for a value that may be invalid. */
 export const REFUSED = Symbol("refused");
 
-/** Gives what a schema makes of a value, or refuses what zod has to look at. */
+/** Validates a value and returns the converted value, or `REFUSED` if it may be invalid. */
 type Acceptor = (value: unknown) => unknown;
 
 /**
@@ -21,7 +21,7 @@ export function quickly<T>(schema: z.ZodType<T>, value: unknown): T | typeof REF
 
 const acceptorOf = rememberedBy((schema: z.core.$ZodType): Acceptor => made((schema as z.core.$ZodTypes)._zod.def));
 
-/** The acceptor of the few kinds of schema that books have; all that is of another kind is refused. */
+/** Returns the acceptor of a schema. For kinds of schemas that books do not contain, it rejects every value. */
 function made(def: z.core.$ZodTypes["_zod"]["def"]): Acceptor {
   if (def.type !== "array" && def.checks !== undefined) return refusing;
   switch (def.type) {
@@ -55,7 +55,7 @@ function made(def: z.core.$ZodTypes["_zod"]["def"]): Acceptor {
 
 const refusing: Acceptor = () => REFUSED;
 
-/** Problems that transformations have told of. */
+/** The number of problems reported by transformations so far. */
 let problems = 0;
 const CONTEXT = {
   value: undefined,
@@ -92,7 +92,7 @@ function listing({ element, checks = [] }: z.core.$ZodArrayDef): Acceptor {
   };
 }
 
-/** An object with no other fields than these. */
+/** The acceptor of objects that have only the fields of `shape`. */
 function reading(shape: z.core.$ZodShape): Acceptor {
   const names = Object.keys(shape);
   const acceptors = names.map((name) => acceptorOf(shape[name]));

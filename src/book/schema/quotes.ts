@@ -1,4 +1,4 @@
-/** Quotes of rates and options that a market is made from, as written. */
+/** The schemas of quotes of rates and options, from which a market is derived. */
 import type { CurveInterpolation, RateQuote } from "../../calibration/index.ts";
 import { MAX_YEARS, type TimeSpec } from "../time.ts";
 import {
@@ -118,7 +118,10 @@ export const optionQuoteSchema = object({
   exercise: quoteExercise.optional(),
 });
 
-/** Local volatility by direct calibration: the numbers of spots and times, and the error that smoothness may cost. */
+/**
+ * The schema of the settings of a direct local volatility calibration: the numbers of spots and times, and the fit
+ * error accepted for smoothness.
+ */
 const localFit = object({
   method: word(["adjoint"]),
   spots: wholeNumberFrom(20, 1000, "a whole number of spots from 20 to 1,000").optional(),
@@ -126,7 +129,7 @@ const localFit = object({
   tolerance: positive.optional(),
 });
 
-/** The parameters of models with a variance of their own. */
+/** The schemas of the parameters of a stochastic variance. */
 const hestonFields = { v0: notNegative, kappa: notNegative, theta: notNegative, sigma: notNegative, rho: correlation };
 /** The schema that validates the parameters of Heston's model. */
 export const heston = object(hestonFields);
@@ -153,7 +156,7 @@ const stochasticLocalFit = object({
   return fit;
 });
 
-/** The fits that are objects. */
+/** The fits that are written as objects. */
 const FORMS =
   '{ "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" }';
 

@@ -1,4 +1,4 @@
-/** Trades on interest rates as they are written, for the TypeScript compiler. */
+/** The TypeScript types of trades on interest rates in the form that users write. */
 import type { Tags } from "../types.ts";
 import type { TimeInput } from "./market-input.ts";
 

@@ -1,4 +1,4 @@
-/** Trades on interest rates, as written. */
+/** The schemas of trades on interest rates. */
 import * as z from "zod";
 import { exerciseSchema, right } from "./trade.ts";
 import {

@@ -1,4 +1,4 @@
-/** The scenario axes of a book, as written. */
+/** The schema of the scenario axes of a book. */
 import type * as z from "zod";
 import { choose, list, mapOf, numberWhere, object, time, word } from "./values.ts";
 
@@ -7,7 +7,7 @@ const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)"
 
 const spotShifts = list(spotShift, "a list of relative spot shifts, at least one", 1);
 
-/** Moves of all spots together, or a list for each underlying that moves. */
+/** The schema of spot shifts: one list for all underlyings, or a list for each underlying that is shifted. */
 const spotSchema = choose('a list of relative spot shifts, or such a list by underlying, { "ACME": [-0.1, 0.1] }', {
   list: spotShifts,
   object: mapOf(spotShifts, "lists of relative spot shifts by underlying"),

@@ -1,4 +1,4 @@
-/** One trade, as written. */
+/** The schema of a trade. */
 import type { BarrierType, BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
@@ -61,7 +61,7 @@ export interface SwingSpec {
 
 /** The schema that validates "call" or "put". */
 export const right = word(["call", "put"]);
-/** The remedies for names of products, which are not words of the format. */
+/** Suggestions for names of products that are not words of the format. */
 const PRODUCTS = {
   digital: 'write { "digital": "call", "cash": 10 }',
   binary: 'write { "digital": "call", "cash": 10 }',

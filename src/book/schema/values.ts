@@ -1,4 +1,4 @@
-/** Building blocks of the schemas: values with one wording of errors, "expected …, got …". */
+/** Building blocks of the schemas. Their error messages have the form "expected …, got …". */
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import type { Tags } from "../types.ts";
@@ -8,7 +8,7 @@ import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec }
 /** A schema that validates a value of type I and converts it to a T, or reports an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
 
-/** The JSON Schema of a value: what zod can say by itself is left to it. */
+/** A JSON Schema for a value, as far as zod cannot generate it. */
 type Json = z.core.JSONSchema.JSONSchema;
 
 /**
@@ -25,7 +25,7 @@ function expected(what: string): { error: (issue: { input?: unknown }) => string
   return { error: (issue) => `expected ${what}, got ${show(issue.input)}` };
 }
 
-/** A value as it is, if it passes. */
+/** The schema of values that pass a test. They are not converted. */
 function checked<T>(what: string, json: Json, test: (value: unknown) => boolean): Schema<T> {
   return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
 }
@@ -47,7 +47,7 @@ interface Bounds {
   readonly exclusiveMinimum?: number;
 }
 
-/** Rates and volatilities beyond 10,000 % are mistakes, and would overflow what is made of them. */
+/** The maximum of rates and volatilities, 10,000 %. Larger ones are mistakes and would overflow in computations. */
 const MAX_RATE = 100;
 
 /** The schema of a finite number. */
@@ -108,7 +108,7 @@ export const formula: Schema<string> = checked(
   (value) => typeof value === "string" && value.trim() !== "" && value.length <= 10_000,
 );
 
-/** Abbreviations that are in use, by the words that they stand for. None of them is accepted; they are suggested. */
+/** Common abbreviations with the words that they mean. They are not accepted, but the words are suggested. */
 const ABBREVIATED: ReadonlyMap<string, string> = new Map([
   ["c", "call"],
   ["p", "put"],
@@ -120,7 +120,10 @@ const ABBREVIATED: ReadonlyMap<string, string> = new Map([
   ["di", "down-and-in"],
 ]);
 
-/** The word that was probably meant: the one that an abbreviation stands for, or else the nearest one. */
+/**
+ * Suggests the word that was probably meant: that of an abbreviation, or else the most similar one. The text is empty
+ * if there is none.
+ */
 function suggestWord(text: string, words: readonly string[]): string {
   const meant = ABBREVIATED.get(text.trim().toLowerCase());
   return meant !== undefined && words.includes(meant)
@@ -128,7 +131,10 @@ function suggestWord(text: string, words: readonly string[]): string {
     : didYouMean(text.trim(), words);
 }
 
-/** The values that a field takes beside its words, and what to write instead of words that it does not take. */
+/**
+ * `or` describes the values that are allowed besides the words. `remedies` says what to write instead of some words
+ * that are not allowed.
+ */
 interface Otherwise {
   readonly or?: string;
   readonly remedies?: Readonly<Record<string, string>>;
@@ -149,7 +155,7 @@ export function word<const W extends string>(words: readonly W[], { or, remedies
     .meta({ enum: [...words] });
 }
 
-/** A schema that is written as a function of what comes in. */
+/** The schema of values that are validated and converted by a function. */
 function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx) => T): Schema<T, I> {
   return z
     .unknown()
@@ -157,7 +163,7 @@ function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx)
     .meta(json) as Schema<T, I>;
 }
 
-/** The JSON Schema of a moment; the calendar is only known to the parser. */
+/** The JSON Schema of a date or instant. It does not check the calendar, which the parser does. */
 const ISO_TEXT = { type: "string", pattern: ISO.source } as const;
 
 /** The schema of the valuation date or instant. */
@@ -244,17 +250,20 @@ export const tags: Schema<Tags> = checked(
   (value) => isPlainObject(value) && Object.values(value).every(isTag),
 );
 
-/** Schemas by what a value looks like: objects by the field that marks their form. */
+/**
+ * The schemas of the alternative forms of a value, by its type. Objects are distinguished by a field that only one form
+ * has (`marked`).
+ */
 interface Forms<T> {
   readonly number?: Schema<T, unknown>;
   readonly string?: Schema<T, unknown>;
   readonly list?: Schema<T, unknown>;
-  /** Objects without a mark. */
+  /** The schema of objects without such a field. */
   readonly object?: Schema<T, unknown>;
   readonly marked?: Readonly<Record<string, Schema<T, unknown>>>;
 }
 
-/** The schemas among forms. */
+/** The union of the schemas in `F`. */
 type SchemasOf<F> = Extract<
   F[Exclude<keyof F, "marked">] | (F extends { readonly marked: infer M } ? M[keyof M] : never),
   z.ZodType
@@ -267,7 +276,7 @@ type SchemasOf<F> = Extract<
 export function choose<const F extends Forms<unknown>>(
   what: string,
   forms: F,
-  /** The remedy for a value of none of these forms. */
+  /** Returns a suggestion for a value that has none of these forms. */
   remedyOf: (value: unknown) => string = () => "",
 ): Schema<z.output<SchemasOf<F>>, z.input<SchemasOf<F>>> {
   const { marked = {}, ...plain }: Forms<unknown> = forms;
@@ -308,7 +317,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value as a schema inside another one has it; the problems become those of the whole. */
+/** Validates a value inside a larger one by its schema. Problems are added to those of the larger value. */
 function inner<T>(
   schema: Schema<T, unknown>,
   value: unknown,

@@ -13,7 +13,9 @@
  * an array from index `at` on.
  */
 export interface Root {
+  /** Replaces numbers x by B·x. */
   readonly apply: (x: Float64Array, at: number, stride: number) => void;
+  /** Replaces numbers x by Bᵀ·x. */
   readonly transposed: (x: Float64Array, at: number, stride: number) => void;
 }
 

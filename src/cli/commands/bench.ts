@@ -45,7 +45,9 @@ async function* inTurn(trades: readonly ParsedTrade[]): AsyncGenerator<ParsedTra
   yield* trades;
 }
 
-/** Strikes from 70 to 130, expiries from a month to two years, at the default accuracy. */
+/**
+ * A book with `count` trades: strikes from 70 to 130, expiries from one month to two years, and the default accuracy.
+ */
 function benchBook(count: number): ReturnType<typeof readBook> {
   const trades = Array.from({ length: count }, (_, i) => ({
     id: `P${i}`,

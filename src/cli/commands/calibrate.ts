@@ -64,7 +64,7 @@ async function write(path: string, text: string, { stdout }: Terminal): Promise<
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** The book as it was written, with curves and volatilities in the place of quotes that were fitted. */
+/** The book with fitted curves and volatilities in place of the quotes that they were fitted to. */
 function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
   const { market, ...rest } = book as { readonly market: Plain };
   const written = market as { readonly rates: Plain; readonly underlyings?: Readonly<Record<string, Plain>> };

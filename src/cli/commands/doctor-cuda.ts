@@ -1,4 +1,7 @@
-/** The CUDA part of `feynkac doctor`: the four things it needs, each GPU with what it is, and whether one opens. */
+/**
+ * The CUDA section of `feynkac doctor`: the four libraries and tools that CUDA needs, a description of each GPU, and
+ * whether a GPU can be opened.
+ */
 import type { BackendName } from "../../device/index.ts";
 import type { CudaPart } from "../../device/index.ts";
 
@@ -34,7 +37,7 @@ async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Findin
   }
 }
 
-/** Checks the components that CUDA needs by the function of the device layer. */
+/** Checks the components that CUDA needs, by `diagnoseCuda` of src/device. */
 export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();

@@ -73,7 +73,9 @@ function host(): Finding[] {
   ];
 }
 
-/** (module (func (result v128) (v128.const 0))): valid only where there is SIMD. */
+/**
+ * The WebAssembly module (module (func (result v128) (v128.const 0))), which is valid only if the engine supports SIMD.
+ */
 const SIMD_MODULE = Buffer.from(
   ["0061736d01000000", "0105016000017b", "03020100", "0a16011400fd0c", "00".repeat(16), "0b"].join(""),
   "hex",

@@ -52,7 +52,10 @@ export async function explain(
   }
 }
 
-/** @throws CliError nothing to compare with, or one thing to be read twice */
+/**
+ * The two books to compare, from the command line. @throws CliError if there is nothing to compare with, or standard
+ * input would be read twice
+ */
 function requestsOf(
   before: string,
   after: string | undefined,
@@ -73,7 +76,7 @@ function requestsOf(
   return [first, { ...first, marketPath: marketAfter, replacesMarket: market === undefined }];
 }
 
-/** @throws CliError | BookError with the name of the book, of which there are two */
+/** Reads a whole book. Error messages contain its name, because there are two books. @throws CliError | BookError */
 async function readWhole(request: InputRequest): Promise<Book> {
   try {
     return await readBook(request);

@@ -1,5 +1,5 @@
-/** A book of every kind of trade, at prices, dates and volatilities as books have them: what kernels are needed for. */
-/** A part of a book as plain data, which `readBook` checks. */
+/** Sample trades of all kinds, with typical prices, dates and volatilities, to determine which kernels books need. */
+/** A part of a book as plain data, which `readBook` validates. */
 type Terms = Readonly<Record<string, unknown>>;
 
 /** Sample trades of one kind, which are priced together so that their kernels are compiled. */
@@ -10,11 +10,14 @@ export interface Preparation {
   readonly ladder: Terms | undefined;
 }
 
-/** A point of the unit interval for each i, evenly spread however many there are (Weyl). */
+/** The i-th of a sequence of numbers between `from` and `to` that is evenly distributed for any length (Weyl). */
 const spread = (i: number, step: number, from: number, to: number): number =>
   Number((from + (to - from) * ((0.5 + i * step) % 1)).toFixed(4));
 
-/** The number of trades of each kind: kernels come in sizes, and these meet those of common strikes and lives. */
+/**
+ * The number of trades of each kind. Kernels are specialized by size, and these trades need the sizes for common
+ * strikes and expiries.
+ */
 const DRAWS = 12;
 
 const YEARS = [0.25, 0.5, 1, 2, 4];
@@ -23,7 +26,7 @@ const currency = "EUR";
 const flat = { spot, currency, dividends: { yield: 0.01 } };
 const cash = { yield: 0.01, discrete: [0.2, 0.7, 1.2, 1.7].map((date) => ({ date, cash: 1 })) };
 
-/** Underlyings whose trades are priced by one-factor methods, by what distinguishes their kernels. */
+/** Underlyings whose trades are priced by one-factor methods. Each kind needs other kernels. */
 const ONE_FACTOR: Readonly<Record<string, (i: number) => Terms>> = {
   "constant volatility": (i) => ({ ...flat, volatility: spread(i, 0.7549, 0.12, 0.45) }),
   "cash dividends": (i) => ({ ...flat, dividends: cash, volatility: spread(i, 0.7549, 0.12, 0.45) }),
@@ -87,7 +90,7 @@ const BARRIERS: Readonly<Record<string, (i: number, expiry: number) => Terms>> =
 
 const HESTON = { v0: 0.05, kappa: 1.8, theta: 0.05, sigma: 0.45, rho: -0.6 };
 
-/** Underlyings of several factors: fewer trades, each of which is more work. */
+/** Underlyings with several factors. There are fewer trades on them, because each takes longer. */
 const SEVERAL: Readonly<Record<string, Terms>> = {
   Heston: { ...flat, volatility: { heston: HESTON } },
   SABR: { ...flat, volatility: { sabr: { alpha: 2, beta: 0.5, nu: 0.4, rho: -0.4 } } },

@@ -1,4 +1,4 @@
-/** `feynkac doctor --prepare`: compiles the kernels that books need, and keeps them on disk. */
+/** `feynkac doctor --prepare`: compiles the kernels that books need, and stores them in the kernel cache on disk. */
 import { readdirSync } from "node:fs";
 import { allOf } from "../../all-of.ts";
 import { readBook } from "../../book/index.ts";
@@ -10,7 +10,7 @@ import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { type Preparation, preparations } from "./prepare-book.ts";
 
-/** Kinds of trades that are priced at the same time, so that several kernels are compiled side by side. */
+/** The number of kinds of trades that are priced concurrently, so that several kernels are compiled in parallel. */
 const AT_ONCE = 8;
 
 /**

@@ -1,4 +1,4 @@
-/** `feynkac price` of a long file: several threads read, price and write it (`Pipeline`). */
+/** `feynkac price` for long files: several threads read, price and write trades (`Pipeline`). */
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
@@ -19,13 +19,13 @@ import { summary } from "../summary.ts";
 import type { PriceOptions } from "../options.ts";
 
 /**
- * The size in bytes, some 5,000 trades, from which on threads that read and write save more than they take to start
- * (0.35 s of a core each).
+ * The size in bytes (about 5,000 trades) above which further threads save more time than they need to start, which is
+ * 0.35 s of one core for each.
  */
 const LONG = 1 << 20;
-/** The limit for shorter files whose trades are much work, in seconds of one core. */
+/** A shorter file also uses several threads if the expected work is at least this, in seconds of one core. */
 const LONG_WORK = 1;
-/** No shorter file is looked into, in bytes: it has few trades. */
+/** Files shorter than this, in bytes, never use several threads, and their work is not estimated. */
 const SHORT = 1 << 14;
 
 /**

@@ -1,4 +1,7 @@
-/** `feynkac price … --output FOLDER/`: a run in parts, which can be resumed and verified. */
+/**
+ * `feynkac price … --output FOLDER/`: a run that stores the results of each chunk of trades as soon as it is priced,
+ * and can be resumed and verified.
+ */
 import type * as Runs from "../../runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
@@ -8,7 +11,10 @@ import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 
-/** Expected cost of a chunk on one core: what a killed process loses, at most, for each core. Seconds. */
+/**
+ * The expected time of pricing a chunk on one core, in seconds. A process that is killed loses at most so much work on
+ * each core.
+ */
 const CHUNK_SECONDS = 1;
 
 interface Surroundings {
@@ -102,7 +108,7 @@ export function bookPlace(
   return { place: path, format, market, keep };
 }
 
-/** The request that cuts a book for these options. */
+/** The request to divide a book into chunks, with the given options. */
 function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
   const { precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
   const asked = { ...askedOf(options), precision };
@@ -118,7 +124,10 @@ function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortS
   };
 }
 
-/** @throws RunError another version; CliError another book or other options */
+/**
+ * Checks that a run can be resumed with the given book and options. @throws RunError if the run was started by another
+ * version; CliError if its book or options differ
+ */
 async function checkSame(
   runs: typeof Runs,
   manifest: Runs.Manifest,

@@ -69,10 +69,10 @@ export async function price(
   }
 }
 
-/** The part of a stream of unknown length that its first trades are taken to be. */
+/** The fraction of a stream of unknown length that its first trades are assumed to be. */
 const PART_OF_STREAM = 1e-3;
 
-/** The work of a book that is read as a stream. */
+/** Estimates the work of a book that is read as a stream; undefined if the options are invalid. */
 async function workOfInput(
   input: OpenInput & { readonly trades: Peekable },
   options: PriceOptions,
@@ -105,7 +105,7 @@ interface Reporter {
   write(run: Run, seconds: number): Promise<void>;
 }
 
-/** A report is loaded when one is wanted. */
+/** Starts an HTML report. The code for it is loaded only when it is requested. */
 async function startReport(file: string, path: string): Promise<Reporter> {
   const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }] = await Promise.all([
     import("../../report/index.ts"),
@@ -180,7 +180,7 @@ async function run(given: Run): Promise<number> {
   return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
-/** Hands trades on, and remembers those whose results are still to come: results arrive in the trades' order. */
+/** Passes trades on and remembers them until their results arrive, which have the order of the trades. */
 class Pairing implements AsyncIterable<ParsedTrade> {
   readonly #trades: AsyncIterable<ParsedTrade>;
   #waiting: (AnyTrade | undefined)[] = [];

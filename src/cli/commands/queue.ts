@@ -1,4 +1,4 @@
-/** `feynkac status`, `cancel` and `logs`: what is in a queue. */
+/** `feynkac status`, `cancel` and `logs`: lists and controls the runs in a queue. */
 import type * as Cluster from "../../cluster/index.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "../format/columns.ts";

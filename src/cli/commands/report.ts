@@ -62,7 +62,10 @@ export async function sha256Of(path: string): Promise<string | undefined> {
   return hash.digest("hex");
 }
 
-/** The trade of a result, which has its name. @throws CliError where another one stands */
+/**
+ * Returns the trade that a result belongs to; undefined if the trade could not be read. @throws CliError if the ids
+ * differ
+ */
 function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: number): AnyTrade | undefined {
   if (parsed === undefined || !parsed.ok) return undefined;
   if (parsed.trade.id !== id)

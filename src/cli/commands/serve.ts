@@ -66,7 +66,10 @@ async function started<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Reads a token of at least 16 characters, so that it cannot be guessed. @throws CliError */
+/**
+ * Reads the access token from a file. It must have at least 16 characters, so that it cannot be guessed. @throws
+ * CliError
+ */
 function readToken(path: string): string {
   let token: string;
   try {

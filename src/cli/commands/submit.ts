@@ -59,7 +59,7 @@ export async function submit(
   return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
-/** Says that nobody will take the run yet, if so, and why. */
+/** Prints a warning if no worker would take the run at present, with the reason. */
 async function warnOfWorkers(url: string, queue: string, { stderr }: Terminal): Promise<void> {
   const { Board } = await import("../../cluster/index.ts");
   await using board = await Board.open(url);

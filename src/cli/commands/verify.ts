@@ -17,7 +17,7 @@ interface Surroundings {
   readonly openEngine: OpenEngine;
 }
 
-/** Problems and differences that are shown; the rest are counted. */
+/** The maximum number of problems and differences that are printed. Further ones are only counted. */
 const MAX_SHOWN = 20;
 
 /**

@@ -28,7 +28,7 @@ export async function web({ port, open }: WebOptions, { stdout }: Terminal, sign
   }
 }
 
-/** Opens a browser; where there is none, the address on standard output is enough. */
+/** Opens the address in a browser. Failure is ignored, because the address is also printed. */
 function openBrowser(address: string): void {
   const [command, ...args] = {
     darwin: ["open", address],

@@ -75,7 +75,7 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
   return EXIT.ok;
 }
 
-/** A process for each GPU that `auto` takes on this machine, and one for the CPU's cores. */
+/** The worker processes to start: one for the CPU, and one for each GPU that `auto` finds on this machine. */
 async function processes(options: WorkerOptions): Promise<Supervised[]> {
   const { queue, precision, threads, lockSeconds, chunkTimeout, host, port } = options;
   // The URL may hold a password, which a list of processes would show: it goes through the environment.
@@ -92,7 +92,7 @@ async function processes(options: WorkerOptions): Promise<Supervised[]> {
   }));
 }
 
-/** The options of each GPU. */
+/** The command-line options that select each GPU. */
 async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
   const { devices, openDevice } = await import("../../device/index.ts");
   using device = await openDevice({ backend: "auto", precision });
@@ -101,7 +101,7 @@ async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
   return (await devices("cuda")).map(({ index }) => ["--backend", "cuda", "--device", String(index)]);
 }
 
-/** Options of a command line. */
+/** Converts options to command-line arguments. */
 function pairs(options: Readonly<Record<string, string | number>>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }

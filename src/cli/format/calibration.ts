@@ -1,4 +1,4 @@
-/** Fits as tables and charts for people. */
+/** Formats calibration results as tables and charts of text. */
 import type { CheckReport, MarketCalibration, UnderlyingCalibration } from "../../book/index.ts";
 import type { PlotChart } from "../../charts/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";

@@ -1,13 +1,16 @@
-/** The result of `explain`, as a table for people. */
+/** Formats the result of `feynkac explain` as tables of text. */
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "../../formats/index.ts";
 import { lastRows, more, type TableOptions } from "./table.ts";
 
-/** The number of lines of a list under the tables. */
+/** The maximum number of lines in each list below the tables. */
 const MAX_LISTED = 20;
 
-/** Columns, each the sum of some terms. What a method has besides goes into the last. */
+/**
+ * The columns of each method. Each is the sum of the given terms. The last one contains all remaining terms of the
+ * method.
+ */
 const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string, terms: readonly ExplainTerm[]])[]>> = {
   taylor: [
     ["theta", ["theta"]],
@@ -30,12 +33,15 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
   ],
 };
 
-/** The columns that a narrow terminal does without, the first to go first. */
+/** The columns that are omitted if the terminal is too narrow, in the order of omission. */
 const DISPENSABLE = ["before", "after", "2nd order", "cross", "rho", "rate", "dividends", "gamma"];
 
 type Line = Readonly<Record<string, number | null>>;
 
-/** Significant digits of a table's largest number. All have its number of decimals: they are meant to be added up. */
+/**
+ * The number of significant digits of the largest number in a table. All numbers of a table have the same number of
+ * decimals, so that they can be added up.
+ */
 const DIGITS = 6;
 
 /** Yields the report of `feynkac explain` as the text of a table. */
@@ -81,7 +87,7 @@ function heading({ asOf, years, method }: ExplainReport): string {
   return `from ${moment(asOf.before)} to ${moment(asOf.after)} (${days} ${days === 1 ? "day" : "days"}), ${how}`;
 }
 
-/** A row's numbers by their columns. */
+/** The numbers of a row, by column. */
 function lineOf(
   row: Pick<ExplainedTrade, "before" | "after" | "cash" | "change" | "terms" | "unexplained"> & { trading?: number },
   method: ExplainMethod,
@@ -138,7 +144,7 @@ function noRoom({ columns }: NumberTable, hidden: ReadonlySet<string>): string {
   return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
 }
 
-/** Under the tables: what has changed, and what went wrong. */
+/** Yields the lists below the tables: changes of the book, warnings and errors. */
 function* lists({ results }: ExplainReport): Generator<string> {
   const of = (test: (row: ExplainedTrade) => string | undefined): string[] =>
     results.flatMap((row) => {

@@ -1,4 +1,4 @@
-/** The result of `explain`, for programs. The texts, one after another, are the whole output. */
+/** Formats the result of `feynkac explain` as JSON and CSV. The output is the concatenation of the yielded texts. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
 import { cell } from "../../formats/index.ts";
 

@@ -39,7 +39,7 @@ function scenarioTable(
   return `${lines.join("\n")}\n`;
 }
 
-/** `+7 days`, `+0.123457 years`. */
+/** Writes a time shift, such as `+7 days` or `+0.123457 years`. */
 function ahead(years: number): string {
   const days = Math.round(years * 365 * 1e6) / 1e6;
   if (!Number.isInteger(days)) return `+${Number(years.toPrecision(6))} years`;
@@ -50,7 +50,7 @@ function signed(shift: number): string {
   return shift > 0 ? `+${shift}` : String(shift);
 }
 
-/** `ACME +10 %, BETA 0 %` */
+/** Writes spot shifts, such as `ACME +10 %, BETA 0 %`. */
 const movesOf = (moves: Readonly<Record<string, number>>): string =>
   Object.entries(moves)
     .map(([name, move]) => `${printable(name)} ${percent(move)}`)

@@ -1,4 +1,4 @@
-/** Results as a table for people. */
+/** Formats results as a table of text. */
 import { grouped } from "./numbers.ts";
 import type { TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
@@ -7,22 +7,28 @@ import { scenarioTables } from "./scenario-table.ts";
 import { hiddenTotals, totalTables } from "./total-tables.ts";
 import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 
-/** Errors listed under a table, and under one that is complete: what a pipe or a file may still hold in memory. */
+/**
+ * The maximum number of errors listed below a table, and below a table that shows all rows, where only memory limits
+ * it.
+ */
 const MAX_ERRORS = 20;
 const MAX_ERRORS_OF_ALL = 100_000;
 /**
- * The number of lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows,
- * columns), the summary, the prompt.
+ * The number of lines on the screen besides the rows: titles (twice if columns become wider), remarks about omitted
+ * rows and columns, the summary, and the prompt.
  */
 const LINES_AROUND = 9;
-/** The lines for blank lines, the totals of two currencies, and those of an underlying. */
+/**
+ * The number of lines besides the rows if totals are printed too: `LINES_AROUND`, blank lines, the totals of two
+ * currencies, and those of one underlying.
+ */
 const OTHER_LINES = LINES_AROUND + 8;
 const MIN_ROWS = 5;
-/** Different warnings kept. */
+/** The maximum number of different warnings that are kept. */
 const MAX_WARNINGS = 20;
 
 const NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho"] as const;
-/** Significant digits of a column's largest number. */
+/** The number of significant digits of the largest number in a column. */
 const DIGITS = { value: 7, delta: 5, gamma: 5, theta: 6, vega: 6, rho: 6 } as const;
 
 const COLUMNS: readonly TextColumn[] = [
@@ -30,13 +36,13 @@ const COLUMNS: readonly TextColumn[] = [
   ...[...NUMBERS, "error"].map((title) => ({ title, align: "right" }) as const),
   { title: "method", align: "left" },
 ];
-/** The columns that a narrow terminal does without, the first to go first. */
+/** The columns that are omitted if the terminal is too narrow, in the order of omission. */
 const DISPENSABLE = ["method", "rho", "vega", "theta", "gamma"];
 
 interface Layout {
   readonly decimals: Readonly<Record<(typeof NUMBERS)[number], number>>;
   readonly widths: readonly number[];
-  /** Columns that have no room. */
+  /** The titles of the columns that are omitted. */
   readonly hidden: ReadonlySet<string>;
 }
 
@@ -117,7 +123,7 @@ export function tableFormat({
   };
 }
 
-/** The first block's layout, or that of the blocks before, made wider where a cell needs it. */
+/** The layout of a block of rows. It continues that of the previous block, but columns become wider where necessary. */
 function layoutOf(results: readonly TradeResult[], before: Layout | undefined, room: number): Layout {
   const decimals =
     before?.decimals ??
@@ -143,7 +149,7 @@ function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {
   return [printable(result.id ?? "?"), ...numbers, magnitude(result.errorEstimate), result.method ?? ""];
 }
 
-/** Rows; titles above the first block, and again where the columns have become wider. */
+/** The text of a block of rows. Titles are printed above the first block, and again if columns have become wider. */
 function block(results: readonly TradeResult[], layout: Layout, before: Layout | undefined): string {
   const wider = before !== undefined && layout.widths.some((width, i) => width > before.widths[i]);
   const titles = before === undefined || wider ? [COLUMNS.map(({ title }) => title)] : [];
@@ -167,7 +173,7 @@ function noRoom(layout: Layout | undefined, end: RunEnd, room: number): string {
   return names.length === 0 ? "" : `no room for ${names.join(", ")} (see --format csv)\n`;
 }
 
-/** Warnings of priced trades, each once, with how many trades it is for and the first of them. */
+/** The different warnings of priced trades, each with the number of trades that it concerns and the first of them. */
 class Warnings {
   readonly #seen = new Map<string, { count: number; readonly first: string }>();
 
@@ -189,18 +195,21 @@ class Warnings {
   }
 }
 
-/** A message may have several lines: a formula, and a caret under the place in it. */
+/**
+ * The text of an error. The message may have several lines, for example a formula and a caret below the position of the
+ * error.
+ */
 function errorLine(result: Extract<TradeResult, { status: "error" }>): string {
   const id = result.id === null ? "" : `${printable(result.id)}: `;
   const [first, ...rest] = result.error.message.split("\n").map(printable);
   return [`  ${id}${first}`, ...rest.map((line) => `    ${line}`)].join("\n");
 }
 
-/** Kinds of errors that are counted, and shown. */
+/** The maximum number of kinds of errors that are counted, and that are printed. */
 const MAX_KINDS = 1000;
 const KINDS_SHOWN = 5;
 
-/** Trades without a price: the first of them, and how many others there are of each kind. */
+/** The trades that could not be priced: the first ones, and the number of others for each kind of error. */
 class Errors {
   readonly #max: number;
   readonly #lines: string[] = [];
@@ -245,7 +254,7 @@ function count(number: number): string {
   return grouped(number);
 }
 
-/** The message of an error without the trade that it is of: `strike: expected a positive number, got -5`. */
+/** The message of an error without the position of its trade, such as `strike: expected a positive number, got -5`. */
 function kindOf({ message, path = "" }: TradeError): string {
   const field = path.replace(/^(?:trades\[\d+\]\.?|(?:line|row) \d+(?:: )?)/, "");
   const [text] = message.slice(path === "" ? 0 : path.length + 2).split("\n");

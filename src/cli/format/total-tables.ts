@@ -1,12 +1,12 @@
-/** Totals for people: by currency, by underlying, and of groups. */
+/** Formats totals as tables of text: by currency, by underlying, and by group. */
 import { grouped } from "./numbers.ts";
 import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
 import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude, type RunEnd } from "../../formats/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 
-/** Underlyings shown. */
+/** The maximum number of underlyings that are printed. */
 const MAX_UNDERLYINGS = 12;
-/** The columns that a narrow terminal does without, the first to go first. */
+/** The columns that are omitted if the terminal is too narrow, in the order of omission. */
 const DISPENSABLE = ["rho", "theta", "cash delta", "vega", "gamma"];
 
 interface TotalTable {
@@ -37,7 +37,7 @@ export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
   );
 }
 
-/** A column for each name that was grouped by stands in front. */
+/** The tables of totals by group. The first columns are the names that the trades are grouped by. */
 function groupTables(groups: readonly GroupTotals[], room: number): string[] {
   const names = Object.keys(groups[0].group);
   const labels = (one: CurrencyTotals): string[] =>

@@ -10,7 +10,7 @@ const copy = kernel({
   },
 });
 
-/** Copies between two waits for the device, and how often that is timed. */
+/** The number of copies per measurement, and the number of measurements. */
 const [COPIES, TIMES] = [4, 5];
 
 /** Measures the time in seconds that a kernel takes to copy `count` numbers: the minimum of several measurements. */

@@ -1,4 +1,7 @@
-/** The systems of Table 5 in every sparse format: implicit Euler's matrix on a grid of the paper. */
+/**
+ * Reproduces Table 5 of Gaikwad and Toke: the matrices of implicit Euler steps on sparse grids, in every sparse matrix
+ * format.
+ */
 import type { Device } from "../../device/index.ts";
 import { kernel, read, real, write } from "../../kernel/index.ts";
 import {

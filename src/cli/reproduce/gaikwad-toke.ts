@@ -9,7 +9,7 @@ import { allCores, openCores, openGpus } from "./devices.ts";
 import { FORMATS, publishedSystem, stepsIn } from "./gaikwad-toke-formats.ts";
 import type { Reproduction, Surroundings } from "./reproduction.ts";
 
-/** The values that Table 3 prints, by axes and level; "NA" where nothing. */
+/** The values printed in Table 3, by number of axes and level; "NA" if the table has none. */
 const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   2: { 6: 16.68, 7: 16.49, 8: 16.1, 9: 16.06, 10: 15.99 },
   3: { 6: 23.49, 7: 22.59, 8: 21.69, 9: 20.8, 10: 20.85 },
@@ -29,10 +29,13 @@ export const EXACT: Readonly<Record<number, number>> = {
   5: 27.563943365,
   6: 29.992668236,
 };
-/** Seconds that the paper's solver took on level 10, of three axes: BiCGStab on a GTX 280, and the whole run. */
+/**
+ * Times in seconds that the paper reports for level 10 with three axes on a GTX 280: of BiCGStab, and of the whole
+ * computation.
+ */
 const PAPER = { solver: 2553, total: 5376 };
 const STEPS = 5000;
-/** Grids of Table 5, with the non-zeros that it prints. */
+/** The grids of Table 5, with the number of nonzeros that it prints. */
 const TABLE_5 = [
   [8, 1, 1, 763],
   [7, 2, 1, 1645],
@@ -93,7 +96,10 @@ export function improvedProblem(axes: number, level: number): SparseGridProblem<
   };
 }
 
-/** The call on the best of independent assets: r = 3 %, σ = 20 %, strike 100, one year. */
+/**
+ * The option of the paper: a call on the best of several independent assets, with r = 3 %, σ = 20 %, strike 100 and
+ * expiry in one year.
+ */
 const bestOfAssets = (all: readonly string[]) => ({
   equation: Object.fromEntries([
     ...all.map((name) => [name + name, `0.02*${name}^2`]),
@@ -145,7 +151,7 @@ export const nonZeros = (levels: readonly number[]): number => {
 const cell = (value: number | undefined, digits: number): string =>
   (value === undefined ? "NA" : value.toFixed(digits)).padStart(10);
 
-/** The finest level that is computed for so many axes: in a second or two each on two cores. */
+/** The finest level that is computed, by number of axes. Each takes one or two seconds on two cores. */
 const LAST_LEVEL: Readonly<Record<number, number>> = { 2: 10, 3: 10, 4: 10, 5: 10, 6: 10 };
 
 async function timed<T>(run: () => Promise<T>): Promise<readonly [result: T, seconds: number]> {
@@ -178,7 +184,7 @@ async function table3(device: Device, signal: AbortSignal, say: (line: string) =
   say("");
 }
 
-/** The number of steps of the time loops in formats; the paper has 50 times as many. */
+/** The number of time steps for each sparse matrix format, which is 1/50 of the paper's number. */
 const FORMAT_STEPS = 100;
 
 async function table5Formats(device: Device, signal: AbortSignal, say: (line: string) => void): Promise<void> {
@@ -203,7 +209,7 @@ async function table5Formats(device: Device, signal: AbortSignal, say: (line: st
   say("");
 }
 
-/** A GPU if its back end was named, and otherwise all cores. */
+/** Opens the GPU if its back end was requested, and the CPU with all cores otherwise. */
 async function openNamed(options: Surroundings["options"]): Promise<Device> {
   if (options.backend === "cuda" || options.backend === "webgpu") return (await openGpus(options)).devices[0];
   return openCores(allCores(options) ?? options.threads ?? 1, options);

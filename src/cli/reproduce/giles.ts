@@ -52,13 +52,13 @@ export async function put(
   );
 }
 
-/** The times that a device took. */
+/** The measured times of a device. */
 interface Timing extends StepTime<"X" | "Y" | "Z"> {
-  /** Seconds to read and write the solution twice. */
+  /** The time in seconds for reading and writing the solution twice, which is a lower bound. */
   readonly floor: number;
 }
 
-/** @throws CliError a grid that the device has no room for */
+/** Measures the time of a step. @throws CliError if the device has too little memory for the grid */
 async function timed(device: Device, { nodes, steps, precision }: ReproduceOptions, signal: AbortSignal) {
   try {
     const time = await timeStep((count, onProgress) => {
@@ -72,14 +72,14 @@ async function timed(device: Device, { nodes, steps, precision }: ReproduceOptio
   }
 }
 
-/** "717 ms": three digits, in the largest unit that it is one of. */
+/** Writes a time with three digits in a suitable unit, such as "717 ms". */
 function duration(seconds: number): string {
   for (const [unit, size] of Object.entries({ s: 1, ms: 1e-3, µs: 1e-6 }))
     if (seconds >= size) return `${digits(seconds / size)} ${unit}`;
   return `${digits(seconds / 1e-9)} ns`;
 }
 
-/** Three digits, and those before the point. */
+/** Writes a number with three significant digits, or with all digits before the decimal point. */
 const digits = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 const COLUMNS = ["time per step", "per node", "one core = 1", "floor", "measured", "value"] as const;

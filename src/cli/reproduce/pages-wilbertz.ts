@@ -13,7 +13,7 @@ import { allCores, openCores, openGpus } from "./devices.ts";
 import { estimatePi } from "./pi.ts";
 import type { Reproduction, ReproduceOptions, Surroundings } from "./reproduction.ts";
 
-/** Table 2: means and standard deviations of 500 estimates of π. */
+/** The values of Table 2: means and standard deviations of 500 estimates of π. */
 const TABLE_2 = [
   { generator: "drand48", name: "drand48", mean: "3.14159", deviation: 5.2585e-5 },
   { generator: "mrg32k3a", name: "MRG32k3a", mean: "3.141594", deviation: 5.20932e-5 },
@@ -21,20 +21,20 @@ const TABLE_2 = [
 ] as const;
 const PRINTED_POINTS = 1e9;
 
-/** Points of a layer, with the seconds that Algorithm II took on a GTX 480. */
+/** The numbers of points in a layer, with the times in seconds that the paper reports for Algorithm II on a GTX 480. */
 const SIZES = [
   { size: 100, printed: 0.11 },
   { size: 250, printed: 0.3 },
   { size: 500, printed: 0.63 },
 ] as const;
 const DAYS = 365;
-/** The time in seconds of one core of a Core i7, N = 100. */
+/** The time in seconds that the paper reports for one core of a Core i7 with N = 100. */
 const CORE_I7 = 30;
 
-/** The model of section 3, with parameters of a gas price that are not the paper's. */
+/** The model of section 3. The paper does not give all parameters, so those of a gas price are used. */
 const MODEL = { alpha: [0.21, 5.4], sigma: [0.36, 1.11], rho: -0.11, spot: 20, least: 60, most: 120 } as const;
 
-/** Queries of one launch. */
+/** The number of queries in one kernel launch. */
 const LAUNCH = 2 ** 20;
 
 async function seconds(run: () => Promise<void> | void): Promise<number> {
@@ -69,7 +69,7 @@ async function table2(
   say("");
 }
 
-/** Nearest neighbours of normal points in the plane. */
+/** Reproduces Table 3: nearest neighbours of normally distributed points in the plane. */
 async function table3(
   device: Device,
   { paths, precision }: ReproduceOptions,
@@ -116,7 +116,7 @@ const chain = (days: number) =>
     ],
   });
 
-/** Random numbers, search and counters of a whole tree. */
+/** Reproduces Tables 5 and 6: random numbers, nearest-neighbour search and counters for a whole quantization tree. */
 async function tables5And6(
   device: Device,
   { paths, precision }: ReproduceOptions,

@@ -1,4 +1,4 @@
-/** π by random points in the unit square: Table 2 of Pagès and Wilbertz. */
+/** Estimates π from random points in the unit square, as in Table 2 of Pagès and Wilbertz. */
 import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { fn, i32, kernel, read, type ResultOf, u32, write } from "../../kernel/index.ts";
 import {
@@ -18,18 +18,24 @@ import {
 /** The name of a random number generator in Table 2 of Pagès and Wilbertz' paper. */
 export type PiGenerator = "drand48" | "mrg32k3a" | "xorwow";
 
-/** Counters that items add to, so that few add to the same one. */
+/** The number of counters. The work items are distributed among them, so that few atomic additions collide. */
 const COUNTERS = 1024;
-/** The number of points of an item: enough that finding the start of its numbers does not count, and enough items. */
+/**
+ * The minimum number of points of a work item. Larger items amortize the start of the generator, and smaller ones give
+ * more parallelism.
+ */
 const MIN_POINTS = 1024;
 const MAX_POINTS = 8192;
 const ITEMS = 2 ** 17;
-/** Points of a round of the loop: after these the words of a state stand in the same registers again. */
+/**
+ * The number of points in each iteration of the loop. After so many points, the words of the generator's state are in
+ * the same registers again.
+ */
 const AT_ONCE: Readonly<Record<PiGenerator, number>> = { drand48: 4, mrg32k3a: 3, xorwow: 5 };
-/** Items of a launch: the longest time until a cancellation is heard. */
+/** The number of work items in one launch. A computation can only be aborted between launches. */
 const LAUNCH = { cpu: 2 ** 10, gpu: 2 ** 17 } as const;
 
-/** z − 1 of MRG32k3a as if it were 32 bits, of which it lacks the last 209. */
+/** Uses z − 1 of MRG32k3a as a 32-bit number, although it does not take the largest 209 values. */
 const mrg32k3aBits = fn({
   name: "mrg32k3aBits",
   params: [u32],
@@ -63,10 +69,10 @@ export const insideDisc = (generator: PiGenerator) =>
   kernel({
     name: `insideDisc-${generator}`,
     params: {
-      /** The points of all items of a run, and of an item. */
+      /** The total number of points, and the number of points of a work item. */
       points: i32,
       length: i32,
-      /** The first item of the launch, and the stream of item 0. */
+      /** The first work item of the launch, and the random number stream of item 0. */
       firstItem: i32,
       firstStream: i32,
       table: read(u32),

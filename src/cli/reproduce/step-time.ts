@@ -2,9 +2,9 @@ import type { Progress } from "../../device/index.ts";
 import type { AxesEntrySolution, AxesSolution } from "../../fdm/index.ts";
 import { CliError } from "../failure.ts";
 
-/** Time steps that `solve` takes at most. */
+/** The maximum number of time steps in one call of `solve`. */
 const MAX_STEPS = 100_000;
-/** The factor by which more steps are tried if there were too few to measure. */
+/** The factor by which the number of steps is increased if the measured time is too short. */
 const MORE = 8;
 
 /** The measured time of a time step. */

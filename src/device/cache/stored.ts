@@ -22,7 +22,10 @@ export class StoredPrograms<Image extends StoredImage> {
   readonly #build: string;
   readonly #cache: KernelCache;
 
-  /** `kind`: what the images are; `build`: the compiler's own code, so that one that has changed finds nothing. */
+  /**
+   * Opens the cache. `kind` names the type of the images. `build` is the compiler's own code, so that images of another
+   * version of the compiler are not found.
+   */
   constructor(kind: string, build: string, cache = new KernelCache()) {
     this.#kind = kind;
     this.#build = build;

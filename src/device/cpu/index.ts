@@ -1,4 +1,4 @@
-/** The CPU device: kernels as WebAssembly SIMD, on every core. */
+/** The CPU back end. Kernels run as WebAssembly SIMD on all cores. */
 import { SpecError } from "../../errors.ts";
 import { CpuDevice } from "./device.ts";
 import { checkVectors } from "./limits.ts";

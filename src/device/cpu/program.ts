@@ -79,7 +79,7 @@ export class CpuKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly #source: () => KernelIR;
   #code: string | undefined;
 
-  /** `source`: makes the kernel's IR once more, for whoever asks for the code. */
+  /** `source` returns the kernel's IR, which is needed only when the code is requested. */
   constructor(kernel: Kernel<P>, program: Program, source: () => KernelIR, compileMs: number) {
     this.kernel = kernel;
     this.#source = source;

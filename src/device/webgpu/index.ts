@@ -1,6 +1,6 @@
 /**
- * The WebGPU back end: Dawn through the optional package `webgpu` in Node, `navigator.gpu` in a browser. f32, and
- * f32x2.
+ * The WebGPU back end, with the precisions f32 and f32x2. In Node it uses Dawn from the optional package `webgpu`, and
+ * in a browser `navigator.gpu`.
  */
 import { type AdapterOptions, openAdapter } from "./adapter.ts";
 import { WebGpuDevice } from "./device.ts";

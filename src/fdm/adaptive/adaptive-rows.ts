@@ -53,9 +53,11 @@ export class AdaptiveRows {
   readonly #assessments: Assessments;
   /** The delta at today's spot of each problem. */
   readonly delta: Float64Array;
+  /** The gamma at today's spot of each problem. */
   readonly gamma: Float64Array;
   /** The amounts by which extrapolation changed each delta, which are the leading errors of delta on the fine mesh. */
   readonly deltaMove: Float64Array;
+  /** The amounts by which extrapolation changed each gamma. */
   readonly gammaMove: Float64Array;
   readonly #goal: Goal;
   readonly #pool: InstancePool;
@@ -159,6 +161,11 @@ export class AdaptiveRows {
     return this.#assessments.driftDominated[row] !== 0;
   }
 
+  /** The size of a problem's value at its spot k, or the sum of the sizes of both values whose difference it is. */
+  magnitude(row: number, k: number): number {
+    return this.#assessments.magnitude[row * this.#assessments.spots + k];
+  }
+
   /** The error estimate of a problem's value at its spot k, in the currency, without rounding errors. */
   estimate(row: number, k: number): number {
     const slot = row * this.#assessments.spots + k;
@@ -238,8 +245,10 @@ export class AdaptiveRows {
       minusFine &&
       minusCoarse &&
       extrapolatedPoint(pool.instance(first + 2).grid.problem, pool.drift(first + 2), minusFine, minusCoarse);
-    const point = difference(extrapolatedPoint(problem, pool.drift(first), fine, coarse), minus);
+    const plus = extrapolatedPoint(problem, pool.drift(first), fine, coarse);
+    const point = difference(plus, minus);
     assessments.value[slot] = point.value;
+    assessments.magnitude[slot] = Math.abs(plus.value) + Math.abs(minus?.value ?? 0);
     this.delta[row] = point.delta;
     this.gamma[row] = point.gamma;
     const [onFine, onCoarse] = [difference(fine, minusFine), difference(coarse, minusCoarse)];
@@ -283,6 +292,7 @@ export class AdaptiveRows {
     for (let k = 1; k < assessments.spots; k++) {
       const slot = row * assessments.spots + k;
       assessments.value[slot] = reading.values[k - 1];
+      assessments.magnitude[slot] = reading.magnitudes[k - 1];
       assessments.exercised[slot] = reading.fine.exercised[k - 1];
       assessments.observe(slot, problem.spots[k], this.#observedAt(row, problem, reading, k, drift));
     }

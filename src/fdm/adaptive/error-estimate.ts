@@ -12,7 +12,9 @@ export class Assessments {
   readonly spots: number;
 
   // One entry a row.
+  /** The number of mesh nodes of each problem's current resolution. */
   readonly nodes: Int32Array;
+  /** The number of time steps of each problem's current resolution. */
   readonly steps: Int32Array;
   /**
    * The flags (1) of problems in which drift dominates diffusion: the scheme is of first order there, and values are
@@ -21,16 +23,26 @@ export class Assessments {
   readonly driftDominated: Uint8Array;
   /** The number of nodes of the previous resolution; 0 where there is none. */
   readonly nodesBefore: Int32Array;
+  /** The number of time steps of the previous resolution. */
   readonly stepsBefore: Int32Array;
   readonly driftDominatedBefore: Uint8Array;
 
   // One entry a slot.
+  /** The extrapolated value of each slot, in the currency. */
   readonly value: Float64Array;
+  /** The extrapolated value of each slot at the previous resolution. */
   readonly valueBefore: Float64Array;
+  /** The size of each slot's value, or the sum of the sizes of both values whose difference it is, in the currency. */
+  readonly magnitude: Float64Array;
+  /** The leading error in space of each slot, relative to the spot (`Observed`). */
   readonly inSpace: Float64Array;
+  /** The leading error in time of each slot, relative to the spot. */
   readonly inTime: Float64Array;
+  /** The sum of both, or the leading error of both together where they were not separated. */
   readonly total: Float64Array;
+  /** The noise of the exercise boundary at each slot, relative to the spot. */
   readonly noise: Float64Array;
+  /** The ratio of drift to diffusion on the coarse mesh at each slot. */
   readonly drift: Float64Array;
   /** The flags (1) of slots at which immediate exercise is optimal, so that the value is the payoff. */
   readonly exercised: Uint8Array;
@@ -46,6 +58,7 @@ export class Assessments {
     this.driftDominatedBefore = new Uint8Array(rows);
     this.value = new Float64Array(slots);
     this.valueBefore = new Float64Array(slots);
+    this.magnitude = new Float64Array(slots);
     this.inSpace = new Float64Array(slots);
     this.inTime = new Float64Array(slots);
     this.total = new Float64Array(slots);
@@ -124,9 +137,11 @@ const FIRST_FLOOR = 2e-7;
 /**
  * The estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy. Its
  * constants were measured on the reference cases.
+ *
+ * @param size the size of the value; of a difference the sum of the sizes of both values.
  */
-export function roundingError(precision: Precision, spot: number, value: number): number {
-  return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
+export function roundingError(precision: Precision, spot: number, size: number): number {
+  return precision === "f32" ? 3e-6 * spot + 1e-5 * Math.abs(size) : 1e-12 * (spot + Math.abs(size));
 }
 
 /**

@@ -22,7 +22,9 @@ export interface ErrorModel {
    * nodes reduce; `rough` for a target error of 1e-4 of the spot or more.
    */
   readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
+  /** The error that extrapolation leaves in space. */
   readonly space: Left;
+  /** The error that extrapolation leaves in time. */
   readonly time: Left;
   /**
    * The leading error beyond which estimates are meaningless, relative to the spot. The square of a smaller leading

@@ -88,6 +88,7 @@ export class SpotReader {
    */
   readonly #columns: readonly SpotColumn[];
   readonly #values: Float64Array;
+  readonly #magnitudes: Float64Array;
 
   constructor(pool: InstancePool, count: number) {
     this.#pool = pool;
@@ -97,6 +98,7 @@ export class SpotReader {
       exercised: new Uint8Array(count),
     }));
     this.#values = new Float64Array(count);
+    this.#magnitudes = new Float64Array(count);
   }
 
   /**
@@ -107,7 +109,7 @@ export class SpotReader {
    */
   read(first: number, parts: number, hasBetween: boolean): SpotReading {
     const [fine, coarse, between] = this.#columns;
-    const values = this.#values;
+    const [values, magnitudes] = [this.#values, this.#magnitudes];
     for (let part = 0; part < parts; part++) {
       const number = first + 2 * part;
       const [f, c, b] = part === 0 ? [fine, coarse, between] : this.#columns.slice(3);
@@ -120,6 +122,7 @@ export class SpotReader {
       for (let k = 0; k < values.length; k++) {
         const better = isFine || f.exercised[k] !== 0 ? f.values[k] : this.#extrapolated(f.values[k], c.values[k], k);
         values[k] = isFirst ? better : values[k] - better;
+        magnitudes[k] = (isFirst ? 0 : magnitudes[k]) + Math.abs(better);
       }
       if (isFirst) continue;
       for (let k = 0; k < values.length; k++) {
@@ -128,7 +131,7 @@ export class SpotReader {
         if (hasBetween) between.values[k] -= b.values[k];
       }
     }
-    return { values, fine, coarse, between: hasBetween ? between : undefined };
+    return { values, magnitudes, fine, coarse, between: hasBetween ? between : undefined };
   }
 
   #extrapolated(fine: number, coarse: number, k: number): number {
@@ -170,6 +173,8 @@ export class SpotReader {
  */
 export interface SpotReading {
   readonly values: Float64Array;
+  /** The sizes of the values, or of both values whose difference they are. */
+  readonly magnitudes: Float64Array;
   readonly fine: SpotColumn;
   readonly coarse: SpotColumn;
   readonly between: SpotColumn | undefined;

@@ -11,6 +11,7 @@ export class InstancePool {
   readonly #drift: number[] = [];
   readonly #values: InstanceValues[] = [];
 
+  /** The number of instances. */
   get count(): number {
     return this.#instances.length;
   }
@@ -39,10 +40,12 @@ export class InstancePool {
     return this.#instances[number];
   }
 
+  /** Returns the ratio of drift to diffusion with which an instance was added. */
   drift(number: number): number {
     return this.#drift[number];
   }
 
+  /** Returns the values read from a solved instance. */
   values(number: number): InstanceValues {
     const values = this.#values[number];
     if (values === undefined) throw new Error("an instance is read before it is solved");

@@ -5,7 +5,7 @@ import { type Kernel, lower, whatIsWrong } from "../../kernel/index.ts";
 import type { Level } from "../execute/plan.ts";
 import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
-import type { Accuracy } from "../problem/settings.ts";
+import type { Companions } from "../problem/settings.ts";
 
 /** The finest level of resolution: all nodes and all time steps. */
 export const FINE: Level = { mesh: 0, halfSteps: false };
@@ -19,11 +19,11 @@ export interface CompanionLevel extends Level {
 }
 
 /**
- * Returns the coarser levels that an accuracy needs besides the finest. Extrapolation needs a solution that is coarser
+ * Returns the coarser levels that companions need besides the finest. Extrapolation needs a solution that is coarser
  * in the extrapolated variable only, time or space. An error estimate needs one that is coarser in both; with `apart`
  * it needs one for each, so that errors in space and time cannot cancel.
  */
-export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
+export function companionLevels({ extrapolate, errorEstimate, order, apart }: Companions): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
   if (extrapolate === "time" || extrapolate === "both")
     levels.push({ mesh: 0, halfSteps: true, order, corrects: true });
@@ -45,7 +45,9 @@ export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
   /** Returns the error for which entry `index` cannot be solved at one of the `levels`; undefined if it can. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
+  /** Plans the launches that solve entries, given by index, at a level. */
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
+  /** Solves a plan, and returns the solutions in the order of its entries. */
   readonly solve: (plan: P) => Promise<S[]>;
 }
 

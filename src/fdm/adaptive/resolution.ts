@@ -10,7 +10,9 @@ const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
  * The leading errors of a value in space and in time, relative to the spot, observed on two meshes and two time grids.
  */
 export interface Observed {
+  /** The leading error in space. */
   readonly inSpace: number;
+  /** The leading error in time. */
   readonly inTime: number;
   /** The sum of the absolute leading errors of space and time. */
   readonly total: number;

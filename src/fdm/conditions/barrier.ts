@@ -1,4 +1,4 @@
-import { bool, fn, i32, real, record, write } from "../../kernel/index.ts";
+import { fn, i32, real, record, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
@@ -10,7 +10,7 @@ export const CROSSING_WORDS = SETTING_WORDS + 2;
 
 /**
  * The number of coefficients on a date of a problem with a number of barriers, including the two ends of the live nodes
- * (`Ends`); 0 without barriers.
+ * (`Live`); 0 without barriers.
  */
 export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
@@ -24,27 +24,43 @@ export const NEVER_EXERCISED = -1e30;
  * lower), value, keep, paid. The node of a barrier that is not monitored is far outside the mesh. With `crossing` the
  * function applies just before a dividend that takes the spot to a barrier between the node and the next one beyond;
  * that node has two more coefficients, for u ← keep·u + paid.
+ *
+ * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. In rows node
+ * numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a
+ * register a row. An item alone compares them as reals, whose masks a CPU's lanes need not convert.
  */
-export function knockOut(barriers: number, crossing = false) {
+export function knockOut(barriers: number, rows: number | undefined, crossing = false) {
   return fn({
     name: "knockOut",
-    params: [Column, i32, write(real), i32],
-    env: { barriers, crossing, words: crossing ? CROSSING_WORDS : SETTING_WORDS, guard: ZERO_VALUE_GUARD },
-    body([coefficients, row, u, nodes], gpu, env) {
-      const { values, pitch, instance } = coefficients;
-      for (let k = 0; k < env.barriers; k++) {
-        const at = (row + k * env.words) * pitch + instance;
-        const node = values[at];
+    params: [Column, i32, i32, i32, write(real)],
+    env: {
+      barriers,
+      rows,
+      crossing,
+      words: crossing ? CROSSING_WORDS : SETTING_WORDS,
+      alone: rows === undefined,
+      guard: ZERO_VALUE_GUARD,
+    },
+    body([{ values, pitch, instance }, row, first, nodes, u], gpu, env) {
+      const rows = env.rows ?? nodes;
+      for (let j = 0; j < env.barriers; j++) {
+        const at = (row + j * env.words) * pitch + instance;
+        const place = values[at];
         const side = values[at + pitch];
+        const node = gpu.i32(place) - first;
+        const up = side > 0;
         const value = values[at + 2 * pitch];
         const keep = values[at + 3 * pitch];
         const paid = values[at + 4 * pitch];
-        for (let i = 0; i < nodes; i++) {
-          const beyond = side * (gpu.real(i) - node);
-          const here = beyond > -0.5 ? keep * u[i] + paid : u[i];
-          let out = value + env.guard;
-          if (env.crossing && beyond < 1.5) out = values[at + 5 * pitch] * u[i] + values[at + 6 * pitch] + env.guard;
-          u[i] = beyond > 0.5 ? out : here;
+        for (let k = 0; k < rows; k++) {
+          const far = env.alone ? side * (gpu.real(k) - place) : 0.0;
+          const beyond = env.alone ? far > 0.5 : up ? k > node : k < node;
+          const here = (env.alone ? far > -0.5 : k === node) ? keep * u[k] + paid : u[k];
+          let out = value;
+          if (env.crossing && (env.alone ? far < 1.5 : k === node + 1 || k === node - 1))
+            out = values[at + 5 * pitch] * u[k] + values[at + 6 * pitch];
+          if (env.alone) out = out + env.guard;
+          u[k] = beyond ? out : here;
         }
       }
     },
@@ -52,28 +68,44 @@ export function knockOut(barriers: number, crossing = false) {
 }
 
 /**
- * The ends of the live nodes: nodes with index `low` and less, and `high` and more, are knocked out. They are −1 and
- * the number of nodes where no barrier is monitored. The value at a `held` end stays constant; otherwise it is
- * discounted.
+ * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from
+ * `high` on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none. A
+ * value that is not held is discounted. All may lie far outside the item's nodes.
  */
-export const Ends = record({ low: i32, high: i32, lowHeld: bool, highHeld: bool, lowValue: real, highValue: real });
+export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
+/** The values that are held at the ends of the live nodes. */
+export const Held = record({ lowValue: real, highValue: real });
 
 /** Returns the function that reads the ends of the live nodes for the interval between a date and the one before. */
-export const readEnds = (barriers: number) =>
+export const readLive = (barriers: number) =>
   fn({
-    name: "readEnds",
+    name: "readLive",
+    params: [Column, i32, i32, i32],
+    env: { settings: SETTING_WORDS * barriers },
+    body([{ values, pitch, instance }, row, first, nodes], gpu, { settings }) {
+      const at = (row + settings) * pitch + instance;
+      const low = gpu.i32(values[at]);
+      const high = gpu.i32(values[at + 3 * pitch]);
+      const lowRow = Math.min(Math.max(low, 0), nodes - 1) - first;
+      const highRow = Math.min(Math.max(high, 0), nodes - 1) - first;
+      return {
+        low: low - first,
+        high: high - first,
+        lowHeld: values[at + pitch] > 0.5 ? lowRow : -1,
+        highHeld: values[at + 4 * pitch] > 0.5 ? highRow : -1,
+      };
+    },
+  });
+
+/** Returns the function that reads what is held at the ends of the live nodes. */
+export const readHeld = (barriers: number) =>
+  fn({
+    name: "readHeld",
     params: [Column, i32],
     env: { settings: SETTING_WORDS * barriers },
-    body([{ values, pitch, instance }, row], gpu, { settings }) {
+    body([{ values, pitch, instance }, row], _gpu, { settings }) {
       const at = (row + settings) * pitch + instance;
-      return {
-        low: gpu.i32(values[at]),
-        lowHeld: values[at + pitch] > 0.5,
-        lowValue: values[at + 2 * pitch],
-        high: gpu.i32(values[at + 3 * pitch]),
-        highHeld: values[at + 4 * pitch] > 0.5,
-        highValue: values[at + 5 * pitch],
-      };
+      return { lowValue: values[at + 2 * pitch], highValue: values[at + 5 * pitch] };
     },
   });
 
@@ -82,20 +114,20 @@ export const readEnds = (barriers: number) =>
  */
 export const cutOff = fn({
   name: "cutOff",
-  params: [Ends, i32],
+  params: [Live, i32],
   body([{ low, high }, i]) {
     return i <= low || i >= high;
   },
 });
 
-/** Sets what is `held` at a node: value·(1 + hr) before a step, so that the step leaves the value itself. */
+/** Sets what is held at a node, if any: value·(1 + hr) before a step, so that the step leaves the value itself. */
 const holdEnd = fn({
   name: "holdEnd",
-  params: [write(real), i32, i32, bool, real, real],
-  body([u, nodes, end, held, value, hRate]) {
-    const node = Math.min(Math.max(end, 0), nodes - 1);
+  params: [write(real), i32, i32, real, real],
+  body([u, nodes, held, value, hRate]) {
+    const node = Math.min(Math.max(held, 0), nodes - 1);
     const before = u[node];
-    u[node] = held ? value * (1 + hRate) : before;
+    u[node] = held >= 0 ? value * (1 + hRate) : before;
   },
 });
 
@@ -105,27 +137,30 @@ const holdEnd = fn({
  */
 export const holdEnds = fn({
   name: "holdEnds",
-  params: [write(real), i32, Ends, real],
+  params: [write(real), i32, Live, Held, real],
   env: { holdEnd },
-  body([u, nodes, { low, lowHeld, lowValue, high, highHeld, highValue }, hRate], _gpu, { holdEnd }) {
-    holdEnd(u, nodes, low, lowHeld, lowValue, hRate);
-    holdEnd(u, nodes, high, highHeld, highValue, hRate);
+  body([u, nodes, { lowHeld, highHeld }, { lowValue, highValue }, hRate], _gpu, { holdEnd }) {
+    holdEnd(u, nodes, lowHeld, lowValue, hRate);
+    holdEnd(u, nodes, highHeld, highValue, hRate);
   },
 });
 
 /**
- * Writes the exercise payoff of the live nodes. Nodes beyond the ends cannot be exercised, nor can a held end, whose
- * value includes exercise already.
+ * Returns the function that writes the exercise payoff of the live nodes, from a column of the table, for the nodes
+ * that an item holds. Nodes beyond the ends cannot be exercised, nor can a held end, whose value includes exercise
+ * already.
  */
-export const liveObstacle = fn({
-  name: "liveObstacle",
-  params: [Column, i32, write(real), i32, Ends],
-  env: { never: NEVER_EXERCISED, valueAt },
-  body([table, column, obstacle, nodes, { low, lowHeld, high, highHeld }], _gpu, { never, valueAt }) {
-    for (let i = 0; i < nodes; i++) {
-      const dead = i < low || i > high || (i === low && lowHeld) || (i === high && highHeld);
-      const payoff = valueAt(table, column * nodes + i);
-      obstacle[i] = dead ? never : payoff;
-    }
-  },
-});
+export const liveObstacle = (rows: number | undefined) =>
+  fn({
+    name: "liveObstacle",
+    params: [Column, i32, i32, i32, Live, write(real)],
+    env: { rows, never: NEVER_EXERCISED, valueAt },
+    body([table, column, first, nodes, { low, high, lowHeld, highHeld }, obstacle], _gpu, env) {
+      const rows = env.rows ?? nodes;
+      for (let k = 0; k < rows; k++) {
+        const dead = k < low || k > high || k === lowHeld || k === highHeld;
+        const payoff = env.valueAt(table, column * nodes + Math.min(first + k, nodes - 1));
+        obstacle[k] = dead || first + k >= nodes ? env.never : payoff;
+      }
+    },
+  });

@@ -54,31 +54,10 @@ export const valueAfterJump = fn({
 });
 
 /**
- * Applies a dividend, V(S) ← V(max(S·keep − cash, 0)), and writes the result into z. `keep` is 1 less the proportional
- * part.
- */
-export const payDividend = fn({
-  name: "payDividend",
-  params: [read(real), read(real), write(real), i32, real, real],
-  env: { valueAfterJump },
-  body([x, u, z, nodes, keep, cash], _gpu, { valueAfterJump }) {
-    const last = nodes - 1;
-    const sign = x[last] > x[0] ? 1.0 : -1.0;
-    let j = 0;
-    for (let i = 0; i < nodes; i++) {
-      const target = Math.max(x[i] * keep - cash, 0);
-      // Targets run as the nodes do, so the search goes on where it stopped.
-      while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
-      z[i] = valueAfterJump(x, u, nodes, j, target);
-    }
-  },
-});
-
-/**
  * Returns V at the price `target`, to which the spot jumps, in the cell from node j to j + 1, where V has kinks at the
- * nodes `low` and `high` (`payDividendBetween`).
+ * nodes `low` and `high` (`payDividend`).
  */
-export const valueAfterJumpBetween = fn({
+const valueAfterJumpBetween = fn({
   name: "valueAfterJumpBetween",
   params: [read(real), read(real), i32, i32, real, i32, i32],
   env: { cubicThrough },
@@ -98,21 +77,49 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * Applies a dividend where the trade is knocked out after its date at nodes up to `low` and from `high` on. V has kinks
- * at these nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers
- * of the date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend.
+ * Returns the function that applies a dividend, V(S) ← V(max(S·keep − cash, 0)), to the nodes that an item holds,
+ * `rows` of them from node `first` on or all: from the solution on all nodes, in `values`, into u. `keep` is 1 less the
+ * proportional part. The first target is found by bisection; targets run as the nodes do, so the search goes on where
+ * it stopped.
+ *
+ * With barriers the trade is knocked out after the date at nodes up to `low` and from `high` on. V has kinks at these
+ * nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers of the
+ * date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend then.
  */
-export const payDividendBetween = fn({
-  name: "payDividendBetween",
-  params: [read(real), read(real), write(real), i32, real, real, i32, i32],
-  env: { valueAfterJumpBetween },
-  body([x, u, z, nodes, keep, cash, low, high], _gpu, { valueAfterJumpBetween }) {
-    const last = nodes - 1;
-    let j = 0;
-    for (let i = 0; i < nodes; i++) {
-      const target = Math.max(x[i] * keep - cash, 0);
-      while (j < last - 1 && x[j + 1] < target) j++;
-      z[i] = valueAfterJumpBetween(x, u, nodes, j, target, low, high);
-    }
-  },
-});
+export function payDividend(rows: number | undefined, hasBarriers: boolean) {
+  return fn({
+    name: "payDividend",
+    params: {
+      x: read(real),
+      values: read(real),
+      first: i32,
+      u: write(real),
+      nodes: i32,
+      keep: real,
+      cash: real,
+      low: i32,
+      high: i32,
+    },
+    env: { rows, hasBarriers, valueAfterJump, valueAfterJumpBetween },
+    body({ x, values, first, u, nodes, keep, cash, low, high }, _gpu, env) {
+      const last = nodes - 1;
+      const rows = env.rows ?? nodes;
+      const sign = x[last] > x[0] ? 1.0 : -1.0;
+      const start = Math.max(x[Math.min(first, last)] * keep - cash, 0);
+      let j = 0; // the last cell that starts before the target, or the first
+      let end = last;
+      while (end - j > 1) {
+        const middle = (j + end) >> 1;
+        if (sign * (x[middle] - start) < 0) j = middle;
+        else end = middle;
+      }
+      for (let k = 0; k < rows; k++) {
+        const target = Math.max(x[Math.min(first + k, last)] * keep - cash, 0);
+        while (j < last - 1 && sign * (x[j + 1] - target) < 0) j++;
+        if (env.hasBarriers) {
+          if (first + k <= last) u[k] = env.valueAfterJumpBetween(x, values, nodes, j, target, low, high);
+        } else if (first + k <= last) u[k] = env.valueAfterJump(x, values, nodes, j, target);
+      }
+    },
+  });
+}

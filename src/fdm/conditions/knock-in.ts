@@ -1,6 +1,6 @@
 import { bool, fn, i32, read, real, write } from "../../kernel/index.ts";
 import { CROSSING_WORDS, knockOut, SETTING_WORDS } from "./barrier.ts";
-import { payDividendBetween } from "./dividend.ts";
+import { payDividend } from "./dividend.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { Rows } from "../operator/factor.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
@@ -47,7 +47,7 @@ export function settleDormant(barriers: number, knockIns: number, crossing = fal
     env: {
       knockIns,
       crossing,
-      knockOut: knockOut(barriers, crossing),
+      knockOut: knockOut(barriers, undefined, crossing),
       entries: (crossing ? CROSSING_WORDS : SETTING_WORDS) * barriers,
       words: crossing ? ENTRY_WORDS + 1 : ENTRY_WORDS,
       guard: ZERO_VALUE_GUARD,
@@ -73,7 +73,7 @@ export function settleDormant(barriers: number, knockIns: number, crossing = fal
           v[i] = beyond > 0.5 ? joined : here;
         }
       }
-      env.knockOut(coefficients, row, v, nodes);
+      env.knockOut(coefficients, row, 0, nodes, v);
     },
   });
 }
@@ -185,10 +185,10 @@ export const dormantDividend = (barriers: number, knockIns: number) =>
       keep: real,
       cash: real,
     },
-    env: { readDormantEnds: readDormantEnds(barriers, knockIns), payDividendBetween },
+    env: { readDormantEnds: readDormantEnds(barriers, knockIns), payDividend: payDividend(undefined, true) },
     body({ coefficients, row, x, v, scratch, nodes, keep, cash }, _gpu, env) {
       const { low, high } = env.readDormantEnds(coefficients, row);
-      env.payDividendBetween(x, v, scratch, nodes, keep, cash, low, high);
-      for (let i = 0; i < nodes; i++) v[i] = scratch[i];
+      for (let i = 0; i < nodes; i++) scratch[i] = v[i];
+      env.payDividend({ x, values: scratch, first: 0, u: v, nodes, keep, cash, low, high });
     },
   });

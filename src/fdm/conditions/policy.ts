@@ -67,30 +67,35 @@ const solvePolicy = (varying: boolean) =>
   });
 
 /**
- * Exercises where y is below its bound, and continues where exercise would need a negative multiplier; returns how many
- * rows changed.
+ * Returns the function that improves the policy of the `rows` nodes that an item holds, or of all nodes: it exercises
+ * where y is below its bound, and continues where exercise would need a negative multiplier. `below` and `beyond` are y
+ * beside them; at the ends of the mesh they count with a weight of 0. It returns how many rows changed.
  */
-const improvePolicy = (varying: boolean) =>
+export const improvePolicy = (rows: number | undefined, varying: boolean) =>
   fn({
     name: "improvePolicy",
-    params: { system: System, bound: Bound, y: read(real), active: write(real) },
-    env: { varying, boundAt },
-    body({ system: { nodes, diagonal, decay, a, c, right }, bound, y, active }, _gpu, { varying, boundAt }) {
+    params: { system: System, bound: Bound, y: read(real), active: write(real), below: real, beyond: real },
+    env: { rows, alone: rows === undefined, varying, boundAt },
+    body({ system, bound, y, active, below: before, beyond }, _gpu, env) {
+      const { nodes, diagonal, decay, a, c, right } = system;
+      const rows = env.rows ?? nodes;
+      let below = before;
       let changes = 0;
-      for (let i = 0; i < nodes; i++) {
-        if (active[i] > 0.5) {
-          const below = y[Math.max(i - 1, 0)];
-          const above = y[Math.min(i + 1, nodes - 1)];
-          const own = y[i] * (varying ? diagonal[i] : decay);
-          const multiplier = own + a[i] * (y[i] - below) + c[i] * (y[i] - above) - right[i];
+      for (let k = 0; k < rows; k++) {
+        if (active[k] > 0.5) {
+          const above = !env.alone && k === rows - 1 ? beyond : y[Math.min(k + 1, rows - 1)];
+          const under = env.alone ? y[Math.max(k - 1, 0)] : below;
+          const own = y[k] * (env.varying ? diagonal[k] : decay);
+          const multiplier = own + a[k] * (y[k] - under) + c[k] * (y[k] - above) - right[k];
           if (multiplier < 0) {
-            active[i] = 0.0;
+            active[k] = 0.0;
             changes++;
           }
-        } else if (y[i] < boundAt(bound, i)) {
-          active[i] = 1.0;
+        } else if (y[k] < env.boundAt(bound, k)) {
+          active[k] = 1.0;
           changes++;
         }
+        if (!env.alone) below = y[k];
       }
       return changes;
     },
@@ -109,12 +114,13 @@ export const iteratePolicy = (varying: boolean) =>
   fn({
     name: "iteratePolicy",
     params: { system: System, bound: Bound, z: write(real), active: write(real), factor: write(real) },
-    env: { MAX_ROUNDS, solvePolicy: solvePolicy(varying), improvePolicy: improvePolicy(varying) },
+    env: { MAX_ROUNDS, solvePolicy: solvePolicy(varying), improvePolicy: improvePolicy(undefined, varying) },
     body({ system, bound, z, active, factor }, _gpu, { MAX_ROUNDS, solvePolicy, improvePolicy }) {
       let unconverged = 1;
       for (let round = 0; round < MAX_ROUNDS; round++) {
         solvePolicy({ system, bound, z, active, factor });
-        const changes = improvePolicy({ system, bound, y: z, active });
+        const last = system.nodes - 1;
+        const changes = improvePolicy({ system, bound, y: z, active, below: z[0], beyond: z[last] });
         if (changes === 0) {
           unconverged = 0;
           break;

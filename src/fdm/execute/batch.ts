@@ -9,8 +9,7 @@ import { timeDependentWords } from "../problem/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../turns.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
-import { solverKernel } from "./item/kernel.ts";
-import { teamKernel } from "./team/kernel.ts";
+import { solverKernel } from "./option/kernel.ts";
 import { blockWords } from "../operator/surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
@@ -118,8 +117,8 @@ export class BatchSolver implements Disposable {
   }
 
   private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
-    const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
-    return this.device.compile(kernel, { precision: this.precision });
+    const team = split === "item" ? undefined : teams[split];
+    return this.device.compile(solverKernel(variant, team, homogeneous), { precision: this.precision });
   }
 
   private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {

@@ -43,13 +43,14 @@ export interface Member {
 
 /** The plan of a batch's entries at a level. @throws the signal's reason */
 export async function planOf(
-  { batch, program, accuracy, steps }: FullGridModel,
+  { batch, program, companions, steps }: FullGridModel,
   prepared: PreparedEntries,
   pace: Pace,
   { mesh, halfSteps }: Level,
   entries: readonly number[],
 ): Promise<LevelPlan> {
-  const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
+  const { errorEstimate, extrapolate } = companions;
+  const halved = errorEstimate || extrapolate === "time" || extrapolate === "both";
   const programFor = programsOf({
     ...program,
     steps: halved ? steps / 2 : steps,

@@ -9,7 +9,9 @@ export type CoordinateName = "linear" | "log";
 export interface MeshPoint {
   /** A value of the axis, between its ends. */
   readonly at: number;
+  /** The position of the point relative to the mesh. */
   readonly align: Alignment | "none";
+  /** True where nodes are dense about the point. */
   readonly concentrate: boolean;
   /** The path of the point for error messages: "axes.S.points[2]". */
   readonly path: string;
@@ -18,8 +20,11 @@ export interface MeshPoint {
 /** The description of an axis' mesh, in which formulas of the user have been evaluated to numbers. */
 export interface MeshDescription {
   readonly coordinate: CoordinateName;
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
+  /** The number of nodes. */
   readonly nodes: number;
   readonly density: DensityKind;
   /** The width of the dense region about each point, in units of the coordinate. */

@@ -11,7 +11,9 @@
  * x is the coordinate, xₖ the points, b the width in units of x, and x₀ and x₁ the ends of the axis.
  */
 export interface Density {
+  /** Returns ξ at a coordinate x. */
   readonly xi: (x: number) => number;
+  /** Returns the density dξ/dx at a coordinate x. */
   readonly slope: (x: number) => number;
   /** The inverse of ξ, where it has a formula. */
   readonly inverse?: (xi: number) => number;

@@ -31,7 +31,9 @@ const COVERED = 1.5;
  * smoothed.
  */
 export interface Bend {
+  /** The price. */
   readonly at: number;
+  /** The distance, as a price difference. */
   readonly width: number;
 }
 

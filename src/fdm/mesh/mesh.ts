@@ -19,6 +19,7 @@ export interface MeshSpec {
   readonly coordinate: "log" | "linear";
   /** The lower end of the mesh as a price; 0 only with the linear coordinate. */
   readonly lowest: number;
+  /** The upper end of the mesh as a price. */
   readonly highest: number;
   /** The prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
@@ -41,8 +42,11 @@ export interface MeshSpec {
  *   Sᵢ = kink·exp(width·sinh((i − at)·step)), and Sᵢ = 0 at i = zeroAt.
  */
 export interface KinkedMesh {
+  /** The number of nodes. */
   readonly count: number;
+  /** The price of the kink. */
   readonly kink: number;
+  /** The width of the dense region in ln S. */
   readonly width: number;
   /** The increment of ξ from node to node, negative where the nodes descend. */
   readonly step: number;

@@ -13,10 +13,13 @@ import { Arena } from "../execute/arena.ts";
 export interface PinnedMeshSpec {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
+  /** The coordinate x: "log" for ln S, "linear" for S. */
   readonly coordinate: "log" | "linear";
   /** The lower end of the mesh as a price. */
   readonly lowest: number;
+  /** The upper end of the mesh as a price. */
   readonly highest: number;
+  /** The prices about which nodes are dense, each with its width in units of the coordinate. */
   readonly centres: readonly { readonly at: number; readonly width: number }[];
   /** The prices that must be nodes, increasing, between the ends. */
   readonly pins: readonly number[];

@@ -4,8 +4,11 @@ import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } f
 /** The properties of one axis that the code of a kernel depends on. */
 export interface AxisCode {
   readonly name: string;
+  /** True where the coordinate is the logarithm of the axis' value. */
   readonly log: boolean;
+  /** The boundary condition at the first node. */
   readonly first: BoundaryCode;
+  /** The boundary condition at the last node. */
   readonly last: BoundaryCode;
   /** True where the terminal values depend on this axis, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
@@ -18,6 +21,7 @@ export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
   /** The number of parameters, which precede the dates in the table of an instance. */
   readonly parameters: number;
+  /** The function that writes the coefficients of the equation at a state. */
   readonly coefficients: Coefficients;
   /** The axis numbers of each mixed derivative in the equation. */
   readonly pairs: readonly (readonly [number, number])[];
@@ -25,11 +29,15 @@ export interface AxesVariant extends DatedCode {
   readonly mixed: readonly [boolean, boolean, boolean];
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
   readonly fitted: boolean;
+  /** The function for the terminal values. */
   readonly terminal: StateNumber;
+  /** The second sweep of the scheme; undefined for a scheme of one sweep. */
   readonly correction: Correction | undefined;
   /** The payoff of exercise at all times, which is imposed by operator splitting. */
   readonly obstacle: StateNumber | undefined;
+  /** The knock-outs at all times; undefined without any. */
   readonly region: RegionCode | undefined;
   /** True where the matrix rows along the first axis are the same for all values of the other axes. */
   readonly isFirstUniform: boolean;
@@ -59,7 +67,9 @@ export const hasPins = ({ axes, region }: AxesVariant): boolean =>
  * use.
  */
 export interface Slots {
+  /** The array of the solution. */
   readonly u: number;
+  /** The array of a sweep's right-hand side and result. */
   readonly z: number;
   /**
    * The array of the first sweep's right-hand side D₀ of a corrected scheme, and then of the second sweep's increment
@@ -67,7 +77,9 @@ export interface Slots {
    */
   readonly start: number;
   readonly second: number;
+  /** The array of the exercise payoff. */
   readonly obstacle: number;
+  /** The array of the multiplier of operator splitting. */
   readonly lambda: number;
   /**
    * The number of arrays of the solution and its right-hand sides. Arrays of coefficients are counted from 0 again
@@ -76,7 +88,9 @@ export interface Slots {
   readonly states: number;
   /** The arrays of the matrix rows along each axis and of their factors; factors of `common` rows are stored there. */
   readonly rows: readonly RowSlots[];
+  /** The arrays of the coefficients of mixed derivatives. */
   readonly mixed: readonly number[];
+  /** The array of the source. */
   readonly source: number;
   /** The array of flags of pinned nodes (1). */
   readonly pinned: number;
@@ -85,6 +99,7 @@ export interface Slots {
    * numbers of `COMMON` at the start of the line.
    */
   readonly common: readonly number[];
+  /** The number of arrays of coefficients. */
   readonly coefficients: number;
 }
 

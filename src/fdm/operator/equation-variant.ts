@@ -9,12 +9,17 @@ export interface EquationVariant extends DatedCode {
   readonly name: string;
   /** The largest number of nodes. */
   readonly capacity: number;
+  /** The number of parameters, which precede the dates in the table of an instance. */
   readonly parameters: number;
+  /** The function that writes the coefficients of the equation at a state. */
   readonly coefficients: Coefficients;
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
+  /** True where the coordinate is the logarithm of the axis' value. */
   readonly log: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
   readonly fitted: boolean;
+  /** The function for the terminal values. */
   readonly terminal: StateNumber;
   readonly first: BoundaryCode;
   readonly last: BoundaryCode;
@@ -22,9 +27,11 @@ export interface EquationVariant extends DatedCode {
   readonly twoStages: boolean;
   /** The method that imposes exercise at all times; "none" without it. */
   readonly exercise: ExerciseMethod | "none";
+  /** The payoff of exercise at all times. */
   readonly obstacle: StateNumber | undefined;
   /** True where the exercise boundary on exercise dates is recorded. */
   readonly recordsEvents: boolean;
+  /** The knock-outs at all times; undefined without any. */
   readonly region: RegionCode | undefined;
 }
 

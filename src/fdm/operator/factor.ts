@@ -1,5 +1,5 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
-import { cutOff, Ends } from "../conditions/barrier.ts";
+import { cutOff, Live } from "../conditions/barrier.ts";
 
 /** The most inflow that a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;
@@ -19,9 +19,9 @@ export const Factors = record({ inverse: write(real), lower: write(real), upper:
 export function factorRows(hasBarriers: boolean) {
   return fn({
     name: "factorRows",
-    params: { rows: Rows, ratio: real, ends: Ends, factors: Factors },
+    params: { rows: Rows, ratio: real, live: Live, factors: Factors },
     env: { hasBarriers, max: MAX_INFLOW, cutOff },
-    body({ rows, ratio, ends, factors }, _gpu, { hasBarriers, max, cutOff }) {
+    body({ rows, ratio, live, factors }, _gpu, { hasBarriers, max, cutOff }) {
       const { nodes, hRate } = rows;
       let excess = 1.0; // 1 − lower[i + 1]
       for (let i = nodes - 1; i >= 0; i--) {
@@ -31,7 +31,7 @@ export function factorRows(hasBarriers: boolean) {
           a = a < max ? 0.0 : a;
           c = c < max ? 0.0 : c;
         }
-        if (hasBarriers && cutOff(ends, i)) {
+        if (hasBarriers && cutOff(live, i)) {
           a = 0.0;
           c = 0.0;
         }

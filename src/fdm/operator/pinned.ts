@@ -1,5 +1,6 @@
-import { fn, i32, read } from "../../kernel/index.ts";
-import { type BoundaryCode, EquationState, type RegionCode } from "./state.ts";
+import { fn, i32, read, real } from "../../kernel/index.ts";
+import { Column } from "./column.ts";
+import { type BoundaryCode, EquationState, type RegionCode, stateOnAxis } from "./state.ts";
 
 /** The boundary conditions at the ends of each axis, and the knock-outs. */
 interface Pins {
@@ -72,3 +73,19 @@ export const sideOnAxis = fn({
     return side;
   },
 });
+
+/** Returns the function for whether node i of the only axis, at S, is pinned at time t, and for its value if so. */
+export const pinnedOnAxis = (pins: Pins) =>
+  fn({
+    name: "pinnedOnAxis",
+    params: { i: i32, nodes: i32, S: real, parameters: Column, mask: i32, t: real },
+    env: { isPinned: isPinned(pins), pinnedValue: pinnedValue(pins), sideOnAxis, stateOnAxis },
+    body({ i, nodes, S, parameters, mask, t }, _gpu, env) {
+      const state = env.stateOnAxis({ t, at: S, parameters });
+      const at = { state, side: env.sideOnAxis(i, nodes - 1), mask };
+      const pinned = env.isPinned(at);
+      let value = 0.0;
+      if (pinned) value = env.pinnedValue(at);
+      return { pinned, value };
+    },
+  });

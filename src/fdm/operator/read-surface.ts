@@ -1,8 +1,14 @@
-import { fn, i32, read, real } from "../../kernel/index.ts";
+import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column } from "./column.ts";
 
 /** The number of reals that a slice of the surface, one date, has for each spot: σ and ∂σ/∂S. */
 export const SLICE_WORDS = 2;
+
+/**
+ * A volatility surface in the table: its parallel move, its spots, the slice for a step, and the piece of the slice in
+ * which the search for a price starts (`surfaceSigma`).
+ */
+export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /**
  * Returns the function that finds the volatility surface of an instance in the launch's table. From index `tail` on,
@@ -30,7 +36,7 @@ export function readSurface(shape: string) {
         spots = gpu.i32(values[size]);
         first = size + 2 + gpu.i32(values[tail + instance]) * gpu.i32(values[size + 1]);
       }
-      return { move, spots, first, slice: first + spots };
+      return { move, spots, first, slice: first + spots, piece: 0 };
     },
   });
 }

@@ -18,6 +18,7 @@ export class Rows {
     return this;
   }
 
+  /** Writes the next coefficient. */
   put(value: number): void {
     this.values[this.at] = value;
     this.at += this.stride;

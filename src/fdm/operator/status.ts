@@ -62,7 +62,9 @@ export interface Status {
   readonly fault: number;
   readonly node: number;
   readonly row: number;
+  /** True where the solution grew so fast that it must be computed again by a single work item. */
   readonly growth: boolean;
+  /** The number of a loop in a user's function that did not end; 0 for none. */
   readonly endless: number;
 }
 

@@ -32,10 +32,12 @@ export class SurfaceTable {
     }
   }
 
+  /** Returns the number of reals of the table for launches with `pitch` columns. */
   words(pitch: number): number {
     return 2 * pitch + 2 + this.different.length * this.wordsOfBlock;
   }
 
+  /** Writes the surfaces into a launch's table with `pitch` columns. */
   fill(into: Float64Array | Float32Array, pitch: number): void {
     this.instances.forEach(({ surface }, l) => {
       into[l] = this.blocks[l];

@@ -1,4 +1,4 @@
-/** Equations on full grids of one to three axes: their meshes, time steps and accuracy, and what their kernels are. */
+/** Equations on full grids of one to three axes: their meshes, time steps, companions and what their kernels are. */
 import { SpecError } from "../../errors.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AxesVariant } from "../operator/axes-variant.ts";
@@ -10,16 +10,19 @@ import { isObject, knownKeys } from "../../given.ts";
 import type { AnyProblem } from "./equation.ts";
 import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
 import { entryError, type ParameterValues, quantityOf } from "./quantity.ts";
-import { type Accuracy, accuracyOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS, stepsOf } from "./settings.ts";
+import { type Companions, companionsOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS, stepsOf } from "./settings.ts";
 
 /** The compiled model of a problem on a full (not a sparse) grid. */
 export interface FullGridModel extends Model {
   /** The number of nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
+  /** Returns the description of each axis' mesh for an entry. */
   readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
+  /** The number of time steps, before any refinement. */
   readonly steps: number;
+  /** The specification of the time program, without the number of steps. */
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
-  readonly accuracy: Accuracy;
+  readonly companions: Companions;
   /**
    * The indices of the parameters on which meshes, dates and points depend. Entries with equal values of them share
    * meshes and time grids.
@@ -61,9 +64,9 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
   });
   const { names, batch, equation, ends, conditions, exercise, isAmerican, code } = model;
   const isOne = names.length === 1;
-  const accuracy = accuracyOf(problem);
+  const companions = companionsOf(problem);
   const nodes = DEFAULT_NODES[names.length - 1];
-  const halved = needsHalf(accuracy);
+  const halved = needsHalf(companions);
   const meshes = names.map((name) => axisOf(name, problem.axes[name], batch.names, { halved, nodes }));
   const byDefault = { kind: isOne ? "crank-nicolson" : "modified-craig-sneyd" } as const;
   const chosen = chosenScheme(problem.scheme ?? byDefault, names.length, code.pairs.length > 0);
@@ -72,7 +75,7 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
     ...model,
     nodes: names.map((name) => problem.axes[name].nodes ?? nodes),
     meshesOf: (entry) => meshes.map((mesh) => mesh(entry)),
-    steps: stepsOf(problem, accuracy),
+    steps: stepsOf(problem, companions),
     program: {
       scheme: chosen.scheme,
       grading: gradingOf(problem, isAmerican),
@@ -87,7 +90,7 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
       exercise: exercise === undefined ? -1 : conditions.indexOf(exercise),
     },
     // Operator splitting on several axes is of first order, whatever the scheme.
-    accuracy: { ...accuracy, order: isAmerican && !isOne ? 1 : chosen.scheme.order, apart: !isOne },
+    companions: { ...companions, order: isAmerican && !isOne ? 1 : chosen.scheme.order, apart: !isOne },
     gridParameters: parametersIn([problem.axes, problem.expiry, problem.conditions, problem.at], batch.names),
     pointOf: problem.at === undefined ? undefined : pointOf(names, problem.at, batch.names),
   };

@@ -68,6 +68,7 @@ export interface Given<T = number> {
   readonly args: string;
   /** Returns the function's value, or its values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => T;
+  /** True where the function depends on t. */
   readonly dependsOnTime: boolean;
   /** Tells whether the function depends on an axis, by the axis' number. */
   readonly dependsOnAxis: (axis: number) => boolean;

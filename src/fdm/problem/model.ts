@@ -30,9 +30,11 @@ export interface EquationCode extends DatedCode {
   readonly pairs: readonly AxisPair[];
   /** True where the equation's source or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
   readonly fitted: boolean;
   readonly terminal: StateNumber;
   readonly axes: readonly AxisEnds[];
+  /** The knock-outs at all times; undefined without any. */
   readonly region: RegionCode | undefined;
   /** The payoff of exercise, at all times or on dates. */
   readonly payoff: StateNumber | undefined;
@@ -51,6 +53,7 @@ export interface AxisEnds {
 
 /** An equation on one to ten axes, checked and compiled. Solvers on full and on sparse grids extend it. */
 export interface Model {
+  /** The names of the axes. */
   readonly names: readonly string[];
   readonly batch: Batch;
   /** The numeric literals of all functions, which follow the user's own parameters in the table of an instance. */
@@ -59,9 +62,11 @@ export interface Model {
   readonly terminal: Given;
   readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
+  /** The condition that is the right to exercise; undefined without one. */
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
   /** True where the problem may be exercised at all times. */
   readonly isAmerican: boolean;
+  /** Returns the time to expiry of an entry in years. */
   readonly expiryOf: (entry: ParameterValues) => number;
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly code: EquationCode;

@@ -52,9 +52,11 @@ export interface OneFactorProblem {
   /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
+  /** True where the product may be exercised at all times. */
   readonly american: boolean;
   /** The times in [0, expiry), increasing, at which an otherwise European problem may be exercised. */
   readonly exerciseTimes?: readonly number[] | undefined;
+  /** The short rate as a function of time. */
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
   /** The dividends inside (0, expiry), by time. */

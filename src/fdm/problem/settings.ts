@@ -1,10 +1,10 @@
-/** The settings that problems on one axis and on several have alike: names, accuracy, steps. */
+/** The settings that problems on one axis and on several have alike: names, companion solutions, steps. */
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf, wholeNumber } from "../../given.ts";
 import type { AnyProblem, EquationParts } from "./equation.ts";
 
 /** The extrapolation and error estimate that a problem asks for, which decide on its coarser companion solutions. */
-export interface Accuracy {
+export interface Companions {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
   /** The order of the time-stepping scheme. */
@@ -13,8 +13,10 @@ export interface Accuracy {
   readonly apart: boolean;
 }
 
-/** The names of all fields that a problem on a full grid may have. */
-export const PROBLEM_KEYS = [
+type AskedCompanions = Pick<Companions, "extrapolate" | "errorEstimate">;
+
+/** The names of the fields that all problems have alike. */
+export const EQUATION_KEYS = [
   "axes",
   "parameters",
   "functions",
@@ -28,11 +30,11 @@ export const PROBLEM_KEYS = [
   "grading",
   "extrapolate",
   "errorEstimate",
-  "sensitivities",
   "convection",
-  "at",
   "precision",
 ] as const;
+/** The names of all fields that a problem on a full grid may have. */
+export const PROBLEM_KEYS = [...EQUATION_KEYS, "sensitivities", "at"] as const;
 
 /** The largest number of axes of a full grid. */
 export const MAX_AXES = 3;
@@ -76,20 +78,17 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
 }
 
 /** Returns the extrapolation and error estimate that a problem asks for. @throws SpecError */
-export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
+export function companionsOf({ extrapolate, errorEstimate = false }: AnyProblem): AskedCompanions {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
 /** Tells whether a problem needs a solution on a mesh with half the intervals. */
-export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
+export const needsHalf = ({ extrapolate, errorEstimate }: AskedCompanions): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
 /** Returns the number of time steps of a problem. @throws SpecError */
-export function stepsOf(
-  { steps = 100 }: AnyProblem,
-  { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
-): number {
+export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimate }: AskedCompanions): number {
   wholeNumber("steps", steps, 2, 100_000);
   const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;
   if (halved && steps % 2 === 1)

@@ -10,9 +10,11 @@ import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
  * has not been knocked out.
  */
 export interface TimeEvent {
+  /** The time in years from today. */
   readonly time: number;
   /** The flags DIVIDEND, EXERCISE and BARRIERS of what happens; 0 where the time grid only restarts. */
   readonly flags: number;
+  /** The dividend that is paid, if any. */
   readonly dividend: DiscreteDividend | undefined;
 }
 

@@ -32,6 +32,7 @@ export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander
 
 /** The specification of a time grid. */
 export interface TimeGridSpec {
+  /** The time to expiry in years. */
   readonly expiry: number;
   /** The events inside (0, expiry), in increasing order; a step ends at each of them. */
   readonly events: readonly TimeEvent[];

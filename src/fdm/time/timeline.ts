@@ -32,6 +32,7 @@ export const ROW_REALS = 6;
 
 /** The dates of one batch entry, today, those of its conditions, and expiry, with what happens on each. */
 export interface Timeline {
+  /** The dates in years from today, ascending. */
   readonly dates: readonly number[];
   /** The indices of the conditions on each date, in the order in which they are applied. */
   readonly events: readonly (readonly number[])[];
@@ -109,7 +110,9 @@ export interface ProgramSpec {
    * nested.
    */
   readonly refinement: 1 | 2;
+  /** The number of step sizes after expiry, each twice the one before; 1 for equal steps. */
   readonly grading: number;
+  /** The number of steps after expiry and after each date that two half steps of implicit Euler replace. */
   readonly rannacherSteps: number;
   /** The number of steps between two dates is a multiple of this; see `TimeGridSpec`. */
   readonly unit?: number;

@@ -16,8 +16,8 @@ const COMPARISON = /^(?:[<>]=?|[=!]==?)$/;
 
 /**
  * Replaces the numbers in a formula's syntax tree by variables `$0`, `$1`, … and returns the tree with the numbers'
- * values. It replaces the same numbers as `liftLiterals`, but need not lower each formula. `variables` are the names of
- * the formula's own variables.
+ * values. The replaced numbers are the same as those of `liftLiterals`, for which every formula would have to be
+ * lowered. `variables` are the names of the formula's own variables.
  */
 export function liftNumbers(
   root: any,
@@ -25,7 +25,7 @@ export function liftNumbers(
 ): { readonly root: any; readonly values: number[] } {
   const values: number[] = [];
 
-  /** The number that a part made of numbers alone stands for. */
+  /** The value of a constant expression; undefined for any other expression. */
   const folded = (node: any): number | undefined => {
     switch (node.type) {
       case "Literal":
@@ -56,7 +56,7 @@ export function liftNumbers(
       if (!isLiftable(value)) return node;
       return { type: "Identifier", name: `$${values.push(value) - 1}`, start: node.start };
     }
-    /** Lifts a part unless it is a number: where the code depends on a number it stays one. */
+    /** Lifts a subexpression unless it is constant. Where the code depends on a number, it must remain a number. */
     const unlessNumber = (child: any): any => (folded(child) === undefined ? lift(child) : child);
     switch (node.type) {
       case "ParenthesizedExpression":

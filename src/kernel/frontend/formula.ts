@@ -140,7 +140,7 @@ class FormulaWriter {
   private readonly functions: DeclaredFunctions;
   private made: FormulaEvaluator | undefined;
 
-  /** @param root the syntax tree, where it is not that of the text */
+  /** @param root a syntax tree to use instead of that of `text` */
   constructor(
     text: string,
     variables: readonly string[],

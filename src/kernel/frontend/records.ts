@@ -221,8 +221,8 @@ export function copyRecord(ctx: Context, node: Node, slots: Value, value: Value,
 }
 
 /**
- * Checks that a record may be copied: its fields are not assigned. With `isReturned`, it may also be a record of the
- * function that returns it.
+ * Checks that the fields of a record are never assigned, because only then may the record be copied. `isReturned` also
+ * allows a record of the function that returns it. @throws KernelError otherwise
  */
 export function checkCopied(ctx: Context, node: Node, value: Value, isReturned = false): void {
   if (value.kind !== "record") return;

@@ -42,15 +42,15 @@ export const otherWords = ({ method, restart }: Pick<BatchVariant, "method" | "r
 };
 
 /** The settings that one system is solved with, besides its matrix. */
-const Loop = record({
+const loopParams = {
   steps: i32,
   carry: real,
-  restart: i32,
   maxIterations: i32,
   patience: i32,
   relative: real,
   absolute: real,
-});
+} as const;
+const Loop = record({ ...loopParams, restart: i32 });
 
 const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
   fn({
@@ -135,12 +135,7 @@ export const batchKernel = remembered((variant: BatchVariant) =>
   kernel({
     name: `krylovBatch_${variant.method}_${variant.sweep}`,
     params: {
-      steps: i32,
-      carry: real,
-      maxIterations: i32,
-      patience: i32,
-      relative: real,
-      absolute: real,
+      ...loopParams,
       totalRows: i32,
       table: read(i32),
       column: read(i32),
@@ -163,11 +158,7 @@ export const batchKernel = remembered((variant: BatchVariant) =>
       SHARED: variant.shared,
       VECTORS: vectorCount(variant),
       ROOM: variant.method === "gmres" ? variant.restart : 1,
-      solveSystem: solveSystem({
-        method: variant.method,
-        sweep: variant.sweep,
-        restart: variant.restart,
-      }),
+      solveSystem: solveSystem({ method: variant.method, sweep: variant.sweep, restart: variant.restart }),
     },
     *body(given, gpu, env) {
       const { steps, carry, maxIterations, patience, relative, absolute, totalRows } = given;

@@ -10,7 +10,7 @@ import {
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { knownFields, oneOf } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { givenBuffer } from "../given.ts";
+import { checkBuffer } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
 import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
 import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";
@@ -173,16 +173,9 @@ export class KrylovBatch implements Disposable {
   }
 
   #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
-    const element = hostReal(this.precision);
-    for (const [name, buffer] of Object.entries(buffers)) {
-      givenBuffer("KrylovBatch", name, buffer);
-      if (buffer.disposed) throw new DisposedError(`KrylovBatch: ${name}: the buffer was disposed`);
-      if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.rows)
-        throw new ShapeError(
-          `KrylovBatch: ${name}: ${buffer.length} elements of ${buffer.element} of ${buffer.device.name}, ` +
-            `expected ${this.rows} of ${element} of ${this.device.name}`,
-        );
-    }
+    const { device, precision, rows: length } = this;
+    for (const [name, buffer] of Object.entries(buffers))
+      checkBuffer(`KrylovBatch: ${name}`, buffer, { device, element: hostReal(precision), length });
     if (buffers.b === buffers.x) throw new ShapeError("KrylovBatch: b and x are one buffer, expected two");
   }
 }

@@ -1,7 +1,7 @@
 /** The compressed rows of a matrix on the device, which preconditioners need. */
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { ShapeError } from "../../errors.ts";
-import type { Kernel, Precision } from "../../kernel/index.ts";
+import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 
 /** The rows of a matrix on a device and the buffers that a preconditioner owns. */
@@ -12,6 +12,8 @@ export interface Parts {
   readonly rowArrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>>;
   /** The resources that are disposed with the preconditioner. */
   readonly owned: Disposable[];
+  /** Returns a new buffer of reals, which it owns. */
+  buffer(length: number): DeviceBuffer;
   compile<K extends Kernel>(kernel: K): Promise<CompiledKernel<K["params"]>>;
 }
 
@@ -24,12 +26,18 @@ export async function partsOf(operator: SparseOperator): Promise<Parts> {
   if (rows !== columns) throw new ShapeError(`preconditioner: a matrix of ${rows} × ${columns}, expected a square one`);
   const made = format === "csr" ? undefined : await operator.convert("csr");
   const { starts, column, values } = (made ?? operator).arrays;
+  const owned: Disposable[] = made === undefined ? [] : [made];
   return {
     device,
     precision,
     rows,
     rowArrays: { starts, column, values },
-    owned: made === undefined ? [] : [made],
+    owned,
+    buffer(length) {
+      const reals = device.createBuffer(hostReal(precision), length);
+      owned.push(reals);
+      return reals;
+    },
     compile: (kernel) => device.compile(kernel, { precision, fma: "reproducible" }),
   };
 }

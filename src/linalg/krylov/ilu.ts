@@ -2,7 +2,7 @@
  * ILU(0): incomplete factors with the pattern of the matrix (Meijerink & van der Vorst 1977; Saad 2003, section 10.3).
  */
 import { type DeviceBuffer, uploaded } from "../../device/index.ts";
-import { fn, hostReal, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
+import { fn, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { disposeAll, firstFailure, type Parts, partsOf } from "./factor-parts.ts";
 import { levelsOf, spansOf } from "./levels.ts";
@@ -214,11 +214,11 @@ export async function ilu(
   isByLevels = operator.device.backend !== "cpu",
 ): Promise<Preconditioner> {
   const parts = await partsOf(operator);
-  const { device, rows, precision, owned } = parts;
+  const { device, rows, owned } = parts;
   const { values } = parts.rowArrays;
-  const factors = device.createBuffer(hostReal(precision), values.length);
+  const factors = parts.buffer(values.length);
   const failed = device.createBuffer("i32", rows);
-  owned.push(factors, failed);
+  owned.push(failed);
   const copy = await parts.compile(copyValues);
   const memory = { ...parts, factors, failed };
   const steps = await (isByLevels ? byLevels(memory) : inOrder(memory));

@@ -1,6 +1,5 @@
 /** Jacobi's preconditioner, by entries and by blocks of the diagonal. */
-import type { DeviceBuffer } from "../../device/index.ts";
-import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { disposeAll, firstFailure, partsOf } from "./factor-parts.ts";
 import type { Preconditioner } from "./preconditioner.ts";
@@ -87,14 +86,9 @@ const applyBlocks = kernel({
 /** Makes the inverses of diagonal blocks. @param size rows of a block; 1 is the point Jacobi method */
 export async function jacobi(operator: SparseOperator, size: number): Promise<Preconditioner> {
   const parts = await partsOf(operator);
-  const { device, rows, precision, owned } = parts;
+  const { device, rows, owned } = parts;
   const blocks = Math.ceil(rows / size);
-  const buffer = (length: number): DeviceBuffer => {
-    const made = device.createBuffer(hostReal(precision), length);
-    owned.push(made);
-    return made;
-  };
-  const [block, inverse] = [buffer(blocks * size * size), buffer(blocks * size * size)];
+  const [block, inverse] = [parts.buffer(blocks * size * size), parts.buffer(blocks * size * size)];
   const failed = device.createBuffer("i32", blocks);
   owned.push(failed);
   const invert = await parts.compile(invertBlocks);

@@ -57,12 +57,7 @@ export async function lines(operator: SparseOperator, shape: readonly number[], 
     );
   const parts = await partsOf(operator);
   const { device, rows, precision, owned } = parts;
-  const buffer = () => {
-    const made = device.createBuffer(hostReal(precision), rows);
-    owned.push(made);
-    return made;
-  };
-  const matrix = { lower: buffer(), diagonal: buffer(), upper: buffer() };
+  const matrix = { lower: parts.buffer(rows), diagonal: parts.buffer(rows), upper: parts.buffer(rows) };
   const solver = await TridiagonalSolver.create(device, spec);
   owned.push(solver);
   const take = await parts.compile(takeLines);
@@ -79,16 +74,12 @@ export async function lines(operator: SparseOperator, shape: readonly number[], 
       solver.solve({ rhs: z });
     },
     async failure() {
-      const z = device.createBuffer(hostReal(precision), rows);
-      try {
-        solver.solve({ rhs: z });
-        const [first] = await solver.failures();
-        if (first === undefined) return undefined;
-        const row = first.status.kind === "zero-pivot" ? first.status.row : 0;
-        return Math.floor(first.system / stride) * nodes * stride + (first.system % stride) + row * stride;
-      } finally {
-        z[Symbol.dispose]();
-      }
+      using z = device.createBuffer(hostReal(precision), rows);
+      solver.solve({ rhs: z });
+      const [first] = await solver.failures();
+      if (first === undefined) return undefined;
+      const row = first.status.kind === "zero-pivot" ? first.status.row : 0;
+      return Math.floor(first.system / stride) * nodes * stride + (first.system % stride) + row * stride;
     },
     [Symbol.dispose]: () => disposeAll(parts),
   };

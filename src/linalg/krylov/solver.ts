@@ -1,7 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal } from "../../kernel/index.ts";
-import { givenBuffer } from "../given.ts";
+import { checkBuffer } from "../given.ts";
 import type { WorkOptions } from "../../turns.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
@@ -189,16 +189,9 @@ export class KrylovSolver implements Disposable {
 
   #check({ b, x }: KrylovSystem): void {
     this.#assertUsable();
-    const element = hostReal(this.#work.precision);
-    for (const [name, buffer] of Object.entries({ b, x })) {
-      givenBuffer("KrylovSolver", name, buffer);
-      if (buffer.disposed) throw new DisposedError(`KrylovSolver: ${name}: the buffer was disposed`);
-      if (buffer.device !== this.device || buffer.element !== element || buffer.length !== this.#work.n)
-        throw new ShapeError(
-          `KrylovSolver: ${name}: ${buffer.length} elements of ${buffer.element} of ${buffer.device.name}, ` +
-            `expected ${this.#work.n} of ${element} of ${this.device.name}`,
-        );
-    }
+    const { device, precision, n } = this.#work;
+    for (const [name, buffer] of Object.entries({ b, x }))
+      checkBuffer(`KrylovSolver: ${name}`, buffer, { device, element: hostReal(precision), length: n });
     if (b === x) throw new ShapeError("KrylovSolver: b and x are one buffer, expected two");
   }
 

@@ -1,10 +1,10 @@
 /** The products of blocks and packets. */
 import { uploaded } from "../../device/index.ts";
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { i32, kernel, read, real, u32 } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { type AddedProduct, cooAdded } from "./coo-product.ts";
 import { type BcsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
+import { compiled, type Product, productParams, rowParams, type Setting, store, uploadReals } from "./product.ts";
 
 /**
  * An item a row of a block. A column of a block is contiguous, so that the items of a block read neighbouring words.
@@ -14,16 +14,7 @@ import { compiled, type Product, type Setting, store, uploadReals } from "./prod
 const bcsrKernel = remembered(({ height, width }: { readonly height: number; readonly width: number }) =>
   kernel({
     name: `bcsr${height}x${width}`,
-    params: {
-      columns: i32,
-      alpha: real,
-      beta: real,
-      starts: read(i32),
-      column: read(i32),
-      values: read(real),
-      x: read(real),
-      y: write(real),
-    },
+    params: { columns: i32, ...productParams, ...rowParams },
     env: { store, height, width },
     body({ columns, alpha, beta, starts, column, values, x, y }, gpu, { store, height, width }) {
       const i = gpu.globalId();
@@ -68,15 +59,12 @@ const pktKernel = remembered(({ items, packetRows }: Pick<PktMatrix, "items" | "
   kernel({
     name: `pkt${items}x${packetRows}`,
     params: {
-      alpha: real,
-      beta: real,
+      ...productParams,
       order: read(i32),
       starts: read(i32),
       entryStarts: read(i32),
       packed: read(u32),
       values: read(real),
-      x: read(real),
-      y: write(real),
     },
     groupSize: items,
     env: { store, items, packetRows, none: NO_ENTRY },

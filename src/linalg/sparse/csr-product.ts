@@ -1,9 +1,9 @@
 /** The product of compressed rows: an item a row, or several items a row. */
 import type { CsrAlgorithm } from "./spec.ts";
-import { i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { i32, kernel } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { isGpu } from "../../device/index.ts";
-import { compiled, type Product, type Setting, store } from "./product.ts";
+import { compiled, type Product, productParams, rowParams, type Setting, store } from "./product.ts";
 import { PLACES } from "./spec.ts";
 
 interface ProductVariant {
@@ -21,16 +21,7 @@ const GROUP = 128;
 /** The number of rows that a team of items has, whose ends it reads together. */
 const ROWS = 2;
 
-const params = {
-  rows: i32,
-  alpha: real,
-  beta: real,
-  starts: read(i32),
-  column: read(i32),
-  values: read(real),
-  x: read(real),
-  y: write(real),
-} as const;
+const params = { rows: i32, ...productParams, ...rowParams } as const;
 
 /** The number of rows of a workgroup of a CPU. */
 const BLOCK = 256;

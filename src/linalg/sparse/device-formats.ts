@@ -4,10 +4,8 @@ import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts"
 import { checkPlaces } from "./convert.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { pitchOf } from "./formats.ts";
-import { compiled, type Setting } from "./product.ts";
+import { compiled, rowParams, type Setting } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
-
-const rowParams = { starts: read(i32), column: read(i32), values: read(real) } as const;
 
 /** Entries beyond the first `skipped` of each row as coordinates. */
 const fillCoordinates = kernel({

@@ -4,7 +4,7 @@ import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts"
 import { rememberedBy } from "../../remembered.ts";
 import { compiled, type Setting } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
-import { locate, type SlotFormat, type SlotProduct } from "./slots.ts";
+import { locate, type SlotFormat, slotParams, type SlotProduct } from "./slots.ts";
 
 /** Compressed rows on a device, without padding. */
 export interface DeviceRows {
@@ -12,8 +12,6 @@ export interface DeviceRows {
   readonly column: DeviceBuffer<"i32">;
   readonly values: DeviceBuffer<"f64" | "f32">;
 }
-
-const slotParams = { columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) } as const;
 
 /** Counts the entries of each row, or writes them; zeros of DIA are no entries. */
 const rowKernelsOf = rememberedBy(({ name, axes, columnOf, holds, valueOf }: SlotFormat) => {

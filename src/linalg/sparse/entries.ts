@@ -1,7 +1,7 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../errors.ts";
-import { oneOf, wholeNumber } from "../../given.ts";
-import { givenList, givenObject } from "../given.ts";
+import { isObject, oneOf, wholeNumber } from "../../given.ts";
+import { givenList } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
 /** The entries of a matrix in any order. */
@@ -41,7 +41,7 @@ export const MAX_INDEX = 2 ** 31 - 1;
  * console.log(a.starts.join(" "), a.column.join(" "), a.values.join(" ")); // 0 1 3 0 0 1 1 3 4
  */
 export function sparseMatrix(entries: SparseEntries): CsrMatrix {
-  givenObject("sparseMatrix", entries, ["rows", "columns", "row", "column", "values"]);
+  isObject("sparseMatrix", entries, "an object with rows, columns, row, column, values");
   const { rows, columns, row, column, values, duplicates = "error" } = entries;
   checkShape("sparseMatrix", rows, columns);
   for (const [name, list] of Object.entries({ row, column, values })) givenList("sparseMatrix", name, list);
@@ -108,7 +108,7 @@ export function compressed(
  * console.log(a.values.length); // 3
  */
 export function csrMatrix(given: CompressedRows): CsrMatrix {
-  givenObject("csrMatrix", given, ["rows", "columns", "starts", "column", "values"]);
+  isObject("csrMatrix", given, "an object with rows, columns, starts, column, values");
   const { rows, columns, starts, column, values } = given;
   checkShape("csrMatrix", rows, columns);
   for (const [name, list] of Object.entries({ starts, column, values })) givenList("csrMatrix", name, list);

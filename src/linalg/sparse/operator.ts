@@ -1,7 +1,7 @@
 import { type Device, type DeviceBuffer, offeredPrecision } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { givenBuffer } from "../given.ts";
+import { checkBuffer } from "../given.ts";
 import type { ConvertOptions } from "./convert.ts";
 import { type DeviceRows, rowsOfCoordinates, rowsOfSlots } from "./device-rows.ts";
 import type { SparseFormat, SparseMatrix } from "./formats.ts";
@@ -164,17 +164,8 @@ export class SparseOperator implements Disposable {
   }
 
   #check(name: string, buffer: DeviceBuffer, length: number): void {
-    givenBuffer("SparseOperator", name, buffer);
-    const element = hostReal(this.precision);
-    if (buffer.disposed) throw new DisposedError(`SparseOperator: ${name}: the buffer was disposed`);
-    if (buffer.device !== this.device)
-      throw new ShapeError(
-        `SparseOperator: ${name}: a buffer of ${buffer.device.name}, expected one of ${this.device.name}`,
-      );
-    if (buffer.element !== element || buffer.length !== length)
-      throw new ShapeError(
-        `SparseOperator: ${name}: ${buffer.length} elements of ${buffer.element}, expected ${length} of ${element}`,
-      );
+    const { device, precision } = this;
+    checkBuffer(`SparseOperator: ${name}`, buffer, { device, element: hostReal(precision), length });
   }
 
   #assertUsable(): void {

@@ -1,6 +1,6 @@
 /** The interface of every format's product. */
 import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
-import { fn, hostReal, type Kernel, type Precision, real, i32, write } from "../../kernel/index.ts";
+import { fn, hostReal, type Kernel, type Precision, read, real, i32, write } from "../../kernel/index.ts";
 
 /** The arguments of y ← α·A·x + β·y; y is not read if β is 0. */
 export interface ProductArguments {
@@ -40,6 +40,11 @@ export const compiled = <K extends Kernel>(
 /** Uploads reals in the precision of a setting. */
 export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
   uploaded(device, hostReal(precision), values);
+
+/** The parameters of kernels of y ← α·A·x + β·y, besides those of A. */
+export const productParams = { alpha: real, beta: real, x: read(real), y: write(real) } as const;
+/** The parameters of a matrix in rows. */
+export const rowParams = { starts: read(i32), column: read(i32), values: read(real) } as const;
 
 /** Stores y[i] ← product + β·y[i]. */
 export const store = fn({

@@ -14,14 +14,16 @@ import {
 import { write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import type { DiaMatrix, EllMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
+import { compiled, type Product, productParams, type Setting, store, uploadReals } from "./product.ts";
 import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
 
 /**
  * The numbers and arrays of a matrix whose rows store the same number of entries; `index` is ELL's columns, DIA's
  * offsets or a stencil's table.
  */
-export const Slots = record({ columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) });
+export const slotParams = { columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) } as const;
+/** These numbers and arrays as a record. */
+export const Slots = record(slotParams);
 const Place = { of: Slots, i: i32, k: i32, coordinate: read(i32) } as const;
 interface PlaceValue {
   readonly of: ValueOf<typeof Slots>;
@@ -174,17 +176,7 @@ export const slotsKernel = remembered((format: SlotFormat, together: number) => 
   return kernel({
     name: `${name}Product${together > 0 ? together : ""}`,
     ...(together > 0 ? { groupSize: GROUP } : {}),
-    params: {
-      columns: i32,
-      pitch: i32,
-      slots: i32,
-      alpha: real,
-      beta: real,
-      index: read(i32),
-      values: read(real),
-      x: read(real),
-      y: write(real),
-    },
+    params: { ...slotParams, ...productParams },
     env: {
       axes,
       locate,

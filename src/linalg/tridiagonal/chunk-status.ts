@@ -1,13 +1,13 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { i32, kernel, read, write } from "../../kernel/index.ts";
 import type { Chunks, Problem } from "./method.ts";
-import { CODE_NOT_FINITE, CODE_OK, NOT_FINITE } from "./status.ts";
+import { codes, NOT_FINITE } from "./status.ts";
 
 /** A system's code from the reduced system's status, whose rows 2c and 2c + 1 are the first and last of chunk c. */
 const begin = kernel({
   name: "chunk-status-begin",
   params: { rows: i32, chunk: i32, reduced: read(i32), codes: write(i32) },
-  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE },
+  env: codes,
   body({ rows, chunk, reduced, codes }, gpu, { ok, notFinite }) {
     const s = gpu.globalId();
     const word = reduced[s];
@@ -25,7 +25,7 @@ const begin = kernel({
 const join = kernel({
   name: "chunk-status-join",
   params: { batch: i32, reducing: read(i32), solving: read(i32), codes: write(i32) },
-  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE },
+  env: codes,
   body({ batch, reducing, solving, codes }, gpu, { ok, notFinite }) {
     const t = gpu.globalId();
     const one = reducing[t];
@@ -39,7 +39,7 @@ const join = kernel({
 const end = kernel({
   name: "chunk-status-end",
   params: { codes: read(i32), status: write(i32) },
-  env: { ok: CODE_OK, notFinite: CODE_NOT_FINITE, word: NOT_FINITE },
+  env: { ...codes, word: NOT_FINITE },
   body({ codes, status }, gpu, { ok, notFinite, word }) {
     const s = gpu.globalId();
     const code = codes[s];

@@ -4,8 +4,8 @@ import { remembered } from "../../remembered.ts";
 import { firstSingularPivot, stillZero } from "./checks.ts";
 import { type Method, type Problem, systemParams } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
-import { privateCapacity, sideBySide } from "./thomas.ts";
+import { codes } from "./status.ts";
+import { privateCapacity, roomFor, sideBySide } from "./thomas.ts";
 
 interface PivotingVariant {
   readonly layout: Layout;
@@ -26,16 +26,7 @@ const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant
   kernel({
     name: `pivoting-${layout}${shared ? "-shared" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, ...systemParams, work: write(real) },
-    env: {
-      base: systemBase[layout],
-      firstSingularPivot,
-      stillZero,
-      shared,
-      kept: capacity > 0,
-      room: Math.max(capacity, 1),
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
-    },
+    env: { base: systemBase[layout], firstSingularPivot, stillZero, shared, ...roomFor(capacity), ...codes },
     body(
       { rows, stride, batch, lower, diagonal, upper, rhs, work, status },
       gpu,

@@ -9,6 +9,7 @@ import { eliminateRun, tileWords } from "./run.ts";
 import { CODE_OK } from "./status.ts";
 
 const LANES = 32;
+const ACCESS = { items: LANES, lanes: LANES, staged: true, aligned: false, pitch: 1 } as const;
 
 /**
  * Returns the number of rows of a lane where a subgroup reduces a chunk; undefined where the device has no suitable
@@ -83,15 +84,7 @@ export const reduceRunsKernel = remembered(
       params: reduceParams,
       env: {
         base: systemBase.contiguous,
-        loadRuns: loadRuns({
-          items: LANES,
-          lanes: LANES,
-          rows: perItem,
-          staged: true,
-          aligned: false,
-          pitch: 1,
-          shared,
-        }),
+        loadRuns: loadRuns({ ...ACCESS, rows: perItem, shared }),
         eliminateRun: eliminateRun(perItem),
         joinRuns,
         tile: tileWords(LANES, perItem),

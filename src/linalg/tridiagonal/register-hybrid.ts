@@ -7,7 +7,7 @@ import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams, too
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { eliminateRun, substituteRun, tileWords } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { codes } from "./status.ts";
 
 /** The division of a workgroup among systems. */
 export interface RunShape {
@@ -57,6 +57,8 @@ export const registerHybridKernel = remembered((variant: RegisterHybridVariant):
   // A subgroup that is a system and a workgroup exchanges without memory; all others through it.
   const direct = shuffles && systems === 1;
   const exchange = direct ? 1 : 7 * items;
+  const flags = { single, direct, shuffles, chunked, shared, aligned, parked };
+  const sizes = { pitch, items, lanes, systems, perItem, last: perItem - 1 };
   return kernel({
     name: `register-hybrid-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${systems}x${lanes}x${perItem}${shuffles ? "-shuffles" : ""}${aligned ? "-aligned" : ""}${parked ? "-parked" : ""}`,
     groupSize: items,
@@ -70,22 +72,10 @@ export const registerHybridKernel = remembered((variant: RegisterHybridVariant):
       substituteRun: substituteRun(perItem, pitch),
       solveLanes: solveLanes(lanes, items, shuffles),
       solveRuns: solveRuns(lanes, systems, single, shuffles),
-      single,
-      direct,
-      shuffles,
-      chunked,
-      shared,
-      aligned,
-      parked,
-      pitch,
-      items,
-      lanes,
-      systems,
-      perItem,
-      last: perItem - 1,
+      ...flags,
+      ...sizes,
       scratchWords: Math.max(exchange, staged ? tileWords(items, perItem) : 1),
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
+      ...codes,
     },
     *body({ rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, status }, gpu, env) {
       const scratch = gpu.sharedReal(env.scratchWords);

@@ -1,7 +1,8 @@
 import type { Device, DeviceBuffer } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { offeredPrecision } from "../../device/index.ts";
-import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { DisposedError, SpecError } from "../../errors.ts";
+import { checkBuffer } from "../given.ts";
 import { chooseAlgorithm } from "./auto.ts";
 import { type Chosen, createMethod } from "./create-method.ts";
 import { type Factors, factorsOf } from "./factors.ts";
@@ -172,14 +173,7 @@ export class TridiagonalSolver implements Disposable {
     const element = hostReal(this.spec.precision);
     for (const [name, buffer] of Object.entries(buffers) as [string, DeviceBuffer][]) {
       const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
-      const who = `TridiagonalSolver: ${name}`;
-      if (buffer === undefined) throw new ShapeError(`${who}: missing, expected a buffer of ${length} ${element}`);
-      if (buffer.disposed) throw new DisposedError(`${who}: the buffer was disposed`);
-      if (buffer.device !== this.device)
-        throw new ShapeError(`${who}: a buffer of ${buffer.device.name}, expected one of ${this.device.name}`);
-      if (buffer.element !== element)
-        throw new ShapeError(`${who}: elements of ${buffer.element}, expected ${element}`);
-      if (buffer.length !== length) throw new ShapeError(`${who}: got ${buffer.length} elements, expected ${length}`);
+      checkBuffer(`TridiagonalSolver: ${name}`, buffer, { device: this.device, element, length });
     }
   }
 }

@@ -62,3 +62,5 @@ export function describeStatus(status: SystemStatus): string {
 export const CODE_NOT_FINITE = 0x7ffffffe;
 /** The code in kernels of a solved system. */
 export const CODE_OK = 0x7fffffff;
+/** Both codes by their names in kernels. */
+export const codes = { ok: CODE_OK, notFinite: CODE_NOT_FINITE } as const;

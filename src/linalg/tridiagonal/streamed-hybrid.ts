@@ -5,7 +5,7 @@ import { bytesOf, type Method, type Problem, systemParams } from "./method.ts";
 import { SystemArrays } from "./load-runs.ts";
 import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { codes } from "./status.ts";
 
 /** The division of a workgroup among streamed systems. */
 export interface StreamShape {
@@ -88,26 +88,19 @@ function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant)
 export const streamedHybridKernel = remembered((variant: StreamedHybridVariant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
   const items = lanes * systems;
+  const sizes = { systems, lanes, items, depth, ahead, whole, perItem: rows, last: rows - 1 };
   return kernel({
     name: `streamed-hybrid-${systems}x${lanes}x${rows}${whole ? "" : "-part"}`,
     groupSize: items,
     params: { rows: i32, stride: i32, tiles: i32, tilesAcross: i32, ...systemParams },
     env: {
-      systems,
-      lanes,
-      items,
-      depth,
-      whole,
-      perItem: rows,
-      last: rows - 1,
-      ahead,
+      ...sizes,
       fetchBase: fetchBase(variant),
       fetchRow: fetchRow(variant),
       eliminateRow: eliminateRow(rows),
       freeFirstRow,
       solveRuns: solveRuns(lanes, systems, false, shuffles),
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
+      ...codes,
     },
     *body({ rows, stride, tiles, tilesAcross, lower, diagonal, upper, rhs, status }, gpu, env) {
       const ring = gpu.sharedReal(env.depth * 4 * env.items);

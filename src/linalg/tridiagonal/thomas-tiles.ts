@@ -2,7 +2,8 @@ import { i32, type Kernel, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { firstZeroPivot } from "./checks.ts";
 import { systemParams } from "./method.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { codes } from "./status.ts";
+import { roomFor } from "./thomas.ts";
 import { touch } from "./touch.ts";
 
 interface TilesVariant {
@@ -34,18 +35,7 @@ export const thomasTilesKernel = remembered(({ together, line, tile, capacity }:
     name: `thomas-tiles-${together}-${line}-${tile}-${capacity}`,
     groupSize: together,
     params: { rows: i32, batch: i32, ...systemParams, work: write(real) },
-    env: {
-      touch,
-      firstZeroPivot,
-      together,
-      line,
-      short: SHORT,
-      tile,
-      kept: capacity > 0,
-      room: Math.max(capacity, 1),
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
-    },
+    env: { touch, firstZeroPivot, together, line, short: SHORT, tile, ...roomFor(capacity), ...codes },
     *body(
       { rows, batch, lower, diagonal, upper, rhs, work, status },
       gpu,

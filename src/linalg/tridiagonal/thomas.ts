@@ -4,7 +4,7 @@ import { remembered } from "../../remembered.ts";
 import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams } from "./method.ts";
 import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { codes } from "./status.ts";
 
 interface ThomasVariant {
   readonly layout: Layout;
@@ -26,17 +26,7 @@ const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVa
   kernel({
     name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real), work: write(real) },
-    env: {
-      base: systemBase[layout],
-      firstZeroPivot,
-      stillZero,
-      shared,
-      chunked,
-      kept: capacity > 0,
-      room: Math.max(capacity, 1),
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
-    },
+    env: { base: systemBase[layout], firstZeroPivot, stillZero, shared, chunked, ...roomFor(capacity), ...codes },
     body(
       { rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, work, status },
       gpu,
@@ -114,6 +104,9 @@ const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVa
 const CAPACITIES = [64, 256, 512, 1024];
 /** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
 const MAX_PRIVATE_BYTES = 16_384;
+
+/** Returns whether private arrays of a capacity hold rows, and their length. */
+export const roomFor = (capacity: number) => ({ kept: capacity > 0, room: Math.max(capacity, 1) }) as const;
 
 /** Returns the capacity of private arrays for a problem's rows; 0 where they have no room. */
 export function privateCapacity(rows: number, arrays: number, device: Device, problem: Problem): number {

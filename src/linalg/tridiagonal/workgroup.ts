@@ -5,7 +5,7 @@ import { reduceCyclic, substituteCyclic } from "./cr.ts";
 import { bytesOf, type Method, type Problem, systemParams, tooLong } from "./method.ts";
 import { reduceParallel } from "./pcr.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
-import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
+import { codes } from "./status.ts";
 
 /** The algorithms in workgroup memory. */
 export type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
@@ -42,8 +42,7 @@ const workgroupKernel = remembered(({ algorithm, layout, shared, groupSize, perI
       shared,
       groupSize,
       capacity: groupSize * perItem,
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
+      ...codes,
     },
     *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env) {
       const s = gpu.groupId();

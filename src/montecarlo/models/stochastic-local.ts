@@ -13,9 +13,13 @@ export interface StochasticLocalSettings extends SpotSettings {
   readonly variance: "heston" | "sabr";
   /** The variance today; not for SABR. */
   readonly v0?: Column;
+  /** The speed of mean reversion of Heston's variance, per year. */
   readonly kappa?: Parameter;
+  /** The long-run value of Heston's variance. */
   readonly theta?: Parameter;
+  /** The volatility of the variance, or of SABR's volatility. */
   readonly sigma: Parameter;
+  /** The correlation of spot and variance. */
   readonly rho: Parameter;
   /** The logarithm of the spot at the middle node of the leverage function. */
   readonly center: Parameter;

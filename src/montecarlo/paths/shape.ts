@@ -33,14 +33,19 @@ const STEP_HEAD = 3;
  * of the path, followed by the rows of each step.
  */
 export interface Rows {
+  /** The number of rows of the initial state. */
   readonly state: number;
+  /** The number of rows of the product's parameters. */
   readonly product: number;
+  /** The number of rows of the control variate's parameters. */
   readonly control: number;
   /** The number of rows before those of the first step: initial state, and the parameters of product and control. */
   readonly head: number;
   /** The number of rows for each step. */
   readonly step: number;
+  /** The number of rows of a step's coefficients. */
   readonly coefficients: number;
+  /** The number of the model's parameters. */
   readonly modelParameters: number;
 }
 
@@ -66,8 +71,11 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
 
 /** The numbers of random numbers that a step needs, and how Philox's blocks of four 32-bit integers provide them. */
 export interface DrawShape {
+  /** The number of normal numbers of the model. */
   readonly normals: number;
+  /** The number of uniform numbers of the model. */
   readonly modelUniforms: number;
+  /** The number of uniform numbers of the product. */
   readonly productUniforms: number;
   /** The number of random numbers of a step, normal and uniform. */
   readonly numbers: number;

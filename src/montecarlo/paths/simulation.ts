@@ -28,7 +28,9 @@ export interface Batch {
 
 /** The regression coefficients and scales of an exercise rule, in buffers of the device. */
 export interface Rule {
+  /** The regression coefficients. */
   readonly betas: DeviceBuffer;
+  /** The mean and the reciprocal standard deviation that normalise each variable of the basis, by date and instance. */
   readonly scales: DeviceBuffer;
 }
 

@@ -8,8 +8,11 @@ export const CONTINUOUS = -1;
  * scenario date are consecutive.
  */
 export class BarrierColumns {
+  /** The flags (1) of barriers that are breached at the level or above; 0 for at the level or below. */
   readonly isUp: Uint8Array;
+  /** The flags (1) of knock-ins. */
   readonly isKnockIn: Uint8Array;
+  /** The flags (1) of barriers whose rebate is paid at expiry, not at the breach. */
   readonly paysAtExpiry: Uint8Array;
   readonly level: Float64Array;
   readonly rebate: Float64Array;

@@ -88,7 +88,9 @@ export class ResultColumns {
   readonly asked: Float64Array;
   /** The seed of each price that depends on random numbers, by the index of the trade. */
   readonly seeds = new Map<number, number>();
+  /** The values under scenarios, [trade][case][spot]. */
   readonly scenarioValues: Float64Array;
+  /** The error estimates under scenarios, [trade][case]. */
   readonly scenarioErrors: Float64Array;
   /** Why a trade has no result. */
   readonly #errors = new Map<number, unknown>();
@@ -135,19 +137,23 @@ export class ResultColumns {
     for (const column of columns) column[trade] = Number.NaN;
   }
 
+  /** Stores the part of a result that only trades with several factors have. */
   setSeveral(trade: number, several: Several): void {
     this.#several.set(trade, several);
   }
 
+  /** Returns the part of a result that only trades with several factors have. */
   severalOf(trade: number): Several | undefined {
     return this.#several.get(trade);
   }
 
+  /** Marks a trade as failed with an error. */
   fail(trade: number, error: unknown): void {
     this.status[trade] = STATUS.failed;
     this.#errors.set(trade, error);
   }
 
+  /** Returns the name of the method that priced a trade. */
   methodOf(trade: number): ResultMethod {
     return RESULT_METHODS[this.#methods[trade]];
   }

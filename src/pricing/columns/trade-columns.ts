@@ -77,6 +77,7 @@ export class TradeColumns {
   readonly exerciseDates: Int32Array;
   /** The index in `barriers` of each row's first barrier. */
   readonly firstBarrier: Int32Array;
+  /** The number of each row's barriers. */
   readonly barrierCount: Int32Array;
 
   readonly barriers: BarrierColumns;

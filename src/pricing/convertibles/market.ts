@@ -18,9 +18,13 @@ import { diffusionOf } from "../trade-problem.ts";
  * the rates and the credit spread or hazard rate.
  */
 export interface Move {
+  /** The years from today. */
   readonly years: number;
+  /** The shift of the volatility, per √year. */
   readonly volatility: number;
+  /** The shift of the rates, per year. */
   readonly rate: number;
+  /** The shift of the credit spread or the hazard rate, per year. */
   readonly credit: number;
 }
 

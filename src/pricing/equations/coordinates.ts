@@ -13,7 +13,9 @@ import { combined, sigmaOf } from "./in-time.ts";
  * that they are uncorrelated with one another and with the assets' own axes.
  */
 export interface Coordinates {
+  /** The matrix A, [asset][axis]. */
   readonly A: Matrix;
+  /** Its inverse, [axis][asset]. */
   readonly inverse: Matrix;
   /** The index of the asset whose own axis each axis is; undefined for a principal component. */
   readonly owner: readonly (number | undefined)[];

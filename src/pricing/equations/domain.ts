@@ -16,7 +16,9 @@ import { power } from "../../elementary.ts";
 
 /** The range of an axis, and where its nodes are dense. */
 export interface Range {
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
   /** The value of the axis about which nodes are dense; today's value by default. */
   readonly dense?: number;

@@ -28,7 +28,9 @@ export interface Known {
 
 /** One of the problems whose sum is the value of a trade; by in–out parity one may be subtracted. */
 export interface Part {
+  /** The sign with which the problem's value is added. */
   readonly sign: 1 | -1;
+  /** The knock-outs of the problem. */
   readonly knockOuts: readonly Level[];
   /** The amount subtracted from the payoff, which is the rebate of knock-ins. */
   readonly less: number;
@@ -147,7 +149,9 @@ export interface AxisBarriers {
    * breached first.
    */
   readonly range: Range;
+  /** The barrier at the lower end of the axis, if there is one. */
   readonly low: Level | undefined;
+  /** The barrier at the upper end of the axis, if there is one. */
   readonly high: Level | undefined;
   /** The barriers inside the axis that are monitored on dates or for a part of the life. */
   readonly inner: readonly Level[];

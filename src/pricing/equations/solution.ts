@@ -8,6 +8,7 @@ import type { Built, EntryReading } from "./solver.ts";
 
 /** The answer of a solver of equations to a request. */
 export interface GridEstimate extends Estimate {
+  /** The level of refinement. */
   readonly level: number;
   /** The value at each requested spot where it is known without a solution. */
   readonly known: readonly (Known | undefined)[];

@@ -12,6 +12,7 @@ export interface Pair {
 
 /** The further trades to be priced for an explanation, and the function that computes its terms from their values. */
 export interface Attribution {
+  /** The further trades to be priced. */
   readonly views: readonly AnyTrade[];
   /** Returns the terms of the explanation; `values` has the prices of `views`, in their order. */
   terms(before: PricedTrade, after: PricedTrade, values: readonly PricedTrade[]): ExplainTerms;

@@ -22,6 +22,7 @@ export interface Row {
   readonly before: AnyTrade | undefined;
   /** The trade in the later book; for a trade that has matured, the trade as settled. */
   readonly after: AnyTrade | undefined;
+  /** The further trades to be priced for the line. */
   readonly views: readonly AnyTrade[];
   /**
    * Returns the line, from the results of the trade in both books, where it has them, and those of the further trades

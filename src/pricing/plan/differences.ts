@@ -24,7 +24,9 @@ export interface BumpSizes {
   readonly cross?: boolean;
   /** The bumps of each volatility; undefined for a volatility by which the solution has its own derivative. */
   readonly volatilities?: readonly (Step | undefined)[];
+  /** The bumps of a parallel shift of the rates. */
   readonly rate?: Step;
+  /** Returns the bumps of the correlation of two assets. */
   readonly correlation?: (pair: Pair) => Step;
   /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
@@ -36,6 +38,7 @@ export interface BumpSizes {
  */
 export interface Measure {
   readonly name: string;
+  /** The weight of the base case, then that of each bumped copy. */
   readonly weights: readonly number[];
   readonly added?: number;
 }

@@ -48,6 +48,7 @@ export interface Request<E extends Estimate> {
   level: number;
   /** The sensitivities to compute together with the values, for methods that compute both at once. */
   differences: Differences | undefined;
+  /** The answer, once there is one. */
   estimate: E | undefined;
   /** The error, if the request has failed. */
   failure: unknown;

@@ -1,10 +1,11 @@
 import type { Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
+import type { Precision } from "../../kernel/index.ts";
 import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../models/index.ts";
+import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { CurveSlopes } from "./key-rates.ts";
 import { laterRatesTrade } from "./later.ts";
-import type { RatesMethod, RatesOutcome, RatesRow, RatesSession } from "./method.ts";
+import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import { type Amount, partsOf, type RateOption } from "./options.ts";
 import { cirAt, RatesMarket } from "./rates-market.ts";
 
@@ -27,123 +28,106 @@ export const cirRates: RatesMethod = {
     if (product.exercise.kind === "american" || product.exercise.times.length > 1) return "early exercise";
     return undefined;
   },
-  open: (device, precision) => new Session(device, precision),
+  open: (device, precision) => ({ price: (rows) => price(device, precision, rows), [Symbol.dispose]() {} }),
 };
 
+const OPTIONS: OptionKernel = { kernel: cirKernel, outputs: 2, flowOutputs: 1, microseconds: 20 };
 const PARAMETERS = ["r0", "kappa", "theta", "sigma"] as const;
 const STEP = 1e-4;
 const LATER = 1e-3;
 
-class Session implements RatesSession {
-  readonly #device: Device;
-  readonly #precision: Precision;
-
-  constructor(device: Device, precision: Precision) {
-    this.#device = device;
-    this.#precision = precision;
-  }
-
-  async price(rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
-    const moved = rows.map(movedRows);
-    const outcomes = await this.#values([...rows, ...moved.flat()]);
-    let next = rows.length;
-    return rows.map((row, i) => {
-      const own = outcomes.slice(next, (next += moved[i].length));
-      const outcome = outcomes[i];
-      if (outcome instanceof Error || own.length === 0) return outcome;
-      const numbers = own.map((one) => (one instanceof Error ? Number.NaN : one.value));
-      const theta = (4 * numbers[0] - numbers[1] - 3 * outcome.value) / (2 * LATER);
-      if (row.greeks !== "all") return { ...outcome, theta };
-      const parameters = Object.fromEntries(
-        PARAMETERS.map((name, k) => [
-          name,
-          (numbers[2 + 2 * k] - numbers[3 + 2 * k]) / (2 * STEP * scaleOf(row, name)),
-        ]),
-      );
-      return { ...outcome, theta, vega: parameters.sigma, parameters };
-    });
-  }
-
-  [Symbol.dispose](): void {}
-
-  async #values(rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
-    const parts = rows.map((row) => partsOf(row.trade.product));
-    const errors = rows.map((row, i) => problemOf(row, parts[i].options));
-    const options = rows.flatMap(({ market }, i) =>
-      errors[i] === undefined ? parts[i].options.map((option) => ({ option, market })) : [],
+async function price(
+  device: Device,
+  precision: Precision,
+  rows: readonly RatesRow[],
+): Promise<readonly RatesOutcome[]> {
+  const moved = rows.map(movedRows);
+  const outcomes = await valuesOf(device, precision, [...rows, ...moved.flat()]);
+  let next = rows.length;
+  return rows.map((row, i) => {
+    const own = outcomes.slice(next, (next += moved[i].length));
+    const outcome = outcomes[i];
+    if (outcome instanceof Error || own.length === 0) return outcome;
+    const numbers = own.map((one) => (one instanceof Error ? Number.NaN : one.value));
+    const theta = (4 * numbers[0] - numbers[1] - 3 * outcome.value) / (2 * LATER);
+    if (row.greeks !== "all") return { ...outcome, theta };
+    const parameters = Object.fromEntries(
+      PARAMETERS.map((name, k) => [name, (numbers[2 + 2 * k] - numbers[3 + 2 * k]) / (2 * STEP * scaleOf(row, name))]),
     );
-    const found = await this.#launch(options);
-    let next = 0;
-    return rows.map((row, i): RatesOutcome => {
-      const error = errors[i];
-      if (error !== undefined) return error;
-      const own = found.slice(next, (next += parts[i].options.length));
-      return outcomeOf(row, parts[i].certain, parts[i].options, own, ROUNDING[this.#precision]);
-    });
-  }
+    return { ...outcome, theta, vega: parameters.sigma, parameters };
+  });
+}
 
-  async #launch(all: readonly { readonly option: RateOption; readonly market: RatesMarket }[]): Promise<Found[]> {
-    const count = all.length;
-    if (count === 0) return [];
-    const first = new Int32Array(count + 1);
-    all.forEach(({ option }, i) => (first[i + 1] = first[i] + option.flows.length));
-    const total = first[count];
-    const options = new Float64Array(CIR_OPTION * count);
-    const flows = new Float64Array(3 * total);
-    const units = all.map(({ option, market }) => Math.abs(worth(option.strike, market)) || 1);
-    all.forEach(({ option, market }, i) => {
-      const { kappa, theta, sigma, r0 } = cirAt(market);
-      const { expiry, start, strike } = option;
-      const gamma = Math.sqrt(kappa * kappa + 2 * sigma * sigma);
-      const rise = Math.expm1(gamma * expiry);
-      const rho = (2 * gamma) / (sigma * sigma * rise);
-      const seen = (time: number, amount: Amount): readonly [number, number] => {
-        const years = time - expiry;
-        const slope = cirSlope({ kappa, gamma, years });
-        // Beside the model's own bond, the deterministic shift of the rates from expiry on.
-        const shift = market.shiftTo(time) - market.shiftTo(expiry);
-        const log = cirLogFactor({ kappa, theta, sigma, gamma, slope, years }) - shift;
-        return [slope, amount.reduce((sum, [, c]) => sum + c, 0) * Math.exp(log)];
-      };
-      const [slope, fixed] = seen(start, strike);
-      const spread = rho * rho * r0 * (rise + 1);
-      const freedom = (4 * kappa * theta) / (sigma * sigma);
-      const factor = rho + (kappa + gamma) / (sigma * sigma);
-      const numbers = [worth(strike, market) / units[i], option.sign, slope, fixed / units[i], factor, spread, freedom];
-      numbers.forEach((one, k) => (options[k * count + i] = one));
-      option.flows.forEach(({ time, amount }, j) => {
-        const at = first[i] + j;
-        const [own, later] = seen(time, amount);
-        flows[at] = worth(amount, market) / units[i];
-        flows[total + at] = own;
-        flows[2 * total + at] = later / units[i];
-      });
+async function valuesOf(
+  device: Device,
+  precision: Precision,
+  rows: readonly RatesRow[],
+): Promise<readonly RatesOutcome[]> {
+  const parts = rows.map((row) => partsOf(row.trade.product));
+  const errors = rows.map((row, i) => problemOf(row, parts[i].options));
+  const options = rows.flatMap(({ market }, i) =>
+    errors[i] === undefined ? parts[i].options.map((option) => ({ option, market })) : [],
+  );
+  const found = await launch(device, precision, options);
+  let next = 0;
+  return rows.map((row, i): RatesOutcome => {
+    const error = errors[i];
+    if (error !== undefined) return error;
+    const own = found.slice(next, (next += parts[i].options.length));
+    return outcomeOf(row, parts[i].certain, parts[i].options, own, ROUNDING[precision]);
+  });
+}
+
+async function launch(
+  device: Device,
+  precision: Precision,
+  all: readonly { readonly option: RateOption; readonly market: RatesMarket }[],
+): Promise<Found[]> {
+  const count = all.length;
+  const first = new Int32Array(count + 1);
+  all.forEach(({ option }, i) => (first[i + 1] = first[i] + option.flows.length));
+  const total = first[count];
+  const options = new Float64Array(CIR_OPTION * count);
+  const flows = new Float64Array(3 * total);
+  const units = all.map(({ option, market }) => Math.abs(worth(option.strike, market)) || 1);
+  all.forEach(({ option, market }, i) => {
+    const { kappa, theta, sigma, r0 } = cirAt(market);
+    const { expiry, start, strike } = option;
+    const gamma = Math.sqrt(kappa * kappa + 2 * sigma * sigma);
+    const rise = Math.expm1(gamma * expiry);
+    const rho = (2 * gamma) / (sigma * sigma * rise);
+    const seen = (time: number, amount: Amount): readonly [number, number] => {
+      const years = time - expiry;
+      const slope = cirSlope({ kappa, gamma, years });
+      // Beside the model's own bond, the deterministic shift of the rates from expiry on.
+      const shift = market.shiftTo(time) - market.shiftTo(expiry);
+      const log = cirLogFactor({ kappa, theta, sigma, gamma, slope, years }) - shift;
+      return [slope, amount.reduce((sum, [, c]) => sum + c, 0) * Math.exp(log)];
+    };
+    const [slope, fixed] = seen(start, strike);
+    const spread = rho * rho * r0 * (rise + 1);
+    const freedom = (4 * kappa * theta) / (sigma * sigma);
+    const factor = rho + (kappa + gamma) / (sigma * sigma);
+    const numbers = [worth(strike, market) / units[i], option.sign, slope, fixed / units[i], factor, spread, freedom];
+    numbers.forEach((one, k) => (options[k * count + i] = one));
+    option.flows.forEach(({ time, amount }, j) => {
+      const at = first[i] + j;
+      const [own, later] = seen(time, amount);
+      flows[at] = worth(amount, market) / units[i];
+      flows[total + at] = own;
+      flows[2 * total + at] = later / units[i];
     });
-    const element = hostReal(this.#precision);
-    const device = this.#device;
-    const kernel = await device.compile(cirKernel, { precision: this.#precision });
-    using firsts = device.createBuffer("i32", count + 1);
-    using inputs = device.createBuffer(element, options.length);
-    using legs = device.createBuffer(element, flows.length);
-    using values = device.createBuffer(element, 2 * count);
-    using slopes = device.createBuffer(element, total);
-    device.write(firsts, first);
-    device.write(inputs, options);
-    device.write(legs, flows);
-    const args = { count, total, first: firsts, options: inputs, flows: legs, values, slopes };
-    device.launch(kernel, args, { items: count, microsecondsEach: 20 });
-    const value = await device.read(values);
-    const slope = await device.read(slopes);
-    return all.map(({ option, market }, i) =>
-      option.expiry === 0
-        ? atOnce(option, market)
-        : {
-            value: value[i] * units[i],
-            toStrike: value[count + i],
-            toFlows: Array.from(slope.subarray(first[i], first[i + 1])),
-          },
-    );
-  }
+  });
+  const [value, slope] = await launchOptions(device, precision, OPTIONS, { first, options, flows });
+  return all.map(({ option, market }, i) =>
+    option.expiry === 0
+      ? atOnce(option, market)
+      : {
+          value: value[i] * units[i],
+          toStrike: value[count + i],
+          toFlows: Array.from(slope.subarray(first[i], first[i + 1])),
+        },
+  );
 }
 
 interface Found {

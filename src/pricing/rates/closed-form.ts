@@ -6,7 +6,7 @@ import { EXCHANGE } from "../../models/index.ts";
 import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
 import { CurveSlopes } from "./key-rates.ts";
-import type { RatesMethod, RatesOutcome, RatesRow, RatesSession } from "./method.ts";
+import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import { type Amount, type Parts, partsOf, type RateOption } from "./options.ts";
 import { RatesMarket } from "./rates-market.ts";
 
@@ -24,7 +24,7 @@ export const closedFormRates: RatesMethod = {
   name: "closed-form",
   resultName: "closed-form",
   refuses,
-  open: (device, precision) => new Session(device, precision),
+  open: (device, precision) => ({ price: (rows) => price(device, precision, rows), [Symbol.dispose]() {} }),
 };
 
 function refuses({ product, rates }: RatesTrade): string | undefined {
@@ -53,30 +53,21 @@ interface Prepared {
 type Axis = readonly [cosine: number, sine: number];
 const FORWARD: Axis = [1, 0];
 
-class Session implements RatesSession {
-  readonly #device: Device;
-  readonly #precision: Precision;
-
-  constructor(device: Device, precision: Precision) {
-    this.#device = device;
-    this.#precision = precision;
-  }
-
-  async price(rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
-    const batch = new ExchangeBatch();
-    const models = new Map<RatesMarket, GaussianModel | undefined>();
-    const all = rows.map((row) => {
-      const { market } = row;
-      const model = models.get(market) ?? gaussianModel(market);
-      models.set(market, model);
-      return prepare(row, model, batch);
-    });
-    const exchanged = await batch.run(this.#device, this.#precision);
-    const rounding = ROUNDING[this.#precision];
-    return all.map((one, i) => (one instanceof Error ? one : outcomeOf(rows[i], one, exchanged, rounding)));
-  }
-
-  [Symbol.dispose](): void {}
+async function price(
+  device: Device,
+  precision: Precision,
+  rows: readonly RatesRow[],
+): Promise<readonly RatesOutcome[]> {
+  const batch = new ExchangeBatch();
+  const models = new Map<RatesMarket, GaussianModel | undefined>();
+  const all = rows.map((row) => {
+    const { market } = row;
+    const model = models.get(market) ?? gaussianModel(market);
+    models.set(market, model);
+    return prepare(row, model, batch);
+  });
+  const exchanged = await batch.run(device, precision);
+  return all.map((one, i) => (one instanceof Error ? one : outcomeOf(rows[i], one, exchanged, ROUNDING[precision])));
 }
 
 function prepare(

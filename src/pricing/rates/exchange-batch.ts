@@ -1,4 +1,4 @@
-import type { Device } from "../../device/index.ts";
+import { type Device, uploaded } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../models/index.ts";
 
@@ -7,8 +7,11 @@ import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../
  * deviations of the flows. Options and flows are given by index.
  */
 export interface Exchanged {
+  /** Returns the value of an option. */
   readonly value: (option: number) => number;
+  /** Returns the error estimate of the quadrature for an option. */
   readonly quadrature: (option: number) => number;
+  /** Returns the derivative of an option's value by its fixed amount. */
   readonly toStrike: (option: number) => number;
   /**
    * Returns the derivative by the amount of a flow. `toAcross` and `toAlong` return those by its two deviations, across
@@ -69,7 +72,8 @@ export class ExchangeBatch {
     options.set(kinds, 2 * count);
     flows.set(this.#across, total);
     flows.set(this.#along, 2 * total);
-    const [found, slope] = await launched(device, precision, { first: Int32Array.from(firsts), options, flows });
+    const packed = { first: Int32Array.from(firsts), options, flows };
+    const [found, slope] = await launchOptions(device, precision, EXCHANGES, packed);
     const toFlow = (k: number, i: number, j: number): number => slope[k * total + firsts[i] + j];
     const value = (i: number): number => found[i] * units[i];
     return {
@@ -85,27 +89,44 @@ export class ExchangeBatch {
   }
 }
 
+/** A kernel of options on flows, its outputs for each option and each flow, and the microseconds of an option. */
+export interface OptionKernel {
+  readonly kernel: typeof exchangeKernel;
+  readonly outputs: number;
+  readonly flowOutputs: number;
+  readonly microseconds: number;
+}
+
+const EXCHANGES: OptionKernel = {
+  kernel: exchangeKernel,
+  outputs: EXCHANGE_OUTPUTS,
+  flowOutputs: FLOW_OUTPUTS,
+  microseconds: 2,
+};
+
 interface Packed {
   readonly first: Int32Array;
   readonly options: Float64Array;
   readonly flows: Float64Array;
 }
 
-/** The arrays `values` and `slopes` of the kernel. */
-async function launched(device: Device, precision: Precision, { first, options, flows }: Packed) {
-  const [count, total] = [options.length / 3, flows.length / 3];
+/** Returns the arrays `values` and `slopes` of a kernel of options on flows. */
+export async function launchOptions(
+  device: Device,
+  precision: Precision,
+  { kernel, outputs, flowOutputs, microseconds }: OptionKernel,
+  packed: Packed,
+) {
+  const [count, total] = [packed.first.length - 1, packed.flows.length / 3];
   if (count === 0) return [new Float64Array(0), new Float64Array(0)] as const;
   const element = hostReal(precision);
-  const kernel = await device.compile(exchangeKernel, { precision });
-  using firsts = device.createBuffer("i32", count + 1);
-  using inputs = device.createBuffer(element, options.length);
-  using legs = device.createBuffer(element, flows.length);
-  using values = device.createBuffer(element, EXCHANGE_OUTPUTS * count);
-  using slopes = device.createBuffer(element, FLOW_OUTPUTS * total);
-  device.write(firsts, first);
-  device.write(inputs, options);
-  device.write(legs, flows);
-  const args = { count, total, first: firsts, options: inputs, flows: legs, values, slopes };
-  device.launch(kernel, args, { items: count, microsecondsEach: 2 });
+  const compiled = await device.compile(kernel, { precision });
+  using first = uploaded(device, "i32", packed.first);
+  using options = uploaded(device, element, packed.options);
+  using flows = uploaded(device, element, packed.flows);
+  using values = device.createBuffer(element, outputs * count);
+  using slopes = device.createBuffer(element, flowOutputs * total);
+  const args = { count, total, first, options, flows, values, slopes };
+  device.launch(compiled, args, { items: count, microsecondsEach: microseconds });
   return [await device.read(values), await device.read(slopes)] as const;
 }

@@ -4,6 +4,7 @@ import type { RatesMarket } from "./rates-market.ts";
 
 /** A model of Gaussian rates: its parameters by name, and the standard deviations of bond prices that they imply. */
 export interface GaussianModel {
+  /** The names of the parameters. */
   readonly names: readonly string[];
   readonly parameters: readonly number[];
   /** The names of the parameters whose parallel shift is vega. */

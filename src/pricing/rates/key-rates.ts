@@ -35,6 +35,7 @@ export class CurveSlopes {
   readonly times: number[] = [];
   readonly slopes: number[] = [];
 
+  /** Adds the derivative by ln P at a time in years. */
   add(time: number, slope: number): void {
     this.times.push(time);
     this.slopes.push(slope);

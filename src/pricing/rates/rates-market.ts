@@ -23,7 +23,9 @@ export class RatesMarket {
   /** The model; its volatility is shifted already where that determines the curve. */
   readonly model: RatesModel;
   readonly #given: RatesModel;
+  /** The years from `asOf` to the market's date. */
   readonly years: number;
+  /** The amount added to the volatilities of the model. */
   readonly volatilityShift: number;
   readonly #shift: ((t: number) => number) | undefined;
   readonly #base: number;

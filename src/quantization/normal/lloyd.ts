@@ -3,7 +3,7 @@
  * either assigns samples to their nearest points, and adds them up by cell, in integers of 64 bits, so that the sums do
  * not depend on the order of samples.
  */
-import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import { compileExact, type Device, uploaded } from "../../device/index.ts";
 import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../kernel/index.ts";
 import { seedWords } from "../../random/index.ts";
 import type { Work } from "../../turns.ts";
@@ -81,8 +81,6 @@ export function assignKernel(dimension: number) {
   });
 }
 
-type Assigning = CompiledKernel<ReturnType<typeof assignKernel>["params"]>;
-
 /** The sums over the samples of each cell. */
 export interface CellSums {
   readonly counts: Uint32Array;
@@ -99,75 +97,53 @@ export type Samples =
   | { readonly kind: "given"; readonly values: Float64Array };
 
 /** An assignment of samples to their nearest points on a device, for any number of points. */
-export class Assignment implements Disposable {
-  readonly device: Device;
+export interface Assignment extends Disposable {
   readonly dimension: number;
-  readonly #kernel: Assigning;
-  readonly #samples: Samples;
-  readonly #buffer: DeviceBuffer;
-  readonly #none: DeviceBuffer;
-  /**
-   * The unit of length: displacements are below 6.4 of it, or a few for normal numbers, so that squares of squares fit.
-   */
-  readonly #length: number;
-
-  private constructor(device: Device, dimension: number, samples: Samples, compiled: Assigning) {
-    this.device = device;
-    this.dimension = dimension;
-    this.#samples = samples;
-    this.#kernel = compiled;
-    const values = samples.kind === "given" ? samples.values : new Float64Array(1);
-    this.#buffer = uploaded(device, hostReal(compiled.precision), values);
-    this.#none = device.createBuffer("i32", 1);
-    this.#length = samples.kind === "given" ? lengthOf(values, dimension) : 1;
-  }
-
-  static async create(device: Device, dimension: number, samples: Samples, precision: Precision): Promise<Assignment> {
-    const compiled = await compileExact(device, assignKernel(dimension), precision);
-    return new Assignment(device, dimension, samples, compiled);
-  }
-
   /** Returns the sums over samples first … first + count − 1. */
-  async sums(points: Float64Array, first: number, count: number): Promise<CellSums> {
-    const { device, dimension } = this;
-    const size = points.length / dimension;
-    const length = this.#length;
-    using pointsBuffer = uploaded(device, hostReal(this.#kernel.precision), points);
-    using counts = device.createBuffer("u32", size);
-    using sums = device.createBuffer("u32", 2 * size * (dimension + MORE));
-    const isNormal = this.#samples.kind === "normal";
-    const args = {
-      isNormal,
-      ...seedWords(this.#samples.kind === "normal" ? this.#samples.seed : 0n),
-      firstSample: first,
-      samples: this.#buffer,
-      size,
-      inverse: 1 / length,
-      points: pointsBuffer,
-      none: this.#none,
-      counts,
-      sums,
-    };
-    device.launch(this.#kernel, args, { items: count });
-    const words = await device.read(sums);
-    const sum = (i: number, a: number): number => {
-      const at = 2 * (i * (dimension + MORE) + a);
-      return ((words[at + 1] | 0) * 2 ** 32 + words[at]) / UNIT;
-    };
-    return {
-      counts: await device.read(counts),
-      displacements: new Float64Array(size * dimension).map(
-        (_, k) => length * sum(Math.floor(k / dimension), k % dimension),
-      ),
-      squares: new Float64Array(size).map((_, i) => length ** 2 * sum(i, dimension)),
-      fourths: new Float64Array(size).map((_, i) => length ** 4 * sum(i, dimension + 1)),
-    };
-  }
+  sums(points: Float64Array, first: number, count: number): Promise<CellSums>;
+}
 
-  [Symbol.dispose](): void {
-    this.#buffer[Symbol.dispose]();
-    this.#none[Symbol.dispose]();
-  }
+/** Prepares the assignment of samples. */
+export async function assignmentOf(
+  device: Device,
+  dimension: number,
+  samples: Samples,
+  precision: Precision,
+): Promise<Assignment> {
+  const compiled = await compileExact(device, assignKernel(dimension), precision);
+  const element = hostReal(compiled.precision);
+  const isNormal = samples.kind === "normal";
+  const values = isNormal ? new Float64Array(1) : samples.values;
+  // Displacements are below 6.4 of this unit, or a few for normal numbers, so that squares of squares fit.
+  const length = isNormal ? 1 : lengthOf(values, dimension);
+  const own = { samples: uploaded(device, element, values), none: device.createBuffer("i32", 1) };
+  const shared = { ...own, ...seedWords(isNormal ? samples.seed : 0n), isNormal, inverse: 1 / length };
+  return {
+    dimension,
+    async sums(points, firstSample, count) {
+      const size = points.length / dimension;
+      using pointsBuffer = uploaded(device, element, points);
+      using counts = device.createBuffer("u32", size);
+      using sums = device.createBuffer("u32", 2 * size * (dimension + MORE));
+      device.launch(compiled, { ...shared, firstSample, size, points: pointsBuffer, counts, sums }, { items: count });
+      const words = await device.read(sums);
+      const sum = (i: number, a: number): number => {
+        const at = 2 * (i * (dimension + MORE) + a);
+        return ((words[at + 1] | 0) * 2 ** 32 + words[at]) / UNIT;
+      };
+      return {
+        counts: await device.read(counts),
+        displacements: new Float64Array(size * dimension).map(
+          (_, k) => length * sum(Math.floor(k / dimension), k % dimension),
+        ),
+        squares: new Float64Array(size).map((_, i) => length ** 2 * sum(i, dimension)),
+        fourths: new Float64Array(size).map((_, i) => length ** 4 * sum(i, dimension + 1)),
+      };
+    },
+    [Symbol.dispose]() {
+      for (const buffer of Object.values(own)) buffer[Symbol.dispose]();
+    },
+  };
 }
 
 /** A power of two of which the diagonal of the samples' bounding box is at most 6.4. */

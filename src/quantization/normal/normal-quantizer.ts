@@ -9,7 +9,7 @@ import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
 import { optimalNormalLine } from "./line.ts";
-import { Assignment, learn } from "./lloyd.ts";
+import { assignmentOf, learn } from "./lloyd.ts";
 import { PLANE_SIZES, unpackPlane } from "./plane-ladder.ts";
 import { planeOptimum } from "./plane.ts";
 import { measured } from "./samples.ts";
@@ -103,7 +103,7 @@ async function planeFromShipped(size: number): Promise<Quantizer> {
 function sampled(settings: NormalSettings, d: number, seed: bigint, samples: number): Promise<Quantizer> {
   const { size } = settings;
   return withDevice(settings.device, { backend: "cpu" }, async (device) => {
-    using assignment = await Assignment.create(device, d, { kind: "normal", seed }, settings.precision ?? "f64");
+    using assignment = await assignmentOf(device, d, { kind: "normal", seed }, settings.precision ?? "f64");
     const guess = randomGuess(size, d, seed, 0xffffffff);
     const batch = Math.min(samples, Math.max(1024, 20 * size));
     const work = new Work(settings);

@@ -6,7 +6,7 @@ import { Work } from "../../turns.ts";
 import { checkPoints, type Quantizer } from "../quantizer.ts";
 import { wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
-import { Assignment, type CellSums, learn } from "./lloyd.ts";
+import { assignmentOf, type CellSums, learn } from "./lloyd.ts";
 
 /** The settings of `sampleQuantizer`. */
 export interface SampleSettings extends CallOptions {
@@ -55,7 +55,7 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
     return samples[order[rank] * dimension + (k % dimension)];
   });
   return withDevice(settings.device, { backend: "cpu" }, async (device) => {
-    using assignment = await Assignment.create(device, dimension, { kind: "given", values: samples }, precision);
+    using assignment = await assignmentOf(device, dimension, { kind: "given", values: samples }, precision);
     const work = new Work(settings);
     const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count, work });
     return measured(points, dimension, await assignment.sums(points, 0, count), count);

@@ -3,8 +3,8 @@
  * neighbouring layers is simulated on its own. A workgroup takes a part of the paths of one pair of layers, with the
  * grid and the counters in workgroup memory, and adds its counts to those of the others at the end.
  */
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { normalBlocks } from "./walk.ts";
+import { i32, kernel } from "../../kernel/index.ts";
+import { countingParams, normalBlocks } from "./walk.ts";
 import type { OneGridShape } from "./walk-grid.ts";
 
 /** The number of items of a workgroup. */
@@ -28,17 +28,11 @@ export function layersKernel(shape: LayersShape) {
     name: "transitions-layers",
     groupSize: LAYER_GROUP,
     params: {
-      seedLow: u32,
-      seedHigh: u32,
+      ...countingParams,
       /** Pairs of layers, and paths of a part; the last part has fewer. */
       pairs: i32,
       paths: i32,
       length: i32,
-      parameters: read(real),
-      points: read(real),
-      table: read(i32),
-      geometry: read(real),
-      counters: write(u32),
     },
     env: {
       normalBlocks,

@@ -9,7 +9,7 @@ import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
-import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
+import { emptyRows, rowMakerOf, type RowPlaces } from "./rows.ts";
 import { LAYOUT } from "./walk.ts";
 
 /**
@@ -223,7 +223,7 @@ interface Probabilities {
 /** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: QuantizationTreePlan): number => offsets[sizes.length - 1] - 1;
 
-/** Returns the positions of the counters of the transitions from each point; see `RowMaker`. */
+/** Returns the positions of the counters of the transitions from each point; see `rowMakerOf`. */
 export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): RowPlaces {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
@@ -244,7 +244,7 @@ async function counted(device: Device, plan: QuantizationTreePlan, work: Work): 
   // The law of layer 1 is known exactly if the chain is Gaussian.
   const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
   if (rows === 0) return { root, rows: emptyRows(device, precision, 0, 0) };
-  using maker = await RowMaker.create(device, rowPlaces(plan), precision);
+  using maker = await rowMakerOf(device, rowPlaces(plan), precision);
   maker.measure(counters);
   const found = emptyRows(device, precision, rows, await maker.slots());
   maker.fill(counters, found.columns, found.probabilities);

@@ -169,69 +169,39 @@ export interface RowPlaces {
 }
 
 /** A converter of counts of simulated transitions to sparse rows of transition probabilities, on a device. */
-export class RowMaker implements Disposable {
-  readonly #device: Device;
-  readonly #rows: number;
-  readonly #widest: number;
-  readonly #buffers: {
-    readonly starts: DeviceBuffer<"i32">;
-    readonly widths: DeviceBuffer<"i32">;
-    readonly totals: DeviceBuffer<"u32">;
-    readonly most: DeviceBuffer<"i32">;
-  };
-  readonly #kernels: Awaited<ReturnType<typeof compileRows>>;
-
-  private constructor(device: Device, { starts, widths }: RowPlaces, kernels: Awaited<ReturnType<typeof compileRows>>) {
-    this.#device = device;
-    this.#rows = starts.length;
-    this.#widest = widths.reduce((most, width) => Math.max(most, width), 0);
-    this.#kernels = kernels;
-    this.#buffers = {
-      starts: uploaded(device, "i32", starts),
-      widths: uploaded(device, "i32", widths),
-      totals: device.createBuffer("u32", starts.length),
-      most: device.createBuffer("i32", 1),
-    };
-  }
-
-  /** Creates a converter. @throws PrecisionError | OutOfMemoryError */
-  static async create(device: Device, places: RowPlaces, precision: Precision): Promise<RowMaker> {
-    return new RowMaker(device, places, await compileRows(device, precision));
-  }
-
+export interface RowMaker extends Disposable {
   /** Records the computation of all rows' sums and of the length of the longest. */
-  measure(counters: DeviceBuffer): void {
-    const { starts, widths, totals, most } = this.#buffers;
-    const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, most };
-    this.#device.launch(this.#kernels.lengths, args, this.#size());
-  }
-
+  measure(counters: DeviceBuffer): void;
   /** Waits and returns the number of columns of the longest measured row. */
-  async slots(): Promise<number> {
-    return (await this.#device.read(this.#buffers.most))[0];
-  }
-
+  slots(): Promise<number>;
   /** Records the columns and probabilities of all measured rows, to zero-filled buffers [slots, rows]. */
-  fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void {
-    const { starts, widths, totals } = this.#buffers;
-    const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, columns, probabilities };
-    this.#device.launch(this.#kernels.probabilities, args, this.#size());
-  }
-
-  [Symbol.dispose](): void {
-    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
-  }
-
-  #size() {
-    return byTiles(this.#device) ? { groups: Math.ceil(this.#rows / ROWS) } : { items: this.#rows };
-  }
+  fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void;
 }
 
-async function compileRows(device: Device, precision: Precision) {
-  const { lengths, probabilities } = rowKernels[byTiles(device) ? "tiles" : "items"];
+/** Prepares the conversion of rows. @throws PrecisionError | OutOfMemoryError */
+export async function rowMakerOf(device: Device, places: RowPlaces, precision: Precision): Promise<RowMaker> {
+  const kernels = rowKernels[byTiles(device) ? "tiles" : "items"];
+  const lengths = await compileExact(device, kernels.lengths, precision);
+  const shares = await compileExact(device, kernels.probabilities, precision);
+  const rows = places.starts.length;
+  const widest = places.widths.reduce((most, width) => Math.max(most, width), 0);
+  const own = {
+    starts: uploaded(device, "i32", places.starts),
+    widths: uploaded(device, "i32", places.widths),
+    totals: device.createBuffer("u32", rows),
+    most: device.createBuffer("i32", 1),
+  };
+  const { most, ...read } = own;
+  const args = { rows, widest, ...read };
+  const size = byTiles(device) ? { groups: Math.ceil(rows / ROWS) } : { items: rows };
   return {
-    lengths: await compileExact(device, lengths, precision),
-    probabilities: await compileExact(device, probabilities, precision),
+    measure: (counters) => device.launch(lengths, { ...args, counters, most }, size),
+    slots: async () => (await device.read(most))[0],
+    fill: (counters, columns, probabilities) =>
+      device.launch(shares, { ...args, counters, columns, probabilities }, size),
+    [Symbol.dispose]() {
+      for (const buffer of Object.values(own)) buffer[Symbol.dispose]();
+    },
   };
 }
 

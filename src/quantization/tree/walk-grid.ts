@@ -3,10 +3,10 @@
  * of its search in workgroup memory, where neighbouring items read different words at full speed. In device memory each
  * item's word is in a line of its own.
  */
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { i32, kernel, read, real } from "../../kernel/index.ts";
 import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
-import { blocksOf, normalBlocks } from "./walk.ts";
+import { blocksOf, countingParams, normalBlocks } from "./walk.ts";
 
 /** The shape of a walk on one grid; each number is a constant of the kernel. */
 export interface OneGridShape {
@@ -40,18 +40,12 @@ export function gridWalkKernel(shape: GridWalkShape) {
     name: "transitions-grid",
     groupSize,
     params: {
-      seedLow: u32,
-      seedHigh: u32,
+      ...countingParams,
       firstPath: i32,
       /** The path after the last one. */
       endPath: i32,
       layers: i32,
       initial: read(real),
-      parameters: read(real),
-      points: read(real),
-      table: read(i32),
-      geometry: read(real),
-      counters: write(u32),
     },
     env: {
       normalBlocks,

@@ -39,6 +39,17 @@ export const normalBlocks = fn({
   },
 });
 
+/** The parameters of all kernels that count transitions: the seed, the chain, the tables of the search, counters. */
+export const countingParams = {
+  seedLow: u32,
+  seedHigh: u32,
+  parameters: read(real),
+  points: read(real),
+  table: read(i32),
+  geometry: read(real),
+  counters: write(u32),
+} as const;
+
 /** The shape of a walk; each number is a constant of the kernel. */
 export interface WalkShape {
   readonly dimension: number;
@@ -64,19 +75,13 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
   return kernel({
     name: `transitions-${by}`,
     params: {
-      seedLow: u32,
-      seedHigh: u32,
+      ...countingParams,
       firstPath: i32,
       /** The number of rounds of `abreast` paths of each item. */
       rounds: i32,
       layers: i32,
       initial: read(real),
-      parameters: read(real),
       layout: read(i32),
-      points: read(real),
-      table: read(i32),
-      geometry: read(real),
-      counters: write(u32),
     },
     env: {
       normalBlocks,

@@ -1,4 +1,4 @@
-/** Runs in a folder of this machine, or of a file system that machines share. */
+/** Storage of runs in a local folder or on a shared file system. */
 import { closeSync, openSync, read } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -9,7 +9,7 @@ import type { Store, StoredFile } from "./store.ts";
 /** The suffix of files that are being written. A process that is ended meanwhile leaves them behind. */
 export const UNFINISHED = ".tmp";
 
-/** Counts this process's files, so that two of them never have one name. */
+/** The number of temporary files that this process has created, which makes their names unique. */
 let counted = 0;
 
 /** Returns the store whose files are in a local folder. */
@@ -55,9 +55,9 @@ interface WholeFile {
 }
 
 /**
- * Writes beside, makes sure that the disk has all of it, and renames in turn: a power cut leaves the old file or the
- * new one. The disk is asked once for the new names of a folder, because it is what a small part takes most of its
- * time for; a receipt whose part has been lost does not count.
+ * Writes files under temporary names, flushes them to disk, and renames them in the given order. After a power failure,
+ * each file is either the old or the new one. The directory is flushed only once, because that takes most of the time
+ * for a small file. If the rename of a result file is lost, its receipt is ignored.
  */
 async function writeWhole(files: readonly WholeFile[]): Promise<void> {
   const written = files.map((file) => ({ ...file, temporary: temporaryOf(file.path) }));
@@ -87,7 +87,7 @@ async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Opens a new file; its folder is made when it is missing. */
+/** Creates a file, and its folder if that does not exist. */
 async function openNew(path: string): Promise<FileHandle> {
   try {
     return await open(path, "wx");
@@ -98,7 +98,10 @@ async function openNew(path: string): Promise<FileHandle> {
   }
 }
 
-/** Makes sure that the disk has the new name, too. Windows cannot open folders, and need not. */
+/**
+ * Flushes a directory to disk, and with it the new names of files. It does nothing on Windows, where directories cannot
+ * be opened and need not be flushed.
+ */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r").catch(() => undefined);
   await folder?.sync().catch(() => undefined);
@@ -146,7 +149,7 @@ function isMissing(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** The error of a failed operation, with the operating system's reason in words. */
+/** The error for an operation that failed, with the reason given by the operating system. */
 function failed(what: string, path: string, cause: unknown): StorageError {
   const { errno, message } = cause as NodeJS.ErrnoException;
   const words = isMissing(cause) ? "there is no such file" : errno && getSystemErrorMap().get(errno)?.[1];

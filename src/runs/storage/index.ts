@@ -1,4 +1,4 @@
-/** The places of books and runs: folders of a file system, or S3. */
+/** Storage of books and runs: folders of a file system, or S3. */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { folderStore, openLocal } from "./folder.ts";
@@ -30,7 +30,7 @@ export async function openFile(url: string): Promise<StoredFile> {
   return isS3(url) ? openS3(url) : openLocal(url);
 }
 
-/** Bytes that are hashed at a time. */
+/** The number of bytes that are hashed at a time. */
 const SLICE = 1 << 22;
 
 /** Returns the SHA-256 of bytes, in hexadecimal. */

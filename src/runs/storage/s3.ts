@@ -1,4 +1,7 @@
-/** Runs under a prefix of an S3 bucket. Credentials, region and endpoint come from the environment, as AWS has it. */
+/**
+ * Storage of runs under a prefix of an S3 bucket. Credentials, region and endpoint come from the usual environment
+ * variables of AWS.
+ */
 import type * as S3 from "@aws-sdk/client-s3";
 import { RunError, StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
@@ -7,18 +10,18 @@ type Sdk = typeof S3;
 
 interface Place {
   readonly bucket: string;
-  /** The key without a slash at its ends. */
+  /** The key without slashes at its start and end. */
   readonly key: string;
 }
 
-/** @throws RunError no bucket */
+/** Splits a URL into bucket and key. @throws RunError if it has no bucket */
 function placeOf(url: string): Place {
   const [, bucket, key = ""] = /^s3:\/\/([^/?#]+)\/?([^?#]*)$/.exec(url) ?? [];
   if (bucket === undefined) throw new RunError(`${url}: expected s3://BUCKET/PREFIX`);
   return { bucket, key: key.replace(/\/+$/, "") };
 }
 
-/** @throws RunError the client is not installed */
+/** Creates an S3 client. @throws RunError if the package of the client is not installed */
 async function connect(): Promise<{ readonly sdk: Sdk; readonly client: S3.S3Client }> {
   let sdk: Sdk;
   try {

@@ -3,6 +3,7 @@ import type { EquationCode, StateNumber } from "../../fdm/index.ts";
 
 /** The properties of a problem that the code of its sparse-grid kernel depends on. */
 export interface GridVariant extends EquationCode {
+  /** True where terminal values are averaged over the cells of the nodes. */
   readonly averaging: boolean;
   /** The payoff of exercise at all times; undefined without it. */
   readonly obstacle: StateNumber | undefined;

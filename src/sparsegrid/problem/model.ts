@@ -3,6 +3,7 @@ import { SpecError } from "../../errors.ts";
 import {
   type AxisPoint,
   chosenScheme,
+  EQUATION_KEYS,
   edgesOf,
   inTime,
   type Model,
@@ -18,27 +19,7 @@ import type { GridVariant } from "../kernel/variant.ts";
 import type { GradedAxis } from "../mesh.ts";
 import type { AnySparseProblem, GridSolver, SparseAccuracy, SparseAxis } from "./problem.ts";
 
-const PROBLEM_KEYS = [
-  "axes",
-  "parameters",
-  "functions",
-  "equation",
-  "terminal",
-  "expiry",
-  "boundaries",
-  "conditions",
-  "scheme",
-  "steps",
-  "grading",
-  "level",
-  "extrapolate",
-  "errorEstimate",
-  "averaging",
-  "convection",
-  "solver",
-  "accuracy",
-  "precision",
-] as const;
+const PROBLEM_KEYS = [...EQUATION_KEYS, "level", "averaging", "solver", "accuracy"] as const;
 const MAX_AXES = 10;
 const DEFAULT_STEPS = 40;
 
@@ -47,9 +28,11 @@ const DEFAULT_STEPS = 40;
  * accuracy.
  */
 export interface SparseModel extends Model {
+  /** Returns the axes of an entry. */
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
+  /** The order of the time-stepping scheme. */
   readonly order: 1 | 2;
   readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {

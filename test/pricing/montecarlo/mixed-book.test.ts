@@ -118,3 +118,26 @@ test("early exercise in Heston's model, whose variance the rule sees, beside fin
   // The bias of a rule from 2¹⁴ paths.
   expect(exact.value - sampled.value).toBeLessThan(error + 0.02);
 });
+
+test("what has no paths fails alone, and the trades that are simulated with it keep their bits", async () => {
+  const variance = { v0: 0.04, kappa: 1.5, theta: 0.04, sigma: 0.5, rho: -0.5 };
+  const volatilities = [variance, { ...variance, sigma: 0 }, { ...variance, kappa: 0 }, { ...variance, rho: 0.5 }];
+  const bookOf = (some: readonly number[]) => {
+    const [common, average] = [
+      { spot: 100, currency: "EUR" },
+      { kind: "arithmetic", dates: [0.5, 1] },
+    ];
+    const underlyings = volatilities.map((heston, i) => [`H${i}`, { ...common, volatility: { heston } }] as const);
+    const trade = { payoff: "call", strike: 100, expiry: 1, average };
+    return parseBook(
+      JSON.stringify({
+        asOf: "2026-01-01",
+        market: { rates: { EUR: 0.02 }, underlyings: Object.fromEntries(underlyings) },
+        trades: some.map((i) => ({ id: `${i}`, underlying: `H${i}`, ...trade })),
+      }),
+    );
+  };
+  const { results } = await priceBook(bookOf([0, 1, 2, 3]), { device, greeks: "grid" });
+  expect(results.map(({ status }) => status)).toEqual(["ok", "error", "error", "ok"]);
+  expect([results[0], results[3]]).toEqual((await priceBook(bookOf([0, 3]), { device, greeks: "grid" })).results);
+});

@@ -66,7 +66,8 @@ export function assemble(variant: AxesVariant) {
     body({ launch, place, step, found, at: { index, isNode, number, own: to, pitch } }, gpu, env) {
       const { mesh, parameters } = place;
       const { work, stride } = launch;
-      const { h, t, tEnd, mask } = step;
+      const { mask } = step;
+      const { h, t, tEnd } = step.stage;
       const { count } = env;
       const counts = env.countsOf(launch);
       const c = gpu.privateReal(2 * count + 2 + env.pairs.length);

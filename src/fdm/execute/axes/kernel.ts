@@ -5,7 +5,8 @@ import { rollbackKernel } from "../rollback.ts";
 import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";
 import { allocate, placeOf, runAt } from "./place.ts";
 import { report } from "./read.ts";
-import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
+import type { Row } from "../row.ts";
+import { atRow, atStart, axesParams, Fault } from "./records.ts";
 
 /**
  * Returns the kernel that runs the whole backward time loop of a batch of equations on two or three axes by alternating
@@ -107,15 +108,14 @@ const noStep = fn({
       run: 0,
       refactor: false,
       event: false,
+      stepEnd: false,
+      keep: false,
       corrected: false,
       obstacleChanges: false,
       condition: 0,
       date: 0.0,
       mask: 0,
-      t: 0.0,
-      tEnd: 0.0,
-      h: 0.0,
-      e: 0.0,
+      stage: { t: 0.0, tEnd: 0.0, h: 0.0, fromU: 0.0, fromV: 0.0, extrapolation: 0.0 },
     };
   },
 });

@@ -1,7 +1,8 @@
 import { bool, fn, type FunctionOf, i32, read, record, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import { coefficientsAt, meshOf, nodeIn, roundsOf } from "./place.ts";
-import { type AxesPlace, type Fault, inPhase, Launch, type Row } from "./records.ts";
+import type { Row } from "../row.ts";
+import { type AxesPlace, type Fault, inPhase, Launch } from "./records.ts";
 
 /** The axis numbers 0, 1, …, for use in a `for … of` loop. */
 export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);

@@ -4,7 +4,8 @@ import { applyCondition, settle } from "./events.ts";
 import { expire } from "./expire.ts";
 import { assemble, factorAxes } from "./factor.ts";
 import { readSolution } from "./read.ts";
-import { type Fault, inPhase, type Launch, type AxesPlace, type Row } from "./records.ts";
+import type { Row } from "../row.ts";
+import { type Fault, inPhase, type Launch, type AxesPlace } from "./records.ts";
 import { sweep } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
 

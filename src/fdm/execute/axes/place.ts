@@ -1,7 +1,6 @@
 import { fn, i32 } from "../../../kernel/index.ts";
-import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
-import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
+import { rowAt } from "../row.ts";
 import { atStart, Fault, LANES, Launch, PAD, AxesPlace, PLACES, RUN_STEP } from "./records.ts";
 
 /**
@@ -68,30 +67,9 @@ export function runAt({ parameters }: AxesVariant) {
   return fn({
     name: "runAt",
     params: { ...atStart, cursor: Fault, run: i32 },
-    env: { ...PROGRAM_BITS, CONDITION_SHIFT, MASK_SHIFT, ROW_REALS, dates: parameters, valueAt },
-    body({ launch: { words, reals }, place, run }, _gpu, env) {
-      const flags = words[2 * run];
-      const segment = words[2 * run + 1];
-      const event = (flags & env.EVENT) !== 0;
-      const date = env.valueAt(place.parameters, env.dates + segment);
-      // An event has no step, and its date may be the last.
-      let length = 0.0;
-      if (!event) length = env.valueAt(place.parameters, env.dates + segment + 1) - date;
-      const at = env.ROW_REALS * run;
-      return {
-        run,
-        refactor: (flags & env.FACTOR) !== 0 && !event,
-        event,
-        corrected: (flags & env.CORRECTED) !== 0,
-        obstacleChanges: (flags & env.OBSTACLE) !== 0,
-        condition: (flags >> env.CONDITION_SHIFT) & 255,
-        date,
-        mask: (flags >> env.MASK_SHIFT) & 255,
-        t: date + reals[at] * length,
-        tEnd: date + reals[at + 1] * length,
-        h: reals[at + 2] * length,
-        e: reals[at + 5],
-      };
+    env: { rowAt: rowAt(parameters) },
+    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, { rowAt }) {
+      return rowAt({ words, reals, parameters, run });
     },
   });
 }

@@ -1,5 +1,6 @@
 /** The records that the functions of an instance on several axes hand each other. */
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { Row } from "../row.ts";
 import { Column } from "../../operator/column.ts";
 
 /** The parameters of every kernel of several axes, laid out as `axesKernel` describes. */
@@ -83,25 +84,6 @@ export const noted = fn({
     }
     return { fault, node, row, growth: found.growth, exponent: found.exponent };
   },
-});
-
-/** A row of the time program: a step, or an event, condition `condition` at `date`. */
-export const Row = record({
-  run: i32,
-  refactor: bool,
-  event: bool,
-  corrected: bool,
-  obstacleChanges: bool,
-  condition: i32,
-  date: real,
-  /** A bit for each knock-out in force. */
-  mask: i32,
-  /** The time of the operator, and of the new values. */
-  t: real,
-  tEnd: real,
-  /** θΔt, and 1/θ. */
-  h: real,
-  e: real,
 });
 
 /** The arrays of an instance in the launch's work memory. */

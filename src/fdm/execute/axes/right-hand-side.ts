@@ -18,7 +18,8 @@ import {
 } from "./explicit.ts";
 import { nodeAt, sidesOf, valuesAt } from "./node.ts";
 import { Piece } from "./piece.ts";
-import { AxesPlace, Fault, Launch, noted, Row } from "./records.ts";
+import { Row } from "../row.ts";
+import { AxesPlace, Fault, Launch, noted } from "./records.ts";
 
 /**
  * Returns the function for a pinned node's value at the end of a step, and its number; the node is `lane` after `first`
@@ -71,9 +72,10 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
       lambda: slots.lambda,
       pinnedAt: pinnedAt(variant),
     },
-    body({ launch, place, step: { h, e, tEnd, mask }, rows, of, first, lane }, _gpu, env) {
+    body({ launch, place, step: { mask, stage }, rows, of, first, lane }, _gpu, env) {
       const { work, size } = launch;
       const { own, pitch } = rows;
+      const { h, tEnd, extrapolation: e } = stage;
       const at = place.base + first;
       let right = 0.0;
       let isBad = false;

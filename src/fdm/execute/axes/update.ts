@@ -5,7 +5,8 @@ import type { StateNumber } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { atNode, eachNode, valuesAt } from "./node.ts";
 import { isExact, roundsOf } from "./place.ts";
-import { inPhase, Launch, noted, Row } from "./records.ts";
+import { Row } from "../row.ts";
+import { inPhase, Launch, noted } from "./records.ts";
 
 /**
  * Returns the function that sets the amount that exercise pays at the end of a step; a pinned node cannot be exercised.
@@ -28,7 +29,7 @@ export function setObstacle(variant: AxesVariant, payoff: StateNumber) {
     body({ launch, place, step, found, at: { index, number: node, k, own, pitch } }, _gpu, env) {
       const { work, size } = launch;
       const x = env.valuesAt({ launch, mesh: place.mesh, index });
-      let paid = env.payoff({ t: step.tEnd, x, parameters: place.parameters });
+      let paid = env.payoff({ t: step.stage.tEnd, x, parameters: place.parameters });
       const isBad = !Number.isFinite(paid);
       if (env.pins) {
         if (work[own + env.pinned * pitch] > 0.5) paid = env.NEVER_EXERCISED;
@@ -72,13 +73,13 @@ export function advanceNode(variant: AxesVariant, corrects: boolean) {
       obstacle: slots.obstacle,
       lambdas: slots.lambda,
     },
-    body({ launch: { work, size }, step: { h, e }, k, value }, _gpu, env) {
+    body({ launch: { work, size }, step: { stage }, k, value }, _gpu, env) {
       let by = value;
       if (env.corrects) by = env.keep * work[env.z * size + k] + value;
       let after = work[env.u * size + k] + by;
       let lambda = 0.0;
       if (env.early) {
-        const dt = h * e;
+        const dt = stage.h * stage.extrapolation;
         lambda = work[env.lambdas * size + k];
         const held = Math.max(after - dt * lambda, work[env.obstacle * size + k]);
         lambda += (held - after) * (1 / dt);

@@ -1,4 +1,4 @@
-import { fn } from "../../../kernel/index.ts";
+import { fn, i32 } from "../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
 import { stateOnAxis } from "../../operator/state.ts";
@@ -8,7 +8,8 @@ import { scansOf } from "../team/equation/scans.ts";
 import { firstFault } from "./faults.ts";
 import { gather } from "./memory.ts";
 import { type EquationPlan, isTeam } from "./plan.ts";
-import { atStart } from "./records.ts";
+import { rowAt } from "../row.ts";
+import { atStart, Cursor } from "./records.ts";
 import { copyState } from "./state.ts";
 
 /**
@@ -87,3 +88,14 @@ export function begin(plan: EquationPlan) {
     },
   });
 }
+
+/** Returns the function that reads a row of the time program. */
+export const runAt = ({ variant: { parameters } }: EquationPlan) =>
+  fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Cursor, run: i32 },
+    env: { rowAt: rowAt(parameters) },
+    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, { rowAt }) {
+      return rowAt({ words, reals, parameters, run });
+    },
+  });

@@ -6,13 +6,12 @@ import { rollbackKernel } from "../rollback.ts";
 import { factor as factorByTeam } from "../team/equation/factor.ts";
 import { groupSize, type Team } from "../team/team.ts";
 import { advance } from "./advance.ts";
-import { begin } from "./begin.ts";
+import { begin, runAt } from "./begin.ts";
 import { applyEvents } from "./events.ts";
 import { allocate, placeOf } from "./memory.ts";
 import { isTeam, planOf } from "./plan.ts";
 import { readSolution } from "./read.ts";
 import { equationParams } from "./records.ts";
-import { rowAt } from "./row.ts";
 
 /**
  * Returns the kernel that runs the whole backward time loop of a batch of one-factor equations: terminal values, then
@@ -56,7 +55,7 @@ export function equationKernel(variant: EquationVariant, team?: Team): Kernel {
       placeOf: placeOf(plan),
       allocate: allocate(plan),
       begin: begin(plan),
-      runAt: rowAt(variant),
+      runAt: runAt(plan),
       factor: isTeam(plan) ? factorByTeam(plan) : factor(plan),
       advance: advance(plan),
       applyEvents: applyEvents(plan),

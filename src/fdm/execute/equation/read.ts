@@ -28,7 +28,8 @@ export function readSolution(plan: EquationPlan) {
       let { found } = cursor;
       if (end < rows) env.save({ launch, place, memory });
       else {
-        for (let k = 0; k < (env.rows ?? nodes); k++) {
+        const own = env.rows ?? nodes;
+        for (let k = 0; k < own; k++) {
           const i = Math.min(first + k, nodes - 1);
           const inside = first + k < nodes;
           if (inside) out[i * pitch + instance] = u[k];

@@ -1,7 +1,7 @@
 /** The records that the parts of an equation's time loop hand each other, for items and for teams. */
 import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
-import { Stage } from "../../operator/right-hand-side.ts";
+import { Row } from "../row.ts";
 import { Factors, Products, Rows, Scans } from "../team/records.ts";
 
 /** The parameters of a kernel of an equation, laid out as `equationKernel` describes. */
@@ -106,24 +106,6 @@ export const Fault = record({ fault: i32, node: i32, row: i32 });
  * of a matrix so far.
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
-
-/** A row of the time program: a stage, or an event, condition `condition` at `date`. */
-export const Row = record({
-  run: i32,
-  refactor: bool,
-  event: bool,
-  /** The stage ends a time step; of an event: the exercise boundary is recorded. */
-  stepEnd: bool,
-  /** u before this stage is what the next one calls v. */
-  keep: bool,
-  /** The obstacle is another one than at the last stage. */
-  obstacleChanges: bool,
-  condition: i32,
-  date: real,
-  /** A bit for each knock-out in force. */
-  mask: i32,
-  stage: Stage,
-});
 
 /** The arguments of the parts of a rollback that run before its first row. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };

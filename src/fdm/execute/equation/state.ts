@@ -9,10 +9,11 @@ const copyKept = (rows: number | undefined, load: boolean) =>
     name: load ? "loadKept" : "saveKept",
     params: { launch: Launch, place: Place, array: write(real), slot: i32, beyond: real },
     env: { rows, load },
-    body({ launch: { state, nodes, pitch }, place: { instance, first }, array, slot, beyond }, _gpu, { rows, load }) {
-      for (let k = 0; k < (rows ?? nodes); k++) {
+    body({ launch: { state, nodes, pitch }, place: { instance, first }, array, slot, beyond }, _gpu, env) {
+      const rows = env.rows ?? nodes;
+      for (let k = 0; k < rows; k++) {
         const at = (slot * nodes + Math.min(first + k, nodes - 1)) * pitch + instance;
-        if (load) array[k] = first + k < nodes ? state[at] : beyond;
+        if (env.load) array[k] = first + k < nodes ? state[at] : beyond;
         else if (first + k < nodes) state[at] = array[k];
       }
     },

@@ -27,13 +27,13 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
       const { nodes, pitch, table } = launch;
       const { u, z, inverse, lower, upper, obstacle, active, factor, dormant } = memory;
-      const { rates, ends, dormantRow } = cursor;
+      const { rates, live, held, dormantRow } = cursor;
       const { crankNicolson, alexander } = step;
       const rows = { a: lower, c: upper, nodes, hRate: rates.hRate };
       const factors = { inverse, lower, upper, start: step.start };
       let { next, slope, kink } = cursor.exercise;
       for (let k = 0; k < step.count; k++) {
-        if (env.hasBarriers) env.holdEnds(u, nodes, ends, rates.hRate);
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
         if (env.policy) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
         else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
         else {
@@ -52,7 +52,7 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
             over: alexander ? Math.SQRT2 : 1.0,
           });
         }
-        if (env.hasBarriers) env.holdEnds(u, nodes, ends, 0.0);
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
         if (env.hasKnockIns)
           env.dormantStep({
             coefficients: place.coefficients,
@@ -71,7 +71,8 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
         rates,
         exercise: { isExercised, next, slope, kink },
         surface: cursor.surface,
-        ends,
+        live,
+        held,
         dormantRow,
       };
     },

@@ -1,29 +1,16 @@
 import { fn, i32 } from "../../../kernel/index.ts";
-import { barrierWords, knockOut, liveObstacle, readEnds } from "../../conditions/barrier.ts";
+import { barrierWords, readHeld } from "../../conditions/barrier.ts";
 import { knockInWords, settleDormant } from "../../conditions/knock-in.ts";
 import { valueAt } from "../../operator/column.ts";
 import { CLOSED_WORDS, grownNode, readClosed } from "../../operator/read-coefficients.ts";
 import { readSurface } from "../../operator/read-surface.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
-import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
-import { atStart, Cursor, ItemPlace } from "./records.ts";
-
-/** Locates a work item: one item solves one instance. */
-export const placeOf = fn({
-  name: "placeOf",
-  params: { launch: Launch, globalId: i32 },
-  body({ launch: { instances, pitch, runs, table, coefficients }, globalId: instance }) {
-    return {
-      isActive: instance < instances,
-      firstRun: 0,
-      endRun: runs,
-      instance,
-      table: { values: table, pitch, instance },
-      coefficients: { values: coefficients, pitch, instance },
-    };
-  },
-});
+import { settle } from "../option/events.ts";
+import { Place } from "../option/place.ts";
+import { itemPlan } from "../option/plan.ts";
+import { KEPT_FACTORS, type SolverVariant } from "../variant.ts";
+import { atStart, Cursor } from "./records.ts";
 
 /**
  * Returns the function that allocates the arrays of a work item; arrays that a variant does not use have one element.
@@ -33,7 +20,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
   const onTheWay = exercise === "policy" || knockIns > 0;
   return fn({
     name: "allocate",
-    params: [ItemPlace],
+    params: [Place],
     env: {
       capacity,
       early: exercise === "none" ? 1 : capacity,
@@ -129,7 +116,8 @@ const layTable = (early: boolean) =>
   });
 
 /** Returns the function that sets the nodes, the values at expiry, and knock-outs and knock-ins at expiry. */
-export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: SolverVariant) {
+export function begin(variant: SolverVariant) {
+  const { exercise, shape, closed, barriers = 0, knockIns = 0 } = variant;
   const [early, timeDependent] = [exercise !== "none", exercise === "time-dependent"];
   return fn({
     name: "begin",
@@ -146,10 +134,9 @@ export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: S
       settleDormant: settleDormant(barriers, knockIns),
       knockInWords: knockInWords(barriers, knockIns),
       hasBarriers: barriers > 0,
-      knockOut: knockOut(barriers),
-      readEnds: readEnds(barriers),
+      settle: settle(itemPlan(variant)),
+      readHeld: readHeld(barriers),
       barrierWords: barrierWords(barriers),
-      liveObstacle,
     },
     *body({ launch, place, memory }, _gpu, env) {
       const { nodes, pitch, obstacleColumn, firstExercised } = launch;
@@ -168,20 +155,20 @@ export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: S
         env.settleDormant(coefficients, row, u, dormant, nodes, true);
         row += env.knockInWords;
       }
-      // Knocked out at nodes up to `low` and from `high` on.
-      let ends = { low: -1, high: nodes, lowHeld: false, highHeld: false, lowValue: 0.0, highValue: 0.0 };
+      let live = { low: -1, high: nodes, lowHeld: -1, highHeld: -1 };
+      let held = { lowValue: 0.0, highValue: 0.0 };
       if (env.hasBarriers) {
-        env.knockOut(coefficients, row, u, nodes);
-        ends = env.readEnds(coefficients, row);
+        live = env.settle({ launch, place, row, u, paid: obstacle });
+        held = env.readHeld(coefficients, row);
         row += env.barrierWords;
-        if (env.policy) env.liveObstacle(table, obstacleColumn, obstacle, nodes, ends);
       }
       return {
         row,
         rates: { hRate: 0.0, hFirst: 1.0, firstRate: 0.0 },
         exercise: { isExercised, next: env.closedWords * pitch + instance, slope: 1.0, kink: 0.0 },
         surface,
-        ends,
+        live,
+        held,
         dormantRow: 0,
       };
     },

@@ -4,11 +4,15 @@ import { substitute } from "../../conditions/brennan-schwartz.ts";
 import { exerciseBoundary } from "../../conditions/exercise-boundary.ts";
 import { iteratePolicy } from "../../conditions/policy.ts";
 import { assemble } from "../../operator/assemble.ts";
-import { rightHandSide as rightHandSideAt, Stage } from "../../operator/right-hand-side.ts";
+import { valueAt } from "../../operator/column.ts";
+import { pinsOf } from "../../operator/equation-variant.ts";
+import { pinnedOnAxis } from "../../operator/pinned.ts";
+import { Stage, stageSum } from "../../operator/right-hand-side.ts";
 import { FAULT } from "../../operator/status.ts";
 import { firstFault } from "../equation/faults.ts";
 import type { EquationPlan } from "../equation/plan.ts";
-import { atRow, atStart, Fault, Launch, Memory, Place, Row } from "../equation/records.ts";
+import { atRow, atStart, Fault, Launch, Memory, Place } from "../equation/records.ts";
+import { Row } from "../row.ts";
 
 /** Returns the function that assembles and factors I − hL. */
 export function factor({ variant }: EquationPlan) {
@@ -42,22 +46,28 @@ export function rightHandSide({ variant, pins }: EquationPlan) {
   return fn({
     name: "rightHandSide",
     params: { ...atStart, found: Fault, step: Row },
-    env: { pins, rightHandSideAt: rightHandSideAt(variant), firstFault, badPinned: FAULT.pinned },
+    env: {
+      pins,
+      stageSum: stageSum(variant),
+      pinnedOnAxis: pinnedOnAxis(pinsOf(variant)),
+      firstFault,
+      badPinned: FAULT.pinned,
+      valueAt,
+    },
     *body({ launch: { nodes }, place: { table, parameters }, memory, found: before, step }, _gpu, env) {
       const { u, v, source, lambda, right } = memory.state;
       const { mask, stage } = step;
       let found = before;
       for (let i = 0; i < nodes; i++) {
-        const r = env.rightHandSideAt({ i, nodes, u, v, source, lambda, table, parameters, mask, stage });
+        let r = env.stageSum({ at: i, u, v, source, lambda, stage });
+        if (env.pins) {
+          const S = env.valueAt(table, i);
+          const { pinned, value } = env.pinnedOnAxis({ i, nodes, S, parameters, mask, t: stage.tEnd });
+          if (pinned) r = u[i] + (value - u[i]) / stage.extrapolation;
+          const ok = Number.isFinite(r);
+          found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: step.run });
+        }
         right[i] = r;
-        if (env.pins)
-          found = env.firstFault({
-            before: found,
-            ok: Number.isFinite(r),
-            fault: env.badPinned,
-            node: i,
-            row: step.run,
-          });
       }
       return found;
     },

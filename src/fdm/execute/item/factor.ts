@@ -1,43 +1,13 @@
-import { fn, i32, real } from "../../../kernel/index.ts";
+import { fn } from "../../../kernel/index.ts";
 import { cutOff } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
 import { factorRows } from "../../operator/factor.ts";
 import { matrixRow, rowWeight } from "../../operator/matrix.ts";
 import { Coefficients, coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
-import { SLICE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
+import { SLICE_WORDS } from "../../operator/read-surface.ts";
+import { varianceAt } from "../option/variance.ts";
 import type { SolverVariant } from "../variant.ts";
-import { atRun, Cursor, Memory, ItemPlace } from "./records.ts";
-import { Launch } from "../variant.ts";
-
-/**
- * h·σ²S² at node i, whose price is `here`. `piece`: of a surface the piece of the slice where the search for the price
- * starts; where it ended is returned.
- */
-function varianceAt({ shape, volatility }: SolverVariant) {
-  return fn({
-    name: "varianceAt",
-    params: { launch: Launch, place: ItemPlace, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
-    env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
-    body({ launch, place, cursor: { surface }, of, i, here, piece }, _gpu, env) {
-      let found = piece;
-      let variance = of.hVariance * here * here;
-      if (env.shape === "table")
-        variance = of.hVariance * env.valueAt(place.table, (launch.obstacleColumn + 1) * launch.nodes + i);
-      if (env.volatility !== undefined && here > 0) {
-        const first = (launch.obstacleColumn + 1) * launch.nodes;
-        const sigma = Math.max(env.volatility(place.table, first, here, of.time) + of.shift, 0);
-        variance = of.h * sigma * sigma * here * here;
-      }
-      if (env.shape === "surface") {
-        const { first, spots, slice, move } = surface;
-        const on = env.surfaceSigma(launch.table, first, spots, slice, move, piece, here);
-        found = on.piece;
-        variance = of.h * on.sigma * on.sigma * here * here;
-      }
-      return { variance, piece: found };
-    },
-  });
-}
+import { atRun, atStart, Cursor } from "./records.ts";
 
 /**
  * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins),
@@ -47,7 +17,7 @@ function assembleRows(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, homogeneous = false } = variant;
   return fn({
     name: "assembleRows",
-    params: { launch: Launch, place: ItemPlace, memory: Memory, cursor: Cursor, of: Coefficients },
+    params: { ...atStart, cursor: Cursor, of: Coefficients },
     env: {
       varianceAt: varianceAt(variant),
       rowWeight,
@@ -60,6 +30,7 @@ function assembleRows(variant: SolverVariant) {
     body({ launch, place, memory, cursor, of }, _gpu, env) {
       const { x, inverse, lower, upper, rowLower, rowUpper } = memory;
       const last = launch.nodes - 1;
+      const row = (launch.obstacleColumn + 1) * launch.nodes;
       let excess = 1.0; // 1 − lower[i + 1]
       let here = x[last];
       let below = x[last - 1];
@@ -67,7 +38,7 @@ function assembleRows(variant: SolverVariant) {
       let piece = 0;
       for (let i = last; i >= 0; i--) {
         const hDown = here - below;
-        const on = env.varianceAt({ launch, place, cursor, of, i, here, piece });
+        const on = env.varianceAt({ table: place.table, of, slice: cursor.surface, row, i, here, piece });
         piece = on.piece;
         const weight = env.rowWeight(hDown, hUp, i === 0, i === last);
         const entries = env.matrixRow(
@@ -81,7 +52,7 @@ function assembleRows(variant: SolverVariant) {
           launch.firstExercised,
         );
         let { a, c } = entries;
-        if (env.cuts && env.cutOff(cursor.ends, i)) {
+        if (env.cuts && env.cutOff(cursor.live, i)) {
           a = 0.0;
           c = 0.0;
         }
@@ -130,7 +101,7 @@ export function factor(variant: SolverVariant) {
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
       const { coefficients } = place;
       const { inverse, lower, upper, rowLower, rowUpper } = memory;
-      const { exercise, surface, ends, dormantRow } = cursor;
+      const { exercise, surface, live, held, dormantRow } = cursor;
       let { row } = cursor;
       let { hRate, hFirst, firstRate } = cursor.rates;
       let { slice } = surface;
@@ -155,7 +126,7 @@ export function factor(variant: SolverVariant) {
         env.factorRows({
           rows: { a: rowLower, c: rowUpper, nodes: launch.nodes, hRate },
           ratio,
-          ends,
+          live,
           factors: { inverse, lower, upper, start: step.start },
         });
       }
@@ -164,8 +135,9 @@ export function factor(variant: SolverVariant) {
         row,
         rates: { hRate, hFirst, firstRate },
         exercise,
-        surface: { move: surface.move, spots: surface.spots, first: surface.first, slice },
-        ends,
+        surface: { move: surface.move, spots: surface.spots, first: surface.first, slice, piece: 0 },
+        live,
+        held,
         dormantRow,
       };
     },

@@ -1,17 +1,8 @@
 import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
-import { Ends } from "../../conditions/barrier.ts";
-import { Column } from "../../operator/column.ts";
+import { Held, Live } from "../../conditions/barrier.ts";
+import { Slice } from "../../operator/read-surface.ts";
+import { Place } from "../option/place.ts";
 import { Launch } from "../variant.ts";
-
-/** The instance of a work item, and its columns in the launch's buffers. */
-export const ItemPlace = record({
-  isActive: bool,
-  firstRun: i32,
-  endRun: i32,
-  instance: i32,
-  table: Column,
-  coefficients: Column,
-});
 
 /** The arrays of an instance in private memory, one value a node; arrays that a variant does not use have length 1. */
 export const Memory = record({
@@ -51,10 +42,11 @@ export const Cursor = record({
    * place of the next step's in the table.
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
-  /** A volatility surface: its parallel move, its spots and the next slice in the table. */
-  surface: record({ move: real, spots: i32, first: i32, slice: i32 }),
-  /** The nodes between which the trade is alive. */
-  ends: Ends,
+  /** A volatility surface, with the slice of the next factorisation. */
+  surface: Slice,
+  /** The nodes between which the trade is alive, and what is held at their ends. */
+  live: Live,
+  held: Held,
   /** The last event's words of what is dormant. */
   dormantRow: i32,
 });
@@ -74,7 +66,7 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback at its start. */
-export const atStart = { launch: Launch, place: ItemPlace, memory: Memory };
+export const atStart = { launch: Launch, place: Place, memory: Memory };
 /** The arguments of every part of the rollback within a run of steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 

@@ -1,6 +1,6 @@
 import { fn } from "../../../kernel/index.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { iterateRuns } from "./policy.ts";
 import { atRun } from "./records.ts";
 import { advanceRuns } from "./step.ts";
@@ -27,7 +27,8 @@ export function advance(plan: TeamPlan) {
     *body({ launch, place, memory, cursor, step }, gpu, env) {
       const { state, rows, factors, products, scans, paid, active } = memory;
       const { u, z } = state;
-      const { hRate, signOfFirst, reach, live, obstacle } = cursor;
+      const { factored, slice, live, obstacle } = cursor;
+      const { hRate, signOfFirst, reach } = factored;
       const { flag } = step;
       const crankNicolson = (flag & env.CRANK_NICOLSON) !== 0;
       const count = env.lasting ? flag >> env.STEPS_SHIFT : 1;
@@ -53,21 +54,7 @@ export function advance(plan: TeamPlan) {
         else yield* env.advanceRuns({ state, factors, products, scans, obstacle, steps, table: place.table });
         moves += 2 * launch.pitch * count;
       }
-      return {
-        row: step.row,
-        nextFlag: step.nextFlag,
-        flagAfter: step.flagAfter,
-        next: step.next,
-        hRate,
-        hLast: cursor.hLast,
-        signOfFirst,
-        needed: cursor.needed,
-        reach,
-        slice: cursor.slice,
-        live,
-        obstacle,
-        moves,
-      };
+      return { row: step.row, next: step.next, factored, slice, live, obstacle, moves };
     },
   });
 }

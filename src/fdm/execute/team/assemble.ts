@@ -2,60 +2,61 @@ import { fn, read, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
-import { surfaceSigma } from "../../operator/read-surface.ts";
-import { TeamPlace, Rows, Slice } from "./records.ts";
+import { Slice } from "../../operator/read-surface.ts";
+import { Place } from "../option/place.ts";
+import { varianceAt } from "../option/variance.ts";
+import { Rows } from "./records.ts";
 import { Launch } from "../variant.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 
 /**
  * Returns the function that computes the off-diagonal entries a and c of I − hL (`matrixRow`) in an item's run, from
  * the nodes x and their `weights`; 0 beyond the last node. It returns the piece of the surface at the run's first node,
  * where the next step starts its search.
  */
-export function assembleRuns({ rows, variant: { shape, volatility } }: TeamPlan) {
+export function assembleRuns({ rows, variant }: TeamPlan) {
   return fn({
     name: "assembleRuns",
     params: {
       launch: Launch,
-      place: TeamPlace,
+      place: Place,
       x: read(real),
       weights: read(real),
       rows: Rows,
       coefficients: Coefficients,
       slice: Slice,
     },
-    env: { count: rows, shape, matrixRow, surfaceSigma, valueAt, volatility: volatility?.call },
+    env: { count: rows, matrixRow, isSurface: variant.shape === "surface", varianceAt: varianceAt(variant) },
     body({ launch, place, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
       const { nodes, obstacleColumn, firstExercised } = launch;
       const { table, first } = place;
-      const { h, hVariance, hDrift, time, shift } = coefficients;
-      const { move, spots, first: firstSpot, slice: sliceAt, piece } = slice;
-      // Of a formula its spot and literals.
-      const varianceRow = (obstacleColumn + 1) * nodes;
-      const { values } = table;
+      const { hDrift } = coefficients;
+      const row = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
-      let at = piece;
-      let next = piece;
+      let at = slice.piece;
+      let next = at;
       for (let k = 0; k < env.count; k++) {
         const i = Math.min(first + k, last);
         const here = x[i];
         const hDown = here - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, last)] - here;
-        let variance = hVariance * here * here;
-        if (env.shape === "table") variance = hVariance * env.valueAt(table, varianceRow + i);
-        if (env.volatility !== undefined && here > 0) {
-          const sigma = Math.max(env.volatility(table, varianceRow, here, time) + shift, 0);
-          variance = h * sigma * sigma * here * here;
+        const on = env.varianceAt({ table, of: coefficients, slice, row, i, here, piece: at });
+        if (env.isSurface) {
+          at = on.piece;
+          if (k === 0) next = at;
         }
-        if (env.shape === "surface") {
-          const { piece: found, sigma } = env.surfaceSigma(values, firstSpot, spots, sliceAt, move, at, here);
-          at = found;
-          if (k === 0) next = found;
-          variance = h * sigma * sigma * here * here;
-        }
-        const row = env.matrixRow(hDrift * here, variance, hDown, hUp, weights[i], i === 0, i === last, firstExercised);
-        a[k] = first + k <= last ? row.a : 0.0;
-        c[k] = first + k <= last ? row.c : 0.0;
+        const entries = env.matrixRow(
+          hDrift * here,
+          on.variance,
+          hDown,
+          hUp,
+          weights[i],
+          i === 0,
+          i === last,
+          firstExercised,
+        );
+        a[k] = first + k <= last ? entries.a : 0.0;
+        c[k] = first + k <= last ? entries.c : 0.0;
       }
       return next;
     },
@@ -74,7 +75,7 @@ export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan
     name: "rescaleRuns",
     params: {
       launch: Launch,
-      place: TeamPlace,
+      place: Place,
       x: read(real),
       weights: read(real),
       rows: Rows,

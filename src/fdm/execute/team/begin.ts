@@ -4,10 +4,11 @@ import { valueAt } from "../../operator/column.ts";
 import { CLOSED_WORDS, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { readSurface } from "../../operator/read-surface.ts";
 import { readAhead } from "./ahead.ts";
-import { holdRuns, settleRuns } from "./barrier.ts";
+import { settle } from "../option/events.ts";
+import type { TeamPlan } from "../option/plan.ts";
+import { holdRuns } from "./barrier.ts";
 import { layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
-import type { TeamPlan } from "./plan.ts";
 import { atStart } from "./records.ts";
 import { FAR } from "./scan.ts";
 
@@ -89,7 +90,7 @@ export function begin(plan: TeamPlan) {
       expireClosed: expireClosed(plan),
       expireTable: expireTable(plan),
       readSurface: readSurface(shape),
-      settleRuns: settleRuns(plan),
+      settle: settle(plan),
       holdRuns: holdRuns(barriers, rows),
       barrierWords: barrierWords(barriers),
       readCoefficients: readCoefficients(shape === "formula"),
@@ -126,25 +127,19 @@ export function begin(plan: TeamPlan) {
       if (gpu.localId() === 0) gpu.atomicStore(scans.counter, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { move, spots, first: firstSpot, slice } = env.readSurface(table, tail);
+      const slice = env.readSurface(table, tail);
       let live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
       if (env.hasBarriers) {
-        live = env.settleRuns({ launch, place, row: 0, u, paid });
+        live = env.settle({ launch, place, row: 0, u, paid });
         env.holdRuns(coefficients, 0, live, u);
       }
       let next = { h: 0.0, hVariance: 0.0, hDrift: 0.0, hRate: 0.0, time: 0.0, shift: 0.0 };
       if (!env.lasting) next = env.readCoefficients(coefficients, env.barrierWords);
       return {
         row: env.barrierWords,
-        nextFlag: flags[0],
-        flagAfter: runs > 1 ? flags[1] : 0,
-        next,
-        hRate: 0.0,
-        hLast: 1.0,
-        signOfFirst: 1.0,
-        needed: env.FAR,
-        reach: 0,
-        slice: { move, spots, first: firstSpot, slice, piece: 0 },
+        next: { flag: flags[0], flagAfter: runs > 1 ? flags[1] : 0, coefficients: next },
+        factored: { hRate: 0.0, hLast: 1.0, signOfFirst: 1.0, needed: env.FAR, reach: 0 },
+        slice,
         live,
         obstacle: { paid, before, after, isFirstExercised },
         moves: env.closedWords * pitch + instance,

@@ -1,72 +1,55 @@
 import { fn } from "../../../kernel/index.ts";
-import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
+import { barrierWords } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
 import { EVENTS, FLAGS } from "../../time/flags.ts";
-import { holdRuns, knockOutRuns, settleRuns } from "./barrier.ts";
-import { payRuns } from "./dividend.ts";
+import { applyDividend, settle } from "../option/events.ts";
+import type { TeamPlan } from "../option/plan.ts";
+import { holdRuns } from "./barrier.ts";
 import { exerciseRuns } from "./exercise.ts";
 import { layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
-import type { TeamPlan } from "./plan.ts";
 import { atRun, atStart, Cursor } from "./records.ts";
 
 /** V(S) ← V(S − dividend), through workgroup memory, into u; returns the row of coefficients after the dividend's. */
-function applyDividend(plan: TeamPlan) {
-  const { team, rows, early, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;
-  const { closed, barriers = 0 } = variant;
+function payRuns(plan: TeamPlan) {
+  const { team, rows, eventful, scaled, metrics, variant } = plan;
   return fn({
-    name: "applyDividend",
+    name: "payRuns",
     params: { ...atStart, cursor: Cursor },
     env: {
       count: rows,
-      early,
-      policy,
-      hasBarriers,
       // After an event that may end a segment the solution is as it is already.
       rescales: scaled && !eventful,
       metrics,
-      layNodes: layNodes(team, closed),
+      layNodes: layNodes(team, variant.closed),
       layWeights: layWeights(team),
       layMetrics: layMetrics(plan),
-      payRuns: payRuns(rows, hasBarriers),
-      crossRuns: knockOutRuns(barriers, rows, true),
-      crossWords: CROSSING_WORDS * barriers,
+      applyDividend: applyDividend(plan),
       valueAt,
     },
-    *body({ launch, place, memory, cursor }, gpu, env) {
-      const { nodes, obstacleColumn } = launch;
+    *body({ launch, place, memory, cursor: { live, row } }, gpu, env) {
+      const { nodes } = launch;
       const { table, coefficients, first } = place;
       const { mesh, state, factors, paid } = memory;
       const { x, values } = mesh;
       const { u } = state;
-      const { live } = cursor;
-      let { row } = cursor;
       const keep = env.valueAt(coefficients, row);
       const cash = env.valueAt(coefficients, row + 1);
-      row += 2;
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       yield; // the last metrics or weights have been read
       if (env.metrics) env.layNodes(x, table, nodes);
       for (let k = 0; k < env.count; k++) if (first + k < nodes) values[first + k] = u[k];
       yield;
-      env.payRuns({ mesh, first, u, nodes, keep, cash, live });
+      const of = { launch, place, x, values, u, paid, dormant: u, scratch: u, dormantRow: 0, live, row, keep, cash };
+      const next = env.applyDividend(of);
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= factors.gain[k];
-      // Before the date other nodes of a barrier's trade may be alive.
-      if (env.hasBarriers && env.policy)
-        for (let k = 0; k < env.count; k++)
-          u[k] = Math.max(u[k], env.valueAt(table, obstacleColumn * nodes + Math.min(first + k, nodes - 1)));
-      else if (env.early) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
-      if (env.hasBarriers) {
-        env.crossRuns(coefficients, row, first, u);
-        row += env.crossWords;
-      }
       yield;
       if (env.metrics) yield* env.layMetrics(mesh, launch, place);
       else {
         env.layWeights(x, values, nodes);
         yield;
       }
-      return row;
+      return next;
     },
   });
 }
@@ -91,47 +74,28 @@ export function applyEvents(plan: TeamPlan) {
       hasBarriers,
       unscales: scaled && eventful,
       exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
-      applyDividend: applyDividend(plan),
-      settleRuns: settleRuns(plan),
+      payRuns: payRuns(plan),
+      settle: settle(plan),
       holdRuns: holdRuns(barriers, rows),
       barrierWords: barrierWords(barriers),
     },
     *body({ launch, place, memory, cursor, step: { flag } }, gpu, env) {
       const { mesh, state, factors, scans, paid } = memory;
       const { u, z } = state;
-      let { row } = cursor;
-      let { low, high, lowHeld, highHeld } = cursor.live;
+      let { row, live } = cursor;
       if (env.unscales && (flag & env.EVENTS) !== 0)
         for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       if (env.dates && (flag & env.EXERCISE) !== 0)
         yield* env.exerciseRuns({ launch, place, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
-      if (env.dividends && (flag & env.DIVIDEND) !== 0)
-        row = yield* env.applyDividend({ launch, place, memory, cursor });
+      if (env.dividends && (flag & env.DIVIDEND) !== 0) row = yield* env.payRuns({ launch, place, memory, cursor });
       if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
-        const live = env.settleRuns({ launch, place, row, u, paid });
-        low = live.low;
-        high = live.high;
-        lowHeld = live.lowHeld;
-        highHeld = live.highHeld;
+        live = env.settle({ launch, place, row, u, paid });
         if (env.policy) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
         env.holdRuns(place.coefficients, row, live, u);
         row += env.barrierWords;
       }
-      return {
-        row,
-        nextFlag: cursor.nextFlag,
-        flagAfter: cursor.flagAfter,
-        next: cursor.next,
-        hRate: cursor.hRate,
-        hLast: cursor.hLast,
-        signOfFirst: cursor.signOfFirst,
-        needed: cursor.needed,
-        reach: cursor.reach,
-        slice: cursor.slice,
-        live: { low, high, lowHeld, highHeld },
-        obstacle: cursor.obstacle,
-        moves: cursor.moves,
-      };
+      const { next, factored, slice, obstacle, moves } = cursor;
+      return { row, next, factored, slice, live, obstacle, moves };
     },
   });
 }

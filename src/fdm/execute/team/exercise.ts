@@ -3,7 +3,8 @@ import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
-import { Factors, Obstacle, TeamPlace } from "./records.ts";
+import { Place } from "../option/place.ts";
+import { Factors, Obstacle } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /**
@@ -19,7 +20,7 @@ interface ObstacleOf {
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
-    params: [Launch, TeamPlace, read(real), write(real)],
+    params: [Launch, Place, read(real), write(real)],
     env: { rows, closed, laid, closedNode, readClosed },
     body([{ nodes, obstacleColumn }, { table, first }, x, paid], gpu, env) {
       if (env.closed) {
@@ -49,7 +50,7 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
     name: "thresholdRuns",
-    params: { launch: Launch, place: TeamPlace, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
+    params: { launch: Launch, place: Place, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
     env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }) },
     body({ launch, place, x, lower, obstacle, u }, _gpu, { rows, obstacleRuns }) {
       const threshold = obstacle.paid;
@@ -80,7 +81,7 @@ export function sourceRuns(rows: number, closed: boolean) {
     name: "sourceRuns",
     params: {
       launch: Launch,
-      place: TeamPlace,
+      place: Place,
       x: read(real),
       factors: Factors,
       hRate: real,
@@ -158,7 +159,7 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
     name: "exerciseRuns",
     params: {
       launch: Launch,
-      place: TeamPlace,
+      place: Place,
       x: read(real),
       u: write(real),
       obstacle: write(real),

@@ -1,8 +1,8 @@
 import { fn, type Precision } from "../../../kernel/index.ts";
 import { AHEAD_WORDS } from "./ahead.ts";
 import { END_WORDS } from "./metrics.ts";
-import type { TeamPlan } from "./plan.ts";
-import { TeamPlace } from "./records.ts";
+import type { TeamPlan } from "../option/plan.ts";
+import { Place } from "../option/place.ts";
 import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
@@ -29,7 +29,7 @@ export function allocate({ team, variant, rows, parts, lasting, policy, metrics,
   const byNeighbours = lasting && !policy;
   return fn({
     name: "allocate",
-    params: [TeamPlace],
+    params: [Place],
     env: {
       options: team.options,
       items: team.items,

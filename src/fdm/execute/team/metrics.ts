@@ -1,8 +1,9 @@
 import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import type { TeamPlan } from "./plan.ts";
-import { Mesh, TeamPlace, Rows } from "./records.ts";
+import type { TeamPlan } from "../option/plan.ts";
+import { Place } from "../option/place.ts";
+import { Mesh, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */
 const NEGLIGIBLE = 1e-30;
@@ -54,7 +55,7 @@ export const END_WORDS = 4;
 export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
     name: "layMetrics",
-    params: [Mesh, Launch, TeamPlace],
+    params: [Mesh, Launch, Place],
     env: { rows, shape, rowMetrics, valueAt },
     *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
@@ -106,7 +107,7 @@ export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
-    params: { place: TeamPlace, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
     env: { count: rows },
     body({ place: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;

@@ -1,21 +1,21 @@
 import { fn, read, real, write } from "../../../kernel/index.ts";
-import { Bound, boundAt, MAX_ROUNDS } from "../../conditions/policy.ts";
+import { Live } from "../../conditions/barrier.ts";
+import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns, type PolicyRows } from "./factor.ts";
-import { Diagonal, Factors, Live, Products, Rows, Scans } from "./records.ts";
+import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import type { Team } from "./team.ts";
 
-/** Improves the policy on an item's run as `improvePolicy` does; y beyond its ends comes from the neighbours. */
-function improveRuns({ items, shuffles }: Team, rows: number, policy: PolicyRows) {
+/** y beside an item's run, of the neighbours. */
+function besideRuns({ items, shuffles }: Team, rows: number) {
   return fn({
-    name: "improveRuns",
-    params: { y: read(real), rows: Rows, diagonal: Diagonal, right: read(real), bound: Bound, scratch: write(real) },
-    env: { count: rows, last: rows - 1, items, shuffles, varying: policy === "varying", boundAt },
-    *body({ y, rows: { a, c }, diagonal: { active, decays, decay }, right, bound, scratch }, gpu, env) {
-      const { count, last, items, shuffles, varying } = env;
+    name: "besideRuns",
+    params: [read(real), write(real)],
+    env: { last: rows - 1, items, shuffles },
+    *body([y, scratch], gpu, { last, items, shuffles }) {
       const item = gpu.localId();
       let below = 0.0;
       let beyond = 0.0;
@@ -29,24 +29,7 @@ function improveRuns({ items, shuffles }: Team, rows: number, policy: PolicyRows
         below = scratch[items + Math.max(item - 1, 0)];
         beyond = scratch[Math.min(item + 1, items - 1)];
       }
-      let changes = 0;
-      for (let k = 0; k < count; k++) {
-        // Of the ends a or c is 0 where there is no neighbour.
-        const above = k === last ? beyond : y[Math.min(k + 1, last)];
-        if (active[k] > 0.5) {
-          const own = y[k] * (varying ? decays[k] : decay);
-          const multiplier = own + a[k] * (y[k] - below) + c[k] * (y[k] - above) - right[k];
-          if (multiplier < 0) {
-            active[k] = 0.0;
-            changes++;
-          }
-        } else if (y[k] < env.boundAt(bound, k)) {
-          active[k] = 1.0;
-          changes++;
-        }
-        below = y[k];
-      }
-      return changes;
+      return { below, beyond };
     },
   });
 }
@@ -82,19 +65,23 @@ export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBar
       reachOf: reachOf(team),
       eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       substituteRuns: substituteRuns(team, rows),
-      improveRuns: improveRuns(team, rows, policy),
+      besideRuns: besideRuns(team, rows),
+      improvePolicy: improvePolicy(rows, policy === "varying"),
     },
     *body({ rows, diagonal, right, bound, z, factors, products, scans, live }, _gpu, env) {
       const { scratch, counter, result } = scans;
+      const { active, decays, decay } = diagonal;
+      const system = { nodes: env.count, diagonal: decays, decay, a: rows.a, c: rows.c, right };
       let unconverged = 1;
       for (let round = 0; round < env.MAX_ROUNDS; round++) {
         const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
         const reach = env.reachOf(yield* env.factorRuns(of));
         if (env.hasBarriers) env.pinRuns(factors.gain, live, 1);
-        for (let k = 0; k < env.count; k++) z[k] = diagonal.active[k] > 0.5 ? env.boundAt(bound, k) : right[k];
+        for (let k = 0; k < env.count; k++) z[k] = active[k] > 0.5 ? env.boundAt(bound, k) : right[k];
         yield* env.eliminateRuns({ rhs: z, z, factors, products, scans, reach });
         yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
-        const changes = yield* env.improveRuns({ y: z, rows, diagonal, right, bound, scratch });
+        const { below, beyond } = yield* env.besideRuns(z, scratch);
+        const changes = env.improvePolicy({ system, bound, y: z, active, below, beyond });
         if ((yield* env.total(changes, counter, result)) === 0) {
           unconverged = 0;
           break;

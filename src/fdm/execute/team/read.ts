@@ -1,39 +1,35 @@
 import { fn } from "../../../kernel/index.ts";
-import { WINDOW } from "../../read/interpolation.ts";
-import { pointValue, pointWords } from "../../read/point.ts";
+import type { TeamPlan } from "../option/plan.ts";
+import { readValues } from "../option/read.ts";
 import { obstacleRuns } from "./exercise.ts";
 import { layNodes } from "./nodes.ts";
-import type { TeamPlan } from "./plan.ts";
+
 import { atStart, Cursor } from "./records.ts";
 
 /**
  * Returns the function that copies the solution into workgroup memory and reads windows and points from there, shared
  * among the items; see `solverKernel`.
  */
-export function readSolution({ team, rows, early, timeDependent, held, scaled, summed, metrics, variant }: TeamPlan) {
+export function readSolution(plan: TeamPlan) {
+  const { team, rows, timeDependent, held, scaled, summed, metrics, variant } = plan;
   const { closed, points = false } = variant;
   return fn({
     name: "readSolution",
     params: { ...atStart, cursor: Cursor },
     env: {
       count: rows,
-      items: team.items,
       held,
       scaled,
       isSummed: summed,
       metrics,
-      timeDependent,
-      closed,
-      hasPoints: points,
-      WINDOW,
+      hasMoves: timeDependent && points,
       layNodes: layNodes(team, closed),
       obstacleRuns: obstacleRuns(rows, { closed, laid: true }),
-      pointWords: pointWords(closed),
-      pointValue: pointValue({ closed, american: early, timeDependent, hasKnockIns: false }),
+      readValues: readValues(plan),
     },
     *body({ launch, place, memory, cursor }, gpu, env) {
-      const { pitch, nodes, runs, obstacleColumn, start, out } = launch;
-      const { instance, isOwner, table, coefficients, item, first } = place;
+      const { pitch, nodes, runs } = launch;
+      const { table, first } = place;
       const { mesh, state, factors, paid, kept } = memory;
       const { x, values } = mesh;
       const { u, z } = state;
@@ -49,28 +45,14 @@ export function readSolution({ team, rows, early, timeDependent, held, scaled, s
         if (first + k < nodes) values[first + k] = premium ? z[k] + value : value;
       }
       yield;
-      const windows = isOwner ? launch.windows : 0;
-      for (let k = item; k < windows * env.WINDOW; k += env.items) {
-        const window = (k / env.WINDOW) | 0;
-        const i = start[window * pitch + instance] + k - window * env.WINDOW;
-        out[k * pitch + instance] = values[i];
-        if (env.closed) out[(launch.windows * env.WINDOW + k) * pitch + instance] = x[i];
+      // What exercise pays is φ·(slope·x) − kink where the obstacle moves: that of the last step.
+      let slope = 1.0;
+      let kink = 0.0;
+      if (env.hasMoves && runs > 0) {
+        slope = table.values[cursor.moves - 2 * pitch];
+        kink = table.values[cursor.moves - pitch];
       }
-      if (env.hasPoints) {
-        const points = isOwner ? launch.points : 0;
-        // What exercise pays is φ·(slope·x) − kink where the obstacle moves: that of the last step.
-        let slope = 1.0;
-        let kink = 0.0;
-        if (env.timeDependent && runs > 0) {
-          slope = table.values[cursor.moves - 2 * pitch];
-          kink = table.values[cursor.moves - pitch];
-        }
-        const read = (env.closed ? 2 : 1) * launch.windows * env.WINDOW;
-        const obstacleRow = obstacleColumn * nodes;
-        const of = { table, coefficients, nodes, x, u: values, dormant: values, obstacleRow, slope, kink };
-        for (let point = item; point < points; point += env.items)
-          out[(read + point) * pitch + instance] = env.pointValue({ of, row: cursor.row + point * env.pointWords });
-      }
+      env.readValues({ launch, place, x, u: values, dormant: values, row: cursor.row, slope, kink });
     },
   });
 }

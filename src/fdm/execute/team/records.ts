@@ -2,27 +2,12 @@
  * The records that the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes
  * with them.
  */
-import { bool, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
-import { Column } from "../../operator/column.ts";
+import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { Live } from "../../conditions/barrier.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
+import { Slice } from "../../operator/read-surface.ts";
+import { Place } from "../option/place.ts";
 import { Launch } from "../variant.ts";
-
-/** The instance of a work item, its columns in the launch's buffers, and the item's run of nodes. */
-export const TeamPlace = record({
-  isActive: bool,
-  firstRun: i32,
-  endRun: i32,
-  instance: i32,
-  /** True where the item writes results: not where it does again what others do. */
-  isOwner: bool,
-  table: Column,
-  coefficients: Column,
-  /** The number of the item among the instance's, and of the instance among the group's. */
-  item: i32,
-  option: i32,
-  /** The run's first node. */
-  first: i32,
-});
 
 /**
  * The workgroup memory of an instance. Nodes are in `x`; `values` holds their weights (`rowWeight`) or the solution,
@@ -37,9 +22,6 @@ export const Mesh = record({
   bounds: write(real),
   ends: write(real),
 });
-
-/** A surface and its slice for a step, see `readSurface`, with the piece that holds the run's first node. */
-export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /** The off-diagonal entries of rows (−a, 1 + hr + a + c, −c) of I − hL. */
 export const Rows = record({ a: write(real), c: write(real) });
@@ -96,12 +78,6 @@ export const Obstacle = record({
 });
 
 /**
- * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those
- * whose value is held, −1 where the run has none. All may lie far outside the run.
- */
-export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
-
-/**
  * A run of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
  * `moves` is the word of the table with the first step's slope of a time-dependent obstacle.
  */
@@ -129,15 +105,14 @@ export const Memory = record({
   kept: Kept,
 });
 
-/** The numbers that change from run to run, and those computed before the first run. */
-export const Cursor = record({
-  /** The next row of coefficients. */
-  row: i32,
-  /** The words of the next run and of the one after it. */
-  nextFlag: i32,
-  flagAfter: i32,
-  /** The next factorisation's coefficients, where every step is factored. */
-  next: Coefficients,
+/**
+ * What is read ahead of the time program: the words of the next run and of the one after it, and the next
+ * factorisation's coefficients, where every step is factored.
+ */
+export const Ahead = record({ flag: i32, flagAfter: i32, coefficients: Coefficients });
+
+/** The numbers that belong to a factorisation. */
+export const Factored = record({
   hRate: real,
   /** h of the rows that `rescaleRuns` starts from. */
   hLast: real,
@@ -146,14 +121,20 @@ export const Cursor = record({
   /** The reach that the factorisation before returned, and how far scans go by that. */
   needed: i32,
   reach: i32,
+});
+
+/** The numbers that change from run to run, and those computed before the first run. */
+export const Cursor = record({
+  /** The next row of coefficients. */
+  row: i32,
+  next: Ahead,
+  factored: Factored,
   slice: Slice,
   live: Live,
   obstacle: Obstacle,
   /** The place in the table of the next step's slope and kink, of a time-dependent obstacle. */
   moves: i32,
 });
-/** The value type of the record `Cursor`. */
-export type Cursor = ValueOf<typeof Cursor>;
 
 /** A run of equal steps, decoded from the time program. */
 export const Step = record({
@@ -163,14 +144,12 @@ export const Step = record({
   event: bool,
   /** The cursor's row after the run's word and coefficients have been read, but for events. */
   row: i32,
-  nextFlag: i32,
-  flagAfter: i32,
-  next: Coefficients,
+  next: Ahead,
   /** The coefficients of the run. */
   coefficients: Coefficients,
 });
 
 /** The arguments of every part of the rollback at its start. */
-export const atStart = { launch: Launch, place: TeamPlace, memory: Memory };
+export const atStart = { launch: Launch, place: Place, memory: Memory };
 /** The arguments of every part of the rollback within a run of steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -7,7 +7,7 @@ import { cutRuns, pinRuns } from "./barrier.ts";
 import { sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics } from "./metrics.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { weighRuns } from "./sums.ts";
@@ -50,7 +50,7 @@ function makeRows(plan: TeamPlan) {
           rows,
           gain: factors.gain,
           before: { a: summed ? kept.rows.a : factors.lower, c: summed ? kept.rows.c : factors.upper },
-          ratio: step.coefficients.h * gpu.reciprocal(cursor.hLast) * rowScale,
+          ratio: step.coefficients.h * gpu.reciprocal(cursor.factored.hLast) * rowScale,
           coefficients,
         });
       else piece = env.assembleRuns({ launch, place, x, weights, rows, coefficients, slice });
@@ -108,7 +108,7 @@ export function factor(plan: TeamPlan) {
           if (premium) u[k] -= 0.5 * paid[k];
           u[k] *= gpu.reciprocal(summed ? kept.multiple[k] : gain[k]);
         }
-      let { needed, reach, hLast, signOfFirst } = cursor;
+      let { needed, reach, hLast, signOfFirst } = cursor.factored;
       let found = slice.piece;
       let again = false;
       do {
@@ -147,14 +147,8 @@ export function factor(plan: TeamPlan) {
       if (summed) env.weighRuns({ u, doubled: paid, multiple: kept.multiple, factors });
       return {
         row: cursor.row,
-        nextFlag: cursor.nextFlag,
-        flagAfter: cursor.flagAfter,
         next: cursor.next,
-        hRate,
-        hLast,
-        signOfFirst,
-        needed,
-        reach,
+        factored: { hRate, hLast, signOfFirst, needed, reach },
         slice: { move: slice.move, spots: slice.spots, first: slice.first, slice: sliceAt, piece },
         live,
         obstacle,

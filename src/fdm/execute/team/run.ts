@@ -3,7 +3,7 @@ import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
 import { FLAGS } from "../../time/flags.ts";
 import { coefficientsAhead } from "./ahead.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
@@ -28,22 +28,22 @@ export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
       coefficientsAhead: coefficientsAhead(shape === "formula"),
     },
     body({ launch: { runs, flags }, place, memory, cursor, run }, _gpu, env) {
-      const flag = cursor.nextFlag;
-      const nextFlag = cursor.flagAfter;
+      const { flag, flagAfter: nextFlag } = cursor.next;
       const flagAfter = run + 2 < runs ? flags[run + 2] : 0;
       const refactor = (flag & env.REFACTOR) !== 0;
-      let coefficients = cursor.next;
+      let { coefficients } = cursor.next;
       if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.coefficients, cursor.row);
       let row = cursor.row;
       if (refactor) row += env.coefficientWords;
-      let next = cursor.next;
+      let ahead = cursor.next.coefficients;
       if (!env.lasting && (nextFlag & env.REFACTOR) !== 0) {
         const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
         const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
-        next = env.readCoefficients(place.coefficients, row + paid + settled);
+        ahead = env.readCoefficients(place.coefficients, row + paid + settled);
       }
       // Each event asks for itself: a branch around them all costs registers (sm_90: up to 60 bytes are spilled more).
-      return { run, flag, refactor, event: env.hasEvents, row, nextFlag, flagAfter, next, coefficients };
+      const next = { flag: nextFlag, flagAfter, coefficients: ahead };
+      return { run, flag, refactor, event: env.hasEvents, row, next, coefficients };
     },
   });
 }

@@ -15,8 +15,11 @@ export interface Stage {
   readonly at: number;
   /** The time to which u belongs after the stage, as a fraction of the step: t + Δt − end·Δt. */
   readonly end: number;
+  /** The weight of u on the right-hand side. */
   readonly fromU: number;
+  /** The weight of v, the solution before the previous stage, on the right-hand side. */
   readonly fromV: number;
+  /** The factor of y − u in the new u. */
   readonly extrapolation: number;
 }
 
@@ -36,6 +39,7 @@ export interface Correction {
 
 /** A time-stepping scheme: its order of convergence and its stages. */
 export interface TimeScheme {
+  /** The order of convergence in time. */
   readonly order: 1 | 2;
   readonly stages: readonly Stage[];
   /** The second sweep of an alternating-direction scheme; without one, u′ = u + D. */

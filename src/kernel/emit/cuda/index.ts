@@ -1,4 +1,4 @@
-/** Prints KernelIR as CUDA C++ for NVRTC. No device is needed: IR goes in, text comes out. */
+/** Writes KernelIR as CUDA C++ for NVRTC. This is a pure translation to text, which needs no device. */
 import { PrecisionError } from "../../../errors.ts";
 import { type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { Lines } from "../c-like/lines.ts";

@@ -1,4 +1,4 @@
-/** The compilation of KernelIR to WebAssembly SIMD. */
+/** Compiles KernelIR to WebAssembly with SIMD. */
 export type { WasmOptions } from "./kernel.ts";
 export { emitWasm } from "./kernel.ts";
 export type { ArgumentLayout } from "./plan.ts";

@@ -1,4 +1,4 @@
-/** Prints KernelIR in f32 or f32x2 as WGSL. No device is needed: IR goes in, text comes out. */
+/** Writes KernelIR in f32 or f32x2 as WGSL. This is a pure translation to text, which needs no device. */
 import { PrecisionError } from "../../../errors.ts";
 import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";

@@ -38,7 +38,7 @@ class Analysis {
     this.#findDecisive(ir.body, false);
   }
 
-  /** Marks the locals that become varying by what is known so far; says whether there were any. */
+  /** Marks the locals that vary as a result of those marked so far. Returns whether there were any. */
   pass(): boolean {
     this.#changed = false;
     this.#visitAll(this.#ir.body, true);

@@ -35,8 +35,11 @@ export interface Formula {
   /** The number of inputs of the kernel for each option, and of its `outputs`. */
   readonly inputs: number;
   readonly outputs: number;
+  /** Returns the further inputs of the kernel for a row. */
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
+  /** Returns theta of a trade per year, in the currency. */
   readonly thetaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
+  /** Returns vega of a trade per unit of volatility, in the currency. */
   readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
   /**
    * Returns the error estimates of the sensitivities; `rounding` is the rounding error of values, relative to the spot.

@@ -310,7 +310,7 @@ class FdmPlan implements MethodPlan {
     const [value, delta, gamma] = [rows.value(row, 0), rows.delta[row], rows.gamma[row]];
     const estimate = rows.estimate(row, 0);
     results.value[trade] = value;
-    results.errorEstimate[trade] = estimate + roundingError(precision, spot, value);
+    results.errorEstimate[trade] = estimate + roundingError(precision, spot, rows.magnitude(row, 0));
     if (settings.greeks !== "none") {
       results.delta[trade] = delta;
       results.gamma[trade] = gamma;
@@ -369,7 +369,7 @@ class FdmPlan implements MethodPlan {
     for (let k = 1; k <= count; k++) {
       const value = this.#rows.value(row, k);
       scenarioValues[to * count + k - 1] = value;
-      const rounding = roundingError(this.#batch.precision, spots[k], value);
+      const rounding = roundingError(this.#batch.precision, spots[k], this.#rows.magnitude(row, k));
       largest = Math.max(largest, this.#rows.estimate(row, k) + rounding);
     }
     scenarioErrors[to] = largest;

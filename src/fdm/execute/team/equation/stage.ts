@@ -1,18 +1,18 @@
 /** A stage of an equation's time step, in which a team's items have a run of nodes each. */
 import { fn, i32 } from "../../../../kernel/index.ts";
 import { pinsOf } from "../../../operator/equation-variant.ts";
-import { isPinned, pinnedValue, sideOnAxis } from "../../../operator/pinned.ts";
+import { pinnedOnAxis } from "../../../operator/pinned.ts";
 import { stageSum, Stage } from "../../../operator/right-hand-side.ts";
-import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { firstFault } from "../../equation/faults.ts";
 import type { TeamEquationPlan } from "../../equation/plan.ts";
-import { atStart, Fault, Memory, Row } from "../../equation/records.ts";
+import { atStart, Fault, Memory } from "../../equation/records.ts";
+import { Row } from "../../row.ts";
 import { iterateRuns } from "../policy.ts";
 import { eliminateRuns, substituteRuns } from "../step.ts";
 import { projectRuns } from "./project.ts";
 
-/** Returns the function that makes a stage's right-hand side, see `rightHandSide`. */
+/** Returns the function that makes a stage's right-hand side. */
 export function rightHandSideRuns(plan: TeamEquationPlan) {
   const { rows, variant, pins } = plan;
   return fn({
@@ -38,28 +38,21 @@ function pinRuns({ team, rows, variant }: TeamEquationPlan) {
     env: {
       rows,
       items: team.items,
-      isPinned: isPinned(pinsOf(variant)),
-      pinnedValue: pinnedValue(pinsOf(variant)),
-      sideOnAxis,
-      stateOnAxis,
+      pinnedOnAxis: pinnedOnAxis(pinsOf(variant)),
       firstFault,
       badPinned: FAULT.pinned,
     },
     *body({ launch: { nodes }, place: { item, first, parameters }, memory, found: before, step }, gpu, env) {
       const { mesh, u: values, beside } = memory.all;
       const { u, right } = memory.state;
-      const { tEnd } = step.stage;
-      const back = gpu.reciprocal(step.stage.extrapolation);
+      const { tEnd: t, extrapolation } = step.stage;
+      const back = gpu.reciprocal(extrapolation);
       const last = nodes - 1;
       let found = before;
       for (let i = item; i < nodes; i += env.items) {
-        const state = env.stateOnAxis({ t: tEnd, at: mesh[i], parameters });
-        const at = { state, side: env.sideOnAxis(i, last), mask: step.mask };
-        const pinned = env.isPinned(at);
-        let end = 0.0;
-        if (pinned) end = env.pinnedValue(at);
-        values[i] = end;
-        beside[i] = pinned ? 1.0 : 0.0;
+        const end = env.pinnedOnAxis({ i, nodes, S: mesh[i], parameters, mask: step.mask, t });
+        values[i] = end.value;
+        beside[i] = end.pinned ? 1.0 : 0.0;
       }
       yield;
       for (let k = 0; k < env.rows; k++) {

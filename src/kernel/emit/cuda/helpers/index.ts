@@ -1,6 +1,6 @@
 /**
- * Helper functions in the namespace `fk` that give operations the IR's meaning where C++ or CUDA leaves something open.
- * Only the helpers that a kernel uses are printed.
+ * CUDA helper functions, in the namespace `fk`, for operations that C++ or CUDA leaves undefined in cases that the IR
+ * defines. Only the helpers that a kernel uses are printed.
  */
 import type { KernelIR } from "../../../ir.ts";
 import type { HelperText } from "./inline.ts";

@@ -1,21 +1,31 @@
 import type { SolverVariant } from "../variant.ts";
-import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
+import { MAX_RESIDENT_ROWS, partsOf, type Team } from "../team/team.ts";
 
-/** The choices from which a team kernel's code follows: its team, the variant, and the algorithms of a step. */
-export interface TeamPlan {
-  readonly team: Team;
+/** The choices from which the code of an option's kernel follows: who solves an instance, and the variant. */
+export interface OptionPlan {
   readonly variant: SolverVariant;
-  /** The number of rows of an item's run, and parts that they are worked on in. */
-  readonly rows: number;
-  readonly parts: number;
-  /** True where factors last for a run of steps; otherwise every step is factored. */
-  readonly lasting: boolean;
+  /** The items that solve an instance together; undefined: one item does it alone. */
+  readonly team: Team | undefined;
+  /** The number of these items. */
+  readonly items: number;
+  /** The number of nodes that each holds; undefined: one item holds all nodes. */
+  readonly rows: number | undefined;
   /** True where exercise is possible at all times. */
   readonly early: boolean;
   readonly dates: boolean;
   readonly timeDependent: boolean;
   readonly policy: boolean;
   readonly hasBarriers: boolean;
+}
+
+/** The plan of a kernel for a team: besides, the algorithms of its steps. */
+export interface TeamPlan extends OptionPlan {
+  readonly team: Team;
+  readonly rows: number;
+  /** The number of parts that a run's rows are worked on in. */
+  readonly parts: number;
+  /** True where factors last for a run of steps; otherwise every step is factored. */
+  readonly lasting: boolean;
   /** True where an event may end a segment of the time grid, after which the solution is not scaled. */
   readonly eventful: boolean;
   /** True where elimination is bounded below by thresholds: the exercise region only shrinks on the way to today. */
@@ -30,29 +40,40 @@ export interface TeamPlan {
   readonly rescaled: boolean;
 }
 
-/** Returns the plan of a team kernel; `homogeneous` means that no coefficient depends on time. */
-export function planOf(variant: SolverVariant, team: Team, homogeneous: boolean): TeamPlan {
-  const { exercise, shape, dividends, barriers = 0, capacity } = variant;
-  const rows = Math.ceil(capacity / team.items);
+/** Returns the plan of a kernel in which one item solves an instance alone. */
+export function itemPlan(variant: SolverVariant): OptionPlan {
+  const { exercise, barriers = 0 } = variant;
   const dates = exercise === "dates";
-  const early = exercise !== "none" && !dates;
-  const policy = exercise === "policy";
-  const hasBarriers = barriers > 0;
+  return {
+    variant,
+    team: undefined,
+    items: 1,
+    rows: undefined,
+    early: exercise !== "none" && !dates,
+    dates,
+    timeDependent: exercise === "time-dependent",
+    policy: exercise === "policy",
+    hasBarriers: barriers > 0,
+  };
+}
+
+/** Returns the plan of a kernel for a team; `homogeneous` means that no coefficient depends on time. */
+export function teamPlan(variant: SolverVariant, team: Team, homogeneous: boolean): TeamPlan {
+  const { exercise, shape, dividends, capacity } = variant;
+  const plan = itemPlan(variant);
+  const { early, dates, policy, hasBarriers } = plan;
+  const rows = Math.ceil(capacity / team.items);
   // Without dividends and with constant coefficients the exercise region shrinks on the way to today.
   const held = exercise === "brennan-schwartz" && homogeneous && !dividends && !hasBarriers;
   const scaled = held || (homogeneous && !early);
   const byMesh = shape === "lognormal" || shape === "table";
   return {
+    ...plan,
     team,
-    variant,
+    items: team.items,
     rows,
     parts: partsOf(rows).count,
     lasting: homogeneous,
-    early,
-    dates,
-    timeDependent: exercise === "time-dependent",
-    policy,
-    hasBarriers,
     eventful: dates || hasBarriers,
     held,
     scaled,

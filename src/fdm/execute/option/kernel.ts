@@ -1,18 +1,35 @@
 import { remembered } from "../../../remembered.ts";
 import type { Kernel } from "../../../kernel/index.ts";
+import { itemParts } from "../item/parts.ts";
 import { rollbackKernel } from "../rollback.ts";
+import { teamParts } from "../team/parts.ts";
+import { groupSize, MAX_RESIDENT_ROWS, type Team } from "../team/team.ts";
 import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
-import { advance } from "./advance.ts";
-import { allocate, begin, placeOf, runAt } from "./begin.ts";
-import { applyEvents } from "./events.ts";
-import { factor } from "./factor.ts";
-import { readSolution } from "./read.ts";
+import { teamPlan } from "./plan.ts";
 
 /**
- * Returns the kernel that runs the whole backward time loop of a batch of one-factor problems, one work item an
- * instance:
+ * Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more,
+ * the sixteenth would wait for the first.
+ */
+const RESIDENT = 16;
+/**
+ * Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers
+ * will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
+ */
+const PAIRED_RESIDENT = 12;
+
+const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "residentGroups"> => {
+  if (options === 2) return { residentGroups: { f32: PAIRED_RESIDENT } };
+  return shuffles && rows <= MAX_RESIDENT_ROWS ? { residentGroups: RESIDENT } : {};
+};
+
+/**
+ * Returns the kernel that runs the whole backward time loop of a batch of one-factor problems:
  *
  *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
+ *
+ * A work item solves an instance, or a `team` of items does: one workgroup an instance, or one for two instances side
+ * by side. `homogeneous` tells a team that no coefficient depends on time.
  *
  * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so
  * that L is never applied (`step.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 +
@@ -46,22 +63,39 @@ import { readSolution } from "./read.ts";
  *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the
  *                 points' values (`point.ts`)
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
+ *
+ * Each item of a team has a run of capacity/items consecutive nodes, in private arrays short enough for registers. Both
+ * sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
+ * `factor.ts`): an item needs only the value that enters its run. The elimination, its pivots and the projection are
+ * the same, and results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise
+ * work on the runs at their events; there is no value before a knock-in.
+ *
+ * Cost of a team's step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24
+ * flops beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see
+ * `iterateRuns`, a round. Workgroup memory: `teamWords`.
  */
-export const solverKernel = remembered(
-  (variant: SolverVariant): Kernel =>
-    rollbackKernel(
-      { name: `fdm-${variantName(variant)}`, params: solverParams },
-      {
-        placeOf,
-        allocate: allocate(variant),
-        begin: begin(variant),
-        runAt: runAt(variant),
-        factor: factor(variant),
-        advance: advance(variant),
-        applyEvents: applyEvents(variant),
-        read: readSolution(variant),
-      },
-    ),
+export const solverKernel = (variant: SolverVariant, team?: Team, homogeneous = false): Kernel =>
+  kernelOf(variant, team, homogeneous);
+
+const kernelOf = remembered(
+  (variant: SolverVariant, team: Team | undefined, homogeneous: boolean): Kernel =>
+    team === undefined
+      ? rollbackKernel({ name: `fdm-${variantName(variant)}`, params: solverParams }, itemParts(variant))
+      : teamKernel(variant, team, homogeneous),
   MAX_VARIANTS,
-  variantKey,
+  (variant, team, homogeneous) => `${team?.name} ${homogeneous} ${variantKey(variant)}`,
 );
+
+function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
+  const plan = teamPlan(variant, team, homogeneous);
+  const kind = plan.scaled ? "-scaled" : homogeneous ? "" : "-refactorised";
+  return rollbackKernel(
+    {
+      name: `fdm-${team.name}-${variantName(variant)}${kind}`,
+      params: solverParams,
+      groupSize: groupSize(team),
+      ...residents(team, plan.rows),
+    },
+    teamParts(plan),
+  );
+}
