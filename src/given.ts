@@ -57,3 +57,12 @@ export function knownKeys(path: string, object: object, known: readonly string[]
   if (unknown === undefined) return;
   throw new SpecError(`${path === "" ? "" : `${path}.`}${unknown}: unknown; expected one of ${known.join(", ")}`);
 }
+
+/**
+ * Checks that settings are an object without unknown fields. `who` is the name of the function that takes them, for the
+ * error message. @throws SpecError for anything else
+ */
+export function knownFields(who: string, given: object, known: readonly string[]): void {
+  isObject(who, given, `an object with ${known.join(", ")}`);
+  knownKeys(who, given, known);
+}

@@ -91,8 +91,9 @@ they have them, and each name means the same everywhere.
 
 ### One bad entry
 
-The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, "error" where its own
-numbers are out of bounds, and an \`error\` that says which. A single result has a \`status\` or an \`error\` itself.
+The numbers of an entry that fails are NaN, or Infinity where its status is "not-finite". Columns of results have a
+\`status\` for each entry, "error" where its own numbers are out of bounds, and an \`error\` that says which. A single
+result has a \`status\` or an \`error\` itself.
 
 | call | an entry is | it fails by | where there is one only |
 | --- | --- | --- | --- |

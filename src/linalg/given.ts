@@ -1,13 +1,7 @@
-/** Checks of what a caller gave where no compiler sees it: options, lists and buffers. */
+/** Checks of what a caller gave where no compiler sees it: lists and buffers. */
 import type { BufferElement, Device, DeviceBuffer } from "../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../errors.ts";
-import { isObject, knownKeys, shownType } from "../given.ts";
-
-/** Checks options, so that unknown ones are not ignored silently. @throws SpecError */
-export function knownFields(who: string, given: object, known: readonly string[]): void {
-  isObject(who, given, `an object with ${known.join(", ")}`);
-  knownKeys(who, given, known);
-}
+import { shownType } from "../given.ts";
 
 /** Checks that a value is a list of numbers. @throws SpecError */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {

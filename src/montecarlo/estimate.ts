@@ -2,7 +2,7 @@
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../accuracy.ts";
 import { type FeynkacError, SpecError } from "../errors.ts";
-import { knownKeys } from "../given.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
@@ -144,7 +144,9 @@ export interface MonteCarloResult extends Estimates {
  * const { value, errorEstimate } = await monteCarlo({ device, model, product, dates, accuracy: { absolute: 0.01 } });
  * console.log([...value].map((x) => x.toFixed(1)).join(" "), errorEstimate[0]! <= 0.01); // 9.2 6.2 3.9 true
  */
-export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
+export async function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
+  isObject("monteCarlo", settings, "an object with model, product and dates");
+  knownKeys("", settings, Object.keys(KNOWN));
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
 
@@ -227,7 +229,6 @@ interface SimulationPlan {
 
 function planOf(settings: MonteCarloSettings): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
-  knownKeys("", settings, Object.keys(KNOWN));
   const failures = checkSettings(settings);
   const method = settings.sensitivityMethod ?? "bump";
   const sensitivities = settings.sensitivities ?? [];

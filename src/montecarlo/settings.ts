@@ -1,7 +1,8 @@
 /** Checks of what a simulation is asked for. */
 import { type Accuracy, allowedError, checkAccuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
-import { oneOf } from "../given.ts";
+import { isList, isObject, oneOf } from "../given.ts";
+import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, failuresOf, type ParameterFailure } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
@@ -18,6 +19,7 @@ export interface SimulationSettings {
   readonly precision?: string;
   readonly sensitivityMethod?: string;
   readonly sensitivities?: readonly string[];
+  readonly control?: Control | "auto" | "none";
 }
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
@@ -31,6 +33,11 @@ export function checkPaths(name: string, paths: number): number {
 /** Checks the settings of a simulation, and returns the failures of single instances. @throws SpecError | ShapeError */
 export function checkSettings(settings: SimulationSettings): readonly ParameterFailure[] {
   const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
+  isObject("model", model, "a model of paths, such as blackScholes({ spot: 100, volatility: 0.2 })");
+  isObject("product", product, 'a product on paths, such as european({ payoff: "put", strike: 100 })');
+  if (!ArrayBuffer.isView(dates)) isList("dates", dates, "years");
+  if (settings.control !== undefined && !["auto", "none"].includes(settings.control as string))
+    isObject("control", settings.control, 'a product and its mean, "auto" or "none"');
   if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
   const failures = [...dateFailures(dates)];
   if (!isWhole(substeps, 1, 2 ** 20))
@@ -64,6 +71,7 @@ function checkSensitivities({
   sensitivityMethod = "bump",
   precision = "f64",
 }: SimulationSettings): void {
+  isList("sensitivities", sensitivities, 'names: ["delta", "vega"]');
   oneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
   if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)

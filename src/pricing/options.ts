@@ -1,8 +1,8 @@
 import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
-import { METHOD_NAMES, type MethodName } from "../book/index.ts";
+import { type Book, METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { knownKeys, oneOf } from "../given.ts";
+import { knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /**
@@ -112,9 +112,17 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
+/** Checks that a book is one that was read. `place` is its name in the error message. @throws SpecError */
+export function checkBook(place: string, book: Book): void {
+  const isRead = ({ trades }: Book): boolean =>
+    Array.isArray(trades) && trades.every((one) => typeof one?.ok === "boolean");
+  if (typeof book !== "object" || book === null || !isRead(book))
+    throw new SpecError(`${place}: got ${shownType(book)}, expected a book from parseBook or readBook`);
+}
+
 /** Checks options at run time, because unknown ones would be ignored silently. @throws SpecError */
 export function checkOptions(options: PricingOptions): void {
-  if (options?.device !== undefined && typeof options.device.launch !== "function")
+  if (options?.device !== undefined && typeof options.device?.launch !== "function")
     throw new SpecError("device: expected one from openDevice: priceBook(book, { device: await openDevice() })");
   knownKeys("", options, Object.keys(KNOWN));
   const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;

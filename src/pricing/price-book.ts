@@ -14,7 +14,7 @@ import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { lookAhead } from "./look-ahead.ts";
-import { checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
+import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
 import { within } from "../turns.ts";
 
 /**
@@ -39,6 +39,7 @@ import { within } from "../turns.ts";
  */
 export async function priceBook(book: Book, options: PricingOptions = {}): Promise<BookReport> {
   checkOptions(options);
+  checkBook("book", book);
   return withDevice(options.device, options, (device) => reportOf(book, { ...options, device }));
 }
 
@@ -243,7 +244,9 @@ export function settingsOf(
   context: BookContext,
 ): Settings {
   if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
-    throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to the spot, got ${accuracy}`);
+    throw new SpecError(
+      `accuracy.relative: got ${accuracy}, expected a number from 1e-8 to 1e-3, relative to the spot`,
+    );
   if (timePerTrade !== undefined && !(timePerTrade > 0))
     throw new SpecError(`timePerTrade: expected a number of seconds above 0, got ${timePerTrade}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))

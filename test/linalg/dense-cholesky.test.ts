@@ -118,6 +118,7 @@ describe.each(pairs)("$label, $precision", ({ device, missing, precision }) => {
 test("errors", async () => {
   const device = devices[0].device!;
   expect(() => choleskySpec({ size: -1 })).toThrow("cholesky: size -1, expected a whole number from 0 to 65,535");
+  expect(() => choleskySpec({ size: 1, bacth: 4 } as never)).toThrow("bacth: unknown; expected one of size, batch");
   expect(() => choleskySpec({ size: 1, precision: "f8" as never })).toThrow(SpecError);
   using cholesky = await Cholesky.create(device, choleskySpec({ size: 3 }));
   using wide = await DeviceArray.create(device, [3, 4]);

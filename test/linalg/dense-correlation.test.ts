@@ -85,6 +85,7 @@ describe("the nearest correlation matrix", () => {
     expect(() => nearestCorrelation([1, 2, 3])).toThrow("nearestCorrelation: 3 values, expected n·n, row by row");
     expect(() => nearestCorrelation([1, 0.5, 0.4, 1])).toThrow("elements [1, 0] and [0, 1]: got 0.4 and 0.5");
     expect(() => nearestCorrelation([1, NaN, NaN, 1])).toThrow(ShapeError);
+    expect(() => nearestCorrelation([1], { relative: 1e-3 } as never)).toThrow("relative: unknown");
     expect(() => nearestCorrelation([1], { tolerance: { relative: 0 } })).toThrow(
       "tolerance.relative 0, expected a number > 0",
     );

@@ -272,6 +272,26 @@ describe("errors say the place, what was expected, and the remedy", () => {
   const model = spot;
   test.each<[RegExp, () => unknown]>([
     [/^greeks: unknown; expected one of .*sensitivities/, () => run({ ...base, greeks: ["delta"] } as never)],
+    [/^monteCarlo: got nothing, expected an object with model, product/, () => monteCarlo(undefined as never)],
+    [/^model: got nothing, expected a model of paths/, () => run({ ...base, model: undefined as never })],
+    [/^product: got nothing, expected a product on paths/, () => run({ ...base, product: undefined as never })],
+    [/^sensitivities: got a string, expected a list/, () => run({ ...base, sensitivities: "delta" as never })],
+    [/^control: got a string, expected a product/, () => run({ ...base, control: "geometric" as never })],
+    [
+      /^blackScholes\.yeild: unknown; expected one of spot/,
+      () => blackScholes({ spot: 1, volatility: 1, yeild: 1 } as never),
+    ],
+    [/^european: payoff: got "C", expected "call" or "put"/, () => european({ payoff: "C" as never, strike: 1 })],
+    [/^european\.strikes: unknown/, () => european({ payoff: "call", strike: 1, strikes: 2 } as never)],
+    [/^asian: average: got "mean"/, () => asian({ payoff: "call", strike: 1, average: "mean" as never })],
+    [
+      /^withBarriers: barriers\[0\]\.type: got "up-and-away"/,
+      () => withBarriers({ product: call, barriers: [{ type: "up-and-away" as never, level: 1 }] }),
+    ],
+    [
+      /^withBarriers: monitoring: got "daily"/,
+      () => withBarriers({ product: call, barriers: [{ type: "up-and-out", level: 1 }], monitoring: "daily" as never }),
+    ],
     [/dates: got none/, () => run({ ...base, dates: [] })],
     [/dates\[1\]: got 0.5, expected more than 1/, () => run({ ...base, dates: [1, 0.5] })],
     [/dates\[0\]: got 0, expected more than 0/, () => run({ ...base, dates: [0] })],
@@ -320,13 +340,13 @@ describe("errors say the place, what was expected, and the remedy", () => {
       /byStep: got 2 columns, expected 1/,
       () => run({ ...base, model: blackScholes({ spot: 1, volatility: { byStep: [1, 2] } }) }),
     ],
-    [/spots\[0\]: got -1, expected a positive number/, () => blackScholes({ spot: -1, volatility: 1 })],
-    [/spots\[0\]: got nothing, expected a positive number/, () => blackScholes({ volatility: 1 } as never)],
+    [/^blackScholes: spot: got -1, expected a positive number/, () => blackScholes({ spot: -1, volatility: 1 })],
+    [/^blackScholes: spot: got nothing, expected a positive number/, () => blackScholes({ volatility: 1 } as never)],
     [
       /model.rate: got NaN, expected a finite number/,
       () => run({ ...base, model: blackScholes({ spot: 1, rate: NaN, volatility: 1 }) }),
     ],
-    [/volatilities\[0\]: got NaN/, () => blackScholes({ spot: 1, volatility: NaN })],
+    [/^blackScholes: volatility: got NaN/, () => blackScholes({ spot: 1, volatility: NaN })],
     [
       /correlation\[1\]\[0\]: got 2/,
       () =>

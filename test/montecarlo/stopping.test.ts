@@ -208,6 +208,7 @@ test("errors say what was expected", async () => {
   await expect(price({ model, ...put, basis: { kind: "chebyshev" as never, degree: 2 } })).rejects.toThrow(
     /basis.kind: got "chebyshev"/,
   );
+  await expect(price({ model, ...put, upper: { outter: 9 } as never })).rejects.toThrow(/^upper\.outter: unknown/);
   await expect(price({ model, ...put, upper: { outer: 1 } })).rejects.toThrow(/upper.outer: got 1/);
   await expect(price({ model, ...put, regressionPaths: 0 })).rejects.toThrow(/regressionPaths: got 0/);
   await expect(price({ model, ...put, signal: AbortSignal.abort() })).rejects.toThrow(/abort/);

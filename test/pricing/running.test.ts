@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { type ParsedTrade, parseBook, type TradeResult } from "../../src/book/index.ts";
 import type { HostArrays } from "../../src/device/device.ts";
 import { BookError, DeviceLostError } from "../../src/errors.ts";
-import { priceBook, type PricingOptions, priceTrades, type BookProgress } from "../../src/pricing/index.ts";
+import {
+  explainBook,
+  priceBook,
+  type PricingOptions,
+  priceTrades,
+  type BookProgress,
+} from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { priced, trade } from "./reference.ts";
 
@@ -48,6 +54,22 @@ describe("options that no compiler has looked at", () => {
     ],
   ])("%j", async (options, message) => {
     await expect(collected(parsed(1), options as never)).rejects.toThrow(message);
+  });
+});
+
+describe("books that no compiler has looked at", () => {
+  const plain = { asOf: "2026-01-01", trades: [{ id: "T", payoff: "put" }] } as never;
+  it.each([
+    ["priceBook", () => priceBook(plain), "book: got an object, expected a book from parseBook or readBook"],
+    ["no book", () => priceBook(undefined as never), "book: got nothing, expected a book from parseBook"],
+    ["explainBook", () => explainBook(plain, plain), "before: got an object, expected a book from parseBook"],
+    [
+      "a method of explanation",
+      () => explainBook(plain, plain, { method: "tailor" as never }),
+      'method: got "tailor", expected "taylor" or "revaluation"',
+    ],
+  ])("%s", async (_, act, message) => {
+    await expect(act()).rejects.toThrow(message);
   });
 });
 

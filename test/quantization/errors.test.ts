@@ -42,6 +42,12 @@ const payoff = (): number => 1;
 test.each([
   ["size", () => optimalNormalLine(0), SpecError, /optimalNormalLine: size: got 0, expected a whole number from 1/],
   ["dimension", () => normalQuantizer({ size: 5, dimension: 11 }), SpecError, /dimension: got 11, .* to 10/],
+  ["misspelt", () => normalQuantizer({ size: 5, dimensions: 2 } as never), SpecError, /dimensions: unknown/],
+  ["misspelt tree", () => QuantizationTree.create(device, { chain, sizes: 3 } as never), SpecError, /sizes: unknown/],
+  ["no payoff", () => optimalStopping(tree, {} as never), SpecError, /payoff: got nothing, expected a function/],
+  ["misspelt rate", () => optimalStopping(tree, { payoff, rates: 0.1 } as never), SpecError, /rates: unknown/],
+  ["no bounds", () => swingOption(tree, { payoff } as never), SpecError, /global: got nothing, expected a list/],
+  ["misspelt bounds", () => swingOption(tree, { payoff, golbal: [0, 1] } as never), SpecError, /golbal: unknown/],
   ["samples", () => normalQuantizer({ size: 50, dimension: 3, samples: 3 }), SpecError, /samples: got 3, .* from 50/],
   [
     "rows",

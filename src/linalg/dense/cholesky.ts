@@ -1,6 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { knownFields, oneOf } from "../../given.ts";
 import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
@@ -26,6 +26,7 @@ export interface CholeskySpec {
  * console.log(choleskySpec({ size: 3 })); // { batch: 1, precision: 'f64', size: 3 }
  */
 export function choleskySpec(settings: { readonly size: number } & Partial<CholeskySpec>): CholeskySpec {
+  knownFields("choleskySpec", settings, ["size", "batch", "precision"]);
   const spec: CholeskySpec = { batch: 1, precision: "f64", ...settings };
   for (const name of ["size", "batch"] as const) {
     const n = spec[name];

@@ -1,6 +1,7 @@
 /** Correlation matrices: whether a matrix is positive semi-definite, and the nearest one. On the host in f64. */
 import { checkAccuracy, type RelativeAccuracy } from "../../accuracy.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
+import { knownFields } from "../../given.ts";
 import { symmetricEigen } from "./eigen.ts";
 
 /** The options of `nearestCorrelation`. */
@@ -50,6 +51,7 @@ export interface NearestCorrelation {
  * console.log(values[1]?.toFixed(4), values[2]?.toFixed(4), distance.toFixed(4)); // 0.7607 0.1573 0.5278
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
+  knownFields("nearestCorrelation", options, ["tolerance", "maxIterations", "minEigenvalue"]);
   const { tolerance = { relative: 1e-12 }, maxIterations = 10_000, minEigenvalue = 0 } = options;
   checkAccuracy("nearestCorrelation: tolerance", tolerance, ["relative"]);
   checkOptions(tolerance.relative, maxIterations, minEigenvalue);

@@ -8,9 +8,9 @@ import {
   uploaded,
 } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { knownFields, oneOf } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { checkBuffer, knownFields } from "../given.ts";
+import { checkBuffer } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
 import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
 import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";

@@ -1,6 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { wholeNumber } from "../../given.ts";
-import { knownFields } from "../given.ts";
+import { knownFields, wholeNumber } from "../../given.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { ilu } from "./ilu.ts";
 import { jacobi } from "./jacobi.ts";

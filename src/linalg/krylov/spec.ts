@@ -1,7 +1,6 @@
 import { type Accuracy, checkAccuracy } from "../../accuracy.ts";
 import { SpecError } from "../../errors.ts";
-import { oneOf, wholeNumber, written } from "../../given.ts";
-import { knownFields } from "../given.ts";
+import { knownFields, oneOf, wholeNumber, written } from "../../given.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 

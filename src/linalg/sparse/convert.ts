@@ -1,6 +1,6 @@
 /** Conversions between formats, on the host. `SparseOperator.convert` makes most of them on a device. */
 import { SpecError } from "../../errors.ts";
-import { knownFields } from "../given.ts";
+import { knownFields } from "../../given.ts";
 import { csr, toCoordinates } from "./entries.ts";
 import {
   type BcsrMatrix,

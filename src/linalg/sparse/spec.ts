@@ -1,6 +1,5 @@
-import { oneOf } from "../../given.ts";
+import { knownFields, oneOf } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { knownFields } from "../given.ts";
 
 /** The options of `SparseOperator.create`. */
 export interface OperatorOptions {

@@ -1,8 +1,9 @@
 /** Forwards of a commodity in two Gaussian factors. */
+import { knownFields } from "../../given.ts";
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
-import { spotFailures, type SpotSettings, volatilityFailures } from "./gbm.ts";
+import { SPOT_FIELDS, spotFailures, type SpotSettings, volatilityFailures } from "./gbm.ts";
 
 /** The settings of `gaussianFactors`: numbers, or columns with one number for each instance of a batch. */
 export interface GaussianFactorSettings extends SpotSettings {
@@ -31,6 +32,7 @@ export interface GaussianFactorSettings extends SpotSettings {
  * console.log(gaussianFactors({ spot: 20, alpha: [0.21, 5.4], sigma: [0.36, 1.11], rho: -0.11 }).normals); // 2
  */
 export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
+  knownFields("gaussianFactors", settings, [...SPOT_FIELDS, "alpha", "sigma", "rho"]);
   const { spot, rate = 0, yield: carry = 0, alpha, sigma, rho } = settings;
   const failures = [
     ...spotFailures("gaussianFactors: spot", spot),

@@ -1,5 +1,6 @@
 /** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
+import { knownFields } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
 import { choleskyOf } from "../../linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
@@ -44,6 +45,9 @@ export interface BrownianSettings {
   readonly correlation?: readonly (readonly Parameter[])[];
 }
 
+/** The names of the fields of `SpotSettings`. */
+export const SPOT_FIELDS = ["spot", "rate", "yield"] as const;
+
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
@@ -80,7 +84,8 @@ export const volatilityFailures = (place: string, volatility: Parameter): readon
  * console.log(model.assets, model.normals); // 2 2
  */
 export function geometricBrownian(settings: BrownianSettings): PathModel {
-  const { spots, rate = 0, volatilities } = settings;
+  knownFields("geometricBrownian", settings, ["spots", "rate", "yields", "volatilities", "correlation"]);
+  const { spots, volatilities } = settings;
   const d = spots.length;
   if (d === 0) throw new ShapeError("geometricBrownian: spots: got none, expected at least one");
   const yields = settings.yields ?? spots.map(() => 0);
@@ -91,6 +96,13 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
     ...spots.flatMap((spot, i) => spotFailures(`geometricBrownian: spots[${i}]`, spot)),
     ...volatilities.flatMap((one, i) => volatilityFailures(`geometricBrownian: volatilities[${i}]`, one)),
   ];
+  return brownian(settings, failures);
+}
+
+/** Returns the model of settings whose instances with `failures` are not simulated. */
+function brownian(settings: BrownianSettings, failures: ParameterFailure[]): PathModel {
+  const { spots, rate = 0, yields = spots.map(() => 0), volatilities } = settings;
+  const d = spots.length;
   const suffix = (i: number): string => (d === 1 ? "" : String(i + 1));
   const named = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
@@ -335,8 +347,13 @@ export interface BlackScholesSettings extends SpotSettings {
  * console.log(Object.keys(parameters).join(" ")); // spot yield volatility rate
  */
 export function blackScholes(settings: BlackScholesSettings): PathModel {
+  knownFields("blackScholes", settings, [...SPOT_FIELDS, "volatility"]);
   const { spot, rate = 0, yield: carry = 0, volatility } = settings;
-  return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
+  const failures = [
+    ...spotFailures("blackScholes: spot", spot),
+    ...volatilityFailures("blackScholes: volatility", volatility),
+  ];
+  return brownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] }, failures);
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Heston's model by Andersen's quadratic-exponential scheme. */
+import { knownFields } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
-import { logObserve, logsOfState, spotFailures, type SpotSettings } from "./gbm.ts";
+import { logObserve, logsOfState, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. */
 export interface HestonSettings extends SpotSettings {
@@ -41,6 +42,7 @@ const SWITCH = 1.5;
  * console.log(model.state, model.normals, model.uniforms); // 2 1 1
  */
 export function heston(settings: HestonSettings): PathModel {
+  knownFields("heston", settings, [...SPOT_FIELDS, "v0", "kappa", "theta", "sigma", "rho"]);
   const { spot, rate = 0, yield: carry = 0, v0, kappa, theta, sigma, rho } = settings;
   const positive = (x: number): boolean => x > 0;
   const notNegative = (x: number): boolean => x >= 0;

@@ -1,4 +1,5 @@
 /** Hull and White's short rate, with its integral. */
+import { knownFields } from "../../given.ts";
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
@@ -32,6 +33,7 @@ export interface HullWhiteSettings {
  * console.log(hullWhite({ forward: 0.03, meanReversion: 0.05, volatility: 0.01 }).normals); // 2
  */
 export function hullWhite(settings: HullWhiteSettings): PathModel {
+  knownFields("hullWhite", settings, ["forward", "meanReversion", "volatility"]);
   const { forward, meanReversion, volatility } = settings;
   const failures = [
     ...failuresOf("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0),

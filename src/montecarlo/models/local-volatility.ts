@@ -1,4 +1,5 @@
 /** Local volatility σ(S, t) of a formula or a function. */
+import { knownFields } from "../../given.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -12,7 +13,7 @@ import {
 import { modelParams, type PathModel } from "../model.ts";
 import { remembered } from "../../remembered.ts";
 import type { Column } from "../parameters.ts";
-import { logObserve, logsOfState, logStart, spotFailures, type SpotSettings } from "./gbm.ts";
+import { logObserve, logsOfState, logStart, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
@@ -46,6 +47,7 @@ export interface LocalVolatilitySettings<F extends UserFunctions = Record<never,
 export function localVolatility<F extends UserFunctions = Record<never, never>>(
   settings: LocalVolatilitySettings<F>,
 ): PathModel {
+  knownFields("localVolatility", settings, [...SPOT_FIELDS, "volatility", "functions", "added", "start"]);
   const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
   const functions = declaredFunctions(settings.functions);
   const failures = spotFailures("localVolatility: spot", spot);

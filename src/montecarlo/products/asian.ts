@@ -1,10 +1,11 @@
 /** Options on an average, and their control. */
 import { SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
-import { type OptionType, signOf } from "./formulas.ts";
+import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `asian`. */
 export interface AsianSettings {
@@ -46,7 +47,10 @@ export const asianSettings = (product: PathProduct): AsianSettings | undefined =
  * console.log(asian({ payoff: "call", strike: 100 }).name); // arithmetic Asian call
  */
 export function asian(settings: AsianSettings): PathProduct {
+  checkOption("asian", settings, ["strike", "average", "sampling", "includesStart", "past"]);
   const { payoff, strike, average = "arithmetic", sampling = "dates", includesStart = false, past } = settings;
+  oneOf("asian: average", average, ["arithmetic", "geometric"]);
+  oneOf("asian: sampling", sampling, ["dates", "continuous"]);
   const continuous = sampling === "continuous";
   if (past !== undefined && (continuous || average === "geometric"))
     throw new SpecError("asian: past: got past fixings, expected none: they are for arithmetic averages on dates");

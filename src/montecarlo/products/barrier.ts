@@ -1,5 +1,6 @@
 /** Knock-outs and knock-ins of any product. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { knownFields, oneOf } from "../../given.ts";
 import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
 import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
@@ -12,6 +13,8 @@ export interface PathBarrier {
   /** The number of its asset, from 0; 0 by default. "each": all assets have it. */
   readonly asset?: number | "each";
 }
+
+const TYPES: readonly PathBarrier["type"][] = ["up-and-out", "down-and-out", "up-and-in", "down-and-in"];
 
 /** The settings of `withBarriers`. */
 export interface BarrierSettings {
@@ -48,8 +51,15 @@ export interface BarrierSettings {
  * console.log(product.name, product.running); // European call, down-and-out 1
  */
 export function withBarriers(settings: BarrierSettings): PathProduct {
+  knownFields("withBarriers", settings, ["product", "barriers", "monitoring", "rebate", "rebateAt"]);
   const { product: inner, barriers, monitoring = "continuous", rebate = 0, rebateAt = "expiry" } = settings;
   if (barriers.length === 0) throw new ShapeError("withBarriers: barriers: got none, expected at least one");
+  barriers.forEach((barrier, k) => {
+    knownFields(`withBarriers: barriers[${k}]`, barrier, ["type", "level", "asset"]);
+    oneOf(`withBarriers: barriers[${k}].type`, barrier.type, TYPES);
+  });
+  oneOf("withBarriers: monitoring", monitoring, ["dates", "continuous"]);
+  oneOf("withBarriers: rebateAt", rebateAt, ["expiry", "breach"]);
   const isIn = barriers[0].type.endsWith("in");
   if (barriers.some(({ type }) => type.endsWith("in") !== isIn))
     throw new SpecError(

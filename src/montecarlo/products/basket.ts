@@ -15,7 +15,7 @@ import {
 import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
-import { type OptionType, signOf } from "./formulas.ts";
+import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The way in which the spots are combined into one number. */
 export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
@@ -47,6 +47,7 @@ export interface BasketSettings {
  * console.log(product.name, product.assets); // best-of basket call 3
  */
 export function basket(settings: BasketSettings): PathProduct {
+  checkOption("basket", settings, ["strike", "kind", "weights"]);
   const { payoff, strike, kind = "arithmetic", weights } = settings;
   if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
   oneOf("basket: kind", kind, ["arithmetic", "geometric", "best-of", "worst-of"]);

@@ -4,7 +4,7 @@ import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
-import { type OptionType, signOf } from "./formulas.ts";
+import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /**
  * Checks and returns a user's product: a running state that each date updates, and a payoff, as kernel functions. Its
@@ -60,6 +60,7 @@ export function pathProduct(product: PathProduct): PathProduct {
  * console.log(european({ payoff: "put", strike: 100 }).name); // European put
  */
 export function european(settings: { readonly payoff: OptionType; readonly strike: Column }): PathProduct {
+  checkOption("european", settings, ["strike"]);
   const { payoff, strike } = settings;
   const failures = failuresOf("european: strike", strike, "a finite number", Number.isFinite);
   return {

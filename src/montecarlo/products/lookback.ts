@@ -4,7 +4,7 @@ import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
-import { type OptionType, signOf } from "./formulas.ts";
+import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `lookback`. */
 export interface LookbackSettings {
@@ -37,6 +37,7 @@ export interface LookbackSettings {
  * console.log(lookback({ payoff: "call", strike: "floating" }).uniforms); // 1
  */
 export function lookback(settings: LookbackSettings): PathProduct {
+  checkOption("lookback", settings, ["strike", "monitoring", "extremum", "from"]);
   const { payoff, strike, monitoring = "continuous", extremum, from = 0 } = settings;
   const floating = strike === "floating";
   const failures = [

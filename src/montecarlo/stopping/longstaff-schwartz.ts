@@ -8,7 +8,7 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../errors.ts";
-import { knownKeys } from "../../given.ts";
+import { isObject, knownKeys } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
@@ -168,13 +168,14 @@ const RECORD_BYTES = 2 ** 28;
  * const { value } = await longstaffSchwartz({ device, model, product, dates });
  * console.log(value[0]!.toFixed(1)); // 4.5
  */
-export function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
+export async function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
+  isObject("longstaffSchwartz", settings, "an object with model, product and dates");
+  knownKeys("", settings, Object.keys(KNOWN));
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
 
 async function estimate(device: Device, settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
   const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox" } = settings;
-  knownKeys("", settings, Object.keys(KNOWN));
   const failures = checkSettings(settings);
   if (typeof settings.control?.mean === "function")
     throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");

@@ -1,6 +1,7 @@
 /** Upper bounds of Bermudan options: the dual problem with the martingale of an exercise rule. */
 import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
+import { knownFields } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { intervalWidth } from "../moments.ts";
@@ -53,10 +54,12 @@ export interface RuleOnDevice {
  */
 export async function upperBound(
   calculation: RuleOnDevice,
-  { outer: paths = 256, inner = 128 }: UpperSettings,
+  settings: UpperSettings,
   price: Estimates,
   members: Uint32Array,
 ): Promise<UpperBound> {
+  knownFields("upper", settings, ["outer", "inner"]);
+  const { outer: paths = 256, inner = 128 } = settings;
   for (const [name, value] of Object.entries({ outer: paths, inner }))
     if (!Number.isInteger(value) || value < 2 || value > 2 ** 20)
       throw new SpecError(`upper.${name}: got ${value}, expected a whole number from 2 to 2²⁰`);

@@ -1,7 +1,8 @@
 import { type AnyTrade, type Book, MS_PER_YEAR, type TradeResult } from "../../book/index.ts";
 import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../errors.ts";
-import type { Greeks, BookProgress } from "../options.ts";
+import { oneOf } from "../../given.ts";
+import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
 import { matchTrades } from "./match.ts";
 import { revaluation } from "./revaluation.ts";
@@ -53,7 +54,10 @@ const CHUNK = 4096;
  * const { results } = await explainBook(book("2026-11-20", 100), book("2026-11-23", 101), { device });
  * for (const { change, terms } of results) console.log(change?.toFixed(3), terms?.delta?.toFixed(3)); // -0.368 -0.363
  */
-export function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
+export async function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
+  oneOf("method", options.method, [undefined, ...Object.keys(METHODS)]);
+  checkBook("before", before);
+  checkBook("after", after);
   return withDevice(options.device, options, (device) => reportOf(before, after, { ...options, device }));
 }
 

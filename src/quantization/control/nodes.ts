@@ -1,5 +1,6 @@
 /** The inputs of dynamic programming: a payoff on the points of a tree, and discount factors. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { shownType } from "../../given.ts";
 import type { Turns } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
@@ -8,6 +9,9 @@ export type NodePayoff = (state: Float64Array, time: number, layer: number) => n
 
 /** The interest rate, or the discount factor to time 0 of each layer. */
 export type Discounting = { readonly rate?: number } | { readonly discountFactors: readonly number[] };
+
+/** The names of the fields of `Discounting`. */
+export const DISCOUNTING = ["rate", "discountFactors"] as const;
 
 /**
  * Evaluates the payoff at all points, discounted to time 0. @throws SpecError for a value that is NaN or +Infinity;
@@ -20,6 +24,8 @@ export async function discountedPayoff(
   factors: Float64Array,
   turns: Turns,
 ): Promise<Float64Array> {
+  if (typeof payoff !== "function")
+    throw new SpecError(`${place}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
   const { dimension, offsets, sizes, times } = tree;
   const values = new Float64Array(offsets[sizes.length]);
   for (let k = 0; k < sizes.length; k++) {

@@ -1,8 +1,9 @@
 /** Swing options: volumes bought at some dates, with bounds on each and on their sum, on a quantization tree. */
 import { SpecError } from "../../errors.ts";
+import { isList, knownFields } from "../../given.ts";
 import { Turns, type WorkOptions } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
-import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
+import { type Discounting, DISCOUNTING, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
 /** The settings of `swingOption`. */
@@ -72,6 +73,8 @@ export interface SwingVertex {
  * console.log(value.toFixed(1)); // 15.5
  */
 export async function swingOption(tree: QuantizationTree, settings: SwingSettings): Promise<SwingResult> {
+  knownFields("swingOption", settings, ["payoff", "dates", "local", "global", ...DISCOUNTING, "signal"]);
+  isList("swingOption: global", settings.global, "two numbers: the least and the most that is bought");
   const { payoff, dates = () => true, local = [0, 1], global, signal } = settings;
   const turns = new Turns(signal);
   const factors = discountFactors("swingOption", tree.times, settings);

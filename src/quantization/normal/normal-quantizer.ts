@@ -4,7 +4,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { seedOf } from "../../random/index.ts";
 import { Work } from "../../turns.ts";
 import { type Quantizer } from "../quantizer.ts";
-import { wholeNumber } from "../../given.ts";
+import { knownFields, wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
@@ -29,6 +29,18 @@ export interface NormalSettings extends CallOptions {
   /** True to read and fill the cache on disk; true by default. */
   readonly cache?: boolean;
 }
+
+const FIELDS: Readonly<Record<keyof NormalSettings, true>> = {
+  size: true,
+  dimension: true,
+  seed: true,
+  samples: true,
+  precision: true,
+  cache: true,
+  device: true,
+  signal: true,
+  onProgress: true,
+};
 
 /** Largest N that is made in the plane, and beyond: a matter of minutes. */
 const MAX_SIZE = 5000;
@@ -60,6 +72,7 @@ const ITERATIONS = 100;
  * console.log(distortion.toFixed(6)); // 0.328990
  */
 export async function normalQuantizer(settings: NormalSettings): Promise<Quantizer> {
+  knownFields("normalQuantizer", settings, Object.keys(FIELDS));
   const { size, dimension = 1, precision = "f64", cache = true } = settings;
   wholeNumber("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   if (dimension === 1) return optimalNormalLine(size);

@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { checkedSymmetric, choleskyOf, type Matrix } from "../../linalg/index.ts";
 import { product, solveLower, transposed } from "../gaussian.ts";
-import { wholeNumber } from "../../given.ts";
+import { knownFields, wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 
 const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;
@@ -98,6 +98,7 @@ export interface FactorSettings {
  * console.log(chain.transitions[1]![0]!.toFixed(6), chain.covariances[2]![0]!.toFixed(6)); // 0.135335 0.124958
  */
 export function meanRevertingFactors(settings: FactorSettings): AutoregressiveChain {
+  knownFields("meanRevertingFactors", settings, ["times", "meanReversion", "correlation"]);
   const { times, meanReversion: alpha } = settings;
   const d = alpha.length;
   wholeNumber("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);

@@ -4,7 +4,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { seedOf } from "../../random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
-import { oneOf, wholeNumber } from "../../given.ts";
+import { knownFields, oneOf, wholeNumber } from "../../given.ts";
 import { type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
 import {
@@ -74,11 +74,25 @@ export interface QuantizationTreePlan {
   readonly countersLength: number;
 }
 
+const FIELDS: Readonly<Record<keyof TreeSettings, true>> = {
+  chain: true,
+  size: true,
+  quantizer: true,
+  transitions: true,
+  paths: true,
+  seed: true,
+  search: true,
+  precision: true,
+  signal: true,
+  onProgress: true,
+};
+
 const MAX_PATHS = 2 ** 30;
 const MAX_COUNTERS = 2 ** 31 - 1;
 
 /** Makes the plan of a tree. @throws SpecError | ShapeError */
 export async function quantizationTreePlan(device: Device, settings: TreeSettings): Promise<QuantizationTreePlan> {
+  knownFields("QuantizationTree", settings, Object.keys(FIELDS));
   const { chain, paths = 100_000, precision = "f64", signal } = settings;
   const seed = seedOf(settings.seed ?? 1);
   wholeNumber("QuantizationTree: paths", paths, 1, MAX_PATHS);
