@@ -1,5 +1,5 @@
 /**
- * An allocator that cuts many small arrays from a few large ones: a trade needs half a dozen arrays of a few hundred
+ * An allocator that takes many small arrays from a few large ones. A trade needs half a dozen arrays of a few hundred
  * numbers, whose separate allocation would cost more than filling them.
  */
 export class Arena {
@@ -14,7 +14,7 @@ export class Arena {
     this.#chunkLength = chunkLength;
   }
 
-  /** Returns an uninitialised array, which the caller fills. */
+  /** Returns an uninitialised array, which the caller must fill. */
   take(length: number): Float64Array {
     if (this.#used + length > this.#room) this.#nextChunk(length);
     const start = this.#used;
@@ -22,7 +22,7 @@ export class Arena {
     return this.#chunks[this.#current].subarray(start, this.#used);
   }
 
-  /** Releases everything taken so far for reuse: arrays still held elsewhere will be overwritten. */
+  /** Releases all arrays taken so far for reuse; those still in use elsewhere will be overwritten. */
   clear(): void {
     this.#current = -1;
     this.#used = 0;

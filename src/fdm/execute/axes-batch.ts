@@ -52,7 +52,7 @@ function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" |
   return { groupSize, runs };
 }
 
-/** The solver of all entries of a model on two or three axes, on successive grids and time grids. */
+/** A solver of all entries of a model on two or three axes, at any level of resolution. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
   private readonly entries: PreparedEntries;
@@ -62,7 +62,7 @@ export class AxesSolver {
     this.entries = new PreparedEntries(setting.model);
   }
 
-  /** Makes a solver. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
+  /** Compiles a solver. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
     const nodes = Math.max(...model.nodes);
     const variant: AxesVariant = { ...model.variant, ...sharing(device, nodes) };
@@ -85,18 +85,19 @@ export class AxesSolver {
   }
 
   /**
-   * The compiled kernel in this model's own functions, for messages; the shared kernel may hold those of another model.
+   * The kernel with this model's own functions, for messages; the compiled kernel may be shared and have those of
+   * another model.
    */
   get source(): Kernel {
     return axesKernel(this.setting.variant);
   }
 
-  /** Returns the error that prevents an entry's solution; see `PreparedEntries`. */
+  /** Returns the error for which an entry cannot be solved (`PreparedEntries`); undefined if it can. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
     return this.entries.check(index, levels, (counts) => this.checkSize(counts));
   }
 
-  /** Solves a plan, in the order of its entries. @throws the signal's reason */
+  /** Solves a plan, and returns the solutions in the order of its entries. @throws the signal's reason */
   async solve({ entries, groups }: LevelPlan): Promise<AxesResult[]> {
     const { setting } = this;
     const solved = new Array<AxesResult>(entries.length);
@@ -112,7 +113,7 @@ export class AxesSolver {
     return solved;
   }
 
-  /** Makes the plan of a level. @throws the signal's reason */
+  /** Makes the plan of some entries at a level. @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }

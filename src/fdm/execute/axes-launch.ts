@@ -41,7 +41,10 @@ interface Launched {
   readonly status: Int32Array | undefined;
 }
 
-/** The result of instance `l` of a launch. A view, since a batch has thousands of which one number is read. */
+/**
+ * The solution of instance `l` of a launch. It reads from the launch's buffers when asked, because a batch may have
+ * thousands of instances of which only one number is needed.
+ */
 export class AxesResult {
   readonly #launched: Launched;
   readonly #l: number;
@@ -63,34 +66,34 @@ export class AxesResult {
     return this.#instance.grid.meshes;
   }
 
-  /** The nodes of the window on each axis. */
+  /** The values of each axis at the nodes that were read. */
   get nodes(): readonly Float64Array[] {
     return this.#instance.grid.window.nodes;
   }
 
-  /** The point that the nodes are about; undefined where they are all nodes. */
+  /** The point about which the nodes lie; undefined where all nodes were read. */
   get point(): readonly number[] | undefined {
     return this.#instance.grid.window.point;
   }
 
-  /** The solutions of the whole launch. */
+  /** The solutions of all instances of the launch. */
   get values(): Float64Array {
     return this.#launched.values;
   }
 
-  /** The index at which this one starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
+  /** The index in `values` at which this solution starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
   get start(): number {
     const { count, early } = this.#launched;
     return this.#l * (early ? 2 * count : count);
   }
 
-  /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
+  /** The flags (1) of nodes where immediate exercise is optimal; undefined without exercise at all times. */
   get exercised(): Uint8Array | undefined {
     const { values, count, early } = this.#launched;
     return early ? new Uint8Array(values.subarray(this.start + count, this.start + 2 * count)) : undefined;
   }
 
-  /** A bound of |V| at all nodes. */
+  /** An upper bound of |V| at all nodes. */
   get largest(): number {
     const exponent = this.#launched.summary[SUMMARY_WORDS * this.#l + SUMMARY.exponent];
     return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
@@ -116,25 +119,25 @@ export class AxesResult {
 /** The status of an instance whose items have found nothing. */
 const NOTHING_FOUND: Status = { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
 
-/** The device, compiled kernel, model and pacing of a launch on several axes. */
+/** The device, the compiled kernels and the model with which instances on several axes are launched. */
 export interface AxesSetting {
   readonly device: Device;
-  /** The kernel of the whole time loop, one workgroup an instance. */
+  /** The kernel of the whole time loop, with one workgroup for each instance. */
   readonly kernel: CompiledKernel;
-  /** Returns the kernels of each phase, compiled on first use. */
+  /** Returns the kernels of each phase of the time loop, which are compiled on first use. */
   readonly passes: () => Promise<CompiledPasses>;
   readonly model: AxesModel;
   readonly variant: AxesVariant;
   readonly pace: Pace;
 }
 
-/** The compiled kernels of each phase of a time step. */
+/** The compiled kernels of each phase of the time loop. */
 export type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
 
 /** Bytes of one launch's buffers; bounds memory whatever the batch. A GPU wants some thousand workgroups at once. */
 const LAUNCH_BYTES = { cpu: 2 ** 28, webgpu: 2 ** 28, cuda: 2 ** 31 } as const;
 
-/** The numbers of nodes of each axis and of the padded arrays. */
+/** The numbers of nodes of each axis, and the strides and sizes of the padded node arrays. */
 export interface AxesShape {
   readonly n0: number;
   readonly n1: number;
@@ -151,20 +154,20 @@ function padded(count: number): number {
   return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
 }
 
-/** The padded array shape of a grid with the given numbers of nodes. */
+/** Returns the shape of the padded node arrays of a grid with given numbers of nodes. */
 export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
   const stride = padded(n0);
   const lines = padded(n1 * n2);
   return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
 }
 
-/** The number of words of device memory that an instance takes. */
+/** The number of reals of device memory that an instance needs. */
 export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
 
 /** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
 const stagesOf = ({ backend }: Device): number => (backend === "cpu" ? 1 : 4);
 
-/** The number of instances with the same program in one launch, limited by memory and by the launch's duration. */
+/** The number of instances with the same program in one launch, limited by memory and by the duration of a launch. */
 export function instancesPerLaunch(
   { kernel, variant, device, pace }: AxesSetting,
   shape: AxesShape,
@@ -187,8 +190,8 @@ const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: 
 const SHARED_NODES = { cpu: 100_000, cuda: 5_000, webgpu: 20_000 } as const;
 
 /**
- * The number of workgroups that share an instance: one for each `groupSize` of its lines, or `LANES` with runs; 1 where
- * the instances fill the device or the grid is small.
+ * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LANES` of them
+ * where several items share a line. It is 1 where the instances alone fill the device, or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, size, n0, n1, n2 } = shape;
@@ -209,7 +212,10 @@ const MIN_ROWS = 4;
  */
 const MAX_WAITING = 400;
 
-/** Packs, launches and reads back instances, and disposes all buffers even on failure. @throws the signal's reason */
+/**
+ * Launches instances and reads back their solutions; all buffers are disposed, even on failure. @throws the signal's
+ * reason
+ */
 export async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,

@@ -11,7 +11,7 @@ import { Turns } from "../../turns.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
 import { solverKernel } from "./option/kernel.ts";
 import { blockWords } from "../operator/surface.ts";
-import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
+import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
@@ -117,8 +117,7 @@ export class BatchSolver implements Disposable {
   }
 
   private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
-    const team = split === "item" ? undefined : teams[split];
-    return this.device.compile(solverKernel(variant, team, homogeneous), { precision: this.precision });
+    return this.device.compile(solverKernel(variant, teamOf(split), homogeneous), { precision: this.precision });
   }
 
   private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {

@@ -14,12 +14,15 @@ import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import { type Level, type Member, type LevelPlan, planOf, PreparedEntries, solveMembers } from "./plan.ts";
 
-/** The solution of an instance, with the executor that produced it. */
+/** The solution of an instance, and the executor that produced it. */
 export interface Solved extends InstanceResult {
   readonly executor: EquationExecutor;
 }
 
-/** The solver of all entries of a model on successive meshes and time grids, compiled once for the largest mesh. */
+/**
+ * A solver of all entries of a model on one axis, at any level of resolution; it is compiled once, for the largest
+ * mesh.
+ */
 export class BatchSolver {
   private readonly setting: LaunchSetting;
   private readonly entries: PreparedEntries;
@@ -30,8 +33,8 @@ export class BatchSolver {
   }
 
   /**
-   * Makes a solver; tests may choose the `split`, see `executorFor`. @throws KernelError | SpecError (too many nodes
-   * for the device) | PrecisionError
+   * Compiles a solver. Tests may choose the `split` of instances among work items (`executorFor`). @throws KernelError
+   * | SpecError (too many nodes for the device) | PrecisionError
    */
   static async create(
     device: Device,
@@ -50,14 +53,15 @@ export class BatchSolver {
     return this.setting.kernel;
   }
 
-  /** Returns the error that prevents an entry's solution; see `PreparedEntries`. */
+  /** Returns the error for which an entry cannot be solved (`PreparedEntries`); undefined if it can. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
     return this.entries.check(index, levels, () => undefined);
   }
 
   /**
-   * Solves a plan, in the order of its entries. Instances that a team cannot solve (`equationKernel`) are solved
-   * again by items. @throws the signal's reason | SpecError (more nodes than items can have)
+   * Solves a plan, and returns the solutions in the order of its entries. Instances that a team of items cannot solve
+   * (`equationKernel`) are solved again by single items. @throws the signal's reason | SpecError (more nodes than a
+   * single item can have)
    */
   async solve({ entries, groups }: LevelPlan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
@@ -80,7 +84,7 @@ export class BatchSolver {
     return { ...this.setting, executor, kernel: compiled };
   }
 
-  /** Makes the plan of a level. @throws the signal's reason */
+  /** Makes the plan of some entries at a level. @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }

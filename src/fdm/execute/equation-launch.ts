@@ -7,8 +7,9 @@ import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
-import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
+import type { EquationExecutor } from "./equation-split.ts";
 import type { PlannedInstance } from "./plan.ts";
+import { launchSize, teamOf } from "./split.ts";
 
 /** The result of an instance, nodes ascending. */
 export interface InstanceResult {
@@ -64,7 +65,8 @@ export function instancesPerLaunch(
     const words = arrays * nodes + program.records.length + 64;
     return instancesThatFit(device, words * (kernel.precision === "f32" ? 4 : 8));
   };
-  const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / itemsOf(executor));
+  const together =
+    device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / (teamOf(executor.split)?.items ?? 1));
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
   const instances = Math.min(count, fitting(3), Math.max(shared, together));
   return isSplit(instances, nodes, program, pace)
@@ -116,7 +118,7 @@ export async function launch(
   const parts = { rows, fewest: split ? MIN_ROWS : rows, work, instances: instances.length };
   await pace.inParts(device, parts, (first, end) => {
     const recorded = recordedBefore(program, first);
-    device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor, instances.length));
+    device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor.split, instances.length));
   });
   const [values, words] = [await device.read(out), await device.read(status)];
   return instances.map((instance, l) => laneResult(program, instance, values, words, l, pitch, descending));

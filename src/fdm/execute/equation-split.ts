@@ -1,11 +1,11 @@
-import { type Device, type LaunchSize, privateSizes } from "../../device/index.ts";
+import { type Device, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, type Precision, sharing } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import { equationKernel } from "./equation/kernel.ts";
-import { fittingCapacity, preferredSplits, type Split, teams } from "./split.ts";
+import { fittingCapacity, preferredSplits, type Split, teamOf } from "./split.ts";
 import { equationBytes } from "./equation/plan.ts";
-import { groupSize, type Team } from "./team/team.ts";
+import type { Team } from "./team/team.ts";
 
 /** The way in which an equation's nodes are divided: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
@@ -73,15 +73,7 @@ export function itemExecutor(
 }
 
 /** Returns the kernel of an executor. */
-export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
-  equationKernel(variant, split === "item" ? undefined : teams[split]);
-
-/** The launch size for a number of instances. */
-export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>
-  split === "item" ? { items: instances } : { groups: instances };
-
-/** The number of work items of an instance. */
-export const itemsOf = ({ split }: EquationExecutor): number => (split === "item" ? 1 : groupSize(teams[split]));
+export const kernelOf = ({ split, variant }: EquationExecutor): Kernel => equationKernel(variant, teamOf(split));
 
 /** Returns the kernel of an executor, shared by all executors whose kernels lower to the same code. */
 export const sharedKernelOf = sharing(kernelOf);

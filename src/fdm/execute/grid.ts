@@ -15,7 +15,7 @@ import type { TimeGrid } from "../time/time-grid.ts";
 import { Arena } from "./arena.ts";
 import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 
-/** The numbers of nodes and time steps of a solution. */
+/** The number of mesh nodes and of time steps of a solution. */
 export interface Resolution {
   /** The number of nodes, 4k + 1. */
   readonly nodes: number;
@@ -24,8 +24,8 @@ export interface Resolution {
 }
 
 /**
- * The fine grid of a problem, and the coarse one for its error estimate, with every second node and half the time
- * steps.
+ * Returns the fine grid of a problem, and the coarse one for extrapolation and its error estimate, which has every
+ * second node and half the time steps.
  */
 export function grids(
   problem: OneFactorProblem,
@@ -37,7 +37,7 @@ export function grids(
   return gridsOn(problem, fine, resolution, arena, firstExercised, forward);
 }
 
-/** The fine grid of a problem alone, for a value without an error estimate. */
+/** Returns only the fine grid of a problem, for a value without an error estimate. */
 export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
   const forward = forwardFor(problem);
   const { fine, firstExercised } = fineMesh(problem, nodes, arena, forward);
@@ -76,7 +76,7 @@ function fineMesh(
   return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
 }
 
-/** The grids of a problem on a mesh that was made for another problem. */
+/** Returns the fine and the coarse grid of a problem on a mesh that was made for another problem. */
 export function gridsOn(
   problem: OneFactorProblem,
   mesh: Mesh,
@@ -119,8 +119,8 @@ function grid(
 }
 
 /**
- * The fine mesh of `resolution` with the time steps of the coarse grid; its solution separates the error in time from
- * that in space.
+ * Returns the fine mesh of `resolution` with the time steps of the coarse grid. Its solution separates the error in
+ * time from that in space.
  */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
   return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };

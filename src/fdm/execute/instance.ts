@@ -7,31 +7,37 @@ import { windowOf } from "../read/window.ts";
 import { Arena } from "./arena.ts";
 import type { Grid } from "../mesh/grid.ts";
 
-/** A grid and the coefficients of its time steps: the work of one work item. */
+/**
+ * A grid and a problem to be solved on it, in the form in which the solver takes them; an instance is one entry of a
+ * launch.
+ */
 export interface Instance {
   readonly grid: Grid;
-  /** The problem that is solved: the grid's own, or a shift of it. */
+  /** The problem that is solved: that of the grid, or a shift of it. */
   readonly problem: OneFactorProblem;
   /**
-   * The coefficient rows in the solver's layout, where they depend on time and launches compare them; otherwise packing
-   * computes them.
+   * The coefficients in the solver's layout, where they depend on time and launches compare them; undefined where they
+   * are computed when the launch is prepared.
    */
   readonly coefficients: Float64Array | undefined;
-  /** The variance σ²S² by node, for the shape "table". */
+  /** The variance σ²S² at each node, for the diffusion shape "table". */
   readonly variance: Float64Array | undefined;
-  /** The formula of the volatility. Instances whose formulas have one shape share a launch. */
+  /** The volatility formula. Instances whose formulas differ only in literals share a launch. */
   readonly formula: KernelVolatility | undefined;
-  /** The surface σ(t, S) on a grid, with its parallel move. Surfaces with the same number of spots share a launch. */
+  /** The volatility surface σ(t, S) with its parallel shift. Surfaces with the same number of spots share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
 }
 
-/** The part of a solution to read: the window of today's spot, the values at the other spots (`points`), or both. */
+/**
+ * The part of a solution to read: the six nodes about today's spot ("window"), the values at the other spots
+ * ("points"), or both.
+ */
 export type Reading = "window" | "points" | "both";
 
 /**
- * The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward coordinate a
- * shift has a grid of its own.
+ * Returns the instance that solves `problem` on a grid. The problem may be a shift of the grid's own; in the forward
+ * coordinate a shift has a grid of its own.
  */
 export function instance(
   base: Grid,

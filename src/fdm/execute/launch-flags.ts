@@ -21,7 +21,9 @@ function perFactorisation({ grid }: Instance): number {
   return coefficientWords(grid.problem.diffusion.kind === "formula");
 }
 
-/** The flags of the time steps without factorisations that would repeat the previous one in every instance. */
+/**
+ * Returns the flags of the time steps without the factorisations that would repeat the previous one in every instance.
+ */
 export function neededFlags(instances: readonly Instance[]): Int32Array {
   const { time } = instances[0].grid;
   const rows = perFactorisation(instances[0]);
@@ -45,8 +47,8 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
 }
 
 /**
- * Returns the rows of an instance's coefficients that a launch with these flags reads; undefined for rows that it
- * lacks.
+ * Returns the indices of those coefficients of an instance that a launch with these step flags reads; undefined for an
+ * instance without time-dependent coefficients.
  */
 export function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
   if (instance.coefficients === undefined) return undefined;

@@ -24,7 +24,7 @@ class Staging<T extends Float64Array | Float32Array | Int32Array> {
   }
 }
 
-/** The host arrays of one launch. */
+/** The host arrays from which one launch is filled. */
 export interface Packed {
   readonly table: Staging<Float64Array | Float32Array>;
   readonly coefficients: Staging<Float64Array | Float32Array>;
@@ -32,8 +32,8 @@ export interface Packed {
 }
 
 /**
- * A pool of buffers and host arrays that successive launches reuse: allocating and clearing them costs as much as the
- * arithmetic.
+ * A pool of buffers and host arrays that successive launches reuse, because allocating and clearing them costs as much
+ * as the arithmetic.
  */
 export class LaunchMemory implements Disposable {
   readonly device: Device;
@@ -58,7 +58,7 @@ export class LaunchMemory implements Disposable {
     this.#packed = [packed(), packed()];
   }
 
-  /** A buffer of at least `length`, with anything in it. */
+  /** Returns a buffer of at least `length` elements, whose contents are undefined. */
   take<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
     const index = this.#free.findIndex(
       (buffer) => buffer.element === element && buffer.length >= length && buffer.length <= 2 * length + 1024,
@@ -74,7 +74,7 @@ export class LaunchMemory implements Disposable {
     this.#free.push(...buffers);
   }
 
-  /** Packs instances into host arrays, which stay valid until the call after next. */
+  /** Returns host arrays for a launch, which stay valid until the call after next. */
   pack(): Packed {
     this.#turn = 1 - this.#turn;
     return this.#packed[this.#turn];

@@ -14,7 +14,7 @@ import { coefficientCount, putCoefficients, solvedBy } from "../operator/coeffic
 import { runsOfSteps } from "../time/flags.ts";
 import { CLOSED_WORDS } from "../operator/read-coefficients.ts";
 import { EXERCISED, pointWords } from "../read/point.ts";
-import { type Split, teams } from "./split.ts";
+import { launchSize, type Split } from "./split.ts";
 import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
 import { SurfaceTable } from "../operator/surface-table.ts";
 
@@ -159,9 +159,7 @@ export class Launch {
         start: this.filled("i32", starts.used()),
         out: this.out,
       },
-      this.split === "item"
-        ? { items: this.instances.length }
-        : { groups: Math.ceil(this.instances.length / teams[this.split].options) },
+      launchSize(this.split, this.instances.length),
     );
   }
 

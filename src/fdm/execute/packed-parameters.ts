@@ -1,8 +1,8 @@
 import type { PlannedInstance } from "./plan.ts";
 
 /**
- * The numbers that a problem's functions read: parameters, literals and dates, value k of instance l at [k·instances +
- * l].
+ * Returns the numbers that a problem's functions take: parameters, literals and dates. Value k of instance l is at
+ * [k·instances + l].
  */
 export function packedParameters(
   instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],

@@ -7,19 +7,22 @@ import { checkParameters, entryError, type ParameterValues } from "../problem/qu
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 
-/** The resolution of a solution in a batch: all nodes (0) or every second (1), all steps or half of them. */
+/**
+ * A level of resolution at which a batch is solved: all nodes (0) or every second one (1), and all time steps or half
+ * of them.
+ */
 export interface Level {
   readonly mesh: 0 | 1;
   readonly halfSteps: boolean;
 }
 
-/** The meshes of an entry at a level, and the nodes at which its solution is wanted. */
+/** The meshes of an entry at a level, and the nodes at which its solution will be read. */
 export interface Grid {
   readonly meshes: readonly AxisMesh[];
   readonly window: NodeWindow;
 }
 
-/** One entry of a batch on one grid. */
+/** One entry of a batch to be solved on one grid. */
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
@@ -27,21 +30,21 @@ export interface PlannedInstance {
 }
 
 /**
- * A plan to solve entries, given by their indices in the batch, on one grid and time grid; entries with the same time
- * program are launched together.
+ * A plan to solve entries at one level. `entries` are their indices in the batch. Entries with the same time program
+ * are in one group, which is launched together.
  */
 export interface LevelPlan {
   readonly entries: readonly number[];
   readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
 }
 
-/** An instance of a plan with its position among the plan's entries. */
+/** An instance of a plan; `at` is its index among the plan's entries. */
 export interface Member {
   readonly at: number;
   readonly instance: PlannedInstance;
 }
 
-/** The plan of a batch's entries at a level. @throws the signal's reason */
+/** Returns the plan to solve entries of a batch at a level. @throws the signal's reason */
 export async function planOf(
   { batch, program, companions, steps }: FullGridModel,
   prepared: PreparedEntries,
@@ -72,8 +75,8 @@ export async function planOf(
 }
 
 /**
- * Solves members that share a time program, launch by launch. `sizeOf` tells how many of those that are left a launch
- * takes; `put` is given each result, with the member's place among the plan's entries.
+ * Solves members that share a time program, launch by launch. `sizeOf` returns how many of the remaining members the
+ * next launch takes. `put` receives each result with the member's index among the plan's entries.
  */
 export async function solveMembers<R>(
   members: readonly Member[],
@@ -98,7 +101,10 @@ interface Prepared {
   readonly grids: Grid[];
 }
 
-/** The entries of a batch, each prepared once for all levels. Entries with the same ends and points share a mesh. */
+/**
+ * The entries of a batch, each prepared once for all levels. Entries with the same ends and points of an axis share its
+ * mesh.
+ */
 export class PreparedEntries {
   readonly #model: FullGridModel;
   readonly #prepared: Prepared[] = [];
@@ -111,8 +117,8 @@ export class PreparedEntries {
   }
 
   /**
-   * Returns the reason why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its
-   * dates, its size.
+   * Returns the error for which entry `index` cannot be solved at one of the `levels`: in its parameters, its axes'
+   * ends, its dates or its size. It is undefined if the entry can be solved.
    */
   check(
     index: number,

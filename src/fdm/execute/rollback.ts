@@ -11,25 +11,29 @@ import {
   type Results,
 } from "../../kernel/index.ts";
 
-/** The instance that a work item works on, and the rows of the time program that a launch runs. */
+/** The instance of a work item, and the rows of the time program that a launch performs. */
 export interface Place extends ResultRecord {
-  /** True unless the work item is beyond the number of instances. */
+  /** False where the work item's index is beyond the number of instances. */
   readonly isActive: boolean;
   readonly firstRun: number;
   readonly endRun: number;
 }
 
 /**
- * A row of the time program: a number of equal steps, possibly none, with the events and factorisations around them.
+ * A row of the time program: a number of equal steps, perhaps none, with the factorisation before and the events after
+ * them.
  */
 export interface Run extends ResultRecord {
-  /** True where the matrix is made and factored before the steps. */
+  /** True where the matrix is assembled and factored before the steps. */
   readonly refactor: boolean;
-  /** True where anything happens at the end of the last step. */
+  /** True where an event follows the last step. */
   readonly event: boolean;
 }
 
-/** The arguments of every part of a rollback; `cursor` holds the numbers that change from run to run. */
+/**
+ * The arguments of every function of a time loop; `cursor` holds the numbers that change from row to row of the
+ * program.
+ */
 export interface At<L, P, M, C> {
   readonly launch: L;
   readonly place: P;
@@ -39,7 +43,10 @@ export interface At<L, P, M, C> {
 
 type Part<T, R extends Results> = FunctionOf<(of: T) => KernelBody<R>>;
 
-/** The parts of a rollback; L is the type of the kernel's launch parameters, M that of the arrays of the time loop. */
+/**
+ * The functions of a time loop, which `rollbackKernel` calls. L is the type of the kernel's launch parameters, P of the
+ * place of a work item, M of the arrays of the time loop, C of the numbers that change from row to row, and R of a row.
+ */
 export interface RollbackParts<
   L,
   P extends Place,
@@ -49,13 +56,13 @@ export interface RollbackParts<
 > extends Readonly<Record<string, EnvironmentValue>> {
   readonly placeOf: FunctionOf<(of: { readonly launch: L; readonly globalId: number }) => P>;
   readonly allocate: FunctionOf<(place: P) => M>;
-  /** The nodes, and the values at expiry. */
+  /** Sets the nodes and the terminal values. */
   readonly begin: Part<Omit<At<L, P, M, C>, "cursor">, C>;
   readonly runAt: FunctionOf<(of: At<L, P, M, C> & { readonly run: number }) => R>;
   /** Assembles and factors I − hL. */
   readonly factor: Part<At<L, P, M, C> & { readonly step: R }, C>;
   readonly advance: Part<At<L, P, M, C> & { readonly step: R }, C>;
-  /** Applies exercise, jumps and barriers: V ← g(V). */
+  /** Applies exercise, jumps and barriers on a date: V ← g(V). */
   readonly applyEvents: Part<At<L, P, M, C> & { readonly step: R }, C>;
   readonly read: Part<At<L, P, M, C>, void>;
 }
@@ -63,12 +70,13 @@ export interface RollbackParts<
 type Settings<Q extends Params> = Omit<KernelDefinition<Q, Record<never, never>>, "env" | "body">;
 
 /**
- * Returns the kernel of the backward time loop from expiry to today, shared by every problem and every executor:
+ * Returns the kernel of the backward time loop from expiry to today, which every problem and every executor shares:
  *
  *   (I − hL)·y = r(u),   u ← u + e·(y − u)   for each stage,   u ← g(u)   at each event.
  *
- * A launch brings a time program, runs of equal steps that events end; the parts say what the operator is, where the
- * arrays are, and how a step is shared out: `item/` one work item an instance, `team/` several.
+ * A launch has a time program: series of equal steps that events end. The functions in `parts` define the operator,
+ * where the arrays are, and which work items solve an instance: `item/` has one item for each instance, `team/`
+ * several.
  */
 export function rollbackKernel<
   const Q extends Params,

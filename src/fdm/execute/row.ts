@@ -3,7 +3,9 @@ import { Column, valueAt } from "../operator/column.ts";
 import { Stage } from "../operator/right-hand-side.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../time/timeline.ts";
 
-/** A row of the time program: a stage, or an event, condition `condition` at `date`. */
+/**
+ * A row of the time program: a stage of a step, or an event, which applies condition `condition` on the date `date`.
+ */
 export const Row = record({
   run: i32,
   refactor: bool,
@@ -24,8 +26,7 @@ export const Row = record({
 });
 
 /**
- * Returns the function that reads a `Row` of the time program, with an instance's dates, which are stored after
- * `count` other parameters.
+ * Returns the function that reads a row of the time program. An instance's dates follow its `count` other parameters.
  */
 export const rowAt = (count: number) =>
   fn({

@@ -1,4 +1,4 @@
-import { type Device, firstThatFits, isGpu } from "../../device/index.ts";
+import { type Device, firstThatFits, isGpu, type LaunchSize } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
@@ -12,11 +12,20 @@ export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";
 export type TeamSplit = Exclude<Split, "item">;
 
 /** The team of work items of each split. */
-export const teams: Readonly<Record<TeamSplit, Team>> = {
+const teams: Readonly<Record<TeamSplit, Team>> = {
   "half-subgroup": HALF_SUBGROUP,
   subgroup: SUBGROUP,
   workgroup: WORKGROUP,
 };
+
+/** Returns the team that solves an option in a split; undefined where one work item does it alone. */
+export const teamOf = (split: Split): Team | undefined => (split === "item" ? undefined : teams[split]);
+
+/** Returns the launch size for a number of instances in a split. */
+export function launchSize(split: Split, instances: number): LaunchSize {
+  const team = teamOf(split);
+  return team === undefined ? { items: instances } : { groups: Math.ceil(instances / team.options) };
+}
 
 /**
  * The node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and

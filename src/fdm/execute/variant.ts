@@ -2,50 +2,51 @@ import { bool, i32, read, real, record, write } from "../../kernel/index.ts";
 import type { VolatilityShape } from "../operator/read-volatility.ts";
 
 /**
- * The treatment of early exercise; "dates": at the ends of some steps only; "time-dependent": Brennan and Schwartz's
- * method for a time-dependent obstacle. See `solverKernel`.
+ * The treatment of early exercise: by Brennan and Schwartz's projection, by policy iteration, only at the ends of some
+ * steps ("dates"), or by projection with a payoff that changes in time in the forward coordinate ("time-dependent").
+ * See `solverKernel`.
  */
 export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
 
 /**
- * The source of σ²: constant in S, a column of the table, a formula in S and t evaluated in the kernel, or a surface of
- * cubics in S for each step that the instances of one expiry share (`surface.ts`).
+ * The source of σ²: constant in S, a column of the table, a formula in S and t that the kernel evaluates, or a surface
+ * with cubics in S for each step, which the instances of one expiry share (`surface.ts`).
  */
 export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 
-/** The features of a one-factor problem for which a solver kernel is compiled. */
+/** The features of a one-factor problem that the code of its kernel depends on. */
 export interface SolverVariant {
   readonly exercise: ExerciseScheme;
   readonly shape: DiffusionShape;
-  /** True where any step ends at a dividend; without dividends a third of the code is omitted. */
+  /** True where a step may end at a dividend. Without dividends a third of the code is omitted. */
   readonly dividends: boolean;
   /** The number of barriers of each instance, 0 by default. */
   readonly barriers?: number;
   /**
-   * The number of pending knock-ins of instances, 0 by default; with some a second value is solved besides the first
-   * (`knock-in.ts`).
+   * The number of pending knock-ins of each instance, 0 by default. With any, a second value is solved along with the
+   * first (`knock-in.ts`).
    */
   readonly knockIns?: number;
-  /** True where instances bring a mesh and a vanilla payoff in closed form, in place of a table. */
+  /** True where instances have their mesh and vanilla payoff in closed form, instead of in a table. */
   readonly closed: boolean;
   /**
-   * True where no coefficient depends on time: rows are made once, and scaled when the step changes; two factorisations
-   * are kept.
+   * True where no coefficient depends on time. Matrix rows are then assembled once and scaled when the step changes,
+   * and two factorisations are kept.
    */
   readonly homogeneous?: boolean;
-  /** True where values at points are read besides windows; false by default. */
+  /** True where values at points are read in addition to those at nodes; false by default. */
   readonly points?: boolean;
-  /** The largest number of nodes an instance may have. */
+  /** The largest number of nodes that an instance may have. */
   readonly capacity: number;
-  /** The volatility σ(S, t), for the shape "formula". */
+  /** The volatility formula σ(S, t), for the shape "formula". */
   readonly volatility?: VolatilityShape;
 }
 
-/** Returns a key of a variant; equal keys mean equal variants. */
+/** Returns a text that is equal for equal variants, and differs for others. */
 export const variantKey = (variant: SolverVariant): string =>
   variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
 
-/** The name of a variant, the same for all formulas. */
+/** Returns the name of a variant, which is the same for all volatility formulas. */
 export function variantName(variant: SolverVariant): string {
   const {
     exercise,
@@ -67,11 +68,13 @@ export function variantName(variant: SolverVariant): string {
 export const KEPT_FACTORS = 2;
 
 /**
- * The maximum number of variants whose kernels are cached. A book has a dozen, 600 random trades of every kind some
- * 200; numbers of barriers and knock-ins make their number unbounded in a stream.
+ * The largest number of variants whose kernels are cached. A book has a dozen, and 600 random trades of every kind have
+ * some 200; in a stream of trades their number is unlimited, because each number of barriers and knock-ins is another.
  */
 export const MAX_VARIANTS = 512;
-/** The parameters of every executor of the problems of books, laid out as `solverKernel` describes. */
+/**
+ * The launch parameters of every kernel for the one-factor problems of books (`solverKernel` describes their layout).
+ */
 export const solverParams = {
   instances: i32,
   pitch: i32,
@@ -88,5 +91,5 @@ export const solverParams = {
   out: write(real),
 } as const;
 
-/** The parameters of every executor of the problems of books as one record. */
+/** The launch parameters of every kernel for the one-factor problems of books as one record. */
 export const Launch = record(solverParams);

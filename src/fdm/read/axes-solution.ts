@@ -7,37 +7,41 @@ import type { EntryStatus } from "./columns.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
-/** The solution at a point of several axes. */
+/** The value and derivatives of a solution at a point of several axes, with their errors. */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
   /**
-   * The amounts that extrapolations in space and in time have added, or would add; none where there are no coarser
-   * solutions.
+   * The amounts that extrapolations in space and in time have added, or would add where the problem does not ask for
+   * them; empty without coarser solutions.
    */
   readonly corrections: readonly AxesDerivatives<A>[];
-  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem asks for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
 /** The solution of a user's equation at a point of several axes. */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
-  /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
   readonly theta: number;
-  /** The derivatives by the parameters in the problem's `sensitivities`. */
+  /** The derivatives by the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
 /**
- * The solutions of all entries at the problem's `at`: a number for each entry, NaN where it has failed. Their names are
- * those of `EquationPoint`.
+ * The solutions of all entries at the problem's point `at`, in the fields of `EquationPoint`. Each array has one number
+ * for each entry; NaN where the entry has failed.
  */
 export interface AxesColumns<A extends string = string> extends AxesDerivatives<A, Float64Array> {
+  /** Whether each entry was solved ("ok") or has failed. */
   readonly status: readonly EntryStatus[];
+  /** The derivative ∂V/∂t of each entry today, per year. */
   readonly theta: Float64Array;
+  /** The derivatives of each entry by the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, Float64Array>>;
+  /** The error estimate of each value; undefined unless the problem asks for it or for an extrapolation. */
   readonly errorEstimate: Float64Array | undefined;
 }
 
-/** The contents of an entry on two or three axes. */
+/** The solved or failed entry on two or three axes from which an `AxesEntrySolution` reads. */
 export interface AxesContents extends EntryContents<AxesEntrySolution> {
   readonly exercised: Uint8Array | undefined;
 }
@@ -81,12 +85,12 @@ export class AxesEntrySolution<A extends string = string> {
     return this.#contents().parameters;
   }
 
-  /** The departures from the requested solution, in words. */
+  /** Messages about how the solution differs from the requested one. */
   get warnings(): readonly string[] {
     return this.#contents().warnings;
   }
 
-  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its path in the problem. */
   get error(): SpecError | undefined {
     return this.#contents().error;
   }
@@ -97,21 +101,23 @@ export class AxesEntrySolution<A extends string = string> {
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem requests it. */
+  /** The values V(0, x) at all nodes, with the first axis contiguous, extrapolated if the problem asks for it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
 
   /**
-   * The region of exercise at all times: 1 at the nodes, in the order of `values`, at which it pays as much as V today.
+   * The exercise region today, for exercise at all times: 1 at nodes where exercise pays at least V, in the order of
+   * `values`.
    */
   get exerciseRegion(): Uint8Array | undefined {
     return this.#solved().exercised;
   }
 
   /**
-   * Returns the value and derivatives at a point, by products of Fornberg's weights on the `order` nearest nodes of
-   * each axis (one and two more for its derivatives). The reading error is O(h^order) wherever V is smooth.
+   * Returns the value and derivatives at a point. They are interpolated by products of Fornberg's weights on the
+   * `order` nearest nodes of each axis (one and two more for its derivatives). The interpolation error is O(h^order)
+   * wherever V is smooth.
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
@@ -146,8 +152,8 @@ export interface AxesSolution<A extends string = string> {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];
   /**
-   * Reads all entries at the point that the problem's `at` names, each with the same bits as its own `at` there, and
-   * makes no object for an entry. An entry that has failed is NaN, and its `status` says so.
+   * Reads all entries at the problem's point `at` into arrays, with the same bits as `at` of each entry, but without an
+   * object for each. An entry that has failed is NaN, and its `status` says so.
    *
    * @throws SpecError if the problem has no `at`.
    */

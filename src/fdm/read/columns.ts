@@ -3,39 +3,42 @@ import type { ParameterValues } from "../problem/quantity.ts";
 import type { GridValues, PointReader, Rounding } from "./point-reader.ts";
 import type { Theta } from "./theta.ts";
 
-/** The outcome of an entry in columns: `"error"` where its solution has an `error`. */
+/** The outcome of one entry of a batch: "error" where its solution has an `error`. */
 export type EntryStatus = "ok" | "error";
 
-/** The columns of a batch: a number for each entry, NaN where it has failed. */
+/** The solutions of a batch at one point as arrays with one number for each entry; NaN where the entry has failed. */
 export interface Columns {
   readonly status: readonly EntryStatus[];
-  /** The value and its derivatives in the order of `derivativesOf`. */
+  /** The value and its derivatives, in the order of `derivativesOf`. */
   readonly derivatives: readonly Float64Array[];
   readonly theta: Float64Array;
   readonly errorEstimate: Float64Array | undefined;
 }
 
-/** A solution at the nodes about a point. */
+/** The solution of an entry at the nodes about a point. */
 export interface ReadableGrid extends GridValues {
   readonly point: readonly number[] | undefined;
   readonly failed: boolean;
 }
 
-/** The solutions of a batch. */
+/** The solutions of a batch on the fine grid and on coarser ones. */
 export interface ReadableBatch<S extends ReadableGrid> {
   readonly entries: readonly ParameterValues[];
-  /** The index in the batch of each entry that was solved, and its solutions on the fine and on coarser grids. */
+  /** The index in the batch of each entry that was solved; `solved` has their solutions by level, the finest first. */
   readonly good: readonly number[];
   readonly solved: readonly (readonly S[])[];
   readonly theta: Theta;
   readonly rounding: (fine: S) => Rounding;
-  /** Returns the entry at whose point an entry is read. */
+  /** Returns the index of the user's own entry of which an entry is a bumped copy; it is read at the same point. */
   readonly ownerOf: (index: number) => number;
 }
 
 const NO_ROUNDING: Rounding = { relative: 0, absolute: 0 };
 
-/** Reads all entries with the bits that `readPoint` has for each. No object is made for an entry. */
+/**
+ * Reads all entries of a batch into arrays, with the same bits as `readPoint` gives for each, but without an object for
+ * each.
+ */
 export function readColumns<S extends ReadableGrid>(batch: ReadableBatch<S>, reader: PointReader): Columns {
   const { entries, good, solved, theta: thetaOf, rounding, ownerOf } = batch;
   const [fine, ...coarser] = solved;

@@ -5,19 +5,22 @@ import { stencilOf } from "./fornberg.ts";
 import { type Convergence, derivativesOf, type GridValues, type PointReader, type Rounding } from "./point-reader.ts";
 import type { Moved } from "./sensitivities.ts";
 
-/** A value and its derivatives at a point of several axes; N is a number, or a column of numbers of a batch. */
+/**
+ * A value and its derivatives at a point of several axes. N is the type of each: a number, or an array with a number
+ * for each entry of a batch.
+ */
 export interface AxesDerivatives<A extends string = string, N = number> {
   readonly value: N;
-  /** The derivatives ∂V/∂x by the name of the axis. */
+  /** The first derivatives ∂V/∂x, by the name of the axis. */
   readonly first: Readonly<Record<A, N>>;
-  /** The second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
+  /** The second derivatives, by the names of two axes: SS, vv, and the mixed ones in either order, Sv and vS. */
   readonly second: Readonly<Record<`${A}${A}`, N>>;
 }
 
 /** A coarser solution. */
 type Companion = GridValues & Convergence;
 
-/** One entry of a batch, solved or failed; E is the type of the same entry with bumped parameters. */
+/** One entry of a batch, solved or failed. E is the type of its copies with bumped parameters. */
 export interface EntryContents<E = never> {
   /** The names of the axes. */
   readonly names: readonly string[];
@@ -26,30 +29,30 @@ export interface EntryContents<E = never> {
   readonly error: SpecError | undefined;
   readonly fine: GridValues;
   readonly companions: readonly Companion[];
-  /** True where only nodes about the problem's `at` were read. */
+  /** True where only the nodes about the problem's point `at` were read from the device. */
   readonly isPart: boolean;
-  /** Returns ∂V/∂t today at a point, from the numbers that a `PointReader` has found there. */
+  /** Returns ∂V/∂t today at a point, from the value and derivatives that a `PointReader` has found there. */
   readonly theta: (x: readonly number[], found: Float64Array) => number;
   readonly moved?: readonly Moved<E>[];
   readonly rounding: () => Rounding;
-  /** Returns the reader that all entries share. */
+  /** Returns the point reader for an order of interpolation, which all entries share. */
   readonly readerOf: (order: 2 | 4) => PointReader;
 }
 
-/** What is said of a point that the nodes of an axis do not reach. */
+/** Returns the message for a point that lies outside the nodes of an axis. */
 export const outsideOf = (nodes: Float64Array, { isPart }: Pick<EntryContents, "isPart">): string =>
   `outside the ${isPart ? "nodes about the problem's at" : "axis"}, ${nodes[0]} to ${nodes[nodes.length - 1]}` +
   (isPart ? "; leave at out of the problem to read the solution elsewhere" : "");
 
-/** The value, derivatives, corrections and error estimate at a point, computed by products of Fornberg's weights. */
+/** The value, derivatives, corrections and error estimate at a point. */
 export interface PointReading<A extends string> extends AxesDerivatives<A> {
   readonly theta: number;
-  /** The amount that each companion has added, or would add. */
+  /** The amounts that each coarser solution has added by extrapolation, or would add. */
   readonly corrections: readonly AxesDerivatives<A>[];
   readonly errorEstimate: number | undefined;
 }
 
-/** Reads the value, derivatives and error estimate at a point. */
+/** Reads the value, derivatives and error estimate of an entry at a point, by products of Fornberg's weights. */
 export function readPoint<A extends string>(
   { names, fine, companions, theta, rounding, readerOf }: Omit<EntryContents, "moved">,
   x: readonly number[],
@@ -65,7 +68,7 @@ export function readPoint<A extends string>(
   };
 }
 
-/** Collects numbers or columns in the order of `derivativesOf` by the names of the axes. */
+/** Converts numbers or arrays in the order of `derivativesOf` to an object by the names of the axes. */
 export function named<A extends string, N>(names: readonly string[], values: ArrayLike<N>): AxesDerivatives<A, N> {
   const first: Record<string, N> = {};
   const second: Record<string, N> = {};
@@ -82,7 +85,7 @@ export function named<A extends string, N>(names: readonly string[], values: Arr
 
 const nodeCount = (axes: readonly Float64Array[]): number => axes.reduce((product, { length }) => product * length, 1);
 
-/** The values at all nodes of the fine mesh, with the corrections of extrapolations that `readPoint` adds. */
+/** The values at all nodes of the fine mesh, including the corrections by extrapolation that `readPoint` also adds. */
 export function extrapolatedValues({ fine, companions }: Pick<EntryContents, "fine" | "companions">): Float64Array {
   const { nodes, start } = fine;
   const own = fine.values.subarray(start, start + nodeCount(nodes));

@@ -7,35 +7,42 @@ import type { EntryStatus } from "./columns.ts";
 import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
-/** The solution at a point of the axis; N is a number, or a column of numbers of a batch. */
+/**
+ * The solution at a point of the axis. N is the type of each field: a number, or an array with a number for each entry
+ * of a batch.
+ */
 export interface PointSolution<N = number> {
   readonly value: N;
   /** The derivative ∂V/∂S. */
   readonly first: N;
   /** The derivative ∂²V/∂S². */
   readonly second: N;
-  /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
   readonly theta: N;
-  /** The derivatives by the parameters in the problem's `sensitivities`. */
+  /** The derivatives by the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, N>>;
-  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem asks for it or for an extrapolation. */
   readonly errorEstimate: N | undefined;
 }
 
-/** The solutions of all entries at the problem's `at`: a number for each entry, NaN where it has failed. */
+/**
+ * The solutions of all entries at the problem's point `at`. Each array has one number for each entry; NaN where the
+ * entry has failed.
+ */
 export interface PointColumns extends PointSolution<Float64Array> {
+  /** Whether each entry was solved ("ok") or has failed. */
   readonly status: readonly EntryStatus[];
 }
 
-/** The edge of the exercise region, from today to expiry. */
+/** The exercise boundary as a function of time, from today to expiry. */
 export interface ExerciseBoundary {
   /** The times in years from today, ascending. */
   readonly times: Float64Array;
-  /** The boundary S* at each time; NaN where no node is exercised. */
+  /** The boundary S* at each time, as a value of the axis; NaN where no node is exercised. */
   readonly levels: Float64Array;
 }
 
-/** The contents of an entry on one axis. */
+/** The solved or failed entry on one axis from which an `EntrySolution` reads. */
 export interface AxisContents extends EntryContents<EntrySolution> {
   readonly exerciseBoundary: ExerciseBoundary | undefined;
 }
@@ -81,12 +88,12 @@ export class EntrySolution {
     return this.#contents().parameters;
   }
 
-  /** The warnings about a lost order of the scheme, or a failed convergence. */
+  /** Messages about a scheme that loses an order of accuracy, or an iteration that did not converge. */
   get warnings(): readonly string[] {
     return this.#contents().warnings;
   }
 
-  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its path in the problem. */
   get error(): SpecError | undefined {
     return this.#contents().error;
   }
@@ -96,7 +103,7 @@ export class EntrySolution {
     return this.#solved().fine.nodes[0];
   }
 
-  /** The values V(0, S) at each node, extrapolated if the problem requests it. */
+  /** The values V(0, S) at all nodes, extrapolated if the problem asks for it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
@@ -108,8 +115,8 @@ export class EntrySolution {
 
   /**
    * Returns the value and derivatives at S, by Fornberg's weights on the `order` nearest nodes (one and two more for
-   * the derivatives). The reading error is O(h^order) wherever V is smooth, also at the ends. The solution itself is of
-   * order 2, or 4 where space was extrapolated.
+   * the derivatives). The interpolation error is O(h^order) wherever V is smooth, also at the ends. The solution itself
+   * is of order 2, or 4 where space was extrapolated.
    *
    * @throws SpecError if S is outside the axis; this entry's `error`.
    */
@@ -138,8 +145,8 @@ export interface Solution {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly EntrySolution[];
   /**
-   * Reads all entries at the point that the problem's `at` names, each with the same bits as its own `at` there, and
-   * makes no object for an entry. An entry that has failed is NaN, and its `status` says so.
+   * Reads all entries at the problem's point `at` into arrays, with the same bits as `at` of each entry, but without an
+   * object for each. An entry that has failed is NaN, and its `status` says so.
    *
    * @throws SpecError if the problem has no `at`.
    */

@@ -1,10 +1,10 @@
 /**
- * Returns the weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th
- * derivative at `x`,
+ * Returns the weights of finite differences on arbitrary nodes, where weights[k][j] is the weight of node j in the k-th
+ * derivative at `x`:
  *
- *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest,
+ *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest.
  *
- * exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie
+ * They are exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie
  * symmetrically about x and nodes.length − k is odd). `x` need not be a node, nor lie between nodes. Cost:
  * nodes.length²·highest/2 multiplications. Source: Fornberg, *Calculation of weights in finite difference formulas*,
  * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/fdm/equation/fornberg, against the tables of Fornberg
@@ -16,7 +16,10 @@ export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: nu
   return weights;
 }
 
-/** Fills the rows of `weights` up to derivative `highest` with those of `count` nodes from node `first` on. */
+/**
+ * Writes Fornberg's weights of `count` nodes from index `first` on into `weights`, one array for each derivative up to
+ * `highest`.
+ */
 export function fillWeights(
   weights: readonly Float64Array[],
   highest: number,
@@ -43,11 +46,12 @@ export function fillWeights(
   }
 }
 
-/** The number of nodes that give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
+/** The number of nodes with which derivative `k` has an error of O(h^order), wherever they lie. */
 export const stencilLength = (order: number, k: number): number => order + k;
 
 /**
- * The index of the first of `length` neighbouring nodes centred about x, as far as the ends of ascending `nodes` allow.
+ * The index of the first of `length` neighbouring nodes that are centred about x, as far as the ends of the ascending
+ * `nodes` allow.
  */
 export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
   let low = 0;
@@ -63,7 +67,7 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
   return Math.min(Math.max(start, 0), nodes.length - length);
 }
 
-/** The weights of neighbouring nodes of an axis, the first of which is node `start`. */
+/** The interpolation weights of neighbouring nodes of an axis, the first of which has the index `start`. */
 export interface Stencil {
   readonly start: number;
   readonly weights: Float64Array;

@@ -1,13 +1,13 @@
 import { cellOf, type Mesh } from "../mesh/mesh.ts";
 
 /**
- * The number of nodes from which a solution is interpolated: the polynomial of degree 5 through the six nodes around
- * the spot gives the value and two derivatives as weighted sums. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is
- * smooth. Values alone are read on the device in the same way (`solver/point.ts`).
+ * The number of nodes from which a solution is interpolated. The polynomial of degree 5 through the six nodes about the
+ * spot gives the value and two derivatives as weighted sums, with errors of O(h⁶), O(h⁵) and O(h⁴) where the solution
+ * is smooth. The device reads values in the same way (`read/point.ts`).
  */
 export const WINDOW = 6;
 
-/** The interpolation weights of a window of six nodes. */
+/** The interpolation weights of six neighbouring nodes for the value, delta and gamma. */
 export interface Stencil {
   /** The six weights of the value. */
   readonly value: readonly number[];
@@ -15,7 +15,7 @@ export interface Stencil {
   readonly gamma: readonly number[];
 }
 
-/** The weights at a spot of the six `nodes` from index `first` on. */
+/** Returns the interpolation weights at a spot of the six `nodes` from index `first` on. */
 export function stencil(nodes: ArrayLike<number>, first: number, spot: number): Stencil {
   // Plain arrays: of this length they are much cheaper to make than typed ones.
   const value = [0, 0, 0, 0, 0, 0];
@@ -42,8 +42,8 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
 }
 
 /**
- * Returns the first of the six nodes with the spot in the middle gap, as far as the ends of the mesh, or of its live
- * nodes, allow.
+ * Returns the index of the first of the six nodes that have the spot in their middle interval, as far as the ends of
+ * the mesh, or of its live nodes, allow.
  */
 export function windowStart(
   mesh: Mesh,

@@ -2,13 +2,13 @@ import { SpecError } from "../../errors.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import { stencilStart } from "./fornberg.ts";
 
-/** A box of a grid's nodes: on each axis `counts` of them from `starts` on. */
+/** A box of a grid's nodes: on each axis it has `counts` nodes from index `starts` on. */
 export interface NodeWindow {
   readonly starts: readonly number[];
   readonly counts: readonly number[];
-  /** The values of each axis there. */
+  /** The values of each axis at the nodes of the box. */
   readonly nodes: readonly Float64Array[];
-  /** The point that the nodes are about; undefined where they are all nodes. */
+  /** The point about which the nodes lie; undefined where the box has all nodes. */
   readonly point: readonly number[] | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface NodeWindow {
  */
 const ABOUT = 10;
 
-/** The window of all nodes of a grid. */
+/** The box of all nodes of a grid. */
 export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
   starts: meshes.map(() => 0),
   counts: meshes.map(({ values }) => values.length),
@@ -26,7 +26,9 @@ export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
   point: undefined,
 });
 
-/** The window of the nodes about a point. @throws SpecError a point outside the axes */
+/**
+ * The box of the nodes from which the solution at a point is interpolated. @throws SpecError a point outside the axes
+ */
 export function windowAbout(
   meshes: readonly AxisMesh[],
   point: readonly number[],

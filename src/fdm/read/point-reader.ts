@@ -10,13 +10,15 @@ export interface GridValues {
   readonly start: number;
 }
 
-/** The order at which a coarser solution converges, and whether it adds a correction or only estimates the error. */
+/**
+ * The order at which a coarser solution converges, and whether it corrects the fine one or only estimates its error.
+ */
 export interface Convergence {
   readonly order: number;
   readonly corrects: boolean;
 }
 
-/** The rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
+/** The rounding error of V, which is part of the error estimate: a fraction of V, and an absolute amount. */
 export interface Rounding {
   readonly relative: number;
   readonly absolute: number;
@@ -28,7 +30,9 @@ interface Derivative {
   readonly labels: readonly string[];
 }
 
-/** The value, the first and the second derivatives by the names of the axes. */
+/**
+ * The list of the value and its first and second derivatives, in the order in which they are read, with their names.
+ */
 export const derivativesOf = rememberedBy((names: readonly string[]): readonly Derivative[] => {
   const along = (axes: readonly number[]): Derivative => {
     const own = axes.map((k) => names[k]);
@@ -96,13 +100,17 @@ const NO_AXIS = new AxisWeights();
 const SAFETY = 1.25;
 
 /**
- * A reader of entries with the same axes, one after another, by products of Fornberg's weights. What it has found stays
- * until it reads the next one. Entries on equal meshes that are read at the same point share their weights.
+ * A reader of entries with the same axes, one after another, by products of Fornberg's weights. Its results are
+ * overwritten when it reads the next entry. Entries on equal meshes that are read at the same point share their
+ * weights.
  */
 export class PointReader {
-  /** The value and the derivatives in the order of `derivativesOf`, corrected; then 1, the factor of a source. */
+  /**
+   * The value and the derivatives in the order of `derivativesOf`, corrected by extrapolation; then 1, the factor of
+   * the equation's source.
+   */
   readonly found: Float64Array;
-  /** The amounts that each companion has added, or would add, in the same order. */
+  /** The amounts that each coarser solution has added, or would add, in the same order. */
   readonly corrections: readonly Float64Array[];
   readonly #companions: readonly Convergence[];
   readonly #order: 2 | 4;
@@ -125,7 +133,7 @@ export class PointReader {
     this.corrections = companions.map(() => new Float64Array(length));
   }
 
-  /** Reads an entry at `x`, and returns the error estimate of its value; NaN without companions. */
+  /** Reads an entry at the point `x`, and returns the error estimate of its value; NaN without coarser solutions. */
   read(x: readonly number[], fine: GridValues, companions: readonly GridValues[], rounding: Rounding): number {
     const read = this.#read;
     this.#readGrid(this.#axes[0], x, fine, read);

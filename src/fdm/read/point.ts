@@ -2,12 +2,12 @@ import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
-/** The output value that means immediate exercise: the value is the payoff, which the host evaluates exactly. */
+/** The output value that means immediate exercise. The value is then the payoff, which the host evaluates exactly. */
 export const EXERCISED = 1e30;
 
 /**
- * The number of coefficient words for a point: its spot and, where the mesh is a table, the first and last node of the
- * readable range.
+ * The number of coefficients for reading at a point: its spot and, where the mesh is a table, the first and the last
+ * node that may be used.
  */
 export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
 
@@ -34,9 +34,9 @@ const cellIn = fn({
 });
 
 /**
- * Evaluates the polynomial of degree 5 through the six nodes from `first` on at a price, by Lagrange's weights as in
- * the host's `stencil`, with distances in units of the middle gap so that products of five stay within f32. Error O(h⁶)
- * where the solution is smooth. Cost: 7 divisions, some 70 flops.
+ * Evaluates the polynomial of degree 5 through the six nodes from `first` on at a price, by Lagrange's weights as the
+ * host's `stencil`. Distances are in units of the middle interval, so that products of five stay within the range of
+ * f32. The error is O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
  */
 export const valueBetween = fn({
   name: "valueBetween",
@@ -85,7 +85,7 @@ export const valueBetween = fn({
   },
 });
 
-/** The data from which a solution is read at a point: the nodes, their values, and the exercise payoff. */
+/** The inputs for reading a solution at a point: the nodes, their values, and the exercise payoff. */
 export const Reading = record({
   table: Column,
   coefficients: Column,
@@ -126,9 +126,9 @@ const isExercised = (closed: boolean, timeDependent: boolean) =>
   });
 
 /**
- * Returns the function for the value at a point from its coefficient words at `row`, or `EXERCISED` where two nodes
- * about it are exercised or where the mesh was cut off before a price that is certain to be exercised. Nodes are
- * numbered from `nodes` on for the value before a knock-in, which nobody can exercise.
+ * Returns the function for the value at a point, whose coefficients begin at table row `row`. The value is `EXERCISED`
+ * where two nodes about the point are exercised, or where the mesh ends before the point because exercise is certain
+ * there. For the value before a knock-in, which nobody can exercise, nodes are numbered from `nodes` on.
  */
 export function pointValue({
   closed,

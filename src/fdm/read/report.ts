@@ -7,7 +7,7 @@ import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 
-/** The warnings and the error of an entry. */
+/** The warnings and the error of an entry, as users see them. */
 export interface Report {
   readonly warnings: readonly string[];
   readonly error: SpecError | undefined;
@@ -25,7 +25,8 @@ interface SolvedInstance {
 }
 
 /**
- * Reports the status of an instance in words. @param endless the errors of the kernel's endless loops, by loop number
+ * Converts the status of an instance to messages. @param endless the errors of endless loops, by the loop's number in
+ * the kernel
  */
 export function reportOf(
   model: ReportedModel,
@@ -45,8 +46,8 @@ export function reportOf(
 type SolvedOnAxis = Omit<SolvedInstance, "status"> & { readonly status: Int32Array };
 
 /**
- * Reports the status of an instance on one axis, with warnings about drift dominance and policy iteration; see
- * `reportOf`.
+ * Converts the status of an instance on one axis to messages, as `reportOf`, with warnings about dominating drift and
+ * about policy iteration.
  */
 export function axisReportOf(
   model: OneAxisModel,

@@ -5,7 +5,7 @@ import type { AnyProblem } from "../problem/equation.ts";
 import { batchOf, type ParameterValues } from "../problem/quantity.ts";
 import type { Columns } from "./columns.ts";
 
-/** An entry solved again with a parameter bumped up and down. */
+/** The solutions of an entry with one parameter bumped up and down by `step`. */
 export interface Moved<Entry> {
   readonly name: string;
   readonly step: number;
@@ -24,27 +24,27 @@ interface Failing {
  */
 const STEP: Readonly<Record<Precision, number>> = { f64: 1e-3, f32x2: 1e-3, f32: 1e-2 };
 
-/** A problem with extra entries, after the user's own, for each sensitivity. */
+/** A problem with bumped copies of the user's entries, which follow them in the batch. */
 export interface MovedProblem {
   readonly problem: AnyProblem;
-  /** The user's own entries, each with those that are moved. */
+  /** Returns the user's own entries, each with its bumped copies. */
   readonly apart: <E extends Failing & { beside(moved: readonly Moved<E>[]): E }>(
     entries: readonly E[],
   ) => readonly E[];
-  /** Returns the user's own entry that an entry is moved from. */
+  /** Returns the index of the user's own entry of which an entry is a copy. */
   readonly ownerOf: (index: number) => number;
-  /** Returns the columns of the user's own entries, and their derivatives by parameters. */
+  /** Returns the arrays of the user's own entries, with their derivatives by parameters. */
   readonly ownColumns: (columns: Columns) => OwnColumns;
 }
 
-/** Columns with derivatives by parameters. */
+/** The solutions of the user's own entries as arrays, with derivatives by parameters. */
 export interface OwnColumns extends Columns {
   readonly sensitivities: Readonly<Record<string, Float64Array>>;
 }
 
 /**
- * Returns a problem with bumped entries for its sensitivities. @throws SpecError sensitivities to what is not a
- * parameter
+ * Returns a problem with bumped copies for its sensitivities. @throws SpecError a sensitivity to something that is not
+ * a parameter
  */
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
@@ -112,7 +112,7 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
   };
 }
 
-/** The warnings about bumped entries that could not be solved. */
+/** The warnings about bumped copies that could not be solved. */
 export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] =>
   moved.flatMap(({ name, up, down }) =>
     [up, down].flatMap(({ error }) =>
@@ -126,7 +126,10 @@ function differenceOf(here: number, step: number, above: number | undefined, bel
   return width === 0 ? Number.NaN : ((above ?? here) - (below ?? here)) / width;
 }
 
-/** Computes derivatives by parameters as differences of what is read of the bumped entries. */
+/**
+ * Computes derivatives by parameters as differences of the numbers that `read` returns for the bumped copies; `here` is
+ * that of the entry itself.
+ */
 export function derivativesBy<Entry extends Failing>(
   moved: readonly Moved<Entry>[],
   here: number,

@@ -6,16 +6,16 @@ import { isExercisableNow } from "../problem/barriers.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 
-/** The solution at one spot. */
+/** The value, delta and gamma of a solution at one spot. */
 export interface PointValue {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
-  /** True where exercise is optimal at once: the value is then the payoff. */
+  /** True where immediate exercise is optimal, so that the value is the payoff. */
   readonly exercised: boolean;
 }
 
-/** Reads an instance's solution at today's spot; `rounding` is the relative rounding error of the values. */
+/** Reads an instance's solution at today's spot; `rounding` is the relative rounding error of its values. */
 export function pointValue(grid: Grid, { window }: InstanceValues, rounding: number): PointValue {
   const { problem } = grid;
   const [spot] = problem.spots;
@@ -40,9 +40,9 @@ export function pointValue(grid: Grid, { window }: InstanceValues, rounding: num
 }
 
 /**
- * Returns the values at the spots after today's from the device's results. Where immediate exercise is optimal they are
- * infinite in the input and the payoff in the output. `paid` is the exercise payoff at each spot, −∞ where exercise is
- * not allowed.
+ * Writes the values at the requested spots after the first into `column`. Where immediate exercise is optimal, the
+ * device's result is infinite and the written value is the payoff. `paid` is the exercise payoff at each spot, −∞ where
+ * exercise is not allowed.
  */
 export function spotValues({ problem }: Grid, values: InstanceValues, paid: Float64Array, column: Float64Array): void {
   values.spots(column);
@@ -82,8 +82,9 @@ function onObstacle(grid: Grid, window: InstanceValues["window"], first: number,
 }
 
 /**
- * The largest excess over the payoff of the values at the window's nodes, if the exercise boundary is among them;
- * otherwise 0, as where the payoff jumps: a boundary at the jump is on a node, and the payoff beyond it is no bound.
+ * The largest excess of the value over the payoff at the six nodes about today's spot, if the exercise boundary lies
+ * among them. Otherwise it is 0, also where the payoff jumps: a boundary at a jump is on a node, and the payoff beyond
+ * it is no lower bound.
  */
 export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);

@@ -9,7 +9,10 @@ interface Timed {
   readonly exercise: { readonly payoff: Given; readonly dates?: unknown } | undefined;
 }
 
-/** A function for ∂V/∂t today of an entry at a point, from the numbers that a `PointReader` has found there. */
+/**
+ * A function for ∂V/∂t of an entry today at a point, from the value and derivatives that a `PointReader` has found
+ * there.
+ */
 export type Theta = (entry: ParameterValues, point: readonly number[], found: Float64Array) => number;
 
 /** A step of the payoff, in years. */
@@ -20,7 +23,7 @@ const STEP = 1e-6;
  *
  *   ∂V/∂t = −(Σ aᵢⱼ ∂²V/∂xᵢ∂xⱼ + Σ bᵢ ∂V/∂xᵢ + c·V + d),
  *
- * or from the payoff where immediate exercise is optimal. `unit` is the unit roundoff.
+ * or from the payoff where immediate exercise is optimal. `unit` is the unit roundoff of the precision.
  */
 export function thetaOf({ names, equation, exercise }: Timed, unit: number): Theta {
   const payoff = exercise?.dates === undefined ? exercise?.payoff : undefined;

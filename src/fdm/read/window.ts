@@ -5,7 +5,7 @@ import { aliveBetween, dormantBetween, hasLevels, isKnockedIn, knockedOutBy } fr
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { WINDOW, windowStart } from "./interpolation.ts";
 
-/** The window of nodes from which the value at today's spot is read. */
+/** Returns the nodes from which the value at today's spot is interpolated. */
 export function windowOf(grid: Grid): TodaysWindow {
   return (grid.today ??= findWindow(grid));
 }
@@ -37,7 +37,7 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
 
 /**
  * Returns the function for the first and the last node from which a spot may be interpolated: only live nodes where a
- * barrier is monitored today, and none beyond a kink at which the solution bends.
+ * barrier is monitored today, and none beyond a kink of the solution.
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;

@@ -51,8 +51,8 @@ const valueOnLine = fn({
 });
 
 /**
- * Returns the function that applies a condition to u on its date, into z: a jump along an axis, exercise, or a
- * knock-out.
+ * Returns the function that applies a condition on its date to u and writes the result into z: a jump along an axis,
+ * exercise, or a knock-out.
  */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
@@ -108,7 +108,7 @@ export function applyCondition(variant: AxesVariant) {
   return eachNode(variant, atEach);
 }
 
-/** Returns the function that copies the result of a condition into u. */
+/** Returns the function that copies the result of `applyCondition` from z into u. */
 export function settle(variant: AxesVariant) {
   const { u, z } = slotsOf(variant);
   const atEach = fn({

@@ -91,7 +91,7 @@ function meanOver({ terminal, axes }: AxesVariant) {
   });
 }
 
-/** Returns the function that sets the values at expiry, as means over cells where the payoff has a kink or a jump. */
+/** Returns the function that sets the terminal values, as means over cells where the payoff has a kink or a jump. */
 export function expire(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);

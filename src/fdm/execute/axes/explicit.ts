@@ -9,13 +9,13 @@ import { AxesPlace, Launch } from "./records.ts";
 const Weights = record({ next: real, before: real });
 
 /**
- * The numbers that all nodes of a line along the last axis share: the weights of the other axes, the distances to the
- * neighbours on the second of three, the place of the line in the array that is swept, and that of the last axis'
- * weights.
+ * The data of the explicit differences that all nodes of a line along the last axis share: the weights of the other
+ * axes, the distances to the neighbours on the second of three axes, and the positions of the line's values and of the
+ * last axis' weights.
  */
 export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
 
-/** Returns the function for the stencil of a line in array `from`. */
+/** Returns the function for the `Stencil` of a line in the node array with number `from`. */
 export function stencilOf({ axes }: AxesVariant, from: number) {
   return fn({
     name: "stencilOf",
@@ -40,9 +40,9 @@ export function stencilOf({ axes }: AxesVariant, from: number) {
 }
 
 /**
- * Returns the function that reads node `at` + `lane` of an array and its neighbours in a plane: v, its differences to
- * them, and D₀v, D₁v and D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`),
- * because vector registers are few.
+ * Returns the function that reads a node's value v and its neighbours in a plane, at index `at` + `lane`: v, the
+ * differences to the neighbours, and D₀v, D₁v and D₁D₀v for mixed derivatives. On a CPU the west and east neighbours
+ * are read again when needed (`besideOf`), because vector registers are few.
  */
 export function sliceOf(variant: AxesVariant) {
   const {
@@ -84,7 +84,7 @@ export function sliceOf(variant: AxesVariant) {
   });
 }
 
-/** Returns the function for the differences of a node's value to its west and east neighbours. */
+/** Returns the function for the differences of a node's value to those of its west and east neighbours. */
 export const besideOf = (variant: AxesVariant) =>
   fn({
     name: "beside",
@@ -97,8 +97,8 @@ export const besideOf = (variant: AxesVariant) =>
   });
 
 /**
- * A node's value, the differences to it of its neighbours on the first axis (west, east) and the second (below, above),
- * and its mixed differences D₀v, D₁v and D₀D₁v.
+ * A node's value v, the differences to it of its neighbours on the first axis (west, east) and on the second (below,
+ * above), and its mixed differences D₀v, D₁v and D₀D₁v.
  */
 export const Neighbours = record({
   here: real,
@@ -111,10 +111,10 @@ export const Neighbours = record({
   p01: real,
 });
 
-/** The differences of v, D₀v and D₁v from one plane to the one before it. */
+/** The differences of v, D₀v and D₁v at corresponding nodes of two successive planes. */
 export const Fall = record({ v: real, p0: real, p1: real });
 
-/** Computes the differences of v, D₀v and D₁v between two planes. */
+/** Computes the differences of v, D₀v and D₁v from one plane to the other. */
 export const fallOf = fn({
   name: "fall",
   params: { from: Neighbours, to: Neighbours },
@@ -124,15 +124,15 @@ export const fallOf = fn({
 });
 
 /**
- * The array positions of the coefficients of a node, and of those of the first node of its line along the first axis,
- * which holds `COMMON`; consecutive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes whose
- * first-axis row and mixed derivatives this node shares.
+ * The array indices of the coefficients of a node, and of the first node of its line along the first axis, which holds
+ * `COMMON`. Successive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes that hold the first
+ * axis' matrix row and the mixed derivatives, which this node shares with others.
  */
 export const Rows = record({ own: i32, first: i32, pitch: i32, axis0: i32, of01: i32, of02: i32, of12: i32 });
 
 /**
- * Returns the function that computes `Rows` of a node from its offset in its line, plane and grid. On a GPU
- * coefficients that nodes share are read at the first of them, for the cache's sake.
+ * Returns the function that computes `Rows` of a node from its offsets in its line, plane and grid. On a GPU
+ * coefficients that several nodes share are read at the first of them, to save cache.
  */
 export function rowsOf(variant: AxesVariant) {
   const [m01, m02, m12] = variant.isMixedUniform.map(
@@ -157,8 +157,8 @@ export function rowsOf(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the position of a row along an axis: a, c and factors in separate arrays, or in the words of
- * `COMMON`.
+ * Returns the function for the index of a matrix row along an axis: a, c and factors are in separate arrays, or in the
+ * positions of `COMMON`.
  */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
@@ -183,8 +183,9 @@ export function rowAt(variant: AxesVariant, axis: number) {
 }
 
 /**
- * Returns the function that computes h·F without sources and its mixed-derivative part at a node whose plane is `here`.
- * `fell` holds the differences from this plane to the next, `falls` those from the previous plane to this one.
+ * Returns the function that computes h·F without sources, and its part from mixed derivatives, at a node with the
+ * neighbours `here`. `fell` are the differences from this plane to the next, and `falls` those from the previous plane
+ * to this one.
  */
 export function explicitAt(variant: AxesVariant, whole: boolean) {
   const { axes, mixed } = variant;

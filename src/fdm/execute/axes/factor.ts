@@ -29,8 +29,9 @@ const placeOnAxis = fn({
 });
 
 /**
- * Returns the function that assembles the rows of all hLⱼ, the mixed derivatives and the source at time t, times h =
- * θΔt; it runs once where nothing depends on time. Cost: the equation's own, and some 30 flops a node and axis.
+ * Returns the function that assembles the matrix rows of all hLⱼ, the mixed derivatives and the source at time t, for h
+ * = θΔt. It runs once where nothing depends on time. Cost: that of the user's equation, and some 30 flops for each node
+ * and axis.
  */
 export function assemble(variant: AxesVariant) {
   const { axes, pairs, fitted, coefficients, hasSource } = variant;
@@ -194,7 +195,8 @@ function factorLine(variant: AxesVariant, axis: number) {
 }
 
 /**
- * Returns the function that factors I − hLⱼ along each axis; the factors of the first axis are stored line beside line.
+ * Returns the function that factors I − hLⱼ along each axis. The factors of the first axis are stored with neighbouring
+ * lines interleaved.
  */
 export function factorAxes(variant: AxesVariant) {
   return fn({

@@ -10,21 +10,23 @@ import { atRow, atStart, axesParams, Fault } from "./records.ts";
 
 /**
  * Returns the kernel that runs the whole backward time loop of a batch of equations on two or three axes by alternating
- * directions, one workgroup an instance.
+ * directions, with one workgroup for each instance.
  *
- * The systems along an axis are solved one line an item (on a CPU neighbouring lines are the lanes of a vector), the
- * last axis first, together with the explicit part. Arrays are in device memory, `slotsOf` of them an instance.
+ * The linear systems along an axis are solved with one line of nodes for each work item; on a CPU neighbouring lines
+ * are the lanes of a vector. The last axis comes first, together with the explicit part. The node arrays are in device
+ * memory, `slotsOf` of them for each instance.
  *
- * Layout: node (i₀, i₁, i₂) of an array stands at i₀ + stride·i₁ + plane·i₂; padding nodes are rows of the identity.
+ * Layout: node (i₀, i₁, i₂) of an array is at i₀ + stride·i₁ + plane·i₂; nodes that only pad a line have rows of the
+ * identity matrix.
  *   table       for each axis of an instance `AXIS_ARRAYS` arrays; instances on the same meshes share them
  *   parameters  value i of instance l at [i·instances + l]: the user's, the literals of the user's functions, the dates
- *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
- *   reals       `ROW_REALS` a row
- *   work        `PAD` words, then for each instance its arrays and `PAD` words; kept between parts of a time loop
- *   places      `PLACES` an instance
- *   out         V(0, x) at each node of the window, then, with exercise at all times, 1 where the payoff is as much
- *   status      `AXES_STATUS_WORDS` an item; zeros before
- *   summary     `SUMMARY_WORDS` an instance; zeros before
+ *   words       two integers for each program row: flags (timeline.ts), the segment or date; the same for all instances
+ *   reals       `ROW_REALS` for each program row
+ *   work        `PAD` reals, then for each instance its arrays and `PAD` reals; kept when the time loop is divided
+ *   places      `PLACES` integers for each instance
+ *   out         V(0, x) at each node to be read; then, with exercise at all times, 1 where the payoff is at least that
+ *   status      `AXES_STATUS_WORDS` integers for each item, zero at the start
+ *   summary     `SUMMARY_WORDS` integers for each instance, zero at the start
  */
 export function axesKernel(variant: AxesVariant): Kernel {
   const phases = phasesOf(variant);
@@ -60,7 +62,10 @@ export function axesKernel(variant: AxesVariant): Kernel {
   );
 }
 
-/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/**
+ * Returns the kernel of a variant; variants that lower to the same code share one, whatever the literals of their
+ * functions.
+ */
 export const sharedAxesKernel = sharing(axesKernel);
 
 /** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */
@@ -120,12 +125,16 @@ const noStep = fn({
   },
 });
 
-/** The kernels of each phase, launched one after another with `parts` workgroups an instance. */
+/**
+ * The kernels of each phase of the time loop, which are launched one after another with `parts` workgroups for each
+ * instance.
+ */
 export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
- * Returns one kernel for each phase of the time loop of several axes, for grids that would occupy one workgroup too
- * long. All workgroups of a device share an instance's lines, and the boundary between two launches is the barrier.
+ * Returns one kernel for each phase of the time loop on several axes, for grids that would occupy one workgroup for too
+ * long. All workgroups of a device share the lines of an instance, and the boundary between two launches is the
+ * barrier.
  */
 export function passKernels(variant: AxesVariant): PassKernels {
   const phases = phasesOf(variant);

@@ -7,9 +7,9 @@ import { type Fault, inPhase } from "./records.ts";
 import type { RightHandSide } from "./right-hand-side.ts";
 
 /**
- * Returns the function that solves the systems of a sweep in round r, one line an item, by the factors of `factorAxes`.
- * Along the first axis an item reads and writes two neighbours at a time, which a CPU takes as one vector. Cost: 5
- * flops a node.
+ * Returns the function that solves the linear systems of a sweep in round r, with one line for each work item, by the
+ * factors of `factorAxes`. Along the first axis an item reads and writes two neighbouring nodes at a time, which a CPU
+ * takes as one vector. Cost: 5 flops a node.
  */
 export function solveLines(variant: AxesVariant, axis: number, corrects: boolean, { begin, next }: RightHandSide) {
   const slots = slotsOf(variant);

@@ -4,12 +4,12 @@ import { coefficientsAt, meshOf, nodeIn, roundsOf } from "./place.ts";
 import type { Row } from "../row.ts";
 import { type AxesPlace, type Fault, inPhase, Launch } from "./records.ts";
 
-/** The axis numbers 0, 1, …, for use in a `for … of` loop. */
+/** The axis numbers 0, 1, …, for use in a `for … of` loop of a kernel. */
 export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
 
 /**
- * Returns the function that locates a node by its number on each axis and among all nodes, and tells padding from
- * nodes.
+ * Returns the function that finds a node's index on each axis and its index among all nodes, and tells whether it is a
+ * node or only padding.
  */
 export const nodeAt = (axes: number) =>
   fn({
@@ -43,7 +43,9 @@ export const countsOf = (axes: number) =>
     },
   });
 
-/** Returns the function for the side of a node on each axis: −1 at the first node, 1 at the last one, 0 between. */
+/**
+ * Returns the function for the position of a node on each axis: −1 for the first node, 1 for the last one, 0 between.
+ */
 export const sidesOf = (axes: number) =>
   fn({
     name: "sidesOf",
@@ -57,7 +59,7 @@ export const sidesOf = (axes: number) =>
     },
   });
 
-/** Returns the function for the coordinates of a node. */
+/** Returns the function for the values of the axes at a node. */
 export const valuesAt = (axes: number) =>
   fn({
     name: "valuesAt",
@@ -71,13 +73,13 @@ export const valuesAt = (axes: number) =>
   });
 
 /**
- * A node of the grid that a work item works on: its index on each axis and its number among all nodes. Nodes that only
- * pad the grid have those of another node, and `isNode` is false. The node's value is word `k` of an array of values,
- * its coefficient s word `own` + s·`pitch`.
+ * The node at which a work item works: its index on each axis, and its index among all nodes. For nodes that only pad a
+ * line, these are those of another node, and `isNode` is false. The node's value is number `k` of an array of values,
+ * and its coefficient s is number `own` + s·`pitch` of the coefficients.
  */
 export const Node = record({ index: read(i32), number: i32, isNode: bool, k: i32, own: i32, pitch: i32 });
 
-/** The parameters of the work of a phase at a node. */
+/** The parameters of a function that works at one node in a phase. */
 export const atNode = { ...inPhase, at: Node };
 
 type AtNode = FunctionOf<
@@ -90,7 +92,7 @@ type AtNode = FunctionOf<
   }) => ValueOf<typeof Fault>
 >;
 
-/** Returns the phase that works on every node by itself, in the steps in which `happens`. */
+/** Returns the phase that calls `work` at every node independently, in those steps for which `happens` is true. */
 export function eachNode(
   variant: AxesVariant,
   work: AtNode,

@@ -10,8 +10,8 @@ import { sweep } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
 
 /**
- * A part of the time loop that works on every node or line independently; results of other items may be read only after
- * a barrier or in the next launch.
+ * A phase of the time loop, which works on every node or line independently. Results of other work items may be read
+ * only after a barrier or in the next launch.
  */
 export type Phase = FunctionOf<
   (of: {
@@ -22,17 +22,23 @@ export type Phase = FunctionOf<
   }) => KernelBody<ValueOf<typeof Fault>>
 >;
 
-/** The time loop as lists of phases. */
+/**
+ * The phases of the time loop, in order: at its begin, to assemble and factor, of a step, of a condition on its date,
+ * and to read the result.
+ */
 export interface Phases {
   readonly begin: readonly Phase[];
   readonly factor: readonly Phase[];
-  /** The phases of a step; those of the correction do nothing in steps without. */
+  /** The phases of a time step. Those of a second sweep do nothing in steps without one. */
   readonly advance: readonly Phase[];
   readonly event: readonly Phase[];
   readonly read: readonly Phase[];
 }
 
-/** Returns the phases of a time step: one or two sweeps, each over the last axis first, then the update of u. */
+/**
+ * Returns the phases of the time loop of a variant. A time step has one or two sweeps, each over the last axis first,
+ * then the update of u.
+ */
 export function phasesOf(variant: AxesVariant): Phases {
   const sweeps = (corrects: boolean): readonly Phase[] =>
     variant.axes.map((_, axis) => sweep(variant, axis, corrects)).toReversed();
@@ -51,7 +57,7 @@ export function phasesOf(variant: AxesVariant): Phases {
   };
 }
 
-/** Returns the function that runs phases one after another in one kernel, with a barrier before each. */
+/** Returns the function that performs phases one after another in one kernel, with a barrier before each. */
 export const inOrder = (name: string, phases: readonly Phase[]) =>
   fn({
     name,

@@ -4,12 +4,12 @@ import { coefficientsAt, isExact, strideOf } from "./place.ts";
 import { AxesPlace, LANES, Launch, RUN_STEP } from "./records.ts";
 
 /**
- * The part of a line that is an item's in all rounds: `length` nodes from `start` on, of the line's n. Where that is a
- * run, `lane` is the number of its line in the tile, and `run` that of the run.
+ * The interval of a line's n nodes that a work item solves in all rounds: `length` nodes from `start` on. Where several
+ * items share a line, `lane` is the number of the line in their tile, and `run` the number of the interval.
  */
 export const Part = record({ lane: i32, run: i32, start: i32, length: i32, n: i32 });
 
-/** An item's part of one line along an axis. */
+/** A work item's interval of one line along an axis, with the array indices of its nodes. */
 export const Piece = record({
   inside: bool,
   part: Part,
@@ -26,7 +26,10 @@ export const Piece = record({
   rowStep: i32,
 });
 
-/** Returns the function for the lines along an axis: their number, the number of their nodes, and distances. */
+/**
+ * Returns the function for the lines of nodes along an axis: how many there are, the number of nodes of each, and the
+ * array distances between nodes and between lines.
+ */
 export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   fn({
     name: "linesAlong",
@@ -44,8 +47,9 @@ export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   });
 
 /**
- * Returns the function for the piece of an item in round r of a loop over lines along an axis: a whole line, or, `cut`,
- * a run of one of the `LANES` lines of a tile. A run without a line of its own reads that of another.
+ * Returns the function for the interval of a work item in round r of a loop over the lines along an axis. It is a whole
+ * line or, with `cut`, an interval of one of the `LANES` lines of a tile. An item without a line of its own reads that
+ * of another.
  */
 export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
   return fn({
@@ -80,7 +84,7 @@ export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
   });
 }
 
-/** Returns the function for the part of each line that is an item's: all of it, or a run. */
+/** Returns the function for the interval of each line that a work item solves: all of it, or one of `Runs`. */
 export const partOf = ({ runs }: AxesVariant) =>
   fn({
     name: "partOf",

@@ -4,12 +4,12 @@ import { rowAt } from "../row.ts";
 import { atStart, Fault, LANES, Launch, PAD, AxesPlace, PLACES, RUN_STEP } from "./records.ts";
 
 /**
- * The number of arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x
- * (`Weights`).
+ * The number of arrays of an axis in the table: its values, the distances to the next node's coordinate, and two arrays
+ * of weights of ∂/∂x (`Weights`).
  */
 export const AXIS_ARRAYS = 4;
 
-/** The number of arrays of an instance in the work memory. */
+/** The number of node arrays of an instance in device memory. */
 export function arraysOf(variant: AxesVariant): number {
   const { states, coefficients } = slotsOf(variant);
   return states + coefficients;
@@ -22,8 +22,8 @@ export function arraysOf(variant: AxesVariant): number {
 const tileWords = ({ runs }: AxesVariant): number => (runs === undefined ? 1 : runs.count * LANES * (RUN_STEP + 1));
 
 /**
- * Returns the function that locates a work item: one workgroup an instance, or, if `shared`, several that take rounds
- * in turn.
+ * Returns the function that finds the instance of a work item: there is one workgroup for each instance or, if
+ * `shared`, several that take turns.
  */
 export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
@@ -53,7 +53,7 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
   });
 }
 
-/** Assigns an instance's arrays in the work memory. */
+/** Finds the start of an instance's node arrays in device memory. */
 export const allocate = fn({
   name: "allocate",
   params: [AxesPlace],
@@ -62,7 +62,7 @@ export const allocate = fn({
   },
 });
 
-/** Returns the function that reads a row of the time program. */
+/** Returns the function that reads a row of the time program (`TimeProgram`). */
 export function runAt({ parameters }: AxesVariant) {
   return fn({
     name: "runAt",
@@ -74,13 +74,16 @@ export function runAt({ parameters }: AxesVariant) {
   });
 }
 
-/** Tells whether an item's nodes and lines are exactly those of its chunk, as on a CPU with groups of `PAD` items. */
+/**
+ * Tells whether the work items of a group are exactly as many as the nodes that are padded together (`PAD`), as on a
+ * CPU.
+ */
 export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
 
 /**
- * Returns the function for the position of the coefficients of node `node` + `own`: array s of them is at `at` +
+ * Returns the function for the array index of the coefficients of node `node` + `own`: array s of them is at `at` +
  * s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PAD` neighbouring nodes are
- * interleaved, so that one address serves all of them at constant offsets. Elsewhere each array is contiguous.
+ * interleaved, so that one address serves all of them at constant offsets. On other devices each array is contiguous.
  */
 export function coefficientsAt(variant: AxesVariant) {
   const { states, coefficients } = slotsOf(variant);
@@ -98,7 +101,8 @@ export function coefficientsAt(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the distance between the coefficients of nodes that are `nodes`, a multiple of `PAD`, apart.
+ * Returns the function for the distance between the coefficients of two nodes that are `nodes`, a multiple of `PAD`,
+ * apart.
  */
 export function strideOf(variant: AxesVariant) {
   return fn({
@@ -112,9 +116,9 @@ export function strideOf(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the node of an item in round r of a loop over the first `count` nodes, `first` + `lane`, and
- * its index on the first axis. In groups of `PAD` items `first` is the same for all, so that they read neighbouring
- * words. The node is also `node` + `own`, as `coefficientsAt` takes it.
+ * Returns the function for the node of a work item in round r of a loop over the first `count` nodes, `first` + `lane`,
+ * and its index on the first axis. In groups of `PAD` items `first` is the same for all, so that they read neighbouring
+ * numbers. The node is also `node` + `own`, as `coefficientsAt` takes it.
  */
 export function nodeIn(variant: AxesVariant) {
   return fn({
@@ -137,7 +141,8 @@ export function nodeIn(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the number of rounds of a loop over `count` nodes or lines, padded to a multiple of `PAD`.
+ * Returns the function for the number of rounds in which a group's items work on `count` nodes or lines, padded to a
+ * multiple of `PAD`.
  */
 export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
   fn({
@@ -149,7 +154,7 @@ export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
     },
   });
 
-/** Returns the function for the position in the table where an axis' arrays start. */
+/** Returns the function for the index in the table at which the arrays of an axis start. */
 export const meshOf = (axis: number) =>
   fn({
     name: "meshOf",

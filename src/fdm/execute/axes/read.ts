@@ -16,7 +16,7 @@ import {
 } from "./records.ts";
 
 /**
- * Returns the function that stores the solution at the nodes of the window, marks those where immediate exercise is
+ * Returns the function that writes the solution at the nodes to be read, marks those where immediate exercise is
  * optimal today, and bounds the solution at all nodes.
  */
 export function readSolution(variant: AxesVariant) {
@@ -85,7 +85,10 @@ const extentsOf = (axes: number) =>
     },
   });
 
-/** Returns the function that writes an item's findings into its status; only the first fault is kept. */
+/**
+ * Returns the function that writes what a work item has found into its status; of several faults only the first is
+ * kept.
+ */
 export const report = ({ groupSize }: AxesVariant) =>
   fn({
     name: "report",

@@ -3,7 +3,7 @@ import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.
 import { Row } from "../row.ts";
 import { Column } from "../../operator/column.ts";
 
-/** The parameters of every kernel of several axes, laid out as `axesKernel` describes. */
+/** The launch parameters of every kernel on several axes (`axesKernel` describes their layout). */
 export const axesParams = {
   instances: i32,
   /** The number of workgroups that share an instance. */
@@ -39,13 +39,13 @@ export const axesParams = {
   summary: write(i32),
 } as const;
 
-/** The words of an instance in `places`. */
+/** The number of integers of an instance in the launch parameter `places`. */
 export const PLACES = 4;
 
-/** The parameters of every kernel of several axes as one record. */
+/** The launch parameters of every kernel on several axes as one record. */
 export const Launch = record(axesParams);
 
-/** The instance of a work item: its columns in the launch's buffers, and the start of its arrays. */
+/** The instance of a work item, its columns in the launch's buffers, and the start of its arrays. */
 export const AxesPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -66,12 +66,12 @@ export const AxesPlace = record({
 });
 
 /**
- * The findings of an item: its first fault with the node and row of the time program (0 is none), whether growth was
- * too fast, and the `SUMMARY.exponent` of the nodes that it has read.
+ * The findings of a work item: its first fault (0 for none) with the node and the row of the time program, whether the
+ * solution grew too fast, and `SUMMARY.exponent` for the nodes that it has read.
  */
 export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32, exponent: i32 });
 
-/** Notes a fault if it is the first one that an item has found. */
+/** Records a fault in the findings of an item unless they have one already. */
 export const noted = fn({
   name: "noted",
   params: { found: Fault, isBad: bool, fault: i32, node: i32, row: i32 },
@@ -86,40 +86,43 @@ export const noted = fn({
   },
 });
 
-/** The arrays of an instance in the launch's work memory. */
+/** The start of an instance's node arrays in device memory. */
 export const Memory = record({ base: i32 });
 
-/** The arguments of the phases before the first row of the time program. */
+/** The parameters of functions that run before the first row of the time program. */
 export const atStart = { launch: Launch, place: AxesPlace, memory: Memory };
-/** The arguments of the phases that run for a row of the time program. */
+/** The parameters of functions that run for each row of the time program. */
 export const atRow = { ...atStart, cursor: Fault, step: Row };
 
 /** The parameters of all phases of the time loop (`phases.ts`). */
 export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fault };
 
-/** The words of an item's status: `FAULT`, node, row of the program, growth, and a loop that did not end. */
+/**
+ * The index of each field in the status of a work item: `FAULT`, its node, its row of the program, too fast growth, and
+ * the number of a loop that did not end.
+ */
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
-/** The number of words of an item's status. */
+/** The number of 32-bit integers in the status of a work item. */
 export const AXES_STATUS_WORDS = 5;
 
 /**
- * The words of an instance's summary: not 0 where the status of an item is to be looked at; and a bound of the
- * solution, 2 to the power of this less `EXPONENT_OFFSET`.
+ * The index of each field in the summary of an instance: `found` is not 0 where an item's status has a finding, and the
+ * solution is bounded by 2^(`exponent` − `EXPONENT_OFFSET`).
  */
 export const SUMMARY = { found: 0, exponent: 1 } as const;
-/** The number of words of an instance's summary. */
+/** The number of 32-bit integers in the summary of an instance. */
 export const SUMMARY_WORDS = 2;
-/** What makes the exponents of finite numbers positive. */
+/** The number added to binary exponents so that those of all finite numbers are positive. */
 export const EXPONENT_OFFSET = 2048;
 
 /**
- * The multiple to which the nodes of the first axis and the lines along it are padded: the number that a CPU processes
- * side by side.
+ * The multiple to which the nodes of the first axis and the lines along it are padded: the number of lanes that a CPU
+ * processes together.
  */
 export const PAD = 8;
 
-/** The number of neighbouring lines that a run's items process side by side, one each. */
+/** The number of neighbouring lines in a tile, each of which is solved by one work item for each of its intervals. */
 export const LANES = 16;
 
-/** The granularity of the length of runs, in nodes. */
+/** The number of nodes of which the lengths of a line's intervals are multiples (`Runs`). */
 export const RUN_STEP = 8;

@@ -108,10 +108,10 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
 const Carried = record({ stencil: Stencil, here: Neighbours, fell: Fall, found: Fault });
 
 /**
- * The right-hand side of a sweep, as functions for a solver of systems along an axis. `begin` gives the numbers that
- * are carried into the last node of a piece. `next` gives the right-hand side of node i of the line, which is k after
- * the first node, and its coefficients `rows` after those of the first; along other axes than the last it is stored, d
- * after `stored`. `finds` tells whether faults may be found.
+ * The right-hand side of a sweep, as functions for a solver along an axis. `begin` returns the numbers that are carried
+ * into the last node of an interval of a line. `next` returns the right-hand side of node i of the line, where k and
+ * `rows` are the distances of its values and coefficients from those of the first node; along axes other than the last
+ * the right-hand side is stored, at d after `stored`. `finds` tells whether the functions may find faults.
  */
 export type RightHandSide = ReturnType<typeof explicitSide>;
 
@@ -120,9 +120,9 @@ const inBegin = { ...atPiece, found: Fault };
 const inNext = { ...atPiece, step: Row, i: i32, k: i32, rows: i32, stored: i32, d: i32, carried: Carried };
 
 /**
- * Returns the right-hand side along the last axis, for which the explicit part is computed. Slices of three planes are
- * carried along the axis, so that each value is read once for each neighbour in its plane. Cost of two axes: 24 flops a
- * node with a mixed derivative, 11 without.
+ * Returns the right-hand side along the last axis, which computes the explicit part. The neighbours in three successive
+ * planes are carried along the axis, so that each value is read once for each neighbour in its plane. Cost on two axes:
+ * 24 flops a node with a mixed derivative, 11 without.
  */
 export function explicitSide(variant: AxesVariant, corrects: boolean) {
   const { correction = { full: 0 } } = variant;
@@ -194,7 +194,7 @@ export function explicitSide(variant: AxesVariant, corrects: boolean) {
   };
 }
 
-/** The right-hand side along another axis than the last: the solution of the sweep before it. */
+/** The right-hand side along axes other than the last: the stored solution of the sweep along the axis before. */
 export const storedSide: RightHandSide = {
   finds: false,
   begin: fn({

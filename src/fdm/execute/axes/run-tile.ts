@@ -8,7 +8,7 @@ import { Part, Piece } from "./piece.ts";
 import { inPhase, LANES, Launch, RUN_STEP } from "./records.ts";
 import { advanceNode, settleNode } from "./update.ts";
 
-/** The parameters of the functions that read and store the run z of an item. */
+/** The parameters of the functions that read and store the values z of a work item's interval of a line. */
 export const inRun = { ...inPhase, r: i32, at: Piece, z: write(real) };
 
 /**
@@ -33,7 +33,7 @@ const tilePlaceOf = fn({
   },
 });
 
-/** Returns the function that reads the runs of a tile. */
+/** Returns the function that reads the intervals of a tile's lines into the work items. */
 export function takeRun(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
@@ -60,7 +60,10 @@ export function takeRun(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Returns the function that stores the runs of a tile, or the values after the step if this is its last sweep. */
+/**
+ * Returns the function that stores the intervals of a tile's lines; after the last sweep of a step it stores the values
+ * of u.
+ */
 export function storeRun(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({

@@ -16,8 +16,8 @@ import type { RightHandSide } from "./right-hand-side.ts";
 import { inRun, storeRun, takeRun } from "./run-tile.ts";
 
 /**
- * Returns the function that solves the systems of a sweep by runs, those of `LANES` lines in round r. Along the first
- * axis it also computes the values after the step.
+ * Returns the function that solves the linear systems of a sweep with several work items for each line (`Runs`), those
+ * of `LANES` lines in round r. Along the first axis it also computes the values of u after the step.
  */
 export function solveRuns(variant: AxesVariant, axis: number, corrects: boolean, side: RightHandSide) {
   const isFirst = axis === 0;

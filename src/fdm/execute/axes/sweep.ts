@@ -8,8 +8,9 @@ import { explicitSide, storedSide } from "./right-hand-side.ts";
 import { solveRuns } from "./runs.ts";
 
 /**
- * Returns the phase that sweeps along an axis, (I − θΔtLⱼ)·Dⱼ = Dⱼ₋₁. The first of a step is along the last axis, whose
- * right-hand side is the explicit part. The second sweep of a step `corrects`. Items work on whole lines, or on runs.
+ * Returns the phase that sweeps along an axis, (I − θΔtLⱼ)·Dⱼ = Dⱼ₋₁. The first sweep of a step is along the last axis,
+ * whose right-hand side is the explicit part. With `corrects` it belongs to the second series of sweeps (`Correction`).
+ * Work items solve whole lines, or intervals of lines (`Runs`).
  */
 export function sweep(variant: AxesVariant, axis: number, corrects: boolean) {
   const byRuns = variant.runs !== undefined;

@@ -8,9 +8,7 @@ import { isExact, roundsOf } from "./place.ts";
 import { Row } from "../row.ts";
 import { inPhase, Launch, noted } from "./records.ts";
 
-/**
- * Returns the function that sets the amount that exercise pays at the end of a step; a pinned node cannot be exercised.
- */
+/** Returns the function that sets the exercise payoff at the end of a step. A pinned node cannot be exercised. */
 export function setObstacle(variant: AxesVariant, payoff: StateNumber) {
   const slots = slotsOf(variant);
   const atEach = fn({
@@ -51,13 +49,13 @@ const obstacleChanges = fn({
 });
 
 /**
- * Returns the function for u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the
- * last increment. Exercise at all times uses operator splitting (Ikonen & Toivanen 2004; with alternating directions
- * Haentjens & In 't Hout 2015): the step includes Δt·λ,
+ * Returns the function for u at node `k` after a step, from the increments: u + D, or u + keep·D + E (`Correction`),
+ * where `value` is the last increment. Exercise at all times uses operator splitting (Ikonen & Toivanen 2004; with
+ * alternating directions Haentjens & In 't Hout 2015): the step includes Δt·λ,
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
- * so that λ′ ≥ 0, and is 0 wherever u′ is above the payoff. Stored by `settleNode`.
+ * so that λ′ ≥ 0, and λ′ = 0 wherever u′ is above the payoff. `settleNode` stores the result.
  */
 export function advanceNode(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);

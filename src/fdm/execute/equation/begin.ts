@@ -13,7 +13,7 @@ import { atStart, Cursor } from "./records.ts";
 import { copyState } from "./state.ts";
 
 /**
- * Returns the function that sets the nodes and the values at expiry, or restores the state of an earlier launch of the
+ * Returns the function that sets the nodes and the terminal values, or restores the state of an earlier launch of the
  * same time loop.
  */
 export function begin(plan: EquationPlan) {

@@ -12,8 +12,8 @@ import { type EquationPlan, isTeam } from "./plan.ts";
 import { atRow } from "./records.ts";
 
 /**
- * Returns the function that applies a condition on its date: a jump, exercise, or a knock-out. A team copies the
- * solution to workgroup memory, where items process it node by node.
+ * Returns the function that applies a condition on its date: a jump, exercise, or a knock-out. Where a team of items
+ * solves the instance, it copies the solution to workgroup memory, where its items process it node by node.
  */
 export function applyEvents(plan: EquationPlan) {
   const { items, rows, variant, early } = plan;

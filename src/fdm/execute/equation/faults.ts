@@ -1,7 +1,7 @@
 import { bool, fn, i32 } from "../../../kernel/index.ts";
 import { Fault } from "./records.ts";
 
-/** Returns the first fault: the one found before, or one at a node that is not `ok`. */
+/** Returns the fault found `before` if there is one, otherwise one at a node that is not `ok`. */
 export const firstFault = fn({
   name: "firstFault",
   params: { before: Fault, ok: bool, fault: i32, node: i32, row: i32 },

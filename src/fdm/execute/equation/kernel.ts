@@ -14,32 +14,33 @@ import { readSolution } from "./read.ts";
 import { equationParams } from "./records.ts";
 
 /**
- * Returns the kernel that runs the whole backward time loop of a batch of one-factor equations: terminal values, then
- * the rows of a time program, stages (`Stage`) and events, in order. The matrix is recomputed only in rows marked
- * FACTOR. A work item solves an instance, or a `team` of them does, one workgroup an instance.
+ * Returns the kernel that runs the whole backward time loop of a batch of equations on one axis: terminal values, then
+ * the rows of a time program, which are stages (`Stage`) and events, in order. The matrix is recomputed only in rows
+ * marked FACTOR. An instance is solved by one work item, or by a `team` of items in one workgroup.
  *
- * Layout: value i of instance l stands at [i·pitch + l].
- *   table       S at each node, then the next node's coordinate less this one's
+ * Layout: value i of instance l is at [i·pitch + l].
+ *   table       S at each node, then the differences of the coordinate between successive nodes
  *   parameters  the user's, the literals of the user's functions, then the dates 0 … expiry
- *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
- *   reals       `ROW_REALS` a row: the times of the stage and of its end as fractions of the segment between two dates,
- *               the step h as a fraction of it, the weights of the stored solutions U and V, and that of extrapolation
+ *   words       two integers for each program row: flags (timeline.ts), the segment or date; the same for all instances
+ *   reals       `ROW_REALS` for each program row: the times of the stage and of its end as fractions of the segment
+ *               between two dates, the step h as a fraction of it, the weights of the stored solutions U and V, and the
+ *               extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
- *   status      `STATUS_WORDS`, see `STATUS`; zeros before
- *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
+ *   status      `STATUS_WORDS` integers (`STATUS`), zero at the start
+ *   state       `keptArrays` node arrays, where several launches share the time loop: rows `first` … `end` − 1 of
  *               `rows`, with `recorded` values of the exercise boundary before; not read where one launch runs all
- * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25
+ * Cost: a stage is about 10 flops and 10 reals of private memory a node besides the user's functions; a matrix about 25
  * flops and two divisions, besides the equation.
  *
- * An item of a team has a run of capacity/items consecutive nodes. Sweeps and pivots are scans over the items
- * (`scan.ts`, `factor.ts`), Brennan & Schwartz's projection too (`projectRuns`): the same elimination, whose results
- * differ by rounding only. Rows are divided by 1 + hc, so a matrix with 1 + hc ≤ 0 somewhere makes no sense there, nor
- * one with entries beyond 1e15, whose products over a run might overflow: such an instance has `STATUS.growth`, and its
- * results are to be made again by items. Convection has to be fitted: negative entries off the diagonal would let
- * products over runs grow.
+ * An item of a team has capacity/items consecutive nodes. Sweeps and pivots are scans over the items (`scan.ts`,
+ * `factor.ts`), as is Brennan & Schwartz's projection (`projectRuns`): the same elimination, whose results differ by
+ * rounding only. Rows are divided by 1 + hc. A matrix with 1 + hc ≤ 0 somewhere therefore makes no sense there, nor
+ * does one with entries beyond 1e15, whose products over an item's nodes might overflow. An instance with such a matrix
+ * has `STATUS.growth`, and must be solved again by a single item. Convection must be fitted, because negative
+ * off-diagonal entries would let products over nodes grow.
  *
- * Cost for a team: a stage is 8 shuffles or 10 barriers an item (Brennan & Schwartz 14 flops and two comparisons a
- * node, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops a node, 20 shuffles and 8 words of workgroup
+ * Cost for a team: a stage is 8 shuffles or 10 barriers an item (Brennan & Schwartz: 14 flops and two comparisons a
+ * node, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops a node, 20 shuffles and 8 reals of workgroup
  * memory; a round of the penalty method as much as a matrix and a stage. Workgroup memory: `equationBytes`.
  */
 export function equationKernel(variant: EquationVariant, team?: Team): Kernel {

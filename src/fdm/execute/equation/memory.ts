@@ -1,33 +1,19 @@
 import { fn, i32, read, real, write } from "../../../kernel/index.ts";
+import { itemAt, Place } from "../place.ts";
 import { multipliers, multiplierWords, partsOf, scratchWords } from "../team/team.ts";
 import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
-import { Launch, Place } from "./records.ts";
+import { Launch } from "./records.ts";
 
-/**
- * Returns the function that locates a work item: an item solves one instance, or a team does, each item of which has a
- * run of consecutive nodes.
- */
-export function placeOf({ rows }: EquationPlan) {
-  return fn({
+/** Returns the function that locates a work item. */
+export const placeOf = ({ team, rows }: EquationPlan) =>
+  fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },
-    env: { rows },
-    body({ launch: { instances, pitch, first, end, table, parameters }, globalId }, gpu, { rows }) {
-      const instance = rows === undefined ? globalId : gpu.groupId();
-      const item = rows === undefined ? 0 : gpu.localId();
-      return {
-        isActive: instance < instances,
-        firstRun: first,
-        endRun: end,
-        instance,
-        table: { values: table, pitch, instance },
-        parameters: { values: parameters, pitch, instance },
-        item,
-        first: item * (rows ?? 0),
-      };
+    env: { itemAt: itemAt(team, rows) },
+    body({ launch: { instances, pitch, first, end, table, parameters }, globalId }, _gpu, { itemAt }) {
+      return itemAt({ instances, pitch, first, end, table, parameters, globalId });
     },
   });
-}
 
 /** Returns the function that allocates the arrays of an item; see `Memory` for those that are one array. */
 export function allocate({ team, variant, rows, early, penalty, splitting }: EquationPlan) {

@@ -2,33 +2,33 @@ import type { Precision } from "../../../kernel/index.ts";
 import type { EquationVariant } from "../../operator/equation-variant.ts";
 import { multiplierWords, scratchWords, type Team } from "../team/team.ts";
 
-/** The choices from which the code of an equation's kernel follows: who solves an instance, and the variant. */
+/** The choices that determine the code of an equation's kernel: the variant, and how many items solve an instance. */
 export interface EquationPlan {
   readonly variant: EquationVariant;
-  /** The items that solve an instance together; undefined: one item does it alone. */
+  /** The team of items that solve an instance together; undefined where a single item does. */
   readonly team: Team | undefined;
-  /** The number of these items. */
+  /** The number of items that solve an instance. */
   readonly items: number;
-  /** The number of nodes that each holds; undefined: one item holds all nodes. */
+  /** The number of nodes of each item of a team; undefined where a single item has all nodes. */
   readonly rows: number | undefined;
-  /** True where exercise is possible at all times; by which of the methods. */
+  /** True with exercise at all times; `penalty` and `splitting` say by which method. */
   readonly early: boolean;
   readonly penalty: boolean;
   readonly splitting: boolean;
-  /** True where nodes may have values of their own. */
+  /** True where the values of some nodes may be prescribed. */
   readonly pins: boolean;
 }
 
-/** The plan of a kernel for a team. */
+/** The choices for a kernel in which a team of items solves an instance. */
 export interface TeamEquationPlan extends EquationPlan {
   readonly team: Team;
   readonly rows: number;
 }
 
-/** Tells whether a plan is that of a team. */
+/** Tells whether a team of items solves an instance. */
 export const isTeam = (plan: EquationPlan): plan is TeamEquationPlan => plan.team !== undefined;
 
-/** Returns the plan of a kernel for a variant of the equation. */
+/** Returns the choices for a variant and a team; undefined for a single item. */
 export function planOf(variant: EquationVariant, team: Team | undefined): EquationPlan {
   const { exercise, first, last, region, capacity } = variant;
   return {
@@ -43,12 +43,12 @@ export function planOf(variant: EquationVariant, team: Team | undefined): Equati
   };
 }
 
-/** The number of words of `AllNodes.faults` for each item. */
+/** The number of integers of each item in `AllNodes.faults`. */
 export const FAULT_WORDS = 4;
 
 /**
- * The number of bytes of workgroup memory: nodes and steps, three or four arrays, the scans' memory, faults, and two
- * counters.
+ * The number of bytes of workgroup memory of a team: nodes and steps, three or four arrays, the memory of scans,
+ * faults, and two counters.
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;

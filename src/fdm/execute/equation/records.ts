@@ -1,6 +1,7 @@
 /** The records that the parts of an equation's time loop hand each other, for items and for teams. */
 import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
+import { Place } from "../place.ts";
 import { Row } from "../row.ts";
 import { Factors, Products, Rows, Scans } from "../team/records.ts";
 
@@ -25,20 +26,6 @@ export const equationParams = {
 
 /** The parameters of a kernel of an equation as one record. */
 export const Launch = record(equationParams);
-
-/** The instance of a work item, its columns in the launch's buffers, and the nodes whose values the item holds. */
-export const Place = record({
-  isActive: bool,
-  firstRun: i32,
-  endRun: i32,
-  instance: i32,
-  table: Column,
-  parameters: Column,
-  /** The number of the item among the instance's. */
-  item: i32,
-  /** The first node that the item holds. */
-  first: i32,
-});
 
 /**
  * The arrays of all nodes, in a team's workgroup memory. Users' functions are evaluated on all nodes in a strided loop

@@ -1,7 +1,8 @@
 import { fn, i32, real, write } from "../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import type { EquationPlan } from "./plan.ts";
-import { atStart, Launch, Place } from "./records.ts";
+import { Place } from "../place.ts";
+import { atStart, Launch } from "./records.ts";
 
 /** Copies an item's array to or from the `slot`-th array that is kept between launches. */
 const copyKept = (rows: number | undefined, load: boolean) =>

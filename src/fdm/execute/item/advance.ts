@@ -55,7 +55,7 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
         if (env.hasKnockIns)
           env.dormantStep({
-            coefficients: place.coefficients,
+            coefficients: place.parameters,
             row: dormantRow,
             v: dormant,
             u,

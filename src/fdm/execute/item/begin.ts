@@ -7,7 +7,7 @@ import { readSurface } from "../../operator/read-surface.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { settle } from "../option/events.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { itemPlan } from "../option/plan.ts";
 import { KEPT_FACTORS, type SolverVariant } from "../variant.ts";
 import { atStart, Cursor } from "./records.ts";
@@ -140,7 +140,7 @@ export function begin(variant: SolverVariant) {
     },
     *body({ launch, place, memory }, _gpu, env) {
       const { nodes, pitch, obstacleColumn, firstExercised } = launch;
-      const { instance, table, coefficients } = place;
+      const { instance, table, parameters: coefficients } = place;
       const { x, u, obstacle, active, dormant } = memory;
       if (env.closed) env.layClosed({ launch, place, memory });
       else env.layTable({ launch, place, memory });

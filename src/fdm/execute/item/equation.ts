@@ -11,7 +11,8 @@ import { Stage, stageSum } from "../../operator/right-hand-side.ts";
 import { FAULT } from "../../operator/status.ts";
 import { firstFault } from "../equation/faults.ts";
 import type { EquationPlan } from "../equation/plan.ts";
-import { atRow, atStart, Fault, Launch, Memory, Place } from "../equation/records.ts";
+import { atRow, atStart, Fault, Launch, Memory } from "../equation/records.ts";
+import { Place } from "../place.ts";
 import { Row } from "../row.ts";
 
 /** Returns the function that assembles and factors I − hL. */

@@ -38,7 +38,7 @@ export function applyEvents(variant: SolverVariant) {
     },
     *body({ launch, place, memory, cursor, step: { flag } }, _gpu, env) {
       const { nodes, obstacleColumn } = launch;
-      const { table, coefficients } = place;
+      const { table, parameters: coefficients } = place;
       const { x, u, z, obstacle: paid, dormant, factor: scratch } = memory;
       let { row, live, held, dormantRow } = cursor;
       if (env.dates && (flag & env.EXERCISE) !== 0) {

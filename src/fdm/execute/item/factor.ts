@@ -99,7 +99,7 @@ export function factor(variant: SolverVariant) {
       valueAt,
     },
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
-      const { coefficients } = place;
+      const { parameters: coefficients } = place;
       const { inverse, lower, upper, rowLower, rowUpper } = memory;
       const { exercise, surface, live, held, dormantRow } = cursor;
       let { row } = cursor;

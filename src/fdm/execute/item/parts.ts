@@ -7,7 +7,7 @@ import { applyEvents } from "./events.ts";
 import { factor } from "./factor.ts";
 import { readSolution } from "./read.ts";
 
-/** Returns the parts of an option's time loop in which one item solves an instance. */
+/** Returns the functions of the time loop (`RollbackParts`) with which a single item solves an instance. */
 export const itemParts = (variant: SolverVariant) => ({
   placeOf: placeOf(itemPlan(variant)),
   allocate: allocate(variant),

@@ -4,7 +4,10 @@ import { readValues } from "../option/read.ts";
 import type { SolverVariant } from "../variant.ts";
 import { atStart, Cursor } from "./records.ts";
 
-/** Returns the function that writes the results. */
+/**
+ * Returns the function that writes the values of the six nodes about a spot, with the nodes themselves where the device
+ * made the mesh, and the values at points.
+ */
 export const readSolution = (variant: SolverVariant) =>
   fn({
     name: "readSolution",

@@ -1,7 +1,7 @@
 import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
 import { Held, Live } from "../../conditions/barrier.ts";
 import { Slice } from "../../operator/read-surface.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { Launch } from "../variant.ts";
 
 /** The arrays of an instance in private memory, one value a node; arrays that a variant does not use have length 1. */

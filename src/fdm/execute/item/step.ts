@@ -1,18 +1,18 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Factors } from "../../operator/factor.ts";
 
-/** The amount that exercise pays at the nodes: `obstacle`, or slope·obstacle − kink where it depends on time. */
+/** The exercise payoff at the nodes: `obstacle`, or slope·obstacle − kink where it depends on time. */
 export const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
 
 /**
- * Returns the function that makes one time step by a factored matrix: it solves (I − hL)·y = u, then sets u ← y
+ * Returns the function that makes one time step by a factored matrix. It solves (I − hL)·y = u, then sets u ← y
  * (implicit Euler), u ← 2y − u (Crank–Nicolson, `extrapolated`), or u ← y + over·(y − u) (`weighted`; Crank–Nicolson is
  * over = 1).
  *
- * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
- * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan
- * & Schwartz (1977), exact if the exercise region holds the first nodes. Cost: 7 flops and 8 (early exercise 9) words
- * of private memory a node.
+ * Elimination runs from the last node to the first, and substitution back. With `early` exercise y is kept above its
+ * lower bound during substitution: the payoff, or for Crank–Nicolson the mean of payoff and old u, which is equivalent
+ * to u_new ≥ payoff. This is the method of Brennan & Schwartz (1977), which is exact if the exercise region is at the
+ * first nodes. Cost: 7 flops and 8 (early exercise 9) reals of private memory a node.
  */
 export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean) {
   return fn({

@@ -4,7 +4,7 @@ import { payDividend } from "../../conditions/dividend.ts";
 import { crossInWords, dormantDividend, settleDormant } from "../../conditions/knock-in.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import { Place } from "./place.ts";
+import { Place } from "../place.ts";
 import type { OptionPlan } from "./plan.ts";
 
 /**
@@ -22,7 +22,7 @@ export const settle = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) 
       liveObstacle: liveObstacle(rows),
     },
     body({ launch: { nodes, obstacleColumn }, place, row, u, paid }, _gpu, env) {
-      const { table, coefficients, first } = place;
+      const { table, parameters: coefficients, first } = place;
       env.knockOut(coefficients, row, first, nodes, u);
       const live = env.readLive(coefficients, row, first, nodes);
       if (env.policy) env.liveObstacle(table, obstacleColumn, first, nodes, live, paid);
@@ -72,7 +72,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
     body(of, _gpu, env) {
       const { x, values, u, paid, dormant, scratch, dormantRow, live, keep, cash } = of;
       const { nodes, obstacleColumn } = of.launch;
-      const { table, coefficients, first } = of.place;
+      const { table, parameters: coefficients, first } = of.place;
       const rows = env.rows ?? nodes;
       let row = of.row + 2;
       env.payDividend({ x, values, first, u, nodes, keep, cash, low: first + live.low, high: first + live.high });

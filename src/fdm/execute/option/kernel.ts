@@ -28,51 +28,51 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *
  *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
  *
- * A work item solves an instance, or a `team` of items does: one workgroup an instance, or one for two instances side
- * by side. `homogeneous` tells a team that no coefficient depends on time.
+ * An instance is solved by one work item, or by a `team` of items; a workgroup then has one instance, or two side by
+ * side. `homogeneous` tells a team that no coefficient depends on time.
  *
  * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so
  * that L is never applied (`step.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 +
- * √2)·y − √2·u. L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at the first node where
- * it is `firstExercised`, being certain to be exercised.
+ * √2)·y − √2·u. L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at a first node that is
+ * certain to be exercised (`firstExercised`).
  *
- * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985): there are no subtractions, so the factors are
- * good to a few ulp even in f32. `brennan-schwartz` needs the exercise region at the first nodes; `policy`
- * (`policy.ts`) makes no such assumption and costs some six times as much. `dates` takes V ← max(V, obstacle) at the
- * ends of steps that say so (`exercise.ts`). With `time-dependent` the obstacle is φ·(slope·x − kink) with other
- * numbers each step (`forward.ts`).
+ * Elimination carries the row sums (Grassmann, Taksar & Heyman 1985). It has no subtractions, so the factors are
+ * accurate to a few ulp even in f32. `brennan-schwartz` requires the exercise region at the first nodes. `policy`
+ * (`policy.ts`) makes no such assumption and costs some six times as much. `dates` sets V ← max(V, obstacle) at the
+ * ends of steps that are marked (`exercise.ts`). With `time-dependent` the obstacle is φ·(slope·x − kink) with other
+ * numbers in each step (`forward.ts`).
  *
- * Where a barrier is monitored the nodes beyond it are cut off (a = c = 0) and its own node holds what is paid there,
- * exactly; at dates on which one is monitored, or begins or ends to be, the nodes beyond it are set again
- * (`barrier.ts`). With knock-ins a second value, that before any of them has been hit, follows the first from step to
- * step (`knock-in.ts`).
+ * Where a barrier is monitored the nodes beyond it are decoupled (a = c = 0), and its own node holds the amount paid
+ * there, exactly. On dates on which a barrier is monitored, or begins or ends to be, the nodes beyond it are set again
+ * (`barrier.ts`). With knock-ins a second value, that of the trade before any knock-in was breached, is solved along
+ * with the first (`knock-in.ts`).
  *
- * Layout: value i of instance l stands at [i·pitch + l].
+ * Layout: value i of instance l is at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape
- *                 "table"); `closed`: six numbers that the nodes and max(φ·(S − kink), 0) follow from, kink, width,
+ *                 "table"); `closed`: six numbers from which the nodes and max(φ·(S − kink), 0) follow: kink, width,
  *                 step, at, zeroAt (`KinkedMesh`), φ; "time-dependent": slope and φ·kink of each step, the last one's
  *                 twice; after all that the surface (shape "surface"), see `readSurface`, or the formula's spot and
  *                 literals (shape "formula"), see `VolatilityShape`
- *   coefficients  per refactoring: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ];
+ *   coefficients  for each factorisation: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ];
  *                 `homogeneous`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each
- *                 event: `knockInWords`, `barrierWords` (`barrier.ts`); before those per dividend: keep, cash,
- *                 `crossInWords`, `CROSSING_WORDS` a barrier; in the end per point: `pointWords`
- *   flags         one word a run of equal steps, the same for all instances (`runsOfSteps`)
+ *                 event: `knockInWords`, `barrierWords` (`barrier.ts`); before those for each dividend: keep, cash,
+ *                 `crossInWords`, `CROSSING_WORDS` a barrier; at the end for each point: `pointWords`
+ *   flags         one integer for each series of equal steps, the same for all instances (`runsOfSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a
  *                 knock-in
- *   out           [window·6 + k]; `closed`: and the nodes after them, as many, as they were rounded here; then the
- *                 points' values (`point.ts`)
- * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
+ *   out           [window·6 + k]; `closed`: then as many nodes, as they were rounded here; then the points' values
+ *                 (`point.ts`)
+ * Cost: a step is 7 flops and 8 (early exercise 9) reals of private memory a node; a factorisation about 4 steps.
  *
- * Each item of a team has a run of capacity/items consecutive nodes, in private arrays short enough for registers. Both
- * sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
- * `factor.ts`): an item needs only the value that enters its run. The elimination, its pivots and the projection are
- * the same, and results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise
- * work on the runs at their events; there is no value before a knock-in.
+ * Each item of a team has capacity/items consecutive nodes, in private arrays short enough for registers. Both sweeps
+ * of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
+ * `factor.ts`): an item needs only the value that enters its nodes. Elimination, pivots and projection are the same as
+ * with a single item, and results differ by rounding only (with early exercise see `stepRuns`). Barriers and exercise
+ * dates are applied to an item's nodes at their events. There is no value before a knock-in.
  *
- * Cost of a team's step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24
- * flops beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see
- * `iterateRuns`, a round. Workgroup memory: `teamWords`.
+ * Cost of a team's step: 10 to 14 flops a node (early exercise 11 to 19) and no workgroup memory; besides, 24 flops an
+ * item, and either 12 shuffles, or 28 reals of workgroup memory and 14 barriers. For policy iteration `iterateRuns`
+ * gives the cost of a round. Workgroup memory: `teamWords`.
  */
 export const solverKernel = (variant: SolverVariant, team?: Team, homogeneous = false): Kernel =>
   kernelOf(variant, team, homogeneous);

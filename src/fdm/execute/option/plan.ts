@@ -1,16 +1,19 @@
 import type { SolverVariant } from "../variant.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "../team/team.ts";
 
-/** The choices from which the code of an option's kernel follows: who solves an instance, and the variant. */
+/**
+ * The choices that determine the code of a one-factor problem's kernel: the variant, and how many items solve an
+ * instance.
+ */
 export interface OptionPlan {
   readonly variant: SolverVariant;
-  /** The items that solve an instance together; undefined: one item does it alone. */
+  /** The team of items that solve an instance together; undefined where a single item does. */
   readonly team: Team | undefined;
-  /** The number of these items. */
+  /** The number of items that solve an instance. */
   readonly items: number;
-  /** The number of nodes that each holds; undefined: one item holds all nodes. */
+  /** The number of nodes of each item of a team; undefined where a single item has all nodes. */
   readonly rows: number | undefined;
-  /** True where exercise is possible at all times. */
+  /** True with exercise at all times. */
   readonly early: boolean;
   readonly dates: boolean;
   readonly timeDependent: boolean;
@@ -18,29 +21,34 @@ export interface OptionPlan {
   readonly hasBarriers: boolean;
 }
 
-/** The plan of a kernel for a team: besides, the algorithms of its steps. */
+/** The choices for a kernel in which a team of items solves an instance, with the algorithms of its steps. */
 export interface TeamPlan extends OptionPlan {
   readonly team: Team;
   readonly rows: number;
-  /** The number of parts that a run's rows are worked on in. */
+  /** The number of intervals into which an item divides its nodes, to process them side by side. */
   readonly parts: number;
-  /** True where factors last for a run of steps; otherwise every step is factored. */
+  /** True where one factorisation serves several steps; otherwise every step has its own. */
   readonly lasting: boolean;
-  /** True where an event may end a segment of the time grid, after which the solution is not scaled. */
+  /** True where an event may end a segment of the time grid, after which the solution is not scaled by the factors. */
   readonly eventful: boolean;
-  /** True where elimination is bounded below by thresholds: the exercise region only shrinks on the way to today. */
+  /**
+   * True where elimination is bounded below by thresholds (`thresholdRuns`), because the exercise region can only
+   * shrink on the way back to today.
+   */
   readonly held: boolean;
   /** True where the state is w = gain·u between factorisations (`stepRuns`). */
   readonly scaled: boolean;
-  /** True where steps are running sums, in f64 (`advanceSums`); where `held` too, of premiums (`sourceRuns`). */
+  /**
+   * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums (`sourceRuns`).
+   */
   readonly summed: boolean;
-  /** True where rows come from metrics that are laid once (`layMetrics`). */
+  /** True where matrix rows are computed from metrics of the mesh that are stored once (`layMetrics`). */
   readonly metrics: boolean;
-  /** True where rows after the first follow from those before (`rescaleRuns`). */
+  /** True where the matrix rows of later factorisations are those before, scaled (`rescaleRuns`). */
   readonly rescaled: boolean;
 }
 
-/** Returns the plan of a kernel in which one item solves an instance alone. */
+/** Returns the choices for a variant in which a single item solves an instance. */
 export function itemPlan(variant: SolverVariant): OptionPlan {
   const { exercise, barriers = 0 } = variant;
   const dates = exercise === "dates";
@@ -57,7 +65,10 @@ export function itemPlan(variant: SolverVariant): OptionPlan {
   };
 }
 
-/** Returns the plan of a kernel for a team; `homogeneous` means that no coefficient depends on time. */
+/**
+ * Returns the choices for a variant in which a team solves an instance; `homogeneous` means that no coefficient depends
+ * on time.
+ */
 export function teamPlan(variant: SolverVariant, team: Team, homogeneous: boolean): TeamPlan {
   const { exercise, shape, dividends, capacity } = variant;
   const plan = itemPlan(variant);

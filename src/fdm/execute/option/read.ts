@@ -2,7 +2,7 @@ import { fn, i32, read, real } from "../../../kernel/index.ts";
 import { WINDOW } from "../../read/interpolation.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { Launch } from "../variant.ts";
-import { Place } from "./place.ts";
+import { Place } from "../place.ts";
 import type { OptionPlan } from "./plan.ts";
 
 /**
@@ -36,7 +36,7 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
     },
     body({ launch, place, x, u, dormant, row, slope, kink }, _gpu, env) {
       const { pitch, nodes, obstacleColumn, start, out } = launch;
-      const { instance, isOwner, table, coefficients, item } = place;
+      const { instance, isOwner, table, parameters: coefficients, item } = place;
       const windows = isOwner ? launch.windows : 0;
       for (let k = item; k < windows * env.WINDOW; k += env.items) {
         const window = (k / env.WINDOW) | 0;

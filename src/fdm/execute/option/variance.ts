@@ -6,8 +6,8 @@ import type { SolverVariant } from "../variant.ts";
 
 /**
  * Returns the function for h·σ²S² at node i, whose price is `here`. From `row` on the table has the column of local
- * variances, or the spot and literals of a formula. `piece`: of a surface the piece of the slice where the search for
- * the price starts; where it ended is returned.
+ * variances, or the spot and the literals of a formula. For a surface `piece` is the number of its spots up to the
+ * price (`surfaceSigma`): where the search starts, and in the result where it ended.
  */
 export const varianceAt = ({ shape, volatility }: SolverVariant) =>
   fn({

@@ -6,7 +6,7 @@ import { atRun } from "./records.ts";
 import { advanceRuns } from "./step.ts";
 import { advanceSums } from "./sums.ts";
 
-/** Returns the function that makes a run of equal steps. */
+/** Returns the function that makes a series of equal time steps. */
 export function advance(plan: TeamPlan) {
   const { team, rows, lasting, early, dates, timeDependent, policy, hasBarriers, held, scaled, summed } = plan;
   return fn({

@@ -4,14 +4,14 @@ import { coefficientWords, readCoefficients } from "../../operator/read-coeffici
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * The number of words of coefficients for each option that are read before the time loop where factors last: twelve
- * factorisations, each of which would otherwise wait for memory.
+ * The number of coefficients of each instance that are read before the time loop where one factorisation serves several
+ * steps: those of twelve factorisations, each of which would otherwise wait for memory.
  */
 export const AHEAD_WORDS = 48;
 
 /**
- * Returns the function that copies an instance's first coefficients into workgroup memory, shared among the items. A
- * barrier must follow.
+ * Returns the function that copies an instance's first coefficients into workgroup memory, with the work divided among
+ * the items. A barrier must follow.
  */
 export function readAhead(team: Team) {
   return fn({
@@ -26,8 +26,8 @@ export function readAhead(team: Team) {
 }
 
 /**
- * Returns the function that reads the coefficients of a factorisation from workgroup memory, or, for later ones, from
- * device memory.
+ * Returns the function that reads the coefficients of a factorisation from workgroup memory; those of later
+ * factorisations are read from device memory.
  */
 export function coefficientsAhead(formula: boolean) {
   return fn({

@@ -3,7 +3,7 @@ import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Slice } from "../../operator/read-surface.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { varianceAt } from "../option/variance.ts";
 import { Rows } from "./records.ts";
 import { Launch } from "../variant.ts";

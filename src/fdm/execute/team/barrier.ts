@@ -3,7 +3,7 @@ import { Live, readHeld } from "../../conditions/barrier.ts";
 import { Column } from "../../operator/column.ts";
 import { Rows } from "./records.ts";
 
-/** Returns the function that writes the values held from an event on into u; see `pinRuns`. */
+/** Returns the function that writes the values that are held from an event on into u (`pinRuns`). */
 export const holdRuns = (barriers: number, rows: number) =>
   fn({
     name: "holdRuns",
@@ -18,7 +18,7 @@ export const holdRuns = (barriers: number, rows: number) =>
     },
   });
 
-/** Returns the function that decouples nodes at and beyond the ends from their neighbours. */
+/** Returns the function that decouples the nodes at and beyond the ends of the live nodes from their neighbours. */
 export const cutRuns = (rows: number) =>
   fn({
     name: "cutRuns",
@@ -34,9 +34,10 @@ export const cutRuns = (rows: number) =>
   });
 
 /**
- * Returns the function that pins rows. A held row is y = u: with the pivot 1 instead of 1 + hr a step keeps its value
- * to the last bit, so that it is set once a segment, not before and after each step as by `holdEnds`. No other row's
- * pivot depends on it, its neighbours being decoupled. `held` is the value of `gain` for the pivot 1.
+ * Returns the function that makes the matrix rows of held nodes y = u. With the pivot 1 instead of 1 + hr a step keeps
+ * their value to the last bit, so that it is set once between two dates, and not before and after each step as by
+ * `holdEnd`. No other pivot depends on these rows, because their neighbours are decoupled. `held` is the value of
+ * `gain` for the pivot 1.
  */
 export const pinRuns = (rows: number) =>
   fn({

@@ -97,7 +97,7 @@ export function begin(plan: TeamPlan) {
     },
     *body({ launch, place, memory }, gpu, env) {
       const { pitch, nodes, runs, obstacleColumn, firstExercised, flags } = launch;
-      const { instance, table, coefficients, first } = place;
+      const { instance, table, parameters: coefficients, first } = place;
       const { mesh, ahead, state, scans, paid, active } = memory;
       const { x } = mesh;
       const { u } = state;

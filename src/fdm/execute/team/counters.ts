@@ -26,11 +26,11 @@ const overGroup = (name: string, operation: "add" | "max") =>
     },
   });
 
-/** Sums a number over a group of work items. */
+/** Returns the sum of a number over the work items of a group. */
 export const total = overGroup("total", "add");
 
 /**
- * The largest of nonnegative numbers over a group of work items, by atomics: a subgroup maximum would depend on which
- * items execute together; see design/splits.md, "Reductions".
+ * Returns the largest of nonnegative numbers over the work items of a group. It uses atomics, because a subgroup
+ * maximum would depend on which items execute together (design/splits.md, "Reductions").
  */
 export const largest = overGroup("largest", "max");

@@ -29,7 +29,7 @@ function payRuns(plan: TeamPlan) {
     },
     *body({ launch, place, memory, cursor: { live, row } }, gpu, env) {
       const { nodes } = launch;
-      const { table, coefficients, first } = place;
+      const { table, parameters: coefficients, first } = place;
       const { mesh, state, factors, paid } = memory;
       const { x, values } = mesh;
       const { u } = state;
@@ -91,7 +91,7 @@ export function applyEvents(plan: TeamPlan) {
       if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
         live = env.settle({ launch, place, row, u, paid });
         if (env.policy) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
-        env.holdRuns(place.coefficients, row, live, u);
+        env.holdRuns(place.parameters, row, live, u);
         row += env.barrierWords;
       }
       const { next, factored, slice, obstacle, moves } = cursor;

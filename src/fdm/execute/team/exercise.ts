@@ -3,7 +3,7 @@ import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
 import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { Factors, Obstacle } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 

@@ -87,20 +87,23 @@ function scanExcess(team: Team) {
   });
 }
 
-/** The treatment of the diagonal of rows that may be exercised: the same decay for all, or one each; see `Diagonal`. */
+/** The diagonal of matrix rows in policy iteration: the same decay for all rows, or one for each (`Diagonal`). */
 export type PolicyRows = "same" | "varying";
 
-/** The options of a factorisation by runs. */
+/** The options of a factorisation by a team of items. */
 export interface Factoring {
-  /** The rows of policy iteration; undefined: no row is exercised, and rows come divided by their decay. */
+  /** The rows of policy iteration; undefined where no row is exercised, and rows are divided by their decay. */
   readonly policy?: PolicyRows;
-  /** True where factors last for a run of steps; see `scanProducts`. */
+  /** True where one factorisation serves several steps (`scanProducts`). */
   readonly lasting: boolean;
-  /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
+  /**
+   * True where the state is w = gain·u, so that a value that enters an interval of nodes from below counts times `gain`
+   * (`stepRuns`).
+   */
   readonly scaled: boolean;
   /**
    * True in f64, for `weighRuns`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
-   * a mesh's first row may give it.
+   * the first row of a mesh may give it.
    */
   readonly summed: boolean;
 }
@@ -109,13 +112,13 @@ export interface Factoring {
 const ZERO_VALUE_GUARD = 2 ** -64;
 
 /**
- * Returns the function that factors the rows (−a, decay + a + c, −c) from the last node down, as the split with one
- * item an option does, carrying row sums (see `solverKernel`): excess ← rest/(rest + a), rest = decay + c·excess. The
- * recurrence is scanned over the items, then each item processes its rows in order. `gain` becomes `numerator`/pivot.
- * With `policy`, rows that are `active` become y = bound. `near`: see `scanExcess`. It returns the reach of the scans.
+ * Returns the function that factors the rows (−a, decay + a + c, −c) from the last node down, as a single item would,
+ * carrying row sums (`solverKernel`): excess ← rest/(rest + a), rest = decay + c·excess. The recurrence is computed by
+ * a scan over the items, then each item processes its rows in order. `gain` becomes `numerator`/pivot. With `policy`,
+ * rows that are `active` become y = bound. `near`: see `scanExcess`. It returns the reach of the scans.
  *
- * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of
- * workgroup memory written and read and 8 (14) barriers, an item.
+ * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); for each item 20 (35) shuffles, or as many
+ * reals of workgroup memory written and read and 8 (14) barriers.
  */
 export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, summed }: Factoring) {
   return fn({

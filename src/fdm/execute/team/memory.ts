@@ -2,7 +2,7 @@ import { fn, type Precision } from "../../../kernel/index.ts";
 import { AHEAD_WORDS } from "./ahead.ts";
 import { END_WORDS } from "./metrics.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */

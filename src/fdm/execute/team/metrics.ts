@@ -2,7 +2,7 @@ import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { Mesh, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */

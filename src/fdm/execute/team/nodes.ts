@@ -5,8 +5,8 @@ import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * Returns the function that writes an instance's nodes into workgroup memory, shared among the items: from the table,
- * or in closed form. A barrier must follow.
+ * Returns the function that writes an instance's nodes into workgroup memory, from the table or in closed form, with
+ * the work divided among the items. A barrier must follow.
  */
 export function layNodes(team: Team, closed: boolean) {
   return fn({

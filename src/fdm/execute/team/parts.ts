@@ -8,7 +8,7 @@ import { readSolution } from "./read.ts";
 import { factor } from "./refactor.ts";
 import { runAt } from "./run.ts";
 
-/** Returns the parts of an option's time loop in which a team solves an instance. */
+/** Returns the functions of the time loop (`RollbackParts`) with which a team of items solves an instance. */
 export const teamParts = (plan: TeamPlan) => ({
   placeOf: placeOf(plan),
   allocate: allocate(plan),

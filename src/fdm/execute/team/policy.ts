@@ -35,10 +35,10 @@ function besideRuns({ items, shuffles }: Team, rows: number) {
 }
 
 /**
- * Returns the function that solves a stage with early exercise anywhere, as `iteratePolicy` does, in an item's run:
- * each round of Howard's iteration factors again, solves, and improves the policy. With barriers rows that are held
- * keep their values (`pinRuns`). The last y in z; returns 1 if the rounds were not enough. Cost of a round: a
- * factorisation, about 20 flops a node, 32 words and 18 barriers an item.
+ * Returns the function that solves a stage with early exercise anywhere, as `iteratePolicy` does, at an item's nodes.
+ * Each round of Howard's iteration factors again, solves, and improves the policy. With barriers, rows of held nodes
+ * keep their values (`pinRuns`). The last y is in z. It returns 1 if the iteration did not converge within its rounds.
+ * Cost of a round: a factorisation, about 20 flops a node, 32 reals of workgroup memory and 18 barriers an item.
  */
 export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
   return fn({

@@ -7,8 +7,8 @@ import { layNodes } from "./nodes.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
- * Returns the function that copies the solution into workgroup memory and reads windows and points from there, shared
- * among the items; see `solverKernel`.
+ * Returns the function that copies the solution into workgroup memory and reads the windows and points from there, with
+ * the work divided among the items (`solverKernel`).
  */
 export function readSolution(plan: TeamPlan) {
   const { team, rows, timeDependent, held, scaled, summed, metrics, variant } = plan;

@@ -6,7 +6,7 @@ import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Live } from "../../conditions/barrier.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Slice } from "../../operator/read-surface.ts";
-import { Place } from "../option/place.ts";
+import { Place } from "../place.ts";
 import { Launch } from "../variant.ts";
 
 /**

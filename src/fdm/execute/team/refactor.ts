@@ -65,7 +65,7 @@ function makeRows(plan: TeamPlan) {
   });
 }
 
-/** Returns the function that assembles and factors I − hL, and rescales the state for the new factors. */
+/** Returns the function that assembles and factors I − hL, and scales the state for the new factors. */
 export function factor(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, eventful, held, scaled, summed, variant } = plan;
   return fn({

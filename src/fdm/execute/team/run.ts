@@ -32,14 +32,14 @@ export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
       const flagAfter = run + 2 < runs ? flags[run + 2] : 0;
       const refactor = (flag & env.REFACTOR) !== 0;
       let { coefficients } = cursor.next;
-      if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.coefficients, cursor.row);
+      if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.parameters, cursor.row);
       let row = cursor.row;
       if (refactor) row += env.coefficientWords;
       let ahead = cursor.next.coefficients;
       if (!env.lasting && (nextFlag & env.REFACTOR) !== 0) {
         const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
         const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
-        ahead = env.readCoefficients(place.coefficients, row + paid + settled);
+        ahead = env.readCoefficients(place.parameters, row + paid + settled);
       }
       // Each event asks for itself: a branch around them all costs registers (sm_90: up to 60 bytes are spilled more).
       const next = { flag: nextFlag, flagAfter, coefficients: ahead };

@@ -3,18 +3,19 @@ import { largest } from "./counters.ts";
 import { Scans } from "./records.ts";
 import { hops, placeIn, span, type Team } from "./team.ts";
 
-/** The `reach` of scans of lasting factors that need only the nearest neighbours (`Team.neighbours`). */
+/** The `reach` of scans with factors of several steps that need only the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** The `reach` of scans that need one hop of `passOn` more. */
+/** The `reach` of scans that need one more hop of `passOn`. */
 export const HOP = 1;
 /**
- * The `reach` of scans that need all items. For factors that do not last `scanProducts` returns 1 if `Team.few` rounds
+ * The `reach` of scans that need all items. For factors of a single step `scanProducts` returns 1 if `Team.few` rounds
  * suffice, and 0 if `Team.fewOfPivots` rounds do for the pivots.
  */
 export const FAR = 2;
 
 /**
- * Returns the function for the number of scan rounds where every matrix is factored, from the result of `scanProducts`.
+ * Returns the function for the number of rounds of a scan where every step has its own factorisation, from the result
+ * of `scanProducts`.
  */
 export const reachOf = ({ few, levels }: Team) =>
   fn({
@@ -92,19 +93,22 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
 }
 
 /**
- * The distance over which a scan must carry values: the neighbours (`nearSum`), one hop more (`passOn`), all items, or
- * as its `reach` says; factors that do not last have the multipliers of doubling only.
+ * The distance over which a scan must carry values: to the neighbours (`nearSum`), one hop further (`passOn`), over all
+ * items, or as its `reach` says. Factors of a single step ("refactorised") have only the multipliers of recursive
+ * doubling.
  */
 export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
 
 /**
- * Returns the function that scans y ← value + p·y over the items, from the last down or from the first `up`, and
- * returns the y that enters an item's run. All p are in [0, 1], so nothing grows, and contributions from beyond `reach`
- * are below rounding (`scanProducts`). With shuffles and lasting factors it adds up neighbours and passes their sums
- * on; otherwise it uses recursive doubling (Kogge & Stone 1973), where `multiplier` has the product of p over 2ᵏ items
- * from this one on, 0 where there is none. The starting item, whose first row has no neighbour, receives an arbitrary
- * number. In workgroup memory a scan down starts and ends in the first half of `scratch`, one `up` in the second. Cost:
- * as many shuffles as neighbours and hops, or rounds + 1, or words written and read, an item.
+ * Returns the function that computes y ← value + p·y by a scan over the items, from the last down or from the first
+ * `up`, and returns the y that enters an item's nodes. All p are in [0, 1], so nothing grows, and contributions from
+ * beyond `reach` are below rounding (`scanProducts`).
+ *
+ * With shuffles, and factors of several steps, it adds up neighbours and passes their sums on. Otherwise it uses
+ * recursive doubling (Kogge & Stone 1973), where `multiplier` has the product of p over 2ᵏ items from this one on, 0
+ * where there are none. The starting item, whose first row has no neighbour, receives an arbitrary number. In workgroup
+ * memory a scan down starts and ends in the first half of `scratch`, and one `up` in the second. Cost for each item: as
+ * many shuffles as neighbours and hops, or rounds + 1, or as many reals written and read.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching) {
   const { items, levels, shuffles, few } = team;
@@ -193,13 +197,13 @@ function rounds(team: Team, down: boolean) {
 const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
- * Returns the function that computes the multipliers of both scans once a factorisation, from the products of p over an
- * item's own run: `above` for the scan down, `below` for the scan up; 0 where there is no item 2ᵏ further. It returns
- * the reach of scans: for lasting factors the number of rounds of doubling, or with shuffles see `sumProducts`; for
- * others, which then have fewer multipliers, 0, 1 or `FAR`.
+ * Returns the function that computes the multipliers of both scans, once a factorisation, from the products of p over
+ * an item's own nodes: `above` for the scan down, `below` for the scan up; 0 where there is no item 2ᵏ further. It
+ * returns the reach of scans. For factors of several steps that is the number of rounds of doubling, or with shuffles
+ * see `sumProducts`. For factors of a single step, which have fewer multipliers, it is 0, 1 or `FAR`.
  *
- * Decisions by item select values instead of branching: NVIDIA's compiler for Vulkan (driver 580) turned a branch that
- * sets a constant into a reduction over the items of that branch alone.
+ * Decisions by item select values instead of branching, because NVIDIA's compiler for Vulkan (driver 580) turned a
+ * branch that sets a constant into a reduction over the items of that branch alone.
  */
 export function scanProducts(team: Team, lasting: boolean) {
   const { items, levels, shuffles, few, fewOfPivots } = team;

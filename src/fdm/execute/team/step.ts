@@ -5,10 +5,10 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
- * Returns the function that eliminates, z = rhs·inverse + upper·z from the last node down: each item passes through its
- * rows twice, first for the value that leaves its run, then, after the scan, with the value that enters it. The parts
- * of a run (`partsOf`) are processed side by side: `downProduct[p]` is the product of `upper` over part p, so that the
- * value entering a part follows from that entering the run. `scaled`: rhs includes the factor `inverse` already.
+ * Returns the function that eliminates, z = rhs·inverse + upper·z from the last node down. Each item goes through its
+ * rows twice: first for the value that leaves its nodes, then, after the scan, with the value that enters them. The
+ * intervals of an item's nodes (`partsOf`) are processed side by side: `downProduct[p]` is the product of `upper` over
+ * interval p, from which the value that enters it follows. `scaled`: rhs includes the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching) {
   const { count, size } = partsOf(rows);
@@ -77,11 +77,11 @@ export function substituteRuns(team: Team, rows: number) {
   });
 }
 
-/** The options of a run of equal steps. */
+/** The options of a series of equal steps. */
 export interface Stepping {
   readonly early: boolean;
   readonly scaled: boolean;
-  /** True where factors last for a run of steps; see `scanProducts`. */
+  /** True where one factorisation serves several steps (`scanProducts`). */
   readonly lasting: boolean;
   readonly weighted: boolean;
   readonly timeDependent: boolean;
@@ -107,8 +107,9 @@ const ADVANCE = {
 };
 
 /**
- * Returns the function that makes equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle,
- * Crank–Nicolson has a separate loop for each reach of its scans; other schemes test reach and weight in each step.
+ * Returns the function that makes equal steps one after another (`runsOfSteps`). With shuffles, and factors of several
+ * steps, Crank–Nicolson has a separate loop for each reach of its scans; other schemes test reach and weight in each
+ * step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
   return fn({

@@ -4,12 +4,12 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * Returns the function that computes the weights that turn the recurrences of a step into running sums (`stepSums`).
- * For the rows of a part, let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those after
- * it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums,
- * are multiplied by Pₖ. `multiple` is the total factor applied to u.
+ * Returns the function that computes the weights with which the recurrences of a step become running sums (`stepSums`).
+ * In an interval of nodes let Pₖ be the product of `upper` over the rows before row k, and Qₖ that of `lower` over the
+ * rows after it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source
+ * of premiums, are multiplied by Pₖ. `multiple` is the total factor that is applied to u.
  *
- * Cost: 8 flops a node and a reciprocal, a factorisation.
+ * Cost of a factorisation: 8 flops and a reciprocal a node.
  */
 export function weighRuns(rows: number, premium: boolean) {
   const { count, size } = partsOf(rows);
@@ -53,21 +53,21 @@ const ADVANCE = {
 };
 
 /**
- * Returns the function that makes equal steps, as `stepRuns` does, of a state weighted by `weighRuns`: elimination z =
- * w + upper·z and substitution y = z + lower·y are sums,
+ * Returns the function that makes equal steps, as `stepRuns` does, of a state weighted by `weighRuns`. Elimination z =
+ * w + upper·z and substitution y = z + lower·y are then sums over the rows of an interval of nodes,
  *
- *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below, Pₖw ← (gainₖ/rₖ)·Tₖ −
- *                                                   Pₖw,
+ *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + the value that enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + the value that enters from below,
+ *   Pₖw ← (gainₖ/rₖ)·Tₖ − Pₖw,
  *
- * over the rows of a part; the last sum leaves it. Used in f64, where an H200 takes 2 cycles for an addition and 3 for
- * a multiply-add with three new operands; the value entering a part is added to finished sums, not at the start of a
- * chain (design/splits.md). A mesh's first row may have a negative `upper`, as values flow out of the mesh there: P is
- * without its sign, which is `signOfFirst`.
+ * and the last sum leaves the interval. They are used in f64, where an H200 takes 2 cycles for an addition and 3 for a
+ * multiply-add with three new operands. The value that enters an interval is added to finished sums, not at the start
+ * of a chain (design/splits.md). The first row of a mesh may have a negative `upper`, as values flow out of the mesh
+ * there. P is without its sign, which is `signOfFirst`.
  *
- * `premium`: early exercise, of premiums (`sourceRuns`): Sₖ, which has the sign of z, is held above 0, and `doubled` is
- * added.
+ * `premium`: the state is premiums over the exercise payoff (`sourceRuns`). Sₖ, which has the sign of z, is bounded
+ * below by 0, and `doubled` is added.
  *
- * Cost: 5 operations a node (`premium` 7, one of them on whole numbers), and the scans.
+ * Cost: 5 operations a node (`premium` 7, one of them on integers), and the scans.
  */
 export function advanceSums(team: Team, rows: number, premium: boolean) {
   return fn({

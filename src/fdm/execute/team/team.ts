@@ -1,36 +1,42 @@
 import { fn } from "../../../kernel/index.ts";
 
-/** The work items that solve one option together, each a run of consecutive nodes, and the way they exchange values. */
+/**
+ * The work items that solve one instance together, each with an interval of consecutive nodes, and the way in which
+ * they exchange values.
+ */
 export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * The number of options of a workgroup. Options that share a subgroup exchange no values (`span`), but have the same
-   * reach of scans, the larger of the two.
+   * The number of instances of a workgroup. Two that share a subgroup exchange no values (`span`), but their scans have
+   * the same reach, the larger of the two.
    */
   readonly options: 1 | 2;
   /** The number of rounds of a scan: log₂ of the items. */
   readonly levels: number;
-  /** True for scans by shuffles within one subgroup; otherwise they use workgroup memory with a barrier a round. */
+  /**
+   * True for scans by shuffles within one subgroup; otherwise scans use workgroup memory, with a barrier for each
+   * round.
+   */
   readonly shuffles: boolean;
   /**
-   * The number of rounds of a scan that often suffice: they reach some 70 nodes. In workgroup memory they come in
-   * pairs, so that its halves alternate.
+   * The number of rounds of a scan that often suffice; they reach some 70 nodes. In workgroup memory the number is
+   * even, because its halves alternate.
    */
   readonly few: number;
   /**
-   * The number of rounds of the pivots' scan that often suffice: they reach some 35 nodes, beyond which pivots hardly
-   * depend on the incoming value.
+   * The number of rounds of the pivots' scan that often suffice. They reach some 35 nodes, beyond which pivots hardly
+   * depend on the value that enters.
    */
   readonly fewOfPivots: number;
   /**
-   * The number of neighbours that a scan with shuffles adds up where no more are needed: some 50 nodes, or 70 in f64
-   * where a shuffle is worthwhile.
+   * The number of neighbouring items that a scan with shuffles adds up where no more are needed: they have some 50
+   * nodes, or 70 in f64 where a shuffle pays.
    */
   readonly neighbours: { readonly f32: number; readonly f64: number };
 }
 
-/** The team of a workgroup of 64 items, which exchanges values through workgroup memory. */
+/** A team of 64 items in a workgroup, which exchange values through workgroup memory. */
 export const WORKGROUP: Team = {
   name: "workgroup",
   items: 64,
@@ -41,7 +47,7 @@ export const WORKGROUP: Team = {
   fewOfPivots: 2,
   neighbours: { f32: 0, f64: 0 },
 };
-/** The team for devices whose subgroups have 32 lanes, such as NVIDIA's. */
+/** A team of 32 items in a subgroup, for devices whose subgroups have 32 lanes, such as NVIDIA's. */
 export const SUBGROUP: Team = {
   name: "subgroup",
   items: 32,
@@ -53,8 +59,8 @@ export const SUBGROUP: Team = {
   neighbours: { f32: 5, f64: 5 },
 };
 /**
- * The team for the same devices with two options a subgroup: half the shuffles for each option, and of its longer runs
- * fewer depend on each other.
+ * A team of 16 items, two of which share a subgroup of 32 lanes. Each instance needs half the shuffles, and fewer of
+ * the operations on an item's more numerous nodes depend on one another.
  */
 export const HALF_SUBGROUP: Team = {
   name: "half-subgroup",
@@ -68,8 +74,8 @@ export const HALF_SUBGROUP: Team = {
 };
 
 /**
- * The number of rows of the longest runs that stay in registers; longer runs would spill. Short runs also leave
- * workgroup memory for the kept factors of running sums.
+ * The largest number of nodes of an item that stay in registers; with more, registers would spill. Fewer nodes also
+ * leave workgroup memory for the kept factors of running sums.
  */
 export const MAX_RESIDENT_ROWS = 9;
 
@@ -77,11 +83,15 @@ export const MAX_RESIDENT_ROWS = 9;
 export const groupSize = ({ items, options }: Team): number => items * options;
 
 /**
- * The number of lanes among which shuffles exchange values: those of one option, or all, since no subgroup has more.
+ * The number of lanes among which a shuffle exchanges values: those of one instance where two share a subgroup;
+ * otherwise 128, because no subgroup has more.
  */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
-/** Returns the function for the index of an item among its option's items, and for its option's index in the group. */
+/**
+ * Returns the function for the index of an item among those of its instance, and for the index of the instance in the
+ * workgroup.
+ */
 export const placeIn = ({ items, options, levels }: Team) =>
   fn({
     name: "placeIn",
@@ -94,28 +104,31 @@ export const placeIn = ({ items, options, levels }: Team) =>
   });
 
 /**
- * The number of words of workgroup memory for the scans' exchanges: two alternating halves, so that a round needs one
- * barrier.
+ * The number of reals of workgroup memory in which scans exchange values: two alternating halves, so that a round needs
+ * only one barrier.
  */
 export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
 
 /**
- * Divides a run into parts that are processed side by side, all of `size` rows but the last. Long runs leave registers
- * for so few subgroups that the latency of dependent operations dominates; short ones would only do more work.
+ * Divides an item's nodes into intervals that are processed side by side, all of `size` nodes except the last. Items
+ * with many nodes leave registers for so few subgroups that the latency of dependent operations dominates. Items with
+ * few nodes would only do more work.
  */
 export function partsOf(rows: number): { readonly count: number; readonly size: number } {
   const size = rows > 9 ? Math.ceil(rows / 3) : rows;
   return { count: Math.ceil(rows / size), size };
 }
 
-/** The number of shuffles, side by side, by which sums of so many neighbours reach all items. */
+/**
+ * The number of further shuffles, independent of one another, with which sums of `neighbours` items reach all items.
+ */
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**
- * The number of multipliers of one scan for each item: those of doubling, or, with shuffles and lasting factors, of
- * neighbours' sums and their hops.
+ * The number of multipliers of one scan for each item: those of recursive doubling or, with shuffles and factors of
+ * several steps, those of the sums of neighbours and their hops.
  */
 export const multipliers = (team: Team, lasting: boolean): number => {
   const { levels, shuffles, neighbours } = team;
@@ -124,7 +137,7 @@ export const multipliers = (team: Team, lasting: boolean): number => {
 };
 
 /**
- * The number of words of workgroup memory for each option for the multipliers of one scan, an item's k-th at [k·items +
- * item]. In f32 they are in registers, which have no room for them in f64.
+ * The number of reals of workgroup memory for the multipliers of one scan of an instance, where the k-th of an item is
+ * at [k·items + item]. In f32 they are in registers, which have no room for them in f64.
  */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;

@@ -1,7 +1,8 @@
 import { fn, i32 } from "../../../../kernel/index.ts";
 import { boundaryBehind, isExercised, NOWHERE } from "../../../conditions/exercise-boundary.ts";
 import type { TeamEquationPlan } from "../../equation/plan.ts";
-import { Launch, Memory, Place } from "../../equation/records.ts";
+import { Launch, Memory } from "../../equation/records.ts";
+import { Place } from "../../place.ts";
 
 /**
  * Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. The

@@ -1,7 +1,8 @@
 import { fn, i32, record } from "../../../../kernel/index.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { FAULT_WORDS, type TeamEquationPlan } from "../../equation/plan.ts";
-import { Fault, Memory, Place } from "../../equation/records.ts";
+import { Fault, Memory } from "../../equation/records.ts";
+import { Place } from "../../place.ts";
 
 const Pair = record({ one: Fault, other: Fault });
 

@@ -3,14 +3,14 @@ import { Scans } from "../records.ts";
 import { span, type Team } from "../team.ts";
 
 /**
- * Returns the function of Brennan & Schwartz's substitution, y ← max(z + lower·y, bound) from the first node up; z
- * becomes y. Maps y ← max(α + βy, γ) with β ≥ 0 are closed under composition,
+ * Returns the function of Brennan & Schwartz's substitution, y ← max(z + lower·y, bound) from the first node up, which
+ * replaces z by y. Maps y ← max(α + βy, γ) with β ≥ 0 are closed under composition,
  *
  *   max(α₂ + β₂·max(α₁ + β₁y, γ₁), γ₂) = max(α₂ + β₂α₁ + β₂β₁y, max(α₂ + β₂γ₁, γ₂)),
  *
- * so that the projection is scanned as it is, wherever the exercise region lies. β are the multipliers of `scan`, as is
- * how far it reaches. Cost: 4 flops and 2 comparisons a node, 3 flops, a comparison and two shuffles, or words of
- * workgroup memory, a round.
+ * so that the projection can be computed by a scan over the items, wherever the exercise region lies. The β are the
+ * multipliers of `scan`, whose reach also applies. Cost: 4 flops and 2 comparisons a node; for each round of the scan 3
+ * flops, a comparison and two shuffles, or reals of workgroup memory.
  */
 export function projectRuns(team: Team, rows: number) {
   return fn({

@@ -5,7 +5,7 @@ import { reachOf, scanProducts } from "../scan.ts";
 import { partsOf } from "../team.ts";
 
 /**
- * Returns the function that restores the scans' products from the factors of an earlier launch, bit for bit as
+ * Returns the function that restores the products of scans from the factors of an earlier launch, bit for bit as
  * `factorRuns` left them, and returns the reach of scans (`reachOf`).
  */
 export function scansOf({ team, rows }: TeamEquationPlan) {

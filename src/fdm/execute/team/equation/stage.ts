@@ -12,7 +12,7 @@ import { iterateRuns } from "../policy.ts";
 import { eliminateRuns, substituteRuns } from "../step.ts";
 import { projectRuns } from "./project.ts";
 
-/** Returns the function that makes a stage's right-hand side. */
+/** Returns the function that computes the right-hand side of a stage at an item's nodes (`rightHandSide`). */
 export function rightHandSideRuns(plan: TeamEquationPlan) {
   const { rows, variant, pins } = plan;
   return fn({
@@ -67,7 +67,7 @@ function pinRuns({ team, rows, variant }: TeamEquationPlan) {
   });
 }
 
-/** Returns the function that solves a stage into z, see `solveStage`. */
+/** Returns the function that solves a stage at an item's nodes and writes the solution into z (`solveStage`). */
 export function solveStageRuns({ team, rows, variant: { exercise }, penalty }: TeamEquationPlan) {
   const projected = exercise === "brennan-schwartz";
   return fn({
