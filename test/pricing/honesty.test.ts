@@ -1,10 +1,12 @@
 /**
- * Error estimates out of sample: 1,000 American options from a seed, on which nothing was fitted, at the default
- * accuracy.
+ * Error estimates out of sample, on trades from a seed on which nothing was fitted: 1,000 American options at the
+ * default accuracy, and 1,000 knock-outs at all.
  */
 import { expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { parseBook, priceBook } from "../../src/index.ts";
+import { parseBook, priceBook, readBook } from "../../src/index.ts";
+import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { Random } from "../properties/random.ts";
 import { quantLibCases } from "./quantlib-cases.ts";
 
 /** An underlying and a currency for each option, since each has a spot and a rate of its own. */
@@ -50,3 +52,55 @@ it.each(["integral", "fdm"] as const)(
     expect.soft(worst[0].ratio, found).toBeLessThanOrEqual(3);
   },
 );
+
+it.each([
+  ["none", 1e-3],
+  ["none", 1e-5],
+  ["all", 1e-5],
+] as const)("fdm covers 99 %% of the errors of knock-outs, Greeks: %s, accuracy %s", async (greeks, relative) => {
+  const random = new Random(2024);
+  const rate = 0.03;
+  const cases = Array.from({ length: 1000 }, () => {
+    const [spot, volatility, expiry] = [random.logUniform(5, 500), random.uniform(0.05, 1), random.logUniform(0.01, 3)];
+    const deviation = volatility * Math.sqrt(expiry);
+    const [up, call, near] = [random.chance(0.5), random.chance(0.5), random.chance(0.5)];
+    const level = spot * Math.exp((up ? 1 : -1) * deviation * random.uniform(0.2, 5));
+    const strike = spot * Math.exp(random.uniform(-1, 1) * (near ? 3 * deviation : 0.6));
+    return { spot, volatility, expiry, up, call, level, strike, dividendYield: random.uniform(0, 0.05) };
+  });
+  const underlyings = cases.map(({ spot, volatility, dividendYield }, i) => {
+    return [`U${i}`, { spot, currency: "EUR", volatility, dividends: { yield: dividendYield } }] as const;
+  });
+  const book = readBook({
+    asOf: "2026-11-20T16:00:00Z",
+    market: { rates: { EUR: rate }, underlyings: Object.fromEntries(underlyings) },
+    trades: cases.map(({ up, call, level, strike, expiry }, i) => ({
+      ...{ id: String(i), underlying: `U${i}`, payoff: call ? "call" : "put", strike, expiry },
+      barriers: [{ type: up ? "up-and-out" : "down-and-out", level }],
+    })),
+  });
+  using device = createCpuDevice({ threads: 1 });
+  const { results } = await priceBook(book, { device, greeks, accuracy: { relative }, method: "fdm" });
+  const ratios = cases.map(({ spot, strike, level, dividendYield, volatility, expiry, call, up }, i) => {
+    const result = results[i];
+    if (result.status === "error") throw new Error(`${result.id}: ${result.error.message}`);
+    const exact = reinerRubinstein(
+      spot,
+      strike,
+      level,
+      0,
+      rate,
+      dividendYield,
+      volatility,
+      expiry,
+      call,
+      up,
+      true,
+      true,
+    );
+    return Math.abs(result.value - exact) / result.errorEstimate;
+  });
+  const covered = ratios.filter((ratio) => ratio <= 1).length / ratios.length;
+  expect.soft(covered).toBeGreaterThanOrEqual(0.99);
+  expect.soft(Math.max(...ratios)).toBeLessThanOrEqual(3);
+});

@@ -6,7 +6,7 @@ import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { driftExcess } from "../mesh/domain.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { knockedOutBy } from "../problem/barriers.ts";
-import type { OneFactorProblem } from "../problem/one-factor.ts";
+import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";
 import { premiumAtBoundary } from "../read/solution.ts";
 import { BoundaryNoise } from "./boundary-noise.ts";
 import { Assessments, errorEstimate } from "./error-estimate.ts";
@@ -35,6 +35,11 @@ export interface RowSpec {
   readonly reading: "both" | "points";
 }
 
+/**
+ * The distance, in standard deviations of the spot, over which the leading error is taken at its largest: it changes its
+ * sign between the kinks and barriers, and is 0 there by chance while what extrapolation leaves is not.
+ */
+const SURROUNDINGS = 0.7;
 /** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
 const MAX_TRIES = 3;
 /** The multiple of the accuracy below which √2 times finer will do: errors fall as h² at least. */
@@ -268,6 +273,7 @@ export class AdaptiveRows {
       between: hasBetween ? between(0) - (parts > 1 ? between(1) : 0) : undefined,
       noise: this.#noiseToday(row, problem, point.exercised),
       drift,
+      nearby: this.#leadingNearby(row, spot * Math.min(deviationOf(problem), 1)),
     });
   }
 
@@ -281,6 +287,12 @@ export class AdaptiveRows {
     const premium = (): number => premiumAtBoundary(grid, this.#pool.values(first), this.#goal.rounding);
     if (this.#noise.isUnknown(row)) return premium() / 8;
     return exercised && premium() === 0 ? 0 : this.#noise.at(row, problem, problem.spots[0]);
+  }
+
+  /** The change of the leading error about today's spot, in the currency, by its first two derivatives. */
+  #leadingNearby(row: number, deviation: number): number {
+    const distance = SURROUNDINGS * deviation;
+    return distance * (this.deltaMove[row] + 0.5 * distance * this.gammaMove[row]);
   }
 
   /** Assesses the spots after today's. */

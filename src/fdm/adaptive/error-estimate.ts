@@ -70,7 +70,9 @@ export class Assessments {
   /**
    * Records the leading errors at a slot from the values on a fine and a coarse mesh. A value on the fine mesh with the
    * coarse time steps (`between`) separates the error in time from the error in space. `noise` is in the currency, and
-   * `drift` is the ratio of drift to diffusion on the fine mesh.
+   * `drift` is the ratio of drift to diffusion on the fine mesh. `nearby` is the size in the currency that the leading
+   * error in space has near the slot, for it may vanish at the slot alone; it counts where diffusion outweighs drift on
+   * both meshes.
    */
   observe(
     slot: number,
@@ -81,19 +83,23 @@ export class Assessments {
       between,
       noise,
       drift,
+      nearby = 0,
     }: Readonly<Record<"fine" | "coarse" | "noise" | "drift", number>> & {
+      readonly nearby?: number;
       readonly between: number | undefined;
     },
   ): void {
     const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
     this.noise[slot] = noise / spot;
     this.drift[slot] = 2 * drift;
+    const least = this.drift[slot] > 1 ? 0 : nearby / spot;
+    const inSpace = (a: number, b: number): number => Math.max(leading(a, b), least);
     if (between === undefined) {
       // Not told apart, either may be all of it.
-      this.inSpace[slot] = this.inTime[slot] = this.total[slot] = leading(fine, coarse);
+      this.inSpace[slot] = this.inTime[slot] = this.total[slot] = inSpace(fine, coarse);
       return;
     }
-    this.inSpace[slot] = leading(between, coarse);
+    this.inSpace[slot] = inSpace(between, coarse);
     this.inTime[slot] = leading(fine, between);
     this.total[slot] = this.inSpace[slot] + this.inTime[slot];
   }
@@ -129,8 +135,8 @@ export class Assessments {
  */
 const FLOOR = 5e-9;
 /**
- * The least error estimate of the first resolution alone that drift does not dominate, whose solutions far from the
- * strike have little to tell each other.
+ * The least error estimate of the first resolution alone, with 113 nodes or more, where drift does not dominate: far
+ * from the strike its solutions have little to tell each other. It grows as h² on fewer nodes.
  */
 const FIRST_FLOOR = 2e-7;
 
@@ -173,7 +179,7 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
   const certain = of.drift[slot] > 1 ? 1 : model.space.certain * coarse;
   const left =
     certain * inSpace + model.time.certain * finer * inTime + Math.min(total, (total * total) / model.beyond);
-  if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR) * spot;
+  if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR * coarse) * spot;
   const refinement = of.refinement(row);
   if (refinement < MIN_REFINEMENT) return (Math.hypot(left, noise) + FLOOR) * spot;
   // Two solutions may agree by chance, all the more where their errors are not smooth.

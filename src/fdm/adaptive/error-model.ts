@@ -1,6 +1,7 @@
 import type { Resolution } from "../execute/grid.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import type { MonitoredLevel } from "../problem/levels.ts";
+import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 
 /**
@@ -86,6 +87,10 @@ const BARRIERS: ErrorModel = {
   beyond: 4e-3,
   min: 0.05,
 };
+/** The model of barriers far from all kinks of the payoff: each of both takes half of the nodes. */
+const BARRIERS_AFAR: ErrorModel = { ...BARRIERS, space: { ...BARRIERS.space, certain: 0.25 }, min: 0.35 };
+/** The distance from the spot, in standard deviations of its logarithm, beyond which a kink is far. */
+const FAR = 4.5;
 /** A knock-in by parity has the trade without it on the same mesh, whose kinks are left to chance there. */
 const KNOCKED_IN: ErrorModel = {
   first: { value: { nodes: 81, steps: 36 }, greeks: BARRIERS.first.greeks, rough: ROUGH },
@@ -137,9 +142,18 @@ export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorM
   if (hasLargeDividends(subtracted ?? problem)) kinds.push(LARGE_DIVIDENDS);
   if (subtracted !== undefined) kinds.push(KNOCKED_IN);
   if (levels.length > 0) kinds.push(levels.every((one) => isAlwaysThere(one, expiry)) ? BARRIERS : MONITORED);
+  if (levels.length > 0 && hasFarKinks(problem)) kinds.push(BARRIERS_AFAR);
   if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
   if (payoff.jumps && (payoff.kinks.length > 1 || levels.length > 0)) kinds.push(SEVERAL_JUMPS);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
+}
+
+/** Tells whether a payoff has kinks, but none near today's spot. */
+function hasFarKinks(problem: OneFactorProblem): boolean {
+  const [spot] = problem.spots;
+  const far = FAR * deviationOf(problem);
+  const { kinks } = problem.payoff;
+  return kinks.length > 0 && kinks.every((kink) => Math.abs(Math.log(kink / spot)) > far);
 }
 
 function isAlwaysThere({ times, from, to }: MonitoredLevel, expiry: number): boolean {
