@@ -66,3 +66,12 @@ export function knownFields(who: string, given: object, known: readonly string[]
   isObject(who, given, `an object with ${known.join(", ")}`);
   knownKeys(who, given, known);
 }
+
+/** Checks that a value is a device that was opened. @throws SpecError */
+export function checkDevice(device: unknown): void {
+  const isOpened = typeof device === "object" && device !== null && "launch" in device;
+  if (!isOpened)
+    throw new SpecError(
+      `device: got ${shownType(device)}, expected one from openDevice: { device: await openDevice() }`,
+    );
+}

@@ -1,3 +1,6 @@
+import { SpecError } from "./errors.ts";
+import { shownType } from "./given.ts";
+
 /** Lets the event loop run once, so that messages of devices and signals arrive, and a page can be drawn. */
 function pause(): Promise<void> {
   if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
@@ -24,6 +27,8 @@ export class Turns {
 
   /** Starts the timer. @throws the signal's reason if it was aborted before */
   constructor(signal: AbortSignal | undefined) {
+    if (signal !== undefined && typeof signal.throwIfAborted !== "function")
+      throw new SpecError(`signal: got ${shownType(signal)}, expected the signal of an AbortController`);
     this.#signal = signal;
     signal?.throwIfAborted();
   }
@@ -79,6 +84,8 @@ export class Work {
   constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;
+    if (options.onProgress !== undefined && typeof options.onProgress !== "function")
+      throw new SpecError(`onProgress: got ${shownType(options.onProgress)}, expected a function of { done, total }`);
     this.#turns = new Turns(options.signal);
   }
 

@@ -1,5 +1,6 @@
 /** Devices: the common interface of the CPU, WebGPU and CUDA back ends, and functions that open a device. */
 import { DeviceUnavailableError, SpecError } from "../errors.ts";
+import { checkDevice } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
@@ -124,7 +125,10 @@ export async function withDevice<T>(
   { backend = "auto", precision }: Opening,
   compute: (device: Device) => Promise<T>,
 ): Promise<T> {
-  if (device !== undefined) return compute(device);
+  if (device !== undefined) {
+    checkDevice(device);
+    return compute(device);
+  }
   using own = await openDevice({ backend, ...(precision === undefined ? {} : { precision }) });
   return await compute(own);
 }

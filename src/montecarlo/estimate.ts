@@ -101,7 +101,8 @@ export interface MonteCarloResult extends Estimates {
   readonly paths: Float64Array;
   /**
    * The effective number of paths of each instance, (Σ y)²/Σ y² over the payoffs y. A value that rests on few paths has
-   * a larger error than its standard error.
+   * a larger error than its standard error. 0 means that no path pays: value and `errorEstimate` are then 0, too, also
+   * where the price is a small positive number.
    */
   readonly effectivePaths: Float64Array;
   /** The outcome of each instance. */

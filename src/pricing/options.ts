@@ -2,7 +2,7 @@ import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { type Book, METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { knownKeys, oneOf, shownType } from "../given.ts";
+import { checkDevice, knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /**
@@ -122,8 +122,7 @@ export function checkBook(place: string, book: Book): void {
 
 /** Checks options at run time, because unknown ones would be ignored silently. @throws SpecError */
 export function checkOptions(options: PricingOptions): void {
-  if (options?.device !== undefined && typeof options.device?.launch !== "function")
-    throw new SpecError("device: expected one from openDevice: priceBook(book, { device: await openDevice() })");
+  if (options?.device !== undefined) checkDevice(options.device);
   knownKeys("", options, Object.keys(KNOWN));
   const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
   if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);

@@ -23,8 +23,9 @@ export const layers: readonly (readonly string[])[] = [
   ["device"],
   ["kernel"],
   ["charts", "threads"],
+  ["turns.ts"],
   ["accuracy.ts", "given.ts", "remembered.ts"],
-  ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts", "turns.ts"],
+  ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts"],
 ];
 
 /**

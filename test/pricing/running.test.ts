@@ -45,7 +45,7 @@ async function collected(
 
 describe("options that no compiler has looked at", () => {
   it.each([
-    [{ device: "cpu" }, "device: expected one from openDevice"],
+    [{ device: "cpu" }, "device: got a string, expected one from openDevice"],
     [{ device: new PlainDevice(), greek: "all" }, "greek: unknown; expected one of device, precision, greeks"],
     [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
     [

@@ -82,6 +82,15 @@ describe("progress and signals", () => {
     await expect(solve(long, { device, signal: controller.signal })).rejects.toBe(reason);
   });
 
+  test.each([
+    [{ device: {} }, /^device: got an object, expected one from openDevice/],
+    [{ device: null }, /^device: got null, expected one from openDevice/],
+    [{ signal: 1 }, /^signal: got a number, expected the signal of an AbortController/],
+    [{ onProgress: "log" }, /^onProgress: got a string, expected a function/],
+  ])("an option of another type, %j", async (options, message) => {
+    await expect(solve(long, { device, ...options } as object)).rejects.toThrow(message);
+  });
+
   test("an option that is not known", async () => {
     await expect(solve(long, { device, onprogress: () => {} } as object)).rejects.toThrow(
       /^onprogress: unknown; expected one of device, signal, onProgress/,
