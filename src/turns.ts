@@ -27,8 +27,7 @@ export class Turns {
 
   /** Starts the timer. @throws the signal's reason if it was aborted before */
   constructor(signal: AbortSignal | undefined) {
-    if (signal !== undefined && typeof signal.throwIfAborted !== "function")
-      throw new SpecError(`signal: got ${shownType(signal)}, expected the signal of an AbortController`);
+    checkWork({ signal });
     this.#signal = signal;
     signal?.throwIfAborted();
   }
@@ -71,6 +70,14 @@ export interface WorkOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** Checks that a signal and a callback are of these types. @throws SpecError */
+export function checkWork({ signal, onProgress }: WorkOptions): void {
+  if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
+    throw new SpecError(`signal: got ${shownType(signal)}, expected the signal of an AbortController`);
+  if (onProgress !== undefined && typeof onProgress !== "function")
+    throw new SpecError(`onProgress: got ${shownType(onProgress)}, expected a function of { done, total }`);
+}
+
 /** Long work that counts its progress, lets the event loop run, and can be aborted. */
 export class Work {
   readonly #options: WorkOptions;
@@ -84,8 +91,7 @@ export class Work {
   constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;
-    if (options.onProgress !== undefined && typeof options.onProgress !== "function")
-      throw new SpecError(`onProgress: got ${shownType(options.onProgress)}, expected a function of { done, total }`);
+    checkWork(options);
     this.#turns = new Turns(options.signal);
   }
 

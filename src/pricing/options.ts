@@ -4,6 +4,7 @@ import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { checkDevice, knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
+import { checkWork } from "../turns.ts";
 
 /**
  * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or
@@ -124,6 +125,7 @@ export function checkBook(place: string, book: Book): void {
 export function checkOptions(options: PricingOptions): void {
   if (options?.device !== undefined) checkDevice(options.device);
   knownKeys("", options, Object.keys(KNOWN));
+  checkWork(options);
   const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
   if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
   oneOf("sensitivityErrorEstimates", sensitivityErrorEstimates, [true, false]);

@@ -208,6 +208,9 @@ test("errors say what was expected", async () => {
   await expect(price({ model, ...put, basis: { kind: "chebyshev" as never, degree: 2 } })).rejects.toThrow(
     /basis.kind: got "chebyshev"/,
   );
+  const misspelt = { kind: "monomials", degre: 2 } as never;
+  await expect(price({ model, ...put, basis: misspelt })).rejects.toThrow(/basis\.degre: unknown/);
+  await expect(price({ model, ...put, basis: "monomials" as never })).rejects.toThrow(/basis: got a string/);
   await expect(price({ model, ...put, upper: { outter: 9 } as never })).rejects.toThrow(/^upper\.outter: unknown/);
   await expect(price({ model, ...put, upper: { outer: 1 } })).rejects.toThrow(/upper.outer: got 1/);
   await expect(price({ model, ...put, regressionPaths: 0 })).rejects.toThrow(/regressionPaths: got 0/);

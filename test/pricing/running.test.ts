@@ -47,6 +47,8 @@ describe("options that no compiler has looked at", () => {
   it.each([
     [{ device: "cpu" }, "device: got a string, expected one from openDevice"],
     [{ device: new PlainDevice(), greek: "all" }, "greek: unknown; expected one of device, precision, greeks"],
+    [{ device: new PlainDevice(), onProgress: 3 }, "onProgress: got a number, expected a function"],
+    [{ device: new PlainDevice(), signal: {} }, "signal: got an object, expected the signal"],
     [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
     [
       { device: new PlainDevice(), method: "pde" },

@@ -45,6 +45,7 @@ test.each([
   ["misspelt", () => normalQuantizer({ size: 5, dimensions: 2 } as never), SpecError, /dimensions: unknown/],
   ["misspelt tree", () => QuantizationTree.create(device, { chain, sizes: 3 } as never), SpecError, /sizes: unknown/],
   ["no payoff", () => optimalStopping(tree, {} as never), SpecError, /payoff: got nothing, expected a function/],
+  ["no payoff of a swing", () => swingOption(tree, { global: [0, 1] } as never), SpecError, /payoff: got nothing/],
   ["misspelt rate", () => optimalStopping(tree, { payoff, rates: 0.1 } as never), SpecError, /rates: unknown/],
   ["no bounds", () => swingOption(tree, { payoff } as never), SpecError, /global: got nothing, expected a list/],
   ["misspelt bounds", () => swingOption(tree, { payoff, golbal: [0, 1] } as never), SpecError, /golbal: unknown/],

@@ -22,8 +22,8 @@ import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 const Shape = record({ nodes: i32, steps: i32 });
 
 /**
- * Solves Dupire's equation forward in time, given a = ½σ² at all nodes, [step][node]. It writes the prices u, w = D·u +
- * d (`bend`) and the factors of the matrices, all of them [step][node].
+ * Solves Dupire's equation forward in time, given a = ½σ² at all nodes, [step][node]. It writes the prices u, their
+ * curvatures κ²·∂²u/∂κ² (`bend`) and the factors of the matrices, all of them [step][node].
  */
 export const forwardSweep = fn({
   name: "forwardSweep",

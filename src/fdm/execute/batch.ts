@@ -29,7 +29,10 @@ const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** The largest number of nodes that an instance may have on a device, over all ways to split it. */
+/**
+ * The largest number of nodes that an instance may have on a device, the maximum over `splits` of instances among work
+ * items.
+ */
 export function largestNodes(
   device: Device,
   precision: Precision,
@@ -48,18 +51,21 @@ const itemCapacities = (device: Device, precision: Precision, scheme: SolverVari
   privateSizes(device, CAPACITIES, PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
 
 /**
- * The solver of instances on a device, which launches instances of one pattern together. It keeps compiled kernels and
- * buffers for the next call; the device is borrowed.
+ * A solver of one-factor instances on a device; instances with equal patterns share a launch. It keeps compiled kernels
+ * and buffers for the next call. The device is not disposed.
  */
 export class BatchSolver implements Disposable {
   private readonly device: Device;
   private readonly precision: Precision;
   private readonly split: Split | "auto";
   private readonly memory: LaunchMemory;
-  /** The arena for the grids and instances that will be solved here. */
+  /** The allocator of the grids and instances that will be solved here. */
   readonly arena = new Arena();
 
-  /** `split`: chosen launch by launch unless it is said; see `preferredSplits`. */
+  /**
+   * Creates a solver. `split` says how many work items solve an instance; "auto" chooses for each launch
+   * (`preferredSplits`).
+   */
   constructor(device: Device, precision: Precision, split: Split | "auto" = "auto") {
     this.device = device;
     this.precision = precision;
@@ -68,7 +74,8 @@ export class BatchSolver implements Disposable {
   }
 
   /**
-   * Solves instances, in their order. While the device works on some launches the next one is packed.
+   * Solves instances, and returns their values in order. While the device works on some launches the next one is
+   * prepared.
    * @throws the signal's reason, between launches; what the device throws
    */
   async solve(instances: readonly Instance[], signal?: AbortSignal): Promise<InstanceValues[]> {

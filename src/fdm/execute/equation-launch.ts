@@ -11,22 +11,25 @@ import type { EquationExecutor } from "./equation-split.ts";
 import type { PlannedInstance } from "./plan.ts";
 import { launchSize, teamOf } from "./split.ts";
 
-/** The result of an instance, nodes ascending. */
+/** The solution of an instance on one axis, with nodes ascending. */
 export interface InstanceResult {
   readonly program: TimeProgram;
   readonly timeline: Timeline;
   /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
-  /** The nodes of the window, the point that they are about, and the solution there, from index `start` on. */
+  /**
+   * The nodes that were read. `point` is the point about which they lie, and `values` has the solution there from index
+   * `start` on.
+   */
   readonly nodes: readonly Float64Array[];
   readonly point: readonly number[] | undefined;
   readonly values: Float64Array;
   readonly start: number;
-  /** The largest |V| of all nodes. */
+  /** The largest |V| at all nodes. */
   readonly largest: number;
-  /** The exercise boundary at the program's records; NaN where no node is exercised. */
+  /** The exercise boundary at the times of the program's `records`; NaN where no node is exercised. */
   readonly boundary: Float64Array;
-  /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
+  /** The status of the instance (`STATUS`), with node indices for ascending nodes. */
   readonly status: Int32Array;
   /** True where there is no solution. */
   readonly failed: boolean;
@@ -39,11 +42,11 @@ const CPU_INSTANCES = 8;
 /** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 32;
 
-/** The device, kernel and model with which a solution is launched. */
+/** The device, the compiled kernel and the model with which instances are launched. */
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
-  /** The executor of the kernel. */
+  /** The executor from which the kernel was made. */
   readonly executor: EquationExecutor;
   readonly model: OneAxisModel;
   readonly pace: Pace;
@@ -52,8 +55,8 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * The number of instances of the next launch, out of `count` with the same number of nodes and the same program: as
- * many as memory has room for and as fit into the launch's share of time.
+ * The number of instances of the next launch, out of `count` with the same number of nodes and the same program. It is
+ * limited by memory and by the duration of a launch.
  */
 export function instancesPerLaunch(
   { device, kernel, executor, model, pace }: LaunchSetting,
@@ -82,8 +85,8 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
- * Packs, launches and reads back instances, and disposes all buffers even on failure. @throws the signal's reason,
- * between launches
+ * Launches instances and reads back their solutions; all buffers are disposed, even on failure. @throws the signal's
+ * reason, between launches
  */
 export async function launch(
   { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,

@@ -7,27 +7,31 @@ import { fittingCapacity, preferredSplits, type Split, teamOf } from "./split.ts
 import { equationBytes } from "./equation/plan.ts";
 import type { Team } from "./team/team.ts";
 
-/** The way in which an equation's nodes are divided: one work item an instance, a subgroup, or a workgroup. */
+/** The number of work items that solve an instance: one item, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 
-/** The executor of an equation: a split of its nodes, and the number of nodes that its kernel has room for. */
+/**
+ * The executor of an equation: which work items solve an instance, and the number of nodes for which its kernel is
+ * made.
+ */
 export interface EquationExecutor {
   readonly split: EquationSplit;
-  /** The variant, with its capacity, from which the kernel is made. */
+  /** The variant of the kernel, with its `capacity` of nodes. */
   readonly variant: EquationVariant;
 }
 
 type Uncapped = Omit<EquationVariant, "capacity">;
 
 /**
- * The executor of an equation on a device, for meshes of up to `nodes` nodes: the first of
+ * Returns the executor of an equation on a device, for meshes of up to `nodes` nodes. It is the first of these that
+ * fits into the device's workgroup memory:
  *
  *   subgroup    on GPUs whose subgroups have 32 lanes, up to 544 nodes
  *   workgroup   on GPUs, up to 576 nodes; not in f32x2, which takes minutes to compile
- *   item        elsewhere: CPUs and software adapters (`preferredSplits`), more nodes, `convection: "central"`, whose
- *               rows may have negative entries (`equationKernel`)
+ *   item        otherwise: on CPUs and software adapters (`preferredSplits`), for more nodes, and with `convection:
+ *               "central"`, whose rows may have negative entries (`equationKernel`)
  *
- * that the device has room for in workgroup memory. Tests say `split`.
+ * Tests may choose the `split`.
  * @throws SpecError (too many nodes for the device)
  */
 export function executorFor(
@@ -54,7 +58,7 @@ export function executorFor(
 /** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
 const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
 
-/** Returns the executor with one work item an instance. @throws SpecError */
+/** Returns the executor with one work item for each instance. @throws SpecError too many nodes for the device */
 export function itemExecutor(
   device: Device,
   variant: Uncapped,
@@ -75,5 +79,5 @@ export function itemExecutor(
 /** Returns the kernel of an executor. */
 export const kernelOf = ({ split, variant }: EquationExecutor): Kernel => equationKernel(variant, teamOf(split));
 
-/** Returns the kernel of an executor, shared by all executors whose kernels lower to the same code. */
+/** Returns the kernel of an executor; executors whose kernels lower to the same code share one. */
 export const sharedKernelOf = sharing(kernelOf);

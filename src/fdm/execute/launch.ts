@@ -21,13 +21,13 @@ import { SurfaceTable } from "../operator/surface-table.ts";
 /** The values read of an instance's solution, in the currency. */
 export interface InstanceValues {
   /**
-   * The values at the six nodes about today's spot, meaningless without a window and empty if not requested. Where the
-   * device made the mesh, the six nodes follow, as rounded by the device.
+   * The values at the six nodes about today's spot; empty if not requested, and meaningless where there are no such
+   * nodes. Where the device made the mesh, the six nodes follow, as rounded by the device.
    */
   readonly window: readonly number[];
   /**
-   * Puts those at the problem's spots after today's into a column; infinite where exercise is optimal at once. A number
-   * at a time would be allocated.
+   * Writes the values at the problem's spots after the first into `column`; infinite where immediate exercise is
+   * optimal. Numbers that are returned one at a time would be allocated.
    */
   spots(column: Float64Array): void;
 }
@@ -87,8 +87,8 @@ const INSTANCES_AT_ONCE = 16;
 const ROWS_AT_ONCE = 32;
 
 /**
- * One launch of instances: the constructor packs it, `start` records it, `finish` reads the results and returns the
- * buffers.
+ * One launch of instances. The constructor packs their data, `start` records the launch, and `finish` reads the results
+ * and returns the buffers to their pool.
  */
 export class Launch {
   private readonly memory: LaunchMemory;
@@ -108,7 +108,7 @@ export class Launch {
   private readonly buffers: DeviceBuffer[] = [];
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
 
-  /** `kernel` as `split` wants it; `steady`: see `SolverVariant`. */
+  /** Packs the data of instances. `kernel` must be compiled for `split`; `homogeneous`: see `SolverVariant`. */
   constructor(
     memory: LaunchMemory,
     kernel: CompiledKernel,

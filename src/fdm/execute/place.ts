@@ -2,7 +2,7 @@ import { bool, fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column } from "../operator/column.ts";
 import { placeIn, type Team } from "./team/team.ts";
 
-/** The instance of a work item, its columns in the launch's buffers, and the nodes whose values the item holds. */
+/** The instance of a work item, its columns in the launch's buffers, and the nodes that the item has. */
 export const Place = record({
   isActive: bool,
   firstRun: i32,
@@ -23,8 +23,8 @@ export const Place = record({
 const placing = { instances: i32, pitch: i32, first: i32, end: i32, table: read(real), parameters: read(real) };
 
 /**
- * Returns the function that locates a work item: an item solves one instance, or a team does, each item of which has a
- * run of `rows` consecutive nodes.
+ * Returns the function that finds the instance of a work item and its nodes: a single item solves an instance, or a
+ * team does, each item of which has `rows` consecutive nodes.
  */
 export function itemAt(team: Team | undefined, rows: number | undefined) {
   return fn({

@@ -5,31 +5,34 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
 import { teamWords } from "./team/memory.ts";
 
-/** The division of a launch: one option for each work item, half subgroup, subgroup, or workgroup. */
+/**
+ * The division of a launch's instances among work items: each instance is solved by one item, half a subgroup, a
+ * subgroup, or a workgroup.
+ */
 export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";
 
-/** The splits in which several work items solve one option. */
+/** The divisions in which a team of several work items solves one instance. */
 export type TeamSplit = Exclude<Split, "item">;
 
-/** The team of work items of each split. */
+/** The team of work items of each division. */
 const teams: Readonly<Record<TeamSplit, Team>> = {
   "half-subgroup": HALF_SUBGROUP,
   subgroup: SUBGROUP,
   workgroup: WORKGROUP,
 };
 
-/** Returns the team that solves an option in a split; undefined where one work item does it alone. */
+/** Returns the team of work items that solves an instance in a division; undefined where a single item does. */
 export const teamOf = (split: Split): Team | undefined => (split === "item" ? undefined : teams[split]);
 
-/** Returns the launch size for a number of instances in a split. */
+/** Returns the launch size, in work items or workgroups, for a number of instances in a division. */
 export function launchSize(split: Split, instances: number): LaunchSize {
   const team = teamOf(split);
   return team === undefined ? { items: instances } : { groups: Math.ceil(instances / team.options) };
 }
 
 /**
- * The node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and
- * 17 of half of one.
+ * The numbers of nodes for which team kernels are made: 2, 3, 5 and 9 nodes for each item of a workgroup; 3, 6, 9 and
+ * 17 for those of a subgroup; 6, 11 and 17 for those of half a subgroup.
  */
 export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
   "half-subgroup": [96, 176, 272],
@@ -38,8 +41,8 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 };
 
 /**
- * The smallest sufficient node capacity of an instance's kernel in a team split; undefined where the device cannot run
- * it or lacks memory.
+ * The smallest of `CAPACITIES` with which a team can solve instances of `nodes` nodes; undefined where the device
+ * cannot run the kernel or has too little memory.
  */
 export function teamCapacity(
   device: Device,
@@ -51,7 +54,10 @@ export function teamCapacity(
   return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
-/** The smallest sufficient capacity of a team kernel, given the bytes of workgroup memory that each capacity takes. */
+/**
+ * The smallest sufficient capacity of a team kernel, where `bytesOf` returns the workgroup memory that a capacity
+ * needs; undefined if there is none.
+ */
 export function fittingCapacity(
   device: Device,
   nodes: number,
@@ -77,13 +83,16 @@ const THREADS = 2048;
 const PAIRED_INSTANCES = 8;
 
 /**
- * The splits of a device from best to worst for a number of instances.
+ * Returns the divisions of instances among work items on a device, from the best to the worst for a number of
+ * instances.
  *
- * A CPU is full with a few hundred options, one a SIMD lane: one item an option, always. So is a software adapter, to
- * which a barrier is 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
+ * A CPU is busy with a few hundred instances, one in each SIMD lane, so it always has one item for each instance. So
+ * does a software adapter, for which a barrier means 64 changes of thread: SwiftShader takes 5 to 100 times as long
+ * with a workgroup for each instance.
  *
- * On a GPU a team keeps its option in registers for the whole time loop, where an item's private arrays are in memory
- * off the chip (design/splits.md). Two options a subgroup share its shuffles, but are half as many subgroups.
+ * On a GPU a team keeps its instance in registers for the whole time loop, where the private arrays of a single item
+ * would be in memory off the chip (design/splits.md). Two instances in one subgroup share its shuffles, but need half
+ * as many subgroups.
  */
 export function preferredSplits(device: Device, instances = 0): readonly Split[] {
   if (!isGpu(device)) return ["item"];
@@ -92,16 +101,18 @@ export function preferredSplits(device: Device, instances = 0): readonly Split[]
 }
 
 /**
- * Tells whether a problem needs one item an option: teams keep one value an instance, so none for a pending knock-in.
+ * Tells whether a problem can be solved only by single work items. Teams solve one value for each instance, so they
+ * cannot solve a trade with a pending knock-in, which has two.
  */
 export function needsItems({ knockIns }: OneFactorProblem): boolean {
   return knockIns !== undefined;
 }
 
 /**
- * Tells whether two instances may share a subgroup. Problems that need more registers a node are given whole subgroups,
- * which have half as many nodes an item: policy iteration, barriers, emulated double, and dividends where the matrix
- * changes in every step. So are volatilities evaluated in each step, whose cost is not in the scans.
+ * Tells whether two instances may share a subgroup. Problems that need more registers for each node get whole
+ * subgroups, which have half as many nodes for each item: policy iteration, barriers, emulated double precision, and
+ * dividends where the matrix changes in every step. So do volatilities that are evaluated in each step, because their
+ * cost is not in the scans.
  */
 export function mayShare({ grid, formula, surface }: Instance, precision: Precision): boolean {
   const { scheme, problem, time } = grid;

@@ -1,5 +1,6 @@
 /** Functions of a state that continuation values are regressed on. */
 import { SpecError } from "../../errors.ts";
+import { isObject, knownKeys } from "../../given.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import type { PathModel } from "../model.ts";
 import { room } from "../paths/shape.ts";
@@ -56,6 +57,8 @@ export type Basis = {
       }
   );
 
+const FIELDS = ["kind", "order", "running", "hidden", "degree", "payoff", "count", "function"];
+
 /** A basis in the form that kernels use. */
 export interface BasisShape {
   readonly variables: number;
@@ -71,6 +74,8 @@ const MAX_COUNT = 64;
 
 /** Returns the functions of a basis. @throws SpecError */
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
+  isObject("basis", basis, 'an object with its kind: { kind: "monomials", degree: 3 }');
+  knownKeys("basis", basis, FIELDS);
   const shown = assets + (basis.running === true ? running : 0);
   const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;
   const variables = shown + (own?.count ?? 0);

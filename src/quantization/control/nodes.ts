@@ -13,6 +13,12 @@ export type Discounting = { readonly rate?: number } | { readonly discountFactor
 /** The names of the fields of `Discounting`. */
 export const DISCOUNTING = ["rate", "discountFactors"] as const;
 
+/** Checks that a payoff is a function. `place` is the name of the function that takes it. @throws SpecError */
+export function checkPayoff(place: string, payoff: NodePayoff): void {
+  if (typeof payoff !== "function")
+    throw new SpecError(`${place}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
+}
+
 /**
  * Evaluates the payoff at all points, discounted to time 0. @throws SpecError for a value that is NaN or +Infinity;
  * −Infinity forbids exercise there | the signal's reason
@@ -24,8 +30,6 @@ export async function discountedPayoff(
   factors: Float64Array,
   turns: Turns,
 ): Promise<Float64Array> {
-  if (typeof payoff !== "function")
-    throw new SpecError(`${place}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
   const { dimension, offsets, sizes, times } = tree;
   const values = new Float64Array(offsets[sizes.length]);
   for (let k = 0; k < sizes.length; k++) {

@@ -5,7 +5,14 @@ import { knownFields } from "../../given.ts";
 import { Turns, type WorkOptions } from "../../turns.ts";
 import { bool, hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
-import { type Discounting, DISCOUNTING, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
+import {
+  checkPayoff,
+  type Discounting,
+  DISCOUNTING,
+  discountedPayoff,
+  discountFactors,
+  type NodePayoff,
+} from "./nodes.ts";
 
 /**
  * The kernel of one layer of Vₖ = max(hₖ, P·Vₖ₊₁), one item a point. Values are those of all points but the first.
@@ -92,6 +99,7 @@ export interface StoppingResult {
  */
 export async function optimalStopping(tree: QuantizationTree, settings: StoppingSettings): Promise<StoppingResult> {
   knownFields("optimalStopping", settings, ["payoff", "exercise", ...DISCOUNTING, "signal"]);
+  checkPayoff("optimalStopping", settings.payoff);
   const { payoff, exercise = () => true, signal } = settings;
   const turns = new Turns(signal);
   const factors = discountFactors("optimalStopping", tree.times, settings);

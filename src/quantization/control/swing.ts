@@ -3,7 +3,14 @@ import { SpecError } from "../../errors.ts";
 import { isList, knownFields } from "../../given.ts";
 import { Turns, type WorkOptions } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
-import { type Discounting, DISCOUNTING, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
+import {
+  checkPayoff,
+  type Discounting,
+  DISCOUNTING,
+  discountedPayoff,
+  discountFactors,
+  type NodePayoff,
+} from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
 /** The settings of `swingOption`. */
@@ -74,6 +81,7 @@ export interface SwingVertex {
  */
 export async function swingOption(tree: QuantizationTree, settings: SwingSettings): Promise<SwingResult> {
   knownFields("swingOption", settings, ["payoff", "dates", "local", "global", ...DISCOUNTING, "signal"]);
+  checkPayoff("swingOption", settings.payoff);
   isList("swingOption: global", settings.global, "two numbers: the least and the most that is bought");
   const { payoff, dates = () => true, local = [0, 1], global, signal } = settings;
   const turns = new Turns(signal);

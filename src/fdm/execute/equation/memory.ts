@@ -4,7 +4,7 @@ import { multipliers, multiplierWords, partsOf, scratchWords } from "../team/tea
 import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
 import { Launch } from "./records.ts";
 
-/** Returns the function that locates a work item. */
+/** Returns the function that finds the instance of a work item and its nodes. */
 export const placeOf = ({ team, rows }: EquationPlan) =>
   fn({
     name: "placeOf",
@@ -15,7 +15,7 @@ export const placeOf = ({ team, rows }: EquationPlan) =>
     },
   });
 
-/** Returns the function that allocates the arrays of an item; see `Memory` for those that are one array. */
+/** Returns the function that allocates the arrays of a work item (`Memory`). */
 export function allocate({ team, variant, rows, early, penalty, splitting }: EquationPlan) {
   const { capacity, twoStages, hasSource, recordsEvents, jump } = variant;
   const own = rows ?? capacity;
@@ -108,8 +108,8 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
 }
 
 /**
- * Returns the function that fetches the nodes that an item holds, with `beyond` past the last node, from an array of
- * all nodes that the team has filled. Without a team there is nothing to do: both are one array.
+ * Returns the function that copies an item's own nodes, and `beyond` past the last node, from an array of all nodes
+ * that the team has filled. Without a team it does nothing, because both are one array.
  */
 export function gather({ rows }: EquationPlan) {
   return fn({
@@ -126,7 +126,7 @@ export function gather({ rows }: EquationPlan) {
   });
 }
 
-/** Returns the function that shows the team the values of an item's nodes in an array of all nodes. */
+/** Returns the function that copies the values of an item's own nodes into an array of all nodes, for the team. */
 export function spread({ rows }: EquationPlan) {
   return fn({
     name: "spread",

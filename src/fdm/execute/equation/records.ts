@@ -5,7 +5,7 @@ import { Place } from "../place.ts";
 import { Row } from "../row.ts";
 import { Factors, Products, Rows, Scans } from "../team/records.ts";
 
-/** The parameters of a kernel of an equation, laid out as `equationKernel` describes. */
+/** The launch parameters of an equation's kernel (`equationKernel` describes their layout). */
 export const equationParams = {
   instances: i32,
   pitch: i32,
@@ -24,14 +24,14 @@ export const equationParams = {
   state: write(real),
 } as const;
 
-/** The parameters of a kernel of an equation as one record. */
+/** The launch parameters of an equation's kernel as one record. */
 export const Launch = record(equationParams);
 
 /**
- * The arrays of all nodes, in a team's workgroup memory. Users' functions are evaluated on all nodes in a strided loop
- * that compilers do not unroll, so that the kernel holds their code once; `gather` and `spread` exchange values with
- * the items' own arrays. A user of an array must leave a barrier after it. Without a team `u` and `obstacle` are the
- * item's own arrays, and `third`, `fourth` and `faults` are not used.
+ * The arrays of all nodes of an instance, in a team's workgroup memory. Users' functions are evaluated on all nodes in
+ * a strided loop that compilers do not unroll, so that the kernel contains their code once; `gather` and `spread`
+ * exchange values with the items' own arrays. Code that uses an array must leave a barrier after it. Without a team `u`
+ * and `obstacle` are the item's own arrays, and `third`, `fourth` and `faults` are not used.
  */
 export const AllNodes = record({
   /** S of the nodes, then, in a team, the steps of the coordinate. Without a team it is filled where jumps are. */
@@ -46,7 +46,7 @@ export const AllNodes = record({
   faults: write(i32),
 });
 
-/** The arrays of the nodes that an item holds; 0 beyond the last node. */
+/** The arrays of an item's own nodes; 0 beyond the last node. */
 export const State = record({
   u: write(real),
   /** The stage's y. */
@@ -63,11 +63,12 @@ export const State = record({
 });
 
 /**
- * The arrays of the penalty method: the rows' 1 + hc, 1 where penalised, and, without a team, a/pivot with the penalty.
+ * The arrays of the penalty method: 1 + hc of each matrix row, 1 where the row is penalised, and, without a team,
+ * a/pivot with the penalty.
  */
 export const Penalty = record({ decays: write(real), active: write(real), factor: write(real) });
 
-/** The arrays that the time loop works on; arrays that a variant or an item does not use have one element. */
+/** The arrays of the time loop; those that a variant or an item does not use have one element. */
 export const Memory = record({
   /** The column of S of the nodes, then of the steps of the coordinate. */
   table: Column,
@@ -84,17 +85,17 @@ export const Memory = record({
   penalty: Penalty,
 });
 
-/** The first fault found, with its node and its row of the time program; 0 is none. */
+/** The first fault found (0 for none), with its node and its row of the time program. */
 export const Fault = record({ fault: i32, node: i32, row: i32 });
 
 /**
- * The numbers that change from row to row; `isNew`: u has changed since the last stage; `record`: the position of the
- * next recorded value of the exercise boundary. A team has the reach of its scans, and the largest number of cut rows
- * of a matrix so far.
+ * The numbers that change from row to row of the time program. `isNew`: whether u has changed since the last stage.
+ * `record`: the index of the next recorded value of the exercise boundary. A team also has the reach of its scans, and
+ * the largest number of limited rows (`cut`) in a matrix so far.
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
 
-/** The arguments of the parts of a rollback that run before its first row. */
+/** The parameters of functions that run before the first row of the time program. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };
-/** The arguments of the parts of a rollback that run for each row of the time program. */
+/** The parameters of functions that run for each row of the time program. */
 export const atRow = { ...atStart, cursor: Cursor, step: Row };

@@ -20,7 +20,10 @@ const copyKept = (rows: number | undefined, load: boolean) =>
     },
   });
 
-/** Returns the function that copies the arrays counted by `keptArrays`, always in the same order. */
+/**
+ * Returns the function that loads or stores the arrays that are kept between launches (`keptArrays`), always in the
+ * same order.
+ */
 export function copyState({ rows, variant, early, penalty, splitting }: EquationPlan, load: boolean) {
   const { twoStages, hasSource } = variant;
   return fn({

@@ -6,7 +6,7 @@ import type { SolverVariant } from "../variant.ts";
 import { atRun } from "./records.ts";
 import { projectedStep } from "./step.ts";
 
-/** Returns the function that makes a run of equal steps. */
+/** Returns the function that makes a series of equal time steps. */
 export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
   const dates = exercise === "dates";
   const timeDependent = exercise === "time-dependent";

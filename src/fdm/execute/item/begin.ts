@@ -13,7 +13,7 @@ import { KEPT_FACTORS, type SolverVariant } from "../variant.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
- * Returns the function that allocates the arrays of a work item; arrays that a variant does not use have one element.
+ * Returns the function that allocates the arrays of a work item; those that a variant does not use have one element.
  */
 export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: SolverVariant) {
   const factorisations = homogeneous ? KEPT_FACTORS : 1;
@@ -50,7 +50,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
   });
 }
 
-/** Returns the function that decodes a word of the time program into a run of steps. */
+/** Returns the function that decodes an integer of the time program into a series of equal steps (`runsOfSteps`). */
 export function runAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
   return fn({
     name: "runAt",
@@ -115,7 +115,7 @@ const layTable = (early: boolean) =>
     },
   });
 
-/** Returns the function that sets the nodes, the values at expiry, and knock-outs and knock-ins at expiry. */
+/** Returns the function that sets the nodes, the terminal values, and the knock-outs and knock-ins at expiry. */
 export function begin(variant: SolverVariant) {
   const { exercise, shape, closed, barriers = 0, knockIns = 0 } = variant;
   const [early, timeDependent] = [exercise !== "none", exercise === "time-dependent"];

@@ -42,7 +42,7 @@ export function factor({ variant }: EquationPlan) {
   });
 }
 
-/** Returns the function that makes a stage's right-hand side. */
+/** Returns the function that computes the right-hand side of a stage. */
 export function rightHandSide({ variant, pins }: EquationPlan) {
   return fn({
     name: "rightHandSide",
@@ -76,7 +76,8 @@ export function rightHandSide({ variant, pins }: EquationPlan) {
 }
 
 /**
- * Returns the function that solves a stage into z; it returns 1 where the rounds of the penalty method did not suffice.
+ * Returns the function that solves a stage and writes its solution into z. It returns 1 where the penalty method did
+ * not converge within its rounds.
  */
 export function solveStage({ variant: { exercise }, penalty }: EquationPlan) {
   return fn({
@@ -101,7 +102,7 @@ export function solveStage({ variant: { exercise }, penalty }: EquationPlan) {
   });
 }
 
-/** Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. */
+/** Returns the function that writes the exercise boundary (`exerciseBoundary`) to index `record` of the results. */
 export const recordBoundary = (smooth: boolean) =>
   fn({
     name: "recordBoundary",

@@ -10,7 +10,7 @@ import type { SolverVariant } from "../variant.ts";
 import { atRun } from "./records.ts";
 
 /**
- * Returns the function that applies the events of a date backwards in time: exercise, the dividend, then knock-ins and
+ * Returns the function that applies the events of a date backward in time: exercise, the dividend, then knock-ins and
  * knock-outs.
  */
 export function applyEvents(variant: SolverVariant) {

@@ -79,8 +79,8 @@ function assembleRows(variant: SolverVariant) {
 }
 
 /**
- * Returns the function that assembles and factors I − hL; in time-homogeneous problems the rows are assembled once and
- * then scaled by h.
+ * Returns the function that assembles and factors I − hL. In time-homogeneous problems the matrix rows are assembled
+ * once, and then scaled by h.
  */
 export function factor(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, shape, homogeneous = false } = variant;

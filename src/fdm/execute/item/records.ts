@@ -4,7 +4,10 @@ import { Slice } from "../../operator/read-surface.ts";
 import { Place } from "../place.ts";
 import { Launch } from "../variant.ts";
 
-/** The arrays of an instance in private memory, one value a node; arrays that a variant does not use have length 1. */
+/**
+ * The arrays of an instance in private memory, with one value for each node; those that a variant does not use have
+ * length 1.
+ */
 export const Memory = record({
   /** The solution. */
   u: write(real),
@@ -31,7 +34,7 @@ export const Memory = record({
   rowUpper: write(real),
 });
 
-/** The numbers that change from run to run. */
+/** The numbers that change from one series of equal steps to the next. */
 export const Cursor = record({
   /** The next row of coefficients. */
   row: i32,
@@ -51,7 +54,7 @@ export const Cursor = record({
   dormantRow: i32,
 });
 
-/** A run of equal steps, decoded from the time program. */
+/** A series of equal steps, decoded from the time program. */
 export const Step = record({
   run: i32,
   flag: i32,
@@ -65,9 +68,9 @@ export const Step = record({
   alexander: bool,
 });
 
-/** The arguments of every part of the rollback at its start. */
+/** The parameters of functions that run before the first step. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };
-/** The arguments of every part of the rollback within a run of steps. */
+/** The parameters of functions that run for each series of equal steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 
 /** The value type of the record `Cursor`. */

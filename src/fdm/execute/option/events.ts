@@ -8,8 +8,8 @@ import { Place } from "../place.ts";
 import type { OptionPlan } from "./plan.ts";
 
 /**
- * Returns the function that applies an event's date to the nodes that an item holds: its knock-outs, and where early
- * exercise (`policy`) is possible from then on. It returns the live rows.
+ * Returns the function that applies a date with barriers to an item's nodes: the knock-outs, and where early exercise
+ * (`policy`) is possible from then on. It returns the live nodes.
  */
 export const settle = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) =>
   fn({
@@ -31,9 +31,9 @@ export const settle = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) 
   });
 
 /**
- * Returns the function that applies a dividend, V(S) ← V(S − dividend), and the levels that it crosses to the nodes
- * that an item holds: from the solution on all nodes, in `values`, into u. It returns the row of coefficients after the
- * dividend's.
+ * Returns the function that applies a dividend, V(S) ← V(S − dividend), to an item's nodes, with the barriers that it
+ * takes the spot across. It interpolates the solution at all nodes, which is in `values`, and writes into u. It returns
+ * the index of the coefficients after those of the dividend.
  */
 export function applyDividend({ rows, early, policy, hasBarriers, variant }: OptionPlan) {
   const { barriers = 0, knockIns = 0 } = variant;

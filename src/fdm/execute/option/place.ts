@@ -3,7 +3,7 @@ import { itemAt } from "../place.ts";
 import { Launch } from "../variant.ts";
 import type { OptionPlan } from "./plan.ts";
 
-/** Returns the function that locates a work item. */
+/** Returns the function that finds the instance of a work item and its nodes. */
 export const placeOf = ({ team, rows }: OptionPlan) =>
   fn({
     name: "placeOf",

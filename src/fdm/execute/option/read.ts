@@ -6,9 +6,9 @@ import { Place } from "../place.ts";
 import type { OptionPlan } from "./plan.ts";
 
 /**
- * Returns the function that writes the windows of six nodes about a spot, with their nodes where the mesh is made on
- * the device, and the values at points, from the solution `u` on all nodes x; see `solverKernel`. `row` is that of the
- * points' coefficients; `slope` and `kink` are those of a time-dependent obstacle.
+ * Returns the function that writes the values of the six nodes about a spot, with the nodes themselves where the device
+ * made the mesh, and the values at points (`solverKernel`). It reads the solution `u` at all nodes x. `row` is the
+ * index of the points' coefficients; `slope` and `kink` are those of a time-dependent payoff.
  */
 export function readValues({ items, early, timeDependent, variant }: OptionPlan) {
   const { closed, points = false, knockIns = 0 } = variant;

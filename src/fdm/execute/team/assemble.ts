@@ -10,9 +10,9 @@ import { Launch } from "../variant.ts";
 import type { TeamPlan } from "../option/plan.ts";
 
 /**
- * Returns the function that computes the off-diagonal entries a and c of I − hL (`matrixRow`) in an item's run, from
- * the nodes x and their `weights`; 0 beyond the last node. It returns the piece of the surface at the run's first node,
- * where the next step starts its search.
+ * Returns the function that computes the off-diagonal entries a and c of I − hL (`matrixRow`) at an item's nodes, from
+ * the nodes x and their `weights`; 0 beyond the last node. It returns the interval of the volatility surface in which
+ * the item's first node lies, where the search of the next step starts.
  */
 export function assembleRuns({ rows, variant }: TeamPlan) {
   return fn({
@@ -64,11 +64,11 @@ export function assembleRuns({ rows, variant }: TeamPlan) {
 }
 
 /**
- * Returns the function that rescales the rows where only the step has changed, by `ratio`. In f64 a and c may be `kept`
- * and come as `before`; otherwise `before` holds the results of elimination, lower = a/pivot and upper = c/pivot, with
- * `gain` = 2/pivot. The limit on inflow at the ends depends on the step (`matrixRow`), so their two rows are assembled
- * as `assembleRuns` does. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each
- * time.
+ * Returns the function that scales the matrix rows by `ratio` where only the step h has changed. In f64 a and c may
+ * have been `kept` and are then given as `before`. Otherwise `before` has the results of elimination, lower = a/pivot
+ * and upper = c/pivot, with `gain` = 2/pivot. The limit on inflow at the ends depends on h (`matrixRow`), so the two
+ * end rows are assembled as by `assembleRuns`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and c
+ * are rounded once each time.
  */
 export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({

@@ -64,8 +64,8 @@ const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
   });
 
 /**
- * Returns the function that sets the nodes, the values at expiry, knock-outs at expiry, and the first words of the time
- * program.
+ * Returns the function that sets the nodes, the terminal values and the knock-outs at expiry, and reads the first
+ * integers of the time program.
  */
 export function begin(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;

@@ -55,8 +55,9 @@ function payRuns(plan: TeamPlan) {
 }
 
 /**
- * Returns the function that applies the events of a date backwards in time: exercise, the dividend, then knock-outs. An
- * event that ends a segment of the time grid is followed by a factorisation, so the solution is not rescaled.
+ * Returns the function that applies the events of a date backward in time: exercise, the dividend, then knock-outs. An
+ * event that ends a segment of the time grid is followed by a factorisation, so the solution is then not scaled by the
+ * factors.
  */
 export function applyEvents(plan: TeamPlan) {
   const { team, rows, dates, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;

@@ -16,7 +16,7 @@ interface ObstacleOf {
   readonly laid: boolean;
 }
 
-/** Returns the function for the amounts that exercise pays on the nodes of an item's run; 0 beyond the last node. */
+/** Returns the function for the exercise payoffs at an item's nodes; 0 beyond the last node. */
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
@@ -43,9 +43,9 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 }
 
 /**
- * Returns the function that replaces the exercise payoffs by twice the threshold of elimination (`stepRuns`), 2·(paidₖ
- * − lowerₖ·paidₖ₋₁), with lower = a/pivot. It resets `u` to the obstacle where rounding has left it below. Nodes are in
- * x, or in the table.
+ * Returns the function that replaces the exercise payoffs by twice the lower bound of elimination (`stepRuns`),
+ * 2·(paidₖ − lowerₖ·paidₖ₋₁), with lower = a/pivot. It also resets `u` to the payoff where rounding has left it below.
+ * The nodes are in x, or in the table.
  */
 export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
@@ -67,14 +67,15 @@ export function thresholdRuns(rows: number, closed: boolean) {
 }
 
 /**
- * Returns the function for the sources of an item's run. In f64 the state is the premium p = u − paid (`advanceSums`)
- * and elimination is bounded below by 0: (I − hL)·p = p₀ + hL·paid has a source, in the scale of the state
+ * Returns the function for the sources at an item's nodes that the exercise payoff causes. In f64 the state is the
+ * premium p = u − paid (`advanceSums`), and elimination is bounded below by 0. The system (I − hL)·p = p₀ + hL·paid has
+ * a source, which in the scale of the state is
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
- * and u becomes what elimination takes, gain·p + source. Twice the source takes the place of what exercise pays. Next
- * to the source of a first node that is exercised, whatever its row says, nothing else counts. `upper` is without the
- * sign that the first may have.
+ * and u becomes the input of elimination, gain·p + source. Twice the source replaces the payoff in memory. At a first
+ * node that is certain to be exercised only its own source counts. `upper` is without the sign that its first entry may
+ * have.
  */
 export function sourceRuns(rows: number, closed: boolean) {
   return fn({
@@ -149,10 +150,10 @@ function premiumsBeside(team: Team, rows: number) {
 }
 
 /**
- * Returns the function that exercises on a date in an item's run: a payoff with one column as `exerciseOnDate` does,
- * node by node in its order, one with two columns as `exerciseByHalves` does. `obstacle` is overwritten, and read again
- * on each date to save registers. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice
- * where it is the run's own.
+ * Returns the function that exercises on a date at an item's nodes: a payoff with one column as `exerciseOnDate` does,
+ * node by node in its order, and one with two columns as `exerciseByHalves` does. `obstacle` is overwritten, and read
+ * again on each date to save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops a
+ * kink, twice where it is between two nodes of the item.
  */
 export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({

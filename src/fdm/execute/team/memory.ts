@@ -9,8 +9,8 @@ import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Tea
 const KEPT = 3;
 
 /**
- * The maximum number of words of workgroup memory: nodes and values, or four metrics, of each option, kept factors of
- * running sums, the scans' memory, coefficients, and two counters.
+ * The maximum number of reals and integers of workgroup memory: nodes and values, or four metrics, of each instance,
+ * kept factors of running sums, the memory of scans, coefficients, and two counters.
  */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
   const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
@@ -21,8 +21,8 @@ export function teamWords(team: Team, capacity: number, precision: Precision): n
 
 /**
  * Returns the function that allocates the memory of a team. Workgroup memory limits the number of resident subgroups
- * under WebGPU, so weights share arrays with the solution, and metrics with nodes and solution, where items need more
- * than their own run.
+ * under WebGPU. Where items need more than their own nodes, mesh weights therefore share arrays with the solution, and
+ * metrics with nodes and solution.
  */
 export function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: TeamPlan) {
   const { capacity } = variant;

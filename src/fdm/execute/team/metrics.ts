@@ -44,13 +44,14 @@ const rowMetrics = fn({
   },
 });
 
-/** The number of words of `ends`; see `layMetrics`. */
+/** The number of reals in `ends` (`layMetrics`). */
 export const END_WORDS = 4;
 
 /**
- * Returns the function that computes the metrics of all rows (`rowMetrics`) from the nodes, which are in A; they
- * overwrite the nodes and B, at [i], 0 beyond the last node. `bounds` becomes an item's largest bound; `ends` receives
- * those of the first and the last node, with D and B there without sign. Cost: once a launch and once a dividend.
+ * Returns the function that computes the metrics A, B, C and D of all rows (`rowMetrics`) from the nodes, which are in
+ * A. They overwrite the nodes and B, at index [i], and are 0 beyond the last node. `bounds` receives the largest bound
+ * of each item, and `ends` those of the first and the last node, with D and B there without sign. It runs once a launch
+ * and once a dividend.
  */
 export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
@@ -98,11 +99,11 @@ export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
 }
 
 /**
- * Returns the function that assembles a and c of an item's run (`matrixRow`) from the metrics; both are scaled by
- * `scale`, as hσ² and hμ already are. Where drift would make one negative it becomes zero and the other takes the
- * raised diffusion: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
+ * Returns the function that assembles a and c (`matrixRow`) at an item's nodes from the metrics. Both are scaled by
+ * `scale`, as hσ² and hμ already are. Where drift would make one of them negative it becomes zero, and the other takes
+ * the raised diffusion: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
  *
- * Cost: 4 flops a node, 4 words of workgroup memory.
+ * Cost: 4 flops and 4 reals of workgroup memory a node.
  */
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({

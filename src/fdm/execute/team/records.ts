@@ -10,8 +10,8 @@ import { Place } from "../place.ts";
 import { Launch } from "../variant.ts";
 
 /**
- * The workgroup memory of an instance. Nodes are in `x`; `values` holds their weights (`rowWeight`) or the solution,
- * where items need more than their own run. Alternatively all four arrays hold the metrics A, B, C and D of
+ * The workgroup memory for the mesh of an instance. Nodes are in `x`. `values` has their weights (`rowWeight`), or the
+ * solution where items need more than their own nodes. Alternatively all four arrays have the metrics A, B, C and D of
  * `layMetrics`, with `bounds` and `ends`.
  */
 export const Mesh = record({
@@ -23,21 +23,24 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/** The off-diagonal entries of rows (−a, 1 + hr + a + c, −c) of I − hL. */
+/** The off-diagonal entries a and c of an item's matrix rows (−a, 1 + hr + a + c, −c) of I − hL. */
 export const Rows = record({ a: write(real), c: write(real) });
 
 /**
- * The diagonal of rows besides a + c: `decay` = 1 + hr, or `decays`, one for each row. Policy iteration replaces rows
- * that are `active` (1) by y = bound. The record is not read where rows come divided by their decay.
+ * The diagonal of matrix rows without a + c: `decay` = 1 + hr, or `decays`, one for each row. Policy iteration replaces
+ * rows that are `active` (1) by y = bound. The record is not read where rows are divided by their decay.
  */
 export const Diagonal = record({ active: write(real), decays: read(real), decay: real });
 
-/** The factors of rows by elimination from the last node down: a multiple of 1/pivot, a/pivot and c/pivot. */
+/**
+ * The factors of matrix rows by elimination from the last node down: a multiple of 1/pivot (`gain`), a/pivot and
+ * c/pivot.
+ */
 export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
 
 /**
- * The products of `upper` and `lower` over the rows of each part of a run (`partsOf`), and, in f32 where factors last,
- * the partial products up to each row.
+ * The products of `upper` and of `lower` over each of the intervals into which an item's nodes are divided (`partsOf`).
+ * In f32, where one factorisation serves several steps, there are also the partial products up to each row.
  */
 export const Products = record({
   downProduct: write(real),
@@ -47,8 +50,8 @@ export const Products = record({
 });
 
 /**
- * The memory of scans over the items: the multipliers of the downward and the upward scan, the workgroup memory for
- * exchanged values, and two integers there, see `largest`.
+ * The memory of scans over the items: the multipliers of the downward and the upward scan, the workgroup memory in
+ * which values are exchanged, and two integers there (`largest`).
  */
 export const Scans = record({
   above: write(real),
@@ -59,14 +62,14 @@ export const Scans = record({
 });
 
 /**
- * The solution u and the intermediate result z of elimination. Where steps are `scaled` (`TeamPlan`), u holds u·2/pivot
- * after the first factorisation.
+ * The solution u and the intermediate result z of elimination at an item's nodes. Where steps are `scaled`
+ * (`TeamPlan`), u has u·2/pivot after the first factorisation.
  */
 export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
- * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
- * (`TeamPlan`), `paid` holds the threshold of elimination after the first factorisation, or, for premiums, twice their
+ * The exercise payoffs at an item's nodes, and at the nodes before and after them. Where elimination is `held`
+ * (`TeamPlan`), `paid` has the lower bound of elimination after the first factorisation or, for premiums, twice their
  * source.
  */
 export const Obstacle = record({
@@ -78,18 +81,18 @@ export const Obstacle = record({
 });
 
 /**
- * A run of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
- * `moves` is the word of the table with the first step's slope of a time-dependent obstacle.
+ * A series of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
+ * `moves` is the index in the table of the first step's slope of a time-dependent payoff.
  */
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 
 /**
- * The multiplier of the state and the first factorisation's rows, kept in workgroup memory from one factorisation of
- * running sums to the next.
+ * The factor by which the state is multiplied, and the matrix rows of the first factorisation, kept in workgroup memory
+ * from one factorisation of running sums to the next.
  */
 export const Kept = record({ multiple: write(real), rows: Rows });
 
-/** The arrays of an instance in the time loop; arrays that a variant does not use have one element. */
+/** The arrays of an instance in the time loop; those that a variant does not use have one element. */
 export const Memory = record({
   mesh: Mesh,
   /** The first coefficients (`readAhead`), in workgroup memory. */
@@ -106,8 +109,8 @@ export const Memory = record({
 });
 
 /**
- * What is read ahead of the time program: the words of the next run and of the one after it, and the next
- * factorisation's coefficients, where every step is factored.
+ * The data of the time program that are read ahead: the integers of the next two series of equal steps and, where every
+ * step has its own factorisation, the coefficients of the next one.
  */
 export const Ahead = record({ flag: i32, flagAfter: i32, coefficients: Coefficients });
 
@@ -123,7 +126,7 @@ export const Factored = record({
   reach: i32,
 });
 
-/** The numbers that change from run to run, and those computed before the first run. */
+/** The numbers that change from one series of equal steps to the next, and those computed before the first. */
 export const Cursor = record({
   /** The next row of coefficients. */
   row: i32,
@@ -136,7 +139,7 @@ export const Cursor = record({
   moves: i32,
 });
 
-/** A run of equal steps, decoded from the time program. */
+/** A series of equal steps, decoded from the time program. */
 export const Step = record({
   run: i32,
   flag: i32,
@@ -149,7 +152,7 @@ export const Step = record({
   coefficients: Coefficients,
 });
 
-/** The arguments of every part of the rollback at its start. */
+/** The parameters of functions that run before the first step. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };
-/** The arguments of every part of the rollback within a run of steps. */
+/** The parameters of functions that run for each series of equal steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

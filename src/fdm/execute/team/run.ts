@@ -7,9 +7,9 @@ import type { TeamPlan } from "../option/plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
- * Returns the function that decodes a word of the time program into a run and reads the coefficients of its
- * factorisation. Words are read two runs ahead, because the next run's preparation depends on its word; coefficients
- * are read one step ahead where every step is factored.
+ * Returns the function that decodes an integer of the time program into a series of equal steps, and reads the
+ * coefficients of its factorisation. The integers are read two series ahead, because the preparation of the next series
+ * depends on its integer. Where every step has its own factorisation, coefficients are read one step ahead.
  */
 export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
   const { shape, dividends, barriers = 0 } = variant;

@@ -127,8 +127,8 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**
- * The number of multipliers of one scan for each item: those of recursive doubling or, with shuffles and factors of
- * several steps, those of the sums of neighbours and their hops.
+ * The number of multipliers of one scan for each item. Recursive doubling has one for each round. With shuffles, and
+ * factors of several steps, there is one for each further neighbour in a sum, and one for each hop.
  */
 export const multipliers = (team: Team, lasting: boolean): number => {
   const { levels, shuffles, neighbours } = team;

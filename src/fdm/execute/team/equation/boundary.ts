@@ -5,10 +5,10 @@ import { Launch, Memory } from "../../equation/records.ts";
 import { Place } from "../../place.ts";
 
 /**
- * Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. The
- * region nearest to the first node ends at the first exercised node whose next node is not. Cost: 4 flops and one word
- * of workgroup memory a node, and three barriers. Mostly a single item holds such a node, and it alone accesses the
- * counter, which is 0 before and after.
+ * Returns the function that writes the exercise boundary (`exerciseBoundary`) to index `record` of the results. The
+ * region nearest to the first node ends at the first exercised node whose next node is not exercised. Mostly a single
+ * item has such a node, and it alone accesses the counter, which is 0 before and after. Cost: 4 flops and one real of
+ * workgroup memory a node, and three barriers.
  */
 export function recordBoundaryRuns({ team, rows }: TeamEquationPlan, smooth: boolean) {
   return fn({

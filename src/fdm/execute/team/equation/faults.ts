@@ -46,7 +46,10 @@ const isBefore = fn({
   },
 });
 
-/** Returns the function that finds the first of the items' faults; only the first item knows it. */
+/**
+ * Returns the function that finds the first of the faults that the items have found; only the first item gets the
+ * result.
+ */
 export function firstOfItems({ team }: TeamEquationPlan) {
   return fn({
     name: "firstOfItems",
