@@ -89,7 +89,10 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
       ] as const;
       const book = readBook({ asOf: "2026-01-01", market, trades });
       const [expected, got] = await Promise.all(
-        [cpu, webgpu!].map(async (device) => (await priceBook(book, { device, precision: "f64", greeks: "none" })).results),
+        [cpu, webgpu!].map(async (device) => {
+          const { results } = await priceBook(book, { device, precision: "f64", greeks: "none" });
+          return results;
+        }),
       );
       got.forEach((one, i) => {
         const other = expected[i];

@@ -75,7 +75,11 @@ it.each([
     asOf: "2026-11-20T16:00:00Z",
     market: { rates: { EUR: rate }, underlyings: Object.fromEntries(underlyings) },
     trades: cases.map(({ up, call, level, strike, expiry }, i) => ({
-      ...{ id: String(i), underlying: `U${i}`, payoff: call ? "call" : "put", strike, expiry },
+      id: String(i),
+      underlying: `U${i}`,
+      payoff: call ? "call" : "put",
+      strike,
+      expiry,
       barriers: [{ type: up ? "up-and-out" : "down-and-out", level }],
     })),
   });

@@ -36,8 +36,8 @@ export interface RowSpec {
 }
 
 /**
- * The distance, in standard deviations of the spot, over which the leading error is taken at its largest: it changes its
- * sign between the kinks and barriers, and is 0 there by chance while what extrapolation leaves is not.
+ * The distance from the spot, in its standard deviations, within which the leading error counts with its largest size.
+ * The leading error changes its sign between kinks and barriers, where what extrapolation leaves does not vanish.
  */
 const SURROUNDINGS = 0.7;
 /** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
