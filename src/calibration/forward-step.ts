@@ -180,9 +180,9 @@ export interface ImpliedOption {
 }
 
 /**
- * Returns the out-of-the-money option at k = ln(K/F) from the prices at the nodes, in units of the forward. The
- * logarithms of the prices at four nodes are interpolated by a cubic, which keeps the relative accuracy of small
- * prices.
+ * Returns the price and the implied standard deviation σ·√t of the out-of-the-money option at k = ln(K/F). `valueAt`
+ * gives the price of such an option at a node. Prices are in units of the forward. The logarithms of the prices at four
+ * nodes are interpolated by a cubic, which keeps the relative accuracy of small prices.
  */
 export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
   const first = cellOf(grid, k) - 1;

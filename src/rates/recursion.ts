@@ -127,7 +127,7 @@ export const recursionParams = {
 } as const;
 
 const sizes = { NODE_ARRAYS, TRADE_WIDTH, FLOW_WIDTH, DATE_WIDTH, INSTANCE_WIDTH, NO_PRICE } as const;
-/** The functions and sizes of both recursions. */
+/** The functions, and the sizes of records, that the kernels of recursions in one and in two factors use. */
 export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise } as const;
 
 /**

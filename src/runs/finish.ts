@@ -6,8 +6,10 @@ import { sumTotals } from "./sum-totals.ts";
 
 /**
  * Completes a run, a book priced in chunks, after its last chunk. It writes the final manifest and removes files that
- * are no longer needed. It may be called again, also by several processes at once, which write the same bytes. @throws
- * RunError a chunk that is not priced; StorageError
+ * are no longer needed. `known` has the receipt of each chunk, undefined where it is not priced. The function may be
+ * called again, also by several processes at once, which write the same bytes.
+ *
+ * @throws RunError a chunk that is not priced; StorageError
  */
 export async function finishRun(store: Store, manifest: Manifest, known: Known): Promise<Manifest> {
   const outcomes: Outcome[] = [];

@@ -22,8 +22,9 @@ import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 const Shape = record({ nodes: i32, steps: i32 });
 
 /**
- * Solves Dupire's equation forward in time, given a = ½σ² at all nodes, [step][node]. It writes the prices u, their
- * curvatures κ²·∂²u/∂κ² (`bend`) and the factors of the matrices, all of them [step][node].
+ * Solves Dupire's equation forward in time for out-of-the-money prices u, in units of the forward, as a function of
+ * κ = strike / forward. `a` is ½σ² at all nodes, [step][node]. The function writes u, its curvature κ²·∂²u/∂κ² (`bend`)
+ * and the factors of the tridiagonal matrix of each step, all of them [step][node].
  */
 export const forwardSweep = fn({
   name: "forwardSweep",

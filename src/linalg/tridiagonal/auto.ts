@@ -7,9 +7,10 @@ import type { Algorithm } from "./spec.ts";
 const MIN_PARTITIONED = 4096;
 
 /**
- * Returns the algorithm for a problem. A CPU or software adapter is filled by a few systems, one a SIMD lane; a GPU
- * keeps a system on the chip while it has room. Longer systems are solved one an item if there are enough to fill the
- * device and neighbouring items read neighbouring words, otherwise in chunks.
+ * Returns the algorithm for a problem. On a CPU or a software adapter it is Thomas' algorithm with one system in each
+ * SIMD lane, or the partition method for a long system alone. On a GPU a system that fits into registers takes the
+ * hybrid method. A longer one takes Thomas' algorithm in one work item if there are enough of them to fill the device
+ * and neighbouring items read neighbouring words, and otherwise the partition method.
  */
 export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algorithm, "auto"> {
   const { rows, batch, stride } = problem;

@@ -3,7 +3,11 @@ import type { Device, DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Precision, read, real, write } from "../../kernel/index.ts";
 
-/** A batch of systems as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
+/**
+ * A batch of systems as the algorithms see it. Three numbers describe every layout in memory: the unknowns of a system
+ * (`rows`), the number of systems (`batch`), and the distance between consecutive unknowns of a system (`stride`), as
+ * in `TridiagonalSpec`.
+ */
 export interface Problem {
   readonly rows: number;
   readonly batch: number;

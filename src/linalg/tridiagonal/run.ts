@@ -105,10 +105,11 @@ export function substituteRun(rows: number, pitch = 1) {
 }
 
 /**
- * Returns the function that transposes rows strided over the items into runs, or back: an item's k-th value is row
- * k·items + item on one side, item·rows + k on the other. It uses a workgroup array with a word of padding every
- * `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Cost: a word written and one
- * read, without bank conflicts; two barriers.
+ * Returns the function that moves the equations of a system between two distributions over the work items of a
+ * workgroup, each of which holds `rows` of them. In one, the k-th value of an item belongs to equation k·items + item;
+ * in the other, which it produces where `toRuns` is true, to equation item·rows + k. It uses a workgroup array with a
+ * word of padding every `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Each
+ * value costs one write to and one read from workgroup memory, without bank conflicts. There are two barriers.
  */
 export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   return fn({

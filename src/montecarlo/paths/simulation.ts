@@ -81,8 +81,9 @@ const stepsPerBlock = ({ shape, dates }: Batch): number =>
   BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
 
 /**
- * Returns the number of instances to simulate together, for which tables fit in memory and a launch takes acceptably
- * long.
+ * Returns the number of instances (products with their parameters) to simulate in one launch. It is the largest with
+ * which the tables of their parameters fit in memory and the launch stays short. `blocks` is the number of blocks of
+ * paths that each of them takes.
  */
 export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
   const { shape, dates } = batch;

@@ -363,7 +363,9 @@ const endStage = (variant: GridVariant) =>
   });
 
 /**
- * Returns the function that solves the linear system of a stage, (I + N)·y = b up to ‖r‖ ≤ relative·‖b‖, and updates u.
+ * Returns the function that solves the linear system of an implicit stage of a time step, (I + N)·y = b, where −N is
+ * the discretised operator times the stage's share of the step. It iterates until the residual r has
+ * ‖r‖ ≤ relative·‖b‖, and replaces the solution u by the stage's result.
  */
 export const solveStage = (variant: GridVariant) =>
   fn({

@@ -68,9 +68,9 @@ export const Scans = record({
 export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
- * The exercise payoffs at an item's nodes, and at the nodes before and after them. Where elimination is `held`
- * (`TeamPlan`), `paid` has the lower bound of elimination after the first factorisation or, for premiums, twice their
- * source.
+ * The exercise payoffs at the nodes of a work item, and at the nodes before and after them. Where factors are kept from
+ * step to step (`held` in `TeamPlan`), `paid` has the lower bound of the unknown in the elimination instead. Where the
+ * unknown is the premium V − payoff, it has twice the source of that premium's equation.
  */
 export const Obstacle = record({
   paid: write(real),
