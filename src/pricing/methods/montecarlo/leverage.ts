@@ -35,7 +35,7 @@ function problemOf({ terms }: Pick<Path, "terms">) {
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
 }
 
-/** Tells whether a path follows a stochastic local volatility, so that it needs a leverage function of time and spot. */
+/** Tells whether a path follows a stochastic local volatility, which needs a leverage function of time and spot. */
 export const hasLeverage = ({ terms }: Pick<Path, "terms">): boolean =>
   terms.assets[0].volatility.kind === "stochasticLocal";
 
