@@ -47,8 +47,8 @@ export const butterflyFunction = fn({
 const ROUNDING = 1e-12;
 
 /**
- * Returns the smallest g of all slices, each over the range of its quotes. A total variance that is not positive counts
- * as arbitrage, too.
+ * Checks slices for butterfly arbitrage, which exists where g < 0 (`butterflyFunction`). Returns the smallest g of all
+ * slices, each over the range of its quotes. A total variance that is not positive counts as arbitrage, too.
  */
 export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
   return smallest(

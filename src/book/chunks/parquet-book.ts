@@ -6,7 +6,10 @@ import type { ParsedTrade } from "../types.ts";
 import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import type { Beside } from "./text-book.ts";
 
-/** Opens a Parquet book whose trades are read in chunks. @throws BookError as `readParquet` */
+/**
+ * Opens a Parquet book whose trades are read in chunks. Its market comes from a separate file: `header` as it was read,
+ * `written` as the plain data of the file. @throws BookError as `readParquet`
+ */
 export async function openParquet(
   file: RandomAccess,
   { header, written }: Beside,

@@ -74,9 +74,9 @@ export const exercisedByHalf = fn({
 });
 
 /**
- * Exercises a payoff that jumps on a date. At a jump a node represents half cells on both sides, and exercise, like
- * expiry, changes only one of them. The table has separate columns for V(S, T), for its means over cells (`mean`), and
- * for the exercise value.
+ * Applies exercise on a date where the payoff is discontinuous in S. The node at a discontinuity represents half cells
+ * on both sides, and exercise, like expiry, changes only one of them. The table of the payoff has separate columns for
+ * the terminal value, for its means over cells (`mean`) and for the exercise value (`obstacle`).
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",

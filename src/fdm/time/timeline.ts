@@ -5,13 +5,16 @@ import { shown, type ParameterValues } from "../problem/quantity.ts";
 import { implicitEuler } from "./schemes/implicit-euler.ts";
 import type { TimeScheme } from "./schemes/scheme.ts";
 
-/** The flag of a program row before which the matrix is factored. */
+/**
+ * The flag of a row of the time program before which the matrix is factored. A time program is the list of the stages
+ * of time steps and of events that a kernel executes in turn, one in each row.
+ */
 export const FACTOR = 1;
 /** The flag of a program row that uses the factors of the row before. */
 export const KEEP = 2;
 /** The flag of a program row that ends a time step. */
 export const STEP_END = 4;
-/** The flag of a program row that applies a condition on its date. */
+/** The flag of a program row that applies a condition on its date, such as exercise or a dividend. */
 export const EVENT = 8;
 /** The flag of a program row before which the exercise payoff is evaluated. */
 export const OBSTACLE = 16;

@@ -223,7 +223,7 @@ export interface SlotProduct extends Product {
   readonly shape: SlotShape;
 }
 
-/** Returns the format of a matrix. */
+/** Returns how kernels address the entries of an ELL, DIA or stencil matrix, all of whose rows have equally many. */
 export function slotFormat(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat {
   if (matrix.kind === "stencil") return stencilFormat(matrix.coefficient, matrix.shape.length);
   return matrix.kind === "ell" ? ellFormat : diaFormat;

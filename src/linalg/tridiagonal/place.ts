@@ -6,7 +6,7 @@ import { fn, i32, type KernelFunction } from "../../kernel/index.ts";
  */
 export type Layout = "contiguous" | "interleaved" | "strided";
 
-/** Returns the layout of a batch. */
+/** Returns the layout of `batch` systems, given the distance `stride` between consecutive unknowns of a system. */
 export function layoutOf({ stride, batch }: { readonly stride: number; readonly batch: number }): Layout {
   if (stride === 1) return "contiguous";
   return stride === batch ? "interleaved" : "strided";

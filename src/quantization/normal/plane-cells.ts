@@ -33,8 +33,9 @@ export interface Edge {
   readonly moments: readonly [number, number, number];
 }
 
-/** The cells of points in the plane. */
+/** The Voronoi cells of points in the plane under the standard normal distribution of two variables. */
 export interface PlaneCells {
+  /** The probability of each cell. */
   readonly weights: Float64Array;
   /** The first moments E[X; Cᵢ], [size, 2]. */
   readonly firstMoments: Float64Array;

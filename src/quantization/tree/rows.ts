@@ -156,7 +156,10 @@ const probabilitiesByTiles = kernel({
   },
 });
 
-/** The kernels that read the counts of simulated transitions from each cell, a row an item or a tile a workgroup. */
+/**
+ * The kernels that turn counts of simulated transitions into transition probabilities. The counts of the transitions
+ * from one cell are a row. A work item reads a row (`items`), or a workgroup reads a tile of several rows (`tiles`).
+ */
 export const rowKernels = {
   items: { lengths: lengthsByItem, probabilities: probabilitiesByItem },
   tiles: { lengths: lengthsByTiles, probabilities: probabilitiesByTiles },

@@ -108,10 +108,12 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
 const Carried = record({ stencil: Stencil, here: Neighbours, fell: Fall, found: Fault });
 
 /**
- * The right-hand side of a sweep, as functions for a solver along an axis. `begin` returns the numbers that are carried
- * into the last node of an interval of a line. `next` returns the right-hand side of node i of the line, where k and
- * `rows` are the distances of its values and coefficients from those of the first node; along axes other than the last
- * the right-hand side is stored, at d after `stored`. `finds` tells whether the functions may find faults.
+ * The right-hand side of the tridiagonal systems of an ADI sweep along one axis, as functions for their solver. The
+ * nodes of a line are visited from the last to the first. `begin` returns what the last node of an interval of a line
+ * needs of the node after it (`Carried`). `next` returns the right-hand side of node i. There k and `rows` are the
+ * offsets of the node's values and coefficients from those of the line's first node. Along axes other than the last the
+ * right-hand side is also stored, at index `stored` + d. `finds` tells whether the functions may report values that are
+ * not finite.
  */
 export type RightHandSide = ReturnType<typeof explicitSide>;
 

@@ -6,9 +6,11 @@ import { Place } from "../place.ts";
 import type { OptionPlan } from "./plan.ts";
 
 /**
- * Returns the function that writes the values of the six nodes about a spot, with the nodes themselves where the device
- * made the mesh, and the values at points (`solverKernel`). It reads the solution `u` at all nodes x. `row` is the
- * index of the points' coefficients; `slope` and `kink` are those of a time-dependent payoff.
+ * Returns the function that writes the results of an option, in the layout of `solverKernel`. They are the solution at
+ * the six nodes about the spot, from which the host interpolates value, delta and gamma; these nodes themselves where
+ * the device made the mesh; and the values at further spots. The function reads the solution `u` at all nodes `x`.
+ * `row` is the index of the coefficients of the problem at the further spots. `slope` and `kink` are the slope and the
+ * strike of a payoff that depends on time.
  */
 export function readValues({ items, early, timeDependent, variant }: OptionPlan) {
   const { closed, points = false, knockIns = 0 } = variant;

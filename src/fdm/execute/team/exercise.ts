@@ -16,7 +16,10 @@ interface ObstacleOf {
   readonly laid: boolean;
 }
 
-/** Returns the function for the exercise payoffs at an item's nodes; 0 beyond the last node. */
+/**
+ * Returns the function for the exercise payoffs at the `rows` consecutive nodes of a work item. Beyond the last node of
+ * the mesh they are 0.
+ */
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",

@@ -68,9 +68,9 @@ export const Scans = record({
 export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
- * The exercise payoffs at the nodes of a work item, and at the nodes before and after them. Where the elimination itself
- * respects exercise (`held` in `TeamPlan`), `paid` has the lower bound of its intermediate result instead, from the
- * first factorisation on. Where the unknown is the premium V − payoff, it has twice the source of its equation.
+ * The exercise payoffs at the nodes of a work item, and at the nodes before and after them. Where the elimination
+ * itself respects exercise (`held` in `TeamPlan`), `paid` has the lower bound of its intermediate result instead, from
+ * the first factorisation on. Where the unknown is the premium V − payoff, it has twice the source of its equation.
  */
 export const Obstacle = record({
   paid: write(real),
