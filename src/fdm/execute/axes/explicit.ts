@@ -184,9 +184,9 @@ export function rowAt(variant: AxesVariant, axis: number) {
 
 /**
  * Returns the function that computes h·F(u) without sources, and its part from mixed derivatives, at a node with the
- * neighbours `here`. F is the spatial operator, h the time step. Without `whole` only the mixed part is computed. Planes
- * are the slices of the grid across its last axis: `fell` are the differences of u from this plane to the next, and
- * `falls` those from the previous plane to this one.
+ * neighbours `here`. F is the spatial operator, h the time step. Without `whole` only the mixed part is computed.
+ * Planes are the slices of the grid across its last axis: `fell` are the differences of u from this plane to the next,
+ * and `falls` those from the previous plane to this one.
  */
 export function explicitAt(variant: AxesVariant, whole: boolean) {
   const { axes, mixed } = variant;
