@@ -136,6 +136,21 @@ describe("a value that is outside", () => {
     });
   });
 
+  it("is 0 where errors alone make it negative", async () => {
+    // Out of the money by four to six deviations, and knocked out soon behind the strike: worth less than 1e-6.
+    const trades = [
+      { id: "1", payoff: "call", strike: 315, expiry: 0.62, barriers: [{ type: "up-and-out", level: 347 }] },
+      { id: "2", payoff: "put", strike: 75, expiry: 0.027, barriers: [{ type: "down-and-out", level: 70 }] },
+    ].map((one) => ({ underlying: "U", ...one }));
+    const market = { rates: { EUR: 0.02 }, underlyings: { U: { spot: 100, currency: "EUR", volatility: 0.22 } } };
+    const scenarios = { spot: [-0.01, 0.01] };
+    const book = parseBook(JSON.stringify({ asOf: "2026-11-20", market, trades, scenarios }));
+    const { results } = await priceBook(book, { device, greeks: "none" });
+    const values = results.flatMap((one) => (one.status === "ok" ? [one.value, ...(one.scenarios ?? []).flat(3)] : []));
+    expect(values.length).toBeGreaterThan(2);
+    expect(Math.min(...(values as number[]))).toBe(0);
+  });
+
   it("is let out near the bound, with an estimate that reaches it", () => {
     const low = looked(0, 1e-9, false);
     expect(low.outside).toEqual([0]);

@@ -32,6 +32,9 @@ const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];
 
+/** Returns 0 for a negative value of a payoff that never is negative, as errors leave it far beyond a barrier. */
+const allowedOf = (value: number, { low }: Range): number => (value < 0 && low >= 0 ? 0 : value);
+
 /**
  * A check of the values of a batch's trades, today and in scenarios, against the bounds of their payoffs (`boundsOf`).
  */
@@ -45,7 +48,10 @@ export class Guard {
     this.#twins = twins;
   }
 
-  /** Checks the results of some trades, and records which are outside their bounds. */
+  /**
+   * Checks the results of some trades, and records which are outside their bounds. A value that is negative by no more
+   * than its error estimate becomes 0 where the payoff is never negative.
+   */
   look(trades: readonly number[], results: ResultColumns): void {
     for (const trade of trades) {
       const found = results.status[trade] === STATUS.priced ? this.#look(trade, results) : NOTHING;
@@ -72,10 +78,13 @@ export class Guard {
     const isNear = far <= WITHIN * allowed;
     const { spots } = this.#batch.columns.cases;
     if (scenario === undefined) {
-      if (isNear) results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
-      else results.fail(trade, this.#error(trade, value, range, results));
+      if (isNear) {
+        results.value[trade] = allowedOf(value, range);
+        results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
+      } else results.fail(trade, this.#error(trade, value, range, results));
     } else if (isNear) {
       const of = Math.floor(scenario / spots);
+      results.scenarioValues[scenario] = allowedOf(value, range);
       results.scenarioErrors[of] = Math.max(results.scenarioErrors[of], far);
     } else {
       results.scenarioValues[scenario] = Number.NaN;
@@ -107,23 +116,26 @@ export class Guard {
       if (then === undefined) continue;
       const at = boundsOf(then);
       const row = columns.rowOf(trade) + k;
-      const compare = (
+      const checked = (
         value: number,
         estimate: number,
         of: readonly number[],
         spot: number,
         scenario?: number,
-      ): void => {
+      ): number => {
         const range = this.#withTwin(at(of), then, trade, k, spot);
         const far = distance(range, value);
-        if (far === 0) return;
+        if (far === 0) return value;
         const allowed = allowance * estimate + this.#rounding(value, of);
         if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
+        else return allowedOf(value, range);
+        return value;
       };
-      if (k === 0) compare(results.value[trade], results.errorEstimate[trade], today, 0);
+      if (k === 0) results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], today, 0);
+      const { scenarioValues, scenarioErrors } = results;
       for (let s = 0; s < spots; s++) {
         const scenario = row * spots + s;
-        compare(results.scenarioValues[scenario], results.scenarioErrors[row], moved![s], s + 1, scenario);
+        scenarioValues[scenario] = checked(scenarioValues[scenario], scenarioErrors[row], moved![s], s + 1, scenario);
       }
     }
     return found;
