@@ -150,7 +150,7 @@ export const bugs: readonly Bug[] = [
       ["estimate.ts", "blocks * perBlock", "blocks"],
       ["products/barrier.ts", "sign, variances[a])", "sign, variances[0])"],
       ["products/barrier.ts", "0.5 * (running[R + 2] + discount)", "discount"],
-      ["estimate.ts", "scramblings > 1 ? intervalWidth(scramblings - 1)", "scramblings > 1 ? intervalWidth(Infinity)"],
+      ["moments.ts", "intervalWidth(randomisations - 1)", "intervalWidth(Infinity)"],
       ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
       ["stopping/upper.ts", ", price.standardError[members[i]])", ", 0)"],
       ["sensitivities.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
