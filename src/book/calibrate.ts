@@ -64,7 +64,7 @@ export type WrittenVolatility =
 
 /** The result of fitting a volatility model to the option quotes of one underlying. */
 export interface UnderlyingCalibration {
-  /** Whether the fit converged; "infeasible" if the quotes allow no fit. */
+  /** The outcome of the fit, whether it converged; "infeasible" if the quotes allow no fit. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;

@@ -8,7 +8,7 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * How a cell is converted to a value.
+ * The conversion of a cell to a value.
  *
  * * `text`: the text itself.
  * * `number`: a number if the cell looks like one, otherwise text, which the schema of the trade then rejects and

@@ -29,7 +29,7 @@ import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
 import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** What reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
+/** The context that reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
 export interface TradeReader {
   readonly asOf: AsOf;
   readonly market: ResolvedMarket;

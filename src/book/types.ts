@@ -110,7 +110,7 @@ export interface Barrier {
   readonly level: number;
   /** The amount per unit paid when a knock-out is breached, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
-  /** When a knock-out pays its rebate. A knock-in always pays it at expiry. */
+  /** The time at which a knock-out pays its rebate. A knock-in always pays it at expiry. */
   readonly rebateAt: "hit" | "expiry";
   /** The monitoring of the spot: continuous, or at times in years. */
   readonly monitoring:
@@ -201,7 +201,7 @@ export interface Scenarios {
   readonly volatility: readonly number[];
   /** The absolute moves of interest rates. */
   readonly rate: readonly number[];
-  /** What the quotes of a volatility keep when the spot moves; by default the local volatility. */
+  /** The property that the quotes of a volatility keep when the spot moves; by default the local volatility. */
   readonly quotes?: QuotesKept;
 }
 

@@ -276,7 +276,7 @@ const NO_VOLATILITY =
   "the price is not between what exercise at once or certainty pays and what the highest volatility gives";
 const NEAR_EXERCISE = "the price is so near to that of exercise at once that it says little of a volatility";
 
-/** How often the premium is found again under the local volatility of the European prices. */
+/** The number of times that the premium is found again under the local volatility of the European prices. */
 const ROUNDS = 4;
 
 /** European volatilities of quotes of which some are American; `premium` is what early exercise is worth in these. */

@@ -180,7 +180,7 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     });
 }
 
-/** What the commands about books priced in chunks need from the command line. */
+/** The options that the commands about books priced in chunks need from the command line. */
 export interface Context {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** What a worker keeps of a run from chunk to chunk: the manifest, and the book with its market. */
+/** The data of a run that a worker keeps from chunk to chunk: the manifest, and the book with its market. */
 import {
   type Manifest,
   needManifest,
@@ -11,7 +11,7 @@ import {
 import type { RunJob } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
-/** What a worker keeps open of a run: its folder, its manifest and its book. */
+/** The parts of a run that a worker keeps open: its folder, its manifest and its book. */
 export interface RunContext {
   readonly store: Store;
   readonly manifest: Manifest;

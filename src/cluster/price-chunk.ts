@@ -4,7 +4,7 @@ import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** How a chunk's job ended: the chunk was priced, or another process had priced it before. */
+/** The outcome of a chunk's job: the chunk was priced, or another process had priced it before. */
 export type ChunkOutcome = "priced" | "known";
 
 /**

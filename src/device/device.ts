@@ -142,8 +142,8 @@ export interface PartOptions {
 }
 
 /**
- * How several threads of the host can use a device side by side. Each thread opens a device of its own that stands for
- * a share of this one.
+ * The means by which several threads of the host use a device side by side. Each thread opens a device of its own that
+ * stands for a share of this one.
  */
 export interface DeviceParts {
   /** The options of `openDevice`, one entry for each thread. Together the threads use the whole device. */
@@ -182,7 +182,7 @@ export interface Device extends Disposable {
   readonly liveBuffers: number;
   /** A promise that resolves with the reason when the device is lost. Otherwise it stays pending. */
   readonly lost: Promise<string>;
-  /** How other threads can share the device. Absent if only one thread can use it. */
+  /** The means by which other threads share the device. Absent if only one thread can use it. */
   readonly parts?: DeviceParts | undefined;
 
   /**

@@ -46,7 +46,7 @@ interface SolvedEntries<S> {
   readonly columns: (order: 2 | 4) => OwnColumns;
 }
 
-/** How a problem is solved: a device, the precision there, `solve`'s options, and its call for messages. */
+/** The setting of a solution: a device, the precision there, `solve`'s options, and its call for messages. */
 interface Solving extends WorkOptions {
   readonly device: Device;
   readonly wanted: Precision;

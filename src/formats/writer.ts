@@ -6,7 +6,7 @@ export interface PricedRow {
   readonly result: TradeResult;
 }
 
-/** What a writer of results is told before the first result. */
+/** The data that a writer of results gets before the first result. */
 export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
@@ -23,7 +23,7 @@ export interface RunStart {
   /** True if the output continues that of another writer, so that it needs no header. */
   readonly continues?: boolean | undefined;
 }
-/** What a writer of results is told after the last result: the numbers of trades, and the totals. */
+/** The data that a writer of results gets after the last result: the numbers of trades, and the totals. */
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 
 /** A piece of an output, as text or bytes. */

@@ -1,4 +1,4 @@
-/** What declaring a kernel function does, with any `gpu` that plain JavaScript passes to the function. */
+/** The declaration of kernel functions, with any `gpu` that plain JavaScript passes to the function. */
 import { SpecError } from "../errors.ts";
 import { checkFieldNames, isTuple } from "./language.ts";
 import type { Gpu } from "./gpu.ts";

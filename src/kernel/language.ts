@@ -222,8 +222,8 @@ export interface FunctionSpec {
   /** The literals that have become its last parameters (`liftLiterals`), otherwise undefined. */
   readonly lifted?: LiftedLiterals | undefined;
   /**
-   * How a user wrote a function that is named in `functions`: as a plain function with positional arguments, `(S, t) =>
-   * …`, or with `fn`. Undefined for any other function.
+   * The form in which a user wrote a function that is named in `functions`: as a plain function with positional
+   * arguments, `(S, t) => …`, or with `fn`. Undefined for any other function.
    */
   readonly userWritten?: "plain" | "declared" | undefined;
 }

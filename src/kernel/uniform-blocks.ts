@@ -1,6 +1,6 @@
 /**
- * Where a local variable is read and written: the nesting of statement lists, and which of them only some work items
- * may execute.
+ * The places where a local variable is read and written: the nesting of statement lists, and which of them only some
+ * work items may execute.
  */
 import type { Stmt } from "./ir.ts";
 

@@ -12,8 +12,8 @@ import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts
 import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
 
 /**
- * How a value differs between work items. It is the same for all (uniform), the item's number plus a value that is the
- * same for all (contiguous), or anything else (varying).
+ * The variation of a value between work items. It is the same for all (uniform), the item's number plus a value that is
+ * the same for all (contiguous), or anything else (varying).
  */
 export type Shape = "uniform" | "contiguous" | "varying";
 
@@ -44,14 +44,14 @@ export interface Uniformity {
 /** The options of analysing which values are the same for all work items. */
 export interface UniformityOptions {
   /**
-   * How to classify loads, at an index that is the same for all items, of memory that the kernel also writes. "uniform"
+   * The class of loads, at an index that is the same for all items, of memory that the kernel also writes. "uniform"
    * assumes that all items read the same value, which is true of any race-free kernel that runs in lock step. "varying"
    * is for target languages that must prove it.
    */
   readonly writable: "uniform" | "varying";
 }
 
-/** What is known of a local variable so far; "none" before its first assignment has been seen. */
+/** The knowledge of a local variable so far; "none" before its first assignment has been seen. */
 type Known = Shape | "none";
 
 /** Finds which values and conditions of a kernel are the same for all work items. */

@@ -76,8 +76,8 @@ function checkSensitivities({
   if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(
-      `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the ` +
-        `jumps; use "bump" or "likelihood-ratio"`,
+      `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves ` +
+        `out the jumps; use "bump" or "likelihood-ratio"`,
     );
   if (precision === "f32")
     throw new SpecError(

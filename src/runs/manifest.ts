@@ -137,9 +137,9 @@ export const manifestSchema = z.object({
 export type Manifest = z.infer<typeof manifestSchema>;
 /** A chunk of consecutive trades in the manifest of a run. */
 export type RunChunk = Manifest["chunks"][number];
-/** What pricing a chunk of trades gave: the file with its results, the file's hash, and the totals. */
+/** The outcome of pricing a chunk of trades: the file with its results, the file's hash, and the totals. */
 export type Outcome = z.infer<typeof outcome>;
-/** How long pricing a chunk of trades took, when it ended, and which process did it. */
+/** The duration of pricing a chunk of trades, the time at which it ended, and the process that did it. */
 export type Timing = z.infer<typeof timing>;
 /** The options of a run that determine its results. */
 export type RunOptions = Manifest["options"];

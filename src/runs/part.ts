@@ -42,7 +42,7 @@ function detailsOf(result: TradeResult): string | null {
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }
 
-/** What all result files of a run have in common. */
+/** The data that all result files of a run have in common. */
 export interface PartHead {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;

@@ -80,7 +80,7 @@ export function changedBook(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
-/** What determines how a book is divided into chunks. */
+/** The settings that determine how a book is divided into chunks. */
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;

@@ -31,7 +31,7 @@ afterAll(() => {
 /** Draws a column of good numbers in a range; the entries that it spoils have one of the bad numbers. */
 type Draw = (from: number, to: number, ...bad: readonly number[]) => number[];
 
-/** What a batch of columns gives, and what the same batch gives without its bad entries. */
+/** The results of a batch of columns, and those of the same batch without its bad entries. */
 interface Drawn<T> {
   readonly all: T;
   readonly goodOnly: T;

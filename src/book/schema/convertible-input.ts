@@ -37,7 +37,7 @@ export interface ConvertibleInput {
     readonly notional: number;
     /** The number of shares for which the bond can be converted. */
     readonly ratio: number;
-    /** When the bond can be converted; "american", at any time, by default. */
+    /** The times at which the bond can be converted; "american", at any time, by default. */
     readonly conversion?:
       | "american"
       | "european"

@@ -31,7 +31,7 @@ export interface BarrierInput {
   readonly level: number;
   /** The amount paid when a knock-out is breached, or when a knock-in never is; 0 by default. */
   readonly rebate?: number | undefined;
-  /** When the rebate of a knock-out is paid: at the breach (the default) or at expiry. */
+  /** The time at which the rebate of a knock-out is paid: at the breach (the default) or at expiry. */
   readonly rebateAt?: "hit" | "expiry" | undefined;
   /** The monitoring of the spot: continuous (the default), or on dates. */
   readonly monitoring?: MonitoringInput | undefined;
@@ -176,7 +176,7 @@ export interface ScenariosInput {
   readonly volatility?: readonly number[] | undefined;
   /** The absolute parallel moves of interest rates. */
   readonly rate?: readonly number[] | undefined;
-  /** What the quotes of a volatility keep when the spot moves; the local volatility by default. */
+  /** The property that the quotes of a volatility keep when the spot moves; the local volatility by default. */
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 

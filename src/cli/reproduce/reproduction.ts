@@ -14,7 +14,7 @@ export interface ReproduceOptions extends EngineOptions {
   readonly paths: number;
 }
 
-/** What a reproduction of a published result gets: its options, a signal that aborts it, and where to print. */
+/** The environment of a reproduction of a published result: its options, a signal to abort it, and where to print. */
 export interface Surroundings {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;

@@ -15,7 +15,7 @@ export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" 
 }
 
 /**
- * What a launch needs to know of a compiled kernel. Neither the IR nor generated code other than V8's is kept, because
+ * The data of a compiled kernel that a launch needs. Neither the IR nor generated code other than V8's is kept, because
  * pricing many kinds of trades needs hundreds of programs.
  */
 export interface ProgramParts {

@@ -17,8 +17,8 @@ const counts = (word: ArgumentWord): boolean =>
 const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
 
 /**
- * What equal kernels share on one device: the pipeline, the measured speeds of its launches, and the bind groups for
- * recently used sets of buffers.
+ * The state that equal kernels share on one device: the pipeline, the measured speeds of its launches, and the bind
+ * groups for recently used sets of buffers.
  */
 export class Program {
   readonly #paces = new Map<number, GroupPace>();

@@ -20,7 +20,7 @@ export class Stream {
   #submission: Submission | undefined;
   #garbage: GPUBuffer[] = [];
   #inFlight = 0;
-  /** What the stream waits for: that any submission finishes, or all of them. */
+  /** The condition that the stream waits for: that any submission finishes, or all of them. */
   #waitingFor: "any" | "all" | undefined;
   #closed = false;
   #lastDone = 0;

@@ -31,7 +31,7 @@ export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
  * for each entry; NaN where the entry has failed.
  */
 export interface AxesColumns<A extends string = string> extends AxesDerivatives<A, Float64Array> {
-  /** Whether each entry was solved ("ok") or has failed. */
+  /** The outcome of each entry: it was solved ("ok") or has failed. */
   readonly status: readonly EntryStatus[];
   /** The derivative ∂V/∂t of each entry today, per year. */
   readonly theta: Float64Array;

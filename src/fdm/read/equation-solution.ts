@@ -30,7 +30,7 @@ export interface PointSolution<N = number> {
  * entry has failed.
  */
 export interface PointColumns extends PointSolution<Float64Array> {
-  /** Whether each entry was solved ("ok") or has failed. */
+  /** The outcome of each entry: it was solved ("ok") or has failed. */
   readonly status: readonly EntryStatus[];
 }
 

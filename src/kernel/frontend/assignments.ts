@@ -10,7 +10,7 @@ import { binaryOf, operandOf } from "./operators.ts";
 import { assignRecord, declaredRecord, makesRecord } from "./records.ts";
 import { typeVariable } from "./types.ts";
 
-/** What an assignment writes to. The index of an array element has been evaluated. */
+/** The target of an assignment. The index of an array element has been evaluated. */
 type Target =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "element"; readonly array: ArrayValue; readonly index: Draft };

@@ -220,7 +220,7 @@ export class Context {
   frame!: Frame;
   /** Returns the run-time values that replace the literals of a function that is inlined. */
   readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
-  /** How often the unrolled loops around the code that is being lowered repeat it. */
+  /** The number of times that the unrolled loops around the code that is being lowered repeat it. */
   repetitions = 1;
   private nesting = 0;
   private drafts = 0;

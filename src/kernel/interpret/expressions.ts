@@ -11,7 +11,7 @@ import type { AccessKind } from "./races.ts";
 /** A compiled expression of the interpreter, which evaluates the expression for a work item. Booleans are 0 or 1. */
 export type Evaluate = (item: Item) => number;
 
-/** What the interpreter needs to compile expressions: the kernel and the arguments of the launch. */
+/** The data that the interpreter needs to compile expressions: the kernel and the arguments of the launch. */
 export interface Scope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];

@@ -8,7 +8,7 @@ import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from
 import { fault } from "./faults.ts";
 import type { Item } from "./item.ts";
 
-/** How a statement ended: normally, or by `break` or `continue`. */
+/** The way in which a statement ended: normally, or by `break` or `continue`. */
 export type Flow = "next" | "break" | "continue";
 
 /** A statement at which a work item waits for the other items of its workgroup. */

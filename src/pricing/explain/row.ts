@@ -169,7 +169,7 @@ function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: 
   return attributedRow({ before, after, moves, settled: status === "matured" ? after : undefined }, attribute(pair));
 }
 
-/** What a row is of: `cash` was paid in between, or the later trade is what was `settled`. */
+/** The subject of a row: `cash` was paid in between, or the later trade is what was `settled`. */
 interface Attributed {
   readonly before: AnyTrade;
   readonly after: AnyTrade;

@@ -108,7 +108,7 @@ export class Emitter {
    * their arrays.
    */
   guarded = false;
-  /** How often the surrounding code has been duplicated for a copy without lane masks. */
+  /** The number of times that the surrounding code has been duplicated for a copy without lane masks. */
   copies = 0;
   readonly loops: LoopScope[] = [];
   /** The locals with values and addresses that are computed once for all vectors of a statement, by expression. */

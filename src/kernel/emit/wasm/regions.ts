@@ -1,8 +1,8 @@
 /**
- * How one thread runs a whole workgroup. Statements with barriers are executed once for the workgroup, because their
- * control flow is uniform. Each longest sequence of statements without a barrier becomes a region, which is a loop over
- * the chunks of the workgroup. Variables that are used in several regions are kept in memory, in one slot for each
- * chunk. The transformation is that of pocl (Jääskeläinen et al., 2015).
+ * The execution of a whole workgroup by one thread. Statements with barriers are executed once for the workgroup,
+ * because their control flow is uniform. Each longest sequence of statements without a barrier becomes a region, which
+ * is a loop over the chunks of the workgroup. Variables that are used in several regions are kept in memory, in one
+ * slot for each chunk. The transformation is that of pocl (Jääskeläinen et al., 2015).
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";

@@ -67,7 +67,10 @@ function accepts({ columns, problems, precision }: Batch, trade: number): Accept
   return cases.count * (COST.ofCase + COST.ofSpot * (1 + cases.spots));
 }
 
-/** What plans use on a device: the engine, and finite differences for what the finest discretisation does not reach. */
+/**
+ * The means of plans on a device: the engine, and finite differences for accuracies that the finest discretisation does
+ * not reach.
+ */
 interface Engines {
   readonly engine: IntegralEngine;
   readonly others: () => MethodSession;
