@@ -93,8 +93,9 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
     ownerOf: (index) => (index < own ? index : Math.floor((index - own) / (2 * wanted.length))),
     ownColumns: ({ status, derivatives, theta, errorEstimate }) => {
       const [value] = derivatives;
-      const sensitivities = wanted.map(() => new Float64Array(own));
+      const sensitivities = wanted.map(() => new Float64Array(own).fill(Number.NaN));
       for (let l = 0; l < own; l++) {
+        if (status[l] !== "ok") continue;
         const valueOf = (index: number): number | undefined => (status[index] === "ok" ? value[index] : undefined);
         stepsOf(l).forEach((step, j) => {
           const at = upOf(l, j);

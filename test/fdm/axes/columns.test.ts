@@ -100,6 +100,22 @@ describe.each([1, 2, 3])("on %i axes", (axes) => {
   });
 });
 
+test("a failed entry has no sensitivity, although its moved copies are solved", async () => {
+  const settings = {
+    axes: { S: { from: 0, to: 400, points: [100] } },
+    parameters: { sigma: [0.2, 0.3] },
+    equation: { SS: "(sigma == 0.3 ? log(-1) : 0.5*sigma^2)*S^2" },
+    terminal: "max(100 - S, 0)",
+    expiry: 1,
+    at: { S: 100 },
+    sensitivities: ["sigma"],
+  } as const;
+  const { status, sensitivities } = (await solve(settings, { device })).columns();
+  expect(status).toEqual(["ok", "error"]);
+  expect(sensitivities["sigma"][0]).toBeGreaterThan(35);
+  expect(sensitivities["sigma"][1]).toBeNaN();
+});
+
 test("a problem without a point says how to name one", async () => {
   const problem = {
     axes: { X: { from: 0, to: 1 }, Y: { from: 0, to: 1 } },
