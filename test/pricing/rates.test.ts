@@ -241,6 +241,31 @@ it("the option-adjusted spread is the move of the rates that gives the market pr
   expect(optionAdjustedSpread).toBeCloseTo(0.0123, 12);
 });
 
+it("the option-adjusted spread of rights is found up to where the model has a value, and no further", async () => {
+  const calls = [2, 2.5].map((date, i) => ({ date, price: 101 - i }));
+  const terms = {
+    maturity: 8.436,
+    coupon: 0.01915,
+    frequency: 2,
+    notional: 100,
+    calls,
+    puts: [{ date: 1.2, price: 93 }],
+  };
+  const rates = (curve: number): Rates => ({ blackKarasinski: { meanReversion: 0.05, volatility: 0.2, curve } });
+  const prices = [89, 93, 96.34, 97, 98];
+  const found = await price(
+    rates(0.048),
+    [...prices, 200].map((marketPrice) => ({ bond: terms, marketPrice })),
+  );
+  for (const [i, marketPrice] of prices.entries()) {
+    const [moved] = await price(rates(0.048 + found[i].optionAdjustedSpread!), [{ bond: terms }]);
+    expect(moved.clean).toBeCloseTo(marketPrice, 6);
+  }
+  const last = found[prices.length];
+  expect(last.optionAdjustedSpread).toBeUndefined();
+  expect(last.warnings.join()).toContain("no option-adjusted spread");
+});
+
 describe("what a model cannot be is an error with the reason", () => {
   it.each([
     [{ cir: { r0: -0.01, kappa: 0.5, theta: 0.04, sigma: 0.1 } }, "never negative"],
@@ -256,6 +281,7 @@ describe("what a model cannot be is an error with the reason", () => {
     const trades = [
       { cap: { ...leg, start: -0.1, end: 5.1 }, strike: 0.02 },
       { swaption: "payer", strike: 0.03, expiry: 2.6, swap },
+      { swaption: "receiver", strike: 0.03, expiry: 3, exercise: "american", swap },
       { bond: { maturity: -1, notional: 1 } },
       { currency: "USD", bond: { maturity: 1, notional: 1 } },
     ];
@@ -267,8 +293,9 @@ describe("what a model cannot be is an error with the reason", () => {
     expect(read.map((one) => (one.ok ? "" : one.error.path))).toEqual([
       "trades[0].cap.fixing",
       "trades[1].expiry",
-      "trades[2].bond.maturity",
-      "trades[3].currency",
+      "trades[2].exercise",
+      "trades[3].bond.maturity",
+      "trades[4].currency",
     ]);
   });
 });

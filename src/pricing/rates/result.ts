@@ -51,7 +51,8 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
 }
 
 const NO_SPREAD =
-  "no parallel move of the rates up to 100 % was found that gives the bond its market price: no option-adjusted spread";
+  "no parallel move of the rates, up to 100 % and as far as the model has a value, gives the bond its market price: no " +
+  "option-adjusted spread";
 
 /** The option-adjusted spread of a bond without rights that has a market price. */
 function spreadWithoutRights({ product, marketPrice, rates }: RatesTrade): number | undefined {
