@@ -241,31 +241,6 @@ it("the option-adjusted spread is the move of the rates that gives the market pr
   expect(optionAdjustedSpread).toBeCloseTo(0.0123, 12);
 });
 
-it("the option-adjusted spread of rights is found up to where the model has a value, and no further", async () => {
-  const calls = [2, 2.5].map((date, i) => ({ date, price: 101 - i }));
-  const terms = {
-    maturity: 8.436,
-    coupon: 0.01915,
-    frequency: 2,
-    notional: 100,
-    calls,
-    puts: [{ date: 1.2, price: 93 }],
-  };
-  const rates = (curve: number): Rates => ({ blackKarasinski: { meanReversion: 0.05, volatility: 0.2, curve } });
-  const prices = [89, 93, 96.34, 97, 98];
-  const found = await price(
-    rates(0.048),
-    [...prices, 200].map((marketPrice) => ({ bond: terms, marketPrice })),
-  );
-  for (const [i, marketPrice] of prices.entries()) {
-    const [moved] = await price(rates(0.048 + found[i].optionAdjustedSpread!), [{ bond: terms }]);
-    expect(moved.clean).toBeCloseTo(marketPrice, 6);
-  }
-  const last = found[prices.length];
-  expect(last.optionAdjustedSpread).toBeUndefined();
-  expect(last.warnings.join()).toContain("no option-adjusted spread");
-});
-
 describe("what a model cannot be is an error with the reason", () => {
   it.each([
     [{ cir: { r0: -0.01, kappa: 0.5, theta: 0.04, sigma: 0.1 } }, "never negative"],

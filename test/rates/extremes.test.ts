@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
-import { Random } from "../properties/random.ts";
+import { Random } from "../../tools/properties/random.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => {
@@ -162,4 +162,28 @@ describe("a call with notice and a put without, at one time", () => {
     expect(Math.abs(one.value - exact)).toBeLessThan(one.errorEstimate + 1e-5);
     expect(Math.abs(two.value - exact)).toBeLessThan(two.errorEstimate + 1e-5);
   });
+});
+
+test("the option-adjusted spread of rights is found up to where the model has a value, and no further", async () => {
+  const calls = [2, 2.5].map((date, i) => ({ date, price: 104 - i }));
+  const terms = {
+    maturity: 3.436,
+    coupon: 0.01915,
+    frequency: 2,
+    notional: 100,
+    calls,
+    puts: [{ date: 1.2, price: 90 }],
+  };
+  const rates = (curve: number) => ({ E: { blackKarasinski: { meanReversion: 0.05, volatility: 0.2, curve } } });
+  const prices = [93, 99];
+  const quoted = [...prices, 150].map((marketPrice) => ({ currency: "E", bond: terms, marketPrice }));
+  const found = await priced(rates(0.048), quoted);
+  for (const [i, marketPrice] of prices.entries()) {
+    const moved = rates(0.048 + found[i].optionAdjustedSpread!);
+    const [{ clean }] = await priced(moved, [{ currency: "E", bond: terms }]);
+    expect(clean).toBeCloseTo(marketPrice, 6);
+  }
+  const last = found[prices.length];
+  expect(last.optionAdjustedSpread).toBeUndefined();
+  expect(last.warnings.join()).toContain("no option-adjusted spread");
 });

@@ -132,6 +132,6 @@ describe("claims under two Gaussian factors", () => {
     // Dates converge to first order: their limit is as far from 12 a year as these are from 6.
     const limit = 2 * many.value - some.value;
     expect(Math.abs(any.value - limit)).toBeLessThan(any.errorEstimate + 0.5 * Math.abs(many.value - some.value));
-    expect(any.errorEstimate).toBeLessThan(0.02);
+    expect(any.errorEstimate).toBeLessThan(0.05);
   });
 });

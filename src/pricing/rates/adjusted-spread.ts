@@ -7,7 +7,7 @@ const [ROUNDS, PATIENT] = [80, 8];
 /** The accuracy of a spread; the largest spread that is looked for. */
 const [ACCURACY, LARGEST] = [1e-10, 1];
 /** A spread this close to where the model has no value is not looked for. */
-const CLOSE = 1e-7;
+const CLOSE = 1e-5;
 
 /** A spread, and the value of the bond with it less its market price. */
 type Tried = readonly [spread: number, excess: number];
