@@ -18,7 +18,7 @@ async function priced(
   options: Partial<PricingOptions> = { greeks: "none" },
 ): Promise<readonly PricedTrade[]> {
   const named = trades.map((trade, i) => ({ id: `${i}`, ...trade }));
-  const book = readBook({ asOf: "2026-01-01", market: { rates }, trades: named } as never);
+  const book = readBook({ asOf: "2026-01-01", market: { rates }, trades: named });
   const { results } = await priceBook(book, { device, ...options });
   return results.map((result) => {
     if (result.status !== "ok") throw new Error(JSON.stringify(result.error));

@@ -40,7 +40,7 @@ function refuses({ rates, product }: RatesTrade): string | undefined {
   return product.kind === "swaption" && product.quote !== undefined ? "a quoted volatility" : undefined;
 }
 
-/** The largest correlation, up to which a plane is no line to rounding; f32's moves values by less than it rounds them. */
+/** The largest correlation of a plane that rounding does not make a line. In f32 it moves values by less than that. */
 const MOST_CORRELATED: Readonly<Record<Precision, number>> = { f64: 1, f32x2: 1, f32: 1 - 1e-6 };
 
 function marketOf(market: RatesMarket, precision: Precision): PlaneMarket {
