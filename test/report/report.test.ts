@@ -1,6 +1,6 @@
 /** Numbers of a report: its groups, lists and charts, from results that are written here by hand. */
 import { expect, test } from "vitest";
-import { parseBook, type TradeResult } from "../../src/book/index.ts";
+import { parseBook } from "../../src/book/index.ts";
 import type { Chart } from "../../src/charts/index.ts";
 import { reportCharts } from "../../src/report/charts.ts";
 import { ReportSummary } from "../../src/report/summary.ts";
@@ -32,7 +32,7 @@ function summaryOf(book: object, results: readonly Partial<Record<string, unknow
       method: "fdm",
       precision: "f64",
       ...numbers,
-    } as never as TradeResult);
+    } as never);
   }
   return summary;
 }

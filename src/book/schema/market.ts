@@ -1,5 +1,5 @@
 /** The schema of the market of a book. */
-import * as z from "zod";
+import type * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import type { HullWhiteInput } from "./market-input.ts";

@@ -1,5 +1,5 @@
 /** The schemas of trades on interest rates. */
-import * as z from "zod";
+import type * as z from "zod";
 import { exerciseSchema, right } from "./trade.ts";
 import {
   choose,

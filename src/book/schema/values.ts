@@ -219,11 +219,11 @@ export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[
 }
 
 /** Returns the schema of a list with one item for each of `items`. `what` describes the list in error messages. */
-export function tuple<const T extends readonly z.ZodType[]>(
+export function tuple<const T extends readonly [z.ZodType, ...z.ZodType[]]>(
   items: T,
   what: string,
 ): Schema<{ readonly [K in keyof T]: z.output<T[K]> }, { readonly [K in keyof T]: z.input<T[K]> }> {
-  return z.tuple(items as never, expected(what)).readonly() as never;
+  return z.tuple(items, expected(what)).readonly() as never;
 }
 
 /**
