@@ -30,9 +30,9 @@ export interface GridMarket {
   readonly isFitted: boolean;
   /** The times at which the curve or the volatility jumps. */
   readonly breaks: readonly number[];
-  /** How formulas of the time are followed; undefined where coefficients depend on t by σ alone. */
+  /** The changes of formulas in time; undefined where coefficients depend on t by σ alone. */
   readonly inTime?: {
-    /** Returns the times up to a horizon at which they jump or bend. */
+    /** Returns the times up to a horizon at which they have jumps or kinks. */
     breaks(horizon: number): readonly number[];
     /** Returns how many steps, `least` or more, an interval has on the coarsest grid. */
     steps(from: number, to: number, least: number): number;

@@ -1,4 +1,4 @@
-/** How the coefficients of a short rate by formulas change in time: where they jump or bend, and how many steps they need. */
+/** Changes in time of the coefficients of a short rate by formulas: jumps and kinks, and the steps that they need. */
 import { formula } from "../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 
@@ -9,7 +9,7 @@ export interface FormulasInTime {
   readonly rates: readonly number[];
 }
 
-/** Times a year at which formulas are looked at, and the least bend or jump, a part of a formula's largest value. */
+/** Times a year at which formulas are looked at, and the smallest jump or kink, a part of a formula's largest value. */
 const LOOKS_A_YEAR = 64;
 const SMALLEST = 1e-4;
 /** Halvings of the distance of the times at which a second difference is taken: down to a tenth of a second. */
@@ -25,9 +25,9 @@ const functionsOf = ({ drift, volatility, rates }: FormulasInTime): readonly ((t
   });
 
 /**
- * Returns the time about `middle`, to within `distance`, at which a function jumps or bends; undefined where it is
- * smooth. As the distance h of the times in a second difference is halved, the largest of those nearby is divided by 4
- * where the function is smooth, by 2 at a bend, and stays at a jump.
+ * Returns the time about `middle`, to within `distance`, at which a function has a jump or a kink; undefined where it
+ * is smooth. As the distance h of the times in a second difference is halved, the largest of those nearby is divided by 4
+ * where the function is smooth, by 2 at a kink, and stays at a jump.
  */
 function breakAbout(f: (t: number) => number, middle: number, distance: number): number | undefined {
   const difference = (t: number, h: number): number => Math.abs(f(t + h) - 2 * f(t) + f(t - h));
@@ -43,7 +43,7 @@ function breakAbout(f: (t: number) => number, middle: number, distance: number):
   return size > 0.1 * first * 2 ** -HALVINGS ? at : undefined;
 }
 
-/** Returns the times between two others at which a formula jumps or bends, in increasing order. */
+/** Returns the times between two others at which a formula has a jump or a kink, in increasing order. */
 export const breaksInTime = remembered((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
   const count = Math.max(Math.ceil(LOOKS_A_YEAR * (to - from)), 4);
   const distance = (to - from) / count;
@@ -60,7 +60,7 @@ export const breaksInTime = remembered((formulas: FormulasInTime, from: number, 
   return [...new Set(breaks)].toSorted((a, b) => a - b);
 }, MARKETS);
 
-/** The part of a formula's mean over an interval, or of its deviation from it, that steps on the coarsest grid may miss. */
+/** The error of a formula's mean over an interval by steps of the coarsest grid, relative to its largest value. */
 const RESOLVED = 0.01;
 /** The most doublings of the number of steps. */
 const MAX_DOUBLINGS = 6;

@@ -1,6 +1,6 @@
 /**
- * Short rates by formulas that depend on time: random ones beside closed forms, and rights beside Hull and White's model
- * with a volatility by date. `npm run check:properties -- --factors rates` prices more of the random ones.
+ * Short rates by formulas that depend on time: random ones beside closed forms, and rights beside Hull and White's
+ * model with a volatility by date. `npm run check:properties -- --factors rates` prices more of the random ones.
  */
 import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../src/book/index.ts";
@@ -41,8 +41,11 @@ describe("a volatility that jumps", () => {
     A: { hullWhite: { meanReversion: 0.1, volatility: byDate, curve } },
     B: {
       shortRate: {
-        ...{ r0: 0.03, drift: "0.1*(0.03-r)", volatility: "t < 1.7 ? 0.005 : 0.01" },
-        ...{ range: [-0.3, 0.4], curve },
+        r0: 0.03,
+        drift: "0.1*(0.03-r)",
+        volatility: "t < 1.7 ? 0.005 : 0.01",
+        range: [-0.3, 0.4],
+        curve,
       },
     },
   };
@@ -70,7 +73,7 @@ describe("a volatility that jumps", () => {
 describe("formulas of the time", () => {
   const formulas = (volatility: string) => ({ drift: "0.1*(0.03 - r)", volatility, rates: [0.03] });
 
-  test("have their jumps and bends found, and nothing where they are smooth", () => {
+  test("have their jumps and kinks found, and nothing where they are smooth", () => {
     const found = (volatility: string): number[] => [...breaksInTime(formulas(volatility), 0, 8)];
     const near = (times: readonly number[], expected: readonly number[]): void => {
       for (const time of times) expect(Math.min(...expected.map((one) => Math.abs(time - one)))).toBeLessThan(1e-8);

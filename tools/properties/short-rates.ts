@@ -7,7 +7,7 @@ import { priceBook, readBook } from "../../src/index.ts";
 import { cdf } from "./normal.ts";
 import { Random } from "./random.ts";
 
-/** A function of time: its formula, itself, and where it jumps or bends. */
+/** A function of time: its formula, itself, and where it has jumps or kinks. */
 interface InTime {
   readonly text: string;
   readonly at: (t: number) => number;
@@ -34,7 +34,7 @@ function smooth(random: Random, level: number): InTime {
   ]);
 }
 
-/** Functions of time that jump at one or two times, or bend. */
+/** Functions of time that jump at one or two times, or have a kink. */
 function broken(random: Random, level: number): InTime {
   const [one, two] = random.sorted(2, () => random.uniform(0.05, 5));
   const [low, middle, high] = [0, 1, 2].map(() => level * random.uniform(0.3, 2));
