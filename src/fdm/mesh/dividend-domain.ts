@@ -2,7 +2,13 @@ import { deviationOf } from "../problem/one-factor.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
-import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
+import {
+  deviationOver,
+  driftOver,
+  type OneFactorProblem,
+  totalDrift,
+  totalVariance,
+} from "../problem/one-factor.ts";
 
 /**
  * A dividend is large beyond this part of the lowest kink or spot, or beyond as many standard deviations of the life.
@@ -164,10 +170,12 @@ function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number,
   return carriers.map(({ before }, i) => at(before, problem.dividends[i]?.time ?? expiry));
 }
 
-/** A part of ∫ σ² dt over the life, for σ that depends on S in proportion to time. */
+/** A part of ∫ σ² dt over the life: that until a time, as large a part of it as at today's spot. */
 function varianceUntil(problem: OneFactorProblem, time: number): number {
-  if (problem.diffusion.kind !== "deterministic") return (totalVariance(problem) * time) / problem.expiry;
-  return deviationOver(problem, 0, time)(problem.spots[0]) ** 2;
+  const until = (end: number): number => deviationOver(problem, 0, end)(problem.spots[0]) ** 2;
+  if (problem.diffusion.kind === "deterministic") return until(time);
+  if (problem.diffusion.kind === "local") return (totalVariance(problem) * time) / problem.expiry;
+  return (totalVariance(problem) * until(time)) / until(problem.expiry) || 0;
 }
 
 /**

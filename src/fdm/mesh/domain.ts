@@ -3,7 +3,9 @@ import { inLife } from "../problem/certain-exercise.ts";
 import { integrate } from "../../market/index.ts";
 import type { Grid } from "./grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../problem/one-factor.ts";
+import { totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { volatilityAt } from "../problem/diffusion.ts";
+import { volatilityOver } from "../problem/mean-volatility.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 import { power } from "../../elementary.ts";
 
@@ -259,23 +261,24 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S). It follows dx/dn =
- * σ√T in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below the lognormal e^{nσ√T}.
- * `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance and direction.
+ * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S, t). It follows
+ * dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below
+ * the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance
+ * and direction.
  */
-export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
-  if (problem.diffusion.kind === "deterministic") return start * lognormal;
-  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
-  const early = volatilityOver(problem, 0, 0.5 * time);
-  const late = volatilityOver(problem, 0.5 * time, time);
+export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
+  const { diffusion, expiry } = problem;
+  if (diffusion.kind === "deterministic") return start * lognormal;
+  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / expiry);
+  const sigma = volatilityOver(problem, 0, expiry);
   const steps = 8 * REACH;
-  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
+  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
   // A volatility without bound at zero would take more than a number holds at once.
-  const moved = (from: number, part: number, sigma: number): number =>
-    from + Math.max(Math.min(part * root * Math.max(sigma, min), 2), -2);
+  const moved = (from: number, part: number, of: number): number =>
+    from + Math.max(Math.min(part * root * Math.max(of, min), 2), -2);
   let x = Math.log(start);
   const bottom = x - BOTTOM;
-  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
+  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, sigma(Math.exp(moved(x, 0.5, sigma(Math.exp(x))))));
   return Math.exp(x);
 }
 
