@@ -129,11 +129,7 @@ const VOLATILITY_JUMP = 0.15;
  * the damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
  * else, or diffusion that begins to smooth what it has not smoothed before.
  */
-function regimeChangesOf(
-  problem: OneFactorProblem,
-  volatility: Volatility,
-  isRateJump: IsJump,
-): readonly number[] {
+function regimeChangesOf(problem: OneFactorProblem, volatility: Volatility, isRateJump: IsJump): readonly number[] {
   const { dividends, rates, expiry, american } = problem;
   const dates = jumps(rates, isRateJump);
   if (volatility.kind === "deterministic" && american)

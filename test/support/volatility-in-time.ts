@@ -73,7 +73,9 @@ interface Step {
 function stepsOf(terms: VaryingTerms, count: number): readonly Step[] {
   const { expiry, pieces, exercise = [] } = terms;
   const all = varianceOver(terms, 0, expiry);
-  const dates = [...pieces.map(({ end }) => end), ...(exercise === "american" ? [] : exercise)].filter((t) => t < expiry);
+  const dates = [...pieces.map(({ end }) => end), ...(exercise === "american" ? [] : exercise)].filter(
+    (t) => t < expiry,
+  );
   const ends = [...new Set([...dates, expiry])].toSorted((a, b) => a - b);
   let start = 0;
   return ends.flatMap((end) => {

@@ -2,13 +2,7 @@ import { deviationOf } from "../problem/one-factor.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
-import {
-  deviationOver,
-  driftOver,
-  type OneFactorProblem,
-  totalDrift,
-  totalVariance,
-} from "../problem/one-factor.ts";
+import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
 /**
  * A dividend is large beyond this part of the lowest kink or spot, or beyond as many standard deviations of the life.

@@ -76,7 +76,8 @@ export function totalVariance(problem: OneFactorProblem): number {
   const at = (time: number) => (price: number) => volatilityAt(diffusion, price, time);
   const constant = diffusion.kind === "local";
   if (diffusion.kind !== "surface")
-    for (const time of [0, 0.5 * expiry, expiry]) take(forwardPrice(problem, spots[0], time), constant ? at(time) : sigma);
+    for (const time of [0, 0.5 * expiry, expiry])
+      take(forwardPrice(problem, spots[0], time), constant ? at(time) : sigma);
   if (largest === 0) {
     for (let i = 0; i <= PATH_POINTS; i++) {
       const time = (i / PATH_POINTS) * expiry;
