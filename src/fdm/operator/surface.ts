@@ -10,8 +10,9 @@ export function blockWords({ spots }: LocalSurface, factorisations: number): num
 
 /**
  * Writes a surface's block (`readSurface`) from index `first` on: its spots, then the root mean square of σ over each
- * factored step and its slope ∂/∂S, with prices in units of `spot`. A block depends on the time grid and the surface alone, so trades of
- * one expiry share it. Cost: 4 flops and 16 bytes written for each spot and factorisation, besides `rowMean`.
+ * factored step and its slope ∂/∂S, with prices in units of `spot`. A block depends on the time grid and the surface
+ * alone, so trades of one expiry share it. Cost: 4 flops and 16 bytes written for each spot and factorisation, besides
+ * `rootMeanSquare`.
  */
 export function putBlock(
   into: Float64Array | Float32Array,

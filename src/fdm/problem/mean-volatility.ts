@@ -1,14 +1,13 @@
 /** The volatility over a part of a life: the root of the mean square, since variances add. */
 import { integratedVariance, rowRootMeanSquare, rowVolatility } from "../../market/index.ts";
-import { type Diffusion, volatilityAt } from "./diffusion.ts";
-import type { OneFactorProblem } from "./one-factor.ts";
+import { type Diffusing, type Diffusion, volatilityAt } from "./diffusion.ts";
 import { clockOf, varianceProfile } from "./variance-profile.ts";
 
 /**
  * Returns the root mean square of σ between two times as a function of the spot. A formula is looked at where the clock
  * of its variance at today's spot has passed an equal part each.
  */
-export function volatilityOver(problem: OneFactorProblem, from: number, to: number): (spot: number) => number {
+export function volatilityOver(problem: Diffusing, from: number, to: number): (spot: number) => number {
   const { diffusion } = problem;
   switch (diffusion.kind) {
     case "local":
@@ -33,7 +32,7 @@ export function volatilityOver(problem: OneFactorProblem, from: number, to: numb
 const LOOKS = 8;
 
 function ofFormula(
-  problem: OneFactorProblem,
+  problem: Diffusing,
   diffusion: Extract<Diffusion, { kind: "formula" }>,
   from: number,
   to: number,
@@ -53,7 +52,7 @@ interface Look {
   readonly years: number;
 }
 
-function looksOf(problem: OneFactorProblem, from: number, to: number): readonly Look[] {
+function looksOf(problem: Diffusing, from: number, to: number): readonly Look[] {
   const profile = varianceProfile(problem);
   const parts = Array.from({ length: LOOKS }, (_, i) => (i + 0.5) / LOOKS);
   const hasVariance = profile?.variances.some((variance) => variance > 0) === true;

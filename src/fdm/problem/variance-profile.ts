@@ -1,8 +1,7 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
-import { kernelVolatility } from "../operator/read-volatility.ts";
-import { type Diffusion, volatilityAt } from "./diffusion.ts";
+import { formulaShape } from "../../kernel/index.ts";
+import { type Diffusing, type Diffusion, volatilityAt } from "./diffusion.ts";
 import { jumpsBetween } from "./jumps.ts";
-import type { OneFactorProblem } from "./one-factor.ts";
 
 /** The variance of ln S at today's spot, on consecutive pieces of the life. */
 export interface VarianceProfile {
@@ -30,11 +29,7 @@ const known = new WeakMap<object, Map<string, VarianceProfile>>();
 const MAX_OF_A_VOLATILITY = 512;
 
 /** Returns the variance of a problem in time; undefined where σ does not depend on time. */
-export function varianceProfile({
-  diffusion,
-  spots: [spot],
-  expiry,
-}: Pick<OneFactorProblem, "diffusion" | "spots" | "expiry">): VarianceProfile | undefined {
+export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing): VarianceProfile | undefined {
   if (diffusion.kind === "local") return undefined;
   if (diffusion.kind === "deterministic" && !(diffusion.sigma.times[0] < expiry)) return undefined;
   if (diffusion.kind === "surface" && diffusion.surface.times.length === 1) return undefined;
@@ -79,7 +74,7 @@ function momentsOf(
   expiry: number,
 ): { readonly ends: readonly number[]; readonly jumps: readonly number[] } {
   const days = Math.min(Math.max(Math.ceil(DAYS * expiry), MIN_PIECES), MAX_PIECES);
-  const written = kernelVolatility(formula).literals.map((literal) => literal - start);
+  const written = (formulaShape(formula)?.values ?? []).map((literal) => literal - start);
   const moments = [...equidistant(days, expiry), ...inside(written, expiry).flatMap((time) => around(time, expiry))];
   moments.sort((a, b) => a - b);
   const jumps = inside(jumpsBetween(sigma, moments), expiry);
@@ -163,7 +158,7 @@ const SHORT = 0.01;
  * Returns the clock by which the time steps of a problem are equal; undefined where σ² varies so little that equal
  * steps of time will do, which trades of one expiry can share.
  */
-export function clockOfSteps(problem: OneFactorProblem): Clock | undefined {
+export function clockOfSteps(problem: Diffusing): Clock | undefined {
   const profile = varianceProfile(problem);
   if (profile === undefined) return undefined;
   const { times, variances } = profile;
@@ -187,7 +182,7 @@ export function clockOfSteps(problem: OneFactorProblem): Clock | undefined {
  * Returns the times at which a formula jumps, or σ² changes at once to more than `UNEVEN` times what it was, or to less
  * than that part of it.
  */
-export function regimeChanges(problem: OneFactorProblem): readonly number[] {
+export function regimeChanges(problem: Diffusing): readonly number[] {
   const profile = varianceProfile(problem);
   if (profile === undefined) return [];
   const { times, variances, jumps } = profile;
