@@ -26,7 +26,10 @@ export type Diffusion =
       readonly start?: number;
       readonly jumps?: boolean;
     }
-  /** A volatility σ(t, S) on a grid: its root mean square over each step is found on the host, evaluated in S in the kernel. */
+  /**
+   * A volatility σ(t, S) on a grid: its root mean square over each step is found on the host, and evaluated in S in the
+   * kernel.
+   */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** What the variance of ln S depends on: a volatility, today's spot, which is the first, and the end of the life. */
