@@ -14,6 +14,7 @@ import {
   localSurface,
   type LocalSurface,
   type Sabr,
+  type Smile,
   type Volatility,
 } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
@@ -203,6 +204,11 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  const times = [...new Set(prepared.map(({ quote }) => quote.time))].sort((a, b) => a - b);
+  const marketAt = (spot: number): Pick<Smile, "spot" | "forwards"> => ({
+    spot,
+    forwards: times.map((time) => ({ time, forward: forwardAt({ ...carry, spot }, time) })),
+  });
   const refit: Refit = (spot, keep) => {
     const moved = prepared.flatMap(({ quote }, i) => {
       const { implied, problem } = fitted.quotes[i];
@@ -211,18 +217,21 @@ export function calibrateVolatility(
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
       return [{ ...quote, forward, strike, implied, american: false }];
     });
-    return volatilityOf(fitAt(spot, moved).surface);
+    return volatilityOf(fitAt(spot, moved).surface, marketAt(spot));
   };
   const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
-  return { volatility: volatilityOf(fitted.surface), report, refit };
+  return { volatility: volatilityOf(fitted.surface, marketAt(carry.spot)), report, refit };
 }
 
-function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
-  if (surface === undefined) return undefined;
-  const { volatility: own } = surface;
+function volatilityOf(fit: SurfaceFit | undefined, market: Pick<Smile, "spot" | "forwards">): Volatility | undefined {
+  if (fit === undefined) return undefined;
+  const { volatility: own } = fit;
   if (own.kind === "heston") return { kind: "heston", ...own.heston };
   const { times, spots, volatility } = own.surface;
-  return { ...own, surface: localSurface(times, spots, volatility) };
+  const surface = localSurface(times, spots, volatility);
+  return own.kind === "surface"
+    ? { kind: "surface", surface, smile: { ...own.smile, ...market } }
+    : { ...own, surface };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {

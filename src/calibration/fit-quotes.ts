@@ -230,7 +230,8 @@ function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit)
   const found = fitImplied({ spot, quotes, implied, fit, repair, affine });
   const { surface } = found;
   if (affine === undefined || surface?.volatility.kind !== "surface") return found;
-  return { ...found, surface: { ...surface, volatility: surfaceOfSpot(localOf(surface.volatility.surface), affine) } };
+  const ofSpot = surfaceOfSpot(localOf(surface.volatility.surface), affine);
+  return { ...found, surface: { ...surface, volatility: { ...surface.volatility, surface: ofSpot } } };
 }
 
 type Nodes = Pick<LocalSurface, "times" | "spots" | "volatility">;

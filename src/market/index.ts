@@ -52,5 +52,20 @@ export {
   rowVolatility,
   surfaceVolatility,
 } from "./surface.ts";
+export {
+  curveVariance,
+  type Smile,
+  type SmileCurve,
+  type SmileSlice,
+  type SmileSurface,
+  smileVariance,
+  smileVolatility,
+  type Variance,
+  type VarianceAt,
+} from "./smile.ts";
+export { haganVolatility } from "./hagan.ts";
+export { type Spline, splineAt, splineThrough } from "./spline.ts";
+export { ssviVariance } from "./ssvi.ts";
+export { type SviParameters, sviVariance } from "./svi.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";
