@@ -10,6 +10,7 @@ import { BookError, SpecError } from "../errors.ts";
 import {
   affineSpot,
   discountFactor,
+  type FitState,
   type Heston,
   localSurface,
   type LocalSurface,
@@ -19,6 +20,7 @@ import {
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
+import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
@@ -203,6 +205,9 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  const given = prepared.map(({ quote }) => quote);
+  const about = { specs: quotes, quotes: given, problems, fitted, place: place(), asOf };
+  const state = fitted.surface && stateOf(fitted.surface, about);
   const refit: Refit = (spot, keep) => {
     const moved = prepared.flatMap(({ quote }, i) => {
       const { implied, problem } = fitted.quotes[i];
@@ -211,18 +216,17 @@ export function calibrateVolatility(
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
       return [{ ...quote, forward, strike, implied, american: false }];
     });
-    return volatilityOf(fitAt(spot, moved).surface);
+    const { surface } = fitAt(spot, moved);
+    return surface && state && volatilityOf(surface, movedState(surface, problems, state));
   };
   const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
-  return { volatility: volatilityOf(fitted.surface), report, refit };
+  return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state), report, refit };
 }
 
-function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
-  if (surface === undefined) return undefined;
-  const { volatility: own } = surface;
-  if (own.kind === "heston") return { kind: "heston", ...own.heston };
+function volatilityOf({ volatility: own }: SurfaceFit, fit: FitState): Volatility {
+  if (own.kind === "heston") return { kind: "heston", ...own.heston, fit };
   const { times, spots, volatility } = own.surface;
-  return { ...own, surface: localSurface(times, spots, volatility) };
+  return { ...own, surface: localSurface(times, spots, volatility), fit };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {

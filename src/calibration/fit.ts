@@ -49,6 +49,8 @@ export interface SurfaceFit {
   /** The status of the fit; "infeasible" where no surface of the model fits the quotes, for the reason in `message`. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
+  /** The parts of the message that make prices on the surface doubtful; the whole message if it is left out. */
+  readonly doubts?: readonly string[];
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
   /** The parameters by name; an array has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;

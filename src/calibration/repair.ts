@@ -43,5 +43,7 @@ export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit 
     parameters: fit.parameters,
     ...(fit.standardErrors === undefined ? {} : { standardErrors: fit.standardErrors }),
     message: fit.message === undefined ? message : `${fit.message}; ${message}`,
+    // The repair was asked for, and the misfit that it leaves is checked like any other.
+    doubts: nearest.message === undefined ? [] : [nearest.message],
   };
 }

@@ -51,4 +51,5 @@ export {
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
+export { doubtsAbout, type FitState, isDoubt, laterFit, type QuotedTime } from "./fit-state.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

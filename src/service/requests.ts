@@ -10,6 +10,7 @@ export const optionsSchema = z.strictObject({
   greeks: z.enum(["all", "grid", "none"]).optional(),
   accuracy,
   method: z.enum(METHOD_NAMES).optional(),
+  strict: z.boolean().optional(),
 });
 
 /** The schema that validates the options of a request for an explanation of the change of value. */

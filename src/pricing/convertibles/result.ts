@@ -7,6 +7,7 @@ import {
   type ConvertiblePoint,
 } from "../../convertible/index.ts";
 import type { Engine } from "../backend.ts";
+import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import type { Estimated } from "./figures.ts";
 
@@ -68,6 +69,7 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     // Whatever device was asked for: see `cpuBeside`.
     backend: "cpu",
     warnings: [
+      ...fitDoubts(trade),
       ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
       ...engine.warnings,
     ],

@@ -1,5 +1,6 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
 import type { Engine } from "../backend.ts";
+import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { KEY_TIMES } from "./key-rates.ts";
@@ -40,6 +41,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     backend: engine.device.backend,
     warnings: [
       ...warnings,
+      ...fitDoubts(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
     ],
