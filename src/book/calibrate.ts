@@ -48,6 +48,9 @@ export interface QuoteReport {
   readonly error: number | null;
   /** For an American option, the part of its price that exceeds the European price with the implied volatility. */
   readonly premium?: number | null;
+  /** For an American option, its price under the fit, and what that is in excess of the quote in volatility. */
+  readonly repriced?: number | null;
+  readonly repricingError?: number | null;
 }
 
 /** A fitted local volatility, in the form that a book can contain. */
@@ -74,6 +77,8 @@ export interface UnderlyingCalibration {
   readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
   /** The root mean square error of the implied volatilities; null if nothing was fitted. */
   readonly rmse: number | null;
+  /** The root mean square of `repricingError`; only where the fit reprices American quotes. */
+  readonly repricingRmse?: number;
   /** The quote with the largest error of implied volatility. */
   readonly worst: { readonly expiry: number | string; readonly strike: number; readonly error: number } | null;
   /** The check for butterfly arbitrage, between the strikes of one expiry. */
@@ -242,6 +247,13 @@ function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
   return { stochasticLocal: { sabr, surface } };
 }
 
+/** The root mean square error of repriced American quotes; nothing if there are none. */
+function repricingOf(rows: readonly QuoteReport[]): Pick<UnderlyingCalibration, "repricingRmse"> {
+  const errors = rows.flatMap(({ repricingError }) => repricingError ?? []);
+  if (errors.length === 0) return {};
+  return { repricingRmse: Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length) };
+}
+
 interface Reported {
   readonly quotes: readonly OptionQuoteSpec[];
   readonly fit: FittedSpec["fit"];
@@ -274,7 +286,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     };
   };
   const rows = quotes.map(({ expiry, strike, type }, i): QuoteReport => {
-    const { implied = null, fitted: value = null, premium } = fitted.quotes[i];
+    const { implied = null, fitted: value = null, premium, repriced, repricingError } = fitted.quotes[i];
     const error = implied === null || value === null ? null : value - implied;
     return {
       expiry: timeText(asOf, expiry),
@@ -284,6 +296,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
       fitted: value,
       error,
       ...(premium === undefined ? {} : { premium }),
+      ...(repriced === undefined ? {} : { repriced, repricingError: repricingError ?? null }),
     };
   });
   const used = rows.filter(({ error }, i) => error !== null && problems[i] === undefined);
@@ -299,6 +312,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     parameters: surface?.parameters ?? {},
     standardErrors: surface?.standardErrors ?? null,
     rmse: surface === undefined ? null : fitted.rmse,
+    ...repricingOf(rows),
     worst: worst === undefined ? null : { expiry: worst.expiry, strike: worst.strike, error: worst.error! },
     butterfly: check(surface?.butterfly),
     calendar: check(surface?.calendar),

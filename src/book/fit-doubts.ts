@@ -82,17 +82,18 @@ const ROUNDING = 1e-9;
 function misfits({ specs, quotes, fitted }: Fitted, used: readonly number[]): string[] {
   const spread = used.filter((i) => specs[i].bid !== undefined);
   const beyond = spread.filter((i) => {
-    const { fitted: volatility, premium = 0 } = fitted.quotes[i];
+    const { fitted: volatility, repriced } = fitted.quotes[i];
     if (volatility === undefined || Number.isNaN(volatility)) return false;
     const { time, forward, discount, strike, sign } = quotes[i];
     const variance = volatility * volatility * time;
     const right = sign > 0 ? "call" : "put";
-    const price = discount * logNormalOption(right, strike, Math.log(forward) - 0.5 * variance, variance) + premium;
+    const price = repriced ?? discount * logNormalOption(right, strike, Math.log(forward) - 0.5 * variance, variance);
     const rounding = ROUNDING * forward;
     return price < specs[i].bid! - rounding || price > specs[i].ask! + rounding;
   }).length;
   const errors = used.flatMap((i) => {
-    const { implied, fitted: volatility } = fitted.quotes[i];
+    const { implied, fitted: volatility, repricingError } = fitted.quotes[i];
+    if (repricingError !== undefined && specs[i].bid === undefined) return [repricingError];
     const error = implied === undefined || volatility === undefined ? Number.NaN : volatility - implied;
     return specs[i].bid !== undefined || Number.isNaN(error) ? [] : [error];
   });

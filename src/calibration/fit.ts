@@ -1,6 +1,6 @@
 /** The quotes that every fit of one underlying takes, and the surface that it gives. */
 import { SpecError } from "../errors.ts";
-import type { LocalSurface, StochasticVolatility } from "../market/index.ts";
+import type { DividendClock, LocalSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The option quotes of one expiry. */
 export interface ExpiryQuotes {
@@ -23,6 +23,8 @@ export interface UnderlyingQuotes {
   readonly spot: number;
   /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
+  /** The clock by which total variance grows between expiries; time itself if it is left out. */
+  readonly clock?: DividendClock | undefined;
 }
 
 /**

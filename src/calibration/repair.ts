@@ -13,7 +13,7 @@ const POINTS = 25;
 export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;
   const sampled: UnderlyingQuotes = {
-    spot: quotes.spot,
+    ...quotes,
     expiries: quotes.expiries.map((expiry) => {
       const { logMoneyness: k, time } = expiry;
       const [from, to] = [k[0], k[k.length - 1]];

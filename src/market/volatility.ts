@@ -21,8 +21,8 @@ import { power } from "../elementary.ts";
  *   the prices of the local volatility in `surface` (`StochasticLocal`).
  *
  * `added` is added to σ, and the sum is at least 0. In Heston's model it is added to √v0, in SABR to today's volatility
- * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`. `fit` is the state of the fit of a volatility that
- * was fitted to quotes.
+ * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`. `fit` is the
+ * state of the fit of a volatility that was fitted to quotes.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
