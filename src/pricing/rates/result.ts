@@ -2,6 +2,7 @@ import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../..
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
+import { expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { KEY_TIMES } from "./key-rates.ts";
 import type { RatesMethod, RatesValue } from "./method.ts";
@@ -40,6 +41,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     precision: engine.precision,
     backend: engine.device.backend,
     warnings: [
+      ...expiryWarnings(trade.expiry, "rates"),
       ...warnings,
       ...fitDoubts(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
@@ -53,7 +55,8 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
 }
 
 const NO_SPREAD =
-  "no parallel move of the rates up to 100 % was found that gives the bond its market price: no option-adjusted spread";
+  "no parallel move of the rates, up to 100 % and as far as the model has a value, gives the bond its market price: no " +
+  "option-adjusted spread";
 
 /** The option-adjusted spread of a bond without rights that has a market price. */
 function spreadWithoutRights({ product, marketPrice, rates }: RatesTrade): number | undefined {
