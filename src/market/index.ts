@@ -48,6 +48,7 @@ export {
   localSurface,
   rowMean,
   rowVolatility,
+  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
