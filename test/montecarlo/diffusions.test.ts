@@ -73,7 +73,11 @@ describe("calls at the money, spot 100, one year", () => {
     ["square root", { steps: 16, volatility: root(2) }, 7.96885],
     ["square root that is often absorbed", { steps: 32, volatility: root(6) }, 23.66242],
     ["normal, absorbed", { steps: 2, volatility: () => ({ kind: "cev", sigma: 60, beta: 0, added: 0 }) }, 23.92981],
-    ["a volatility that is added", { steps: 2, volatility: () => ({ kind: "cev", sigma: 1, beta: 0, added: 0.19 }) }, 7.96686],
+    [
+      "a volatility that is added",
+      { steps: 2, volatility: () => ({ kind: "cev", sigma: 1, beta: 0, added: 0.19 }) },
+      7.96686,
+    ],
   ])("%s", async (_, setting, exact) => {
     const { value, errorEstimate } = await priced(setting);
     // The error of the steps is below 1e-3.

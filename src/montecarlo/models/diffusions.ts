@@ -99,11 +99,7 @@ const assetFunction = remembered(
         MIN_SLOPE,
         LEAST,
       },
-      body(
-        { state, c, tables, increment, uniform },
-        _gpu,
-        { frozen, ABSORBED, AT, O, P, N, MIN_SLOPE, LEAST },
-      ) {
+      body({ state, c, tables, increment, uniform }, _gpu, { frozen, ABSORBED, AT, O, P, N, MIN_SLOPE, LEAST }) {
         if (c[AT + P.fresh] > 0) {
           const now = state[O + N.spot];
           const S = Math.max(now, 1e-30);

@@ -1,6 +1,6 @@
 /** Averages, extremes and baskets under volatilities of the spot, with dividends on dates. */
 import { afterAll, describe, expect, test } from "vitest";
-import { parseBook } from "../../../src/book/index.ts";
+import { type BookInput, parseBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
 
@@ -25,11 +25,8 @@ const MARKET = {
 type Priced = { readonly value: number; readonly errorEstimate: number; readonly method: string };
 
 async function priced(trades: readonly object[], options: object = {}): Promise<readonly Priced[]> {
-  const book = parseBook({
-    asOf: "2026-11-20",
-    market: MARKET,
-    trades: trades.map((trade, i) => ({ id: `T${i}`, expiry: 1, strike: 100, ...trade })),
-  });
+  const all = trades.map((trade, i) => ({ id: `T${i}`, expiry: 1, strike: 100, ...trade }));
+  const book = parseBook({ asOf: "2026-11-20", market: MARKET, trades: all } as BookInput);
   const { results } = await priceBook(book, { device, greeks: "none", ...options });
   return results.map((one) => {
     if (one.status !== "ok") throw new Error(JSON.stringify(one.error));
@@ -96,7 +93,7 @@ test("a volatility is the same however it is written", async () => {
   const trade = { id: "T", underlying: "A", payoff: "call", strike: 100, expiry: 1, average };
   const results = [];
   for (const volatility of ways) {
-    const book = parseBook({ asOf: "2026-11-20", market: market(volatility), trades: [trade] });
+    const book = parseBook({ asOf: "2026-11-20", market: market(volatility), trades: [trade] } as BookInput);
     const [one] = (await priceBook(book, { device, greeks: "none" })).results;
     if (one.status !== "ok") throw new Error(JSON.stringify(one.error));
     results.push(one);

@@ -8,7 +8,12 @@ import {
   type SurfaceRow,
   type Volatility,
 } from "../../../market/index.ts";
-import { type AssetVolatility, type DiffusionAsset, localDiffusions, type PathModel } from "../../../montecarlo/index.ts";
+import {
+  type AssetVolatility,
+  type DiffusionAsset,
+  localDiffusions,
+  type PathModel,
+} from "../../../montecarlo/index.ts";
 import type { Parameter } from "../../../montecarlo/index.ts";
 import type { Path } from "./acceptance.ts";
 import type { Steps } from "./steps.ts";

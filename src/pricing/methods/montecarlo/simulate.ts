@@ -12,14 +12,7 @@ import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { biasOnPaths, DAY } from "../../plan/bump-sizes.ts";
 import type { Measure } from "../../plan/differences.ts";
-import {
-  grouped,
-  type Measured,
-  type Request,
-  type RequestSettings,
-  targetOf,
-  together,
-} from "../../plan/request.ts";
+import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
@@ -71,9 +64,7 @@ async function simulateJobs(device: Device, jobs: readonly Job[], settings: Requ
   for (const group of grouped(jobs, keyOf)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
-      await together([job], requestOf, settings, () =>
-        findLeverages(device, [job.path, ...job.copies], settings),
-      );
+      await together([job], requestOf, settings, () => findLeverages(device, [job.path, ...job.copies], settings));
     const open = group.filter(({ request }) => request.failure === undefined);
     const work = isEarly(group[0].path.terms) ? stop : estimate;
     if (open.length > 0) await together(open, requestOf, settings, (some) => work(device, some, settings));
@@ -125,7 +116,8 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const kinds = [path, ...moved].map((one) => controlKind(one, shifts !== undefined));
   const control = kinds.every((kind) => kind === kinds[0]) ? kinds[0] : "none";
   const common = { request, path, stream, substeps, control, shifts, fineness };
-  if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms)) return onCoarserSteps(common, steps);
+  if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
+    return onCoarserSteps(common, steps);
   const isFinal = isEarly(terms) || estimate?.level === level;
   return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
 }
@@ -149,7 +141,10 @@ const SHARE = 1 / 3;
 const MOST_STEPS = 1024;
 
 /** Returns the job with twice the steps if the error of its steps is too large, else none. */
-function withFinerSteps({ request, path, stream, substeps, fineness, measures }: Job, settings: RequestSettings): Job[] {
+function withFinerSteps(
+  { request, path, stream, substeps, fineness, measures }: Job,
+  settings: RequestSettings,
+): Job[] {
   const { estimate, failure, terms, trade } = request;
   const isMeasured = measures.some(({ name }) => name === STEPS.double);
   if (!isMeasured || failure !== undefined || estimate?.steps === undefined) return [];
@@ -158,14 +153,7 @@ function withFinerSteps({ request, path, stream, substeps, fineness, measures }:
   return isGood || isLast ? [] : [jobOf(request, stream, undefined, fineness + 1)];
 }
 
-function keyOf({
-  request: { level },
-  path: { terms, dates },
-  measures,
-  control,
-  shifts,
-  substeps,
-}: Job): string {
+function keyOf({ request: { level }, path: { terms, dates }, measures, control, shifts, substeps }: Job): string {
   const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level].join(" ");
   return `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures.map(({ name }) => name).join(",")}`;
 }

@@ -1,11 +1,6 @@
 /** The model of an instance's paths, as columns of a batch. */
 import type { Parameter, PathModel } from "../../../montecarlo/index.ts";
-import {
-  blackScholes,
-  gaussianFactors,
-  geometricBrownian,
-  heston,
-} from "../../../montecarlo/index.ts";
+import { blackScholes, gaussianFactors, geometricBrownian, heston } from "../../../montecarlo/index.ts";
 import {
   integrate,
   integratedProduct,

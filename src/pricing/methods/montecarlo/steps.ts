@@ -110,9 +110,7 @@ const between = (times: readonly number[], from: number, to: number): readonly n
 /** Returns the number of the coarsest steps between two dates, a power of two. */
 export function stepsBetween(terms: Terms, dates: readonly number[]): number {
   const dividends = dividendsOf(terms);
-  const most = Math.max(
-    ...dates.map((date, k) => 2 * between(dividends, k === 0 ? 0 : dates[k - 1], date).length),
-  );
+  const most = Math.max(...dates.map((date, k) => 2 * between(dividends, k === 0 ? 0 : dates[k - 1], date).length));
   const least = isExactInSteps(terms) ? 1 : FEWEST / dates.length;
   return 2 ** Math.ceil(Math.log2(Math.max(least, most + (most > 0 ? 1 : 0), 1)));
 }
