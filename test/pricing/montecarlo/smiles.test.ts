@@ -19,14 +19,19 @@ const MARKET = {
     F: { ...common, volatility: 0.25, dividends: discrete({ cash: 4 }) },
     D: { ...common, volatility: { displaced: { sigma: 0.1, shift: 100 } } },
   },
-  correlations: [["A", "B", -0.4]],
+  correlations: [["A", "B", -0.4] as const],
 };
 
 type Priced = { readonly value: number; readonly errorEstimate: number; readonly method: string };
 
 async function priced(trades: readonly object[], options: object = {}): Promise<readonly Priced[]> {
-  const all = trades.map((trade, i) => ({ id: `T${i}`, expiry: 1, strike: 100, ...trade }));
-  const book = parseBook({ asOf: "2026-11-20", market: MARKET, trades: all } as BookInput);
+  const all = trades.map((trade, i): object => ({
+    id: `T${i}`,
+    expiry: 1,
+    strike: 100,
+    ...trade,
+  })) as BookInput["trades"];
+  const book = parseBook({ asOf: "2026-11-20", market: MARKET, trades: all });
   const { results } = await priceBook(book, { device, greeks: "none", ...options });
   return results.map((one) => {
     if (one.status !== "ok") throw new Error(JSON.stringify(one.error));
