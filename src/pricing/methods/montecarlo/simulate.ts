@@ -12,6 +12,7 @@ import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { biasOnPaths, DAY } from "../../plan/bump-sizes.ts";
 import type { Measure } from "../../plan/differences.ts";
+import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
@@ -61,7 +62,7 @@ export async function simulate(
 }
 
 async function simulateJobs(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
-  for (const group of grouped(jobs, keyOf)) {
+  for (const group of grouped(jobs, keyOfJob)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
       await together([job], requestOf, settings, () => findLeverages(device, [job.path, ...job.copies], settings));
@@ -153,9 +154,19 @@ function withFinerSteps(
   return isGood || isLast ? [] : [jobOf(request, stream, undefined, fineness + 1)];
 }
 
-function keyOf({ request: { level }, path: { terms, dates }, measures, control, shifts, substeps }: Job): string {
-  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level].join(" ");
-  return `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures.map(({ name }) => name).join(",")}`;
+function keyOfJob({
+  request: { level },
+  path: { terms, dates },
+  copies,
+  measures,
+  control,
+  shifts,
+  substeps,
+}: Job): string {
+  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level];
+  const measured = measures.map(({ name, weights }) => [name, weights.length]);
+  const moved = copies.map((copy) => [copy.dates.length, modelKey(copy.terms), productKey(copy.terms)]);
+  return keyOf([modelKey(terms), productKey(terms), shape, measured, moved]);
 }
 
 /** The settings of a group that both engines take. */
