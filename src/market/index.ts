@@ -50,6 +50,7 @@ export {
   rootMeanSquare,
   rowRootMeanSquare,
   rowVolatility,
+  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
