@@ -23,7 +23,7 @@ import {
   type Prices,
   type Step,
 } from "./forward-step.ts";
-import { type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
+import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
 import { describeSlices, type Expiry, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
@@ -51,19 +51,22 @@ interface FittedStep {
  * quotes as that allows. @throws SpecError for quotes that cannot be fitted
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries, clock } = checkedQuotes(quotes);
+  // One clock for all strikes: that at the money.
+  const clockAt = (t: number): ClockTime => clockTime(clock, 0, t);
   const grid = gridFor(expiries, NODES);
   const steps: FittedStep[] = [];
   const ends: Step[] = [];
   expiries.forEach((expiry, i) => {
     const from = i > 0 ? expiries[i - 1].time : 0;
     const before = i > 0 ? ends[i - 1].prices : payoffs(grid);
-    const step = fitStep(grid, expiry, from, before);
+    const elapsed = clockAt(expiry.time).time - clockAt(from).time;
+    const step = fitStep(grid, expiry, { from, elapsed }, before);
     steps.push(step);
-    ends.push(forwardStep(grid, { elapsed: expiry.time - from, sigma: step.sigma, before }));
+    ends.push(forwardStep(grid, { elapsed, sigma: step.sigma, before }));
   });
   const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), curveOf(grid, ends[i].prices, expiry)));
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
     ...(unused > 0 ? [`${unused} expiries have local volatilities at a limit: their quotes have arbitrage`] : []),
@@ -80,7 +83,12 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices): FittedStep {
+function fitStep(
+  grid: Grid,
+  quotes: ExpiryQuotes,
+  { from, elapsed }: { readonly from: number; readonly elapsed: number },
+  before: Prices,
+): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
   // The parts of σ end at the middles between the quotes.
@@ -89,7 +97,6 @@ function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices)
     const end = grid.k.findIndex((node) => node > middle);
     return end < 0 ? NODES : end;
   });
-  const elapsed = time - from;
   // A local volatility is about as far from that at the money as twice the implied one.
   const centre = atTheMoney(quotes);
   const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));

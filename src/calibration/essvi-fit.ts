@@ -46,7 +46,7 @@ const LEAST_PART = 5e-4;
  * quotes that cannot be fitted
  */
 export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const found: WingSlopes[] = [];
   const fits = expiries.map((expiry): LeastSquaresFit => {
     const { fit, slopes } = fitSlice(expiry, found.at(-1));
@@ -54,7 +54,7 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
     return fit;
   });
   const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const messages = limitedMessage(limited);
   const parameters = found.map(ssviOf);
   return {

@@ -1,7 +1,7 @@
 /**
  * Local volatility from quotes by Dupire's formula, on splines of total variance through all of them: in k by expiry,
- * and in t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no such
- * local volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
+ * and in t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no
+ * such local volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
@@ -14,7 +14,7 @@ import { describeSlices, expiryOf, type FittedSlice, limitedMessage, sliceOf } f
  * @throws SpecError for quotes that cannot be fitted
  */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries, clock } = checkedQuotes(quotes);
   const slices = splinesOf(expiries);
   const [butterfly, calendar] = [butterflyCheck(slices), calendarCheck(slices)];
   if (!butterfly.free || !calendar.free) {
@@ -23,7 +23,8 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
     const fit = fitAndreasenHuge(quotes);
     return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
   }
-  const { limited, ...described } = describeSlices(slices, spot, cubicsThrough(slices));
+  const cubics = clock === undefined ? cubicsThrough(slices) : undefined;
+  const { limited, ...described } = describeSlices(slices, quotes, cubics);
   const messages = limitedMessage(limited);
   return {
     status: "converged",

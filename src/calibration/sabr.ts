@@ -41,14 +41,14 @@ function fitExpiry(quotes: ExpiryQuotes, beta: number): LeastSquaresFit {
  * @throws SpecError for quotes that cannot be fitted
  */
 export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map((expiry) => fitExpiry(expiry, beta));
   const models = fits.map(({ point: [logAlpha, rho, nu] }) => ({ alpha: Math.exp(logAlpha), beta, rho, nu }));
   const slices = expiries.map((expiry, i) => {
     const { forward, time } = expiry;
     return sliceOf(expiryOf(expiry), { kind: "sabr", model: models[i], forward, time });
   });
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),

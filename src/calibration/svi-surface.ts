@@ -11,12 +11,12 @@ const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
  * report whether there is any. The local volatility is Dupire's. @throws SpecError for quotes that cannot be fitted
  */
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map(fitSviSlice);
   const slices = expiries.map((expiry, i) =>
     sliceOf(expiryOf(expiry), { kind: "svi", parameters: fits[i].parameters }),
   );
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
   const few = expiries.filter((expiry) => countOf([expiry]) < NAMES.length).length;

@@ -8,7 +8,7 @@
  */
 import { curveVariance, type SmileCurve, type SmileSurface, smileVariance, smileVolatility } from "../market/index.ts";
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "./arbitrage.ts";
-import type { ExpiryQuotes, SurfaceFit } from "./fit.ts";
+import type { ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 
 /** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type Expiry = Omit<Slice, "at">;
@@ -47,7 +47,10 @@ const FAR_LIMITS = [0.2, 2.5] as const;
 const [REACH, BEYOND] = [5, 1.4] as const;
 /** Spots on either side of today's for each unit of the bend of their hyperbolic sine, and what they are rounded to. */
 const [DENSITY, ROUND] = [10, 8] as const;
-/** Times on either side of an expiry, at which the local volatility jumps: parts of the time between two expiries. */
+/**
+ * Times on either side of a date at which the local volatility jumps: parts of the time between two expiries, and years
+ * beside a dividend.
+ */
 const BESIDE = 1e-6;
 /** Times before the first expiry, parts of it, and from one expiry to the next for each doubling of time. */
 const [BEFORE, A_DOUBLING, FEWEST] = [4, 3, 2] as const;
@@ -92,8 +95,10 @@ function spotsOf(expiries: readonly Expiry[], spot: number, smile: SmileSurface)
 }
 
 /** Returns the times of a grid, two at each expiry but the last. */
-function timesOf(expiries: readonly Expiry[]): number[] {
-  return expiries.flatMap(({ time }, i) => {
+function timesOf(expiries: readonly Expiry[], { clock = [] }: SmileSurface): number[] {
+  const horizon = expiries[expiries.length - 1].time;
+  const jumps = clock.filter(({ until }) => until < horizon).flatMap(({ until }) => [until - BESIDE, until + BESIDE]);
+  const usual = expiries.flatMap(({ time }, i) => {
     if (i === 0) return Array.from({ length: BEFORE + 1 }, (_, j) => (time * (j === BEFORE ? j - BESIDE : j)) / BEFORE);
     const before = expiries[i - 1].time;
     const parts = Math.max(Math.ceil(A_DOUBLING * Math.log2(time / before)), FEWEST);
@@ -102,6 +107,8 @@ function timesOf(expiries: readonly Expiry[]): number[] {
       return before + Math.min(Math.max(share, BESIDE), 1 - BESIDE) * (time - before);
     });
   });
+  if (jumps.length === 0) return usual;
+  return [...new Set([...usual, ...jumps])].filter((time) => time >= 0).sort((a, b) => a - b);
 }
 
 /**
@@ -111,7 +118,7 @@ function timesOf(expiries: readonly Expiry[]): number[] {
  */
 export function localVolatility(expiries: readonly Expiry[], spot: number, smile: SmileSurface): LocalVolatility {
   const spots = spotsOf(expiries, spot, smile);
-  const times = timesOf(expiries);
+  const times = timesOf(expiries, smile);
   let limited = 0;
   const volatility = times.map((time) => {
     const next = expiries.find((expiry) => expiry.time >= time) ?? expiries[expiries.length - 1];
@@ -166,10 +173,10 @@ export function limitedMessage(limited: number): string[] {
 /** Returns the implied volatilities, the checks for arbitrage and the local volatility of a surface given by slices. */
 export function describeSlices(
   slices: readonly FittedSlice[],
-  spot: number,
+  { spot, clock }: Pick<UnderlyingQuotes, "spot" | "clock">,
   cubics?: SmileSurface["cubics"],
 ): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
-  const smile = { slices: slices.map(({ time, curve }) => ({ time, curve })), cubics };
+  const smile = { slices: slices.map(({ time, curve }) => ({ time, curve })), cubics, clock };
   const { limited, ...surface } = localVolatility(slices, spot, smile);
   return {
     impliedVolatility: (k, t) => smileVolatility(smile, k, t),

@@ -50,6 +50,7 @@ export {
   rootMeanSquare,
   rowRootMeanSquare,
   rowVolatility,
+  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export {
@@ -68,4 +69,6 @@ export { type Spline, splineAt, splineThrough } from "./spline.ts";
 export { ssviVariance } from "./ssvi.ts";
 export { type SviParameters, sviVariance } from "./svi.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
+export { doubtsAbout, type FitState, isDoubt, laterFit, type QuotedTime } from "./fit-state.ts";
+export { type ClockTime, clockTime, type DividendClock, dividendClock } from "./dividend-clock.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -9,6 +9,7 @@
  *
  * Verified: test/calibration/smile, by differences and by prices on quotes and between them.
  */
+import { type ClockTime, clockTime, type DividendClock } from "./dividend-clock.ts";
 import { haganVolatility } from "./hagan.ts";
 import { type Spline, splineAt } from "./spline.ts";
 import { ssviVariance } from "./ssvi.ts";
@@ -51,6 +52,8 @@ export interface SmileSurface {
   readonly slices: readonly SmileSlice[];
   /** Splines in t, one for each slice, which are 1 at its time and 0 at the others; linear between slices without. */
   readonly cubics?: readonly Spline[] | undefined;
+  /** The clock of a smile with cash dividends, by which w is linear in the place of t. */
+  readonly clock?: DividendClock | undefined;
 }
 
 /**
@@ -105,7 +108,8 @@ function splineVariance(spline: Spline, k: number): Variance {
 }
 
 /** Returns the total variance w and its derivatives at k and t > 0. */
-export function smileVariance({ slices, cubics }: SmileSurface, k: number, t: number): VarianceAt {
+export function smileVariance({ slices, cubics, clock }: SmileSurface, k: number, t: number): VarianceAt {
+  if (clock !== undefined) return varianceByClock(slices, k, t, clock);
   const [first, last] = [slices[0], slices[slices.length - 1]];
   if (t <= first.time || t > last.time) {
     const { time, curve } = t <= first.time ? first : last;
@@ -138,6 +142,39 @@ function cubicVariance(slices: readonly SmileSlice[], cubics: readonly Spline[],
     found.byTime += growth * variance;
   });
   return found;
+}
+
+const NOTHING: Variance = { variance: 0, slope: 0, curvature: 0 };
+
+/** The same by a clock: w = a + s·(b − a) with the share s(k, t) of the clock's time from one slice to the next. */
+function varianceByClock(slices: readonly SmileSlice[], k: number, t: number, clock: DividendClock): VarianceAt {
+  const next = slices.findIndex(({ time }) => time >= t);
+  const late = slices[next < 0 ? slices.length - 1 : next];
+  const early = next > 0 ? slices[next - 1] : undefined;
+  const [a, b] = [early === undefined ? NOTHING : curveVariance(early.curve, k), curveVariance(late.curve, k)];
+  const from = clockTime(clock, k, early?.time ?? 0);
+  const s = shareOf(clockTime(clock, k, t), from, clockTime(clock, k, late.time));
+  const [rise, steepening, bending] = [b.variance - a.variance, b.slope - a.slope, b.curvature - a.curvature];
+  return {
+    variance: a.variance + s.time * rise,
+    slope: a.slope + s.time * steepening + s.slope * rise,
+    curvature: a.curvature + s.time * bending + 2 * s.slope * steepening + s.curvature * rise,
+    byTime: s.rate * rise,
+  };
+}
+
+/** (A − from)/(to − from) and its derivatives. */
+function shareOf(at: ClockTime, from: ClockTime, to: ClockTime): ClockTime {
+  const minus = (x: ClockTime, y: ClockTime): Omit<ClockTime, "rate"> => ({
+    time: x.time - y.time,
+    slope: x.slope - y.slope,
+    curvature: x.curvature - y.curvature,
+  });
+  const [part, whole] = [minus(at, from), minus(to, from)];
+  const time = part.time / whole.time;
+  const slope = (part.slope - time * whole.slope) / whole.time;
+  const curvature = (part.curvature - 2 * slope * whole.slope - time * whole.curvature) / whole.time;
+  return { time, slope, curvature, rate: at.rate / whole.time };
 }
 
 /** Returns the implied volatility at k and t > 0; 0 where the total variance is not positive. */

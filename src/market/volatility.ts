@@ -1,4 +1,5 @@
 import { SpecError } from "../errors.ts";
+import { type FitState, laterFit } from "./fit-state.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
 import type { Smile } from "./smile.ts";
 import { laterSurface, type LocalSurface } from "./surface.ts";
@@ -21,7 +22,8 @@ import { power } from "../elementary.ts";
  *   the prices of the local volatility in `surface` (`StochasticLocal`).
  *
  * `added` is added to σ, and the sum is at least 0. In Heston's model it is added to √v0, in SABR to today's volatility
- * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`.
+ * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`. `fit` is the
+ * state of the fit of a volatility that was fitted to quotes.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
@@ -33,6 +35,7 @@ export type Volatility =
       readonly added?: number;
       /** The fitted smile that the local volatility gives back; undefined for a surface that was given. */
       readonly smile?: Smile;
+      readonly fit?: FitState;
     }
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
   | Heston
@@ -53,6 +56,8 @@ export interface StochasticLocal {
   readonly added?: number;
   /** The years elapsed since the reference date of the surface's times. */
   readonly start?: number;
+  /** The state of the fit, if the volatility was fitted to quotes. */
+  readonly fit?: FitState;
 }
 
 /**
@@ -98,6 +103,8 @@ export interface Heston {
   readonly rho: number;
   /** The shift added to √v0. */
   readonly added?: number;
+  /** The state of the fit, if the parameters were fitted to quotes. */
+  readonly fit?: FitState;
 }
 
 /** The SABR model of a spot: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
@@ -195,21 +202,27 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
       return { kind: "deterministic", sigma: later(volatility.sigma, t) };
     case "cev":
     case "displaced":
-    case "heston":
     case "sabr":
     case "gaussianFactors":
       return volatility;
+    case "heston":
+      return volatility.fit === undefined ? volatility : { ...volatility, ...fitLater(volatility, t) };
     case "surface": {
       // At a later date the local volatility alone is known.
       const { smile: _, ...local } = volatility;
-      return { ...local, surface: laterSurface(volatility.surface, t) };
+      return { ...local, surface: laterSurface(volatility.surface, t), ...fitLater(volatility, t) };
     }
-    case "local":
     case "stochasticLocal":
+      return { ...volatility, start: (volatility.start ?? 0) + t, ...fitLater(volatility, t) };
+    case "local":
       return { ...volatility, start: (volatility.start ?? 0) + t };
     default:
       return volatility satisfies never;
   }
+}
+
+function fitLater({ fit }: { readonly fit?: FitState }, t: number): { readonly fit?: FitState } {
+  return fit === undefined ? {} : { fit: laterFit(fit, t) };
 }
 
 /** Returns the function max(σ(t) + shift, 0). */
