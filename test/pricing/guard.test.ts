@@ -110,6 +110,7 @@ describe("a value that is outside", () => {
       sensitivityErrorEstimates: false,
       accuracy: undefined,
       timePerTrade: undefined,
+      strict: false,
       seed: 1,
     } as const;
     const problems = new RowProblems(columns);
@@ -171,6 +172,7 @@ describe("a value that is outside", () => {
       sensitivityErrorEstimates: false,
       accuracy: undefined,
       timePerTrade: undefined,
+      strict: false,
       seed: 1,
     } as const;
     const batch = { columns, problems: new RowProblems(columns), settings, budget: new TimeBudget(undefined) };

@@ -17,6 +17,7 @@ import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
 import { outsideText, withinBounds } from "../guard/range.ts";
 import { ACCURACY_MISSED, OUT_OF_TIME, SCENARIO_OUTSIDE } from "../guard/warnings.ts";
+import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import type { TimeBudget } from "../time-budget.ts";
 import { boundsOf } from "./bounds.ts";
@@ -82,6 +83,7 @@ export async function priceConvertibles(
     if (!parsed.ok || parsed.trade.kind !== "convertible") continue;
     if (turns.due) await turns.take();
     try {
+      refuseDoubts(parsed.trade, setting.settings);
       jobs.push(jobOf(parsed.trade, place, setting));
     } catch (error) {
       fail(parsed.trade, place, error);

@@ -6,6 +6,7 @@ import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import { type Bounds, outsideText, withinBounds } from "../guard/range.ts";
 import { SCENARIO_OUTSIDE } from "../guard/warnings.ts";
+import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import type { TimeBudget } from "../time-budget.ts";
 import { adjustedSpreads } from "./adjusted-spread.ts";
@@ -75,6 +76,7 @@ export async function priceRates(
     if (turns.due) await turns.take();
     const { trade } = parsed;
     try {
+      refuseDoubts(trade, setting.settings);
       const method = methodOf(trade, setting.settings);
       const own = jobs.get(method) ?? [];
       own.push({ place, trade, method, rows: rowsOf(trade, place, markets, setting) });

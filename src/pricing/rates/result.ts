@@ -1,6 +1,7 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
 import { roundingError } from "../../fdm/index.ts";
 import type { Engine } from "../backend.ts";
+import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
@@ -55,6 +56,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
       ...expiryWarnings(trade.expiry, "rates"),
       ...warnings,
       ...(errorEstimate > asked + roundingOf(settings, engine, value) ? [ACCURACY_MISSED] : []),
+      ...fitDoubts(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
     ],
