@@ -8,7 +8,7 @@ type Draw<T = Json> = (random: Random) => T;
 const strike: Draw<number> = (random) => random.choice([100, random.uniform(85, 115)]);
 const right: Draw<string> = (random) => random.choice(["call", "put"]);
 const expiry: Draw<number> = (random) => random.choice([1, random.uniform(0.2, 2.5)]);
-const datesUpTo = (random: Random, last: number, count = 3): number[] =>
+const datesUpTo = (last: number, count = 3): number[] =>
   Array.from({ length: count }, (_, k) => (last * (k + 1)) / count);
 
 /** Implied volatilities with a skew and a smile that change with time. */
@@ -167,7 +167,7 @@ export const OPTIONS: Readonly<Record<string, Draw>> = {
   }),
   bermudan: (random) => {
     const last = expiry(random);
-    return { payoff: right(random), strike: strike(random), expiry: last, exercise: datesUpTo(random, last) };
+    return { payoff: right(random), strike: strike(random), expiry: last, exercise: datesUpTo(last) };
   },
   digital: (random) => ({
     payoff: { digital: right(random), cash: random.uniform(5, 20) },
@@ -192,7 +192,7 @@ export const OPTIONS: Readonly<Record<string, Draw>> = {
   }),
   barrierOnDates: (random) => {
     const last = expiry(random);
-    const dated = barrier(random, { monitoring: datesUpTo(random, last, random.choice([2, 4])) });
+    const dated = barrier(random, { monitoring: datesUpTo(last, random.choice([2, 4])) });
     return { payoff: right(random), strike: strike(random), expiry: last, barriers: [dated] };
   },
   window: (random) => ({
@@ -212,20 +212,20 @@ export const OPTIONS: Readonly<Record<string, Draw>> = {
   }),
   asian: (random) => {
     const last = expiry(random);
-    const dates = random.choice(["continuous", datesUpTo(random, last, 4)]);
+    const dates = random.choice(["continuous", datesUpTo(last, 4)]);
     const average = { kind: random.choice(["arithmetic", "geometric"]), dates };
     return { payoff: right(random), strike: strike(random), expiry: last, average };
   },
   lookback: (random) => {
     const last = expiry(random);
     const kind = random.choice(["fixed", "floating"]);
-    const monitoring = random.choice(["continuous", datesUpTo(random, last, 4)]);
+    const monitoring = random.choice(["continuous", datesUpTo(last, 4)]);
     const own = kind === "fixed" ? { strike: strike(random) } : {};
     return { payoff: right(random), ...own, expiry: last, lookback: { strike: kind, monitoring } };
   },
   swing: (random) => {
     const last = expiry(random);
-    const swing = { dates: datesUpTo(random, last, 6), min: random.choice([0, 1]), max: random.choice([2, 3]) };
+    const swing = { dates: datesUpTo(last, 6), min: random.choice([0, 1]), max: random.choice([2, 3]) };
     return { payoff: right(random), strike: strike(random), expiry: last, swing };
   },
 };
