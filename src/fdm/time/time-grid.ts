@@ -75,7 +75,7 @@ interface Pattern {
   readonly factoring: readonly { readonly step: TimeStep; readonly part: number }[];
   /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
   readonly eventful: readonly number[];
-  /** Equal for grids with equal flags. */
+  /** Equal for grids with equal flags, of which both or neither are homogeneous: one kernel can solve on both. */
   readonly key: string;
   readonly homogeneous: boolean;
   /** The numbers of factorisations, of dividends paid, and of dates on which barriers are set. */
@@ -213,7 +213,7 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
     factoring,
     eventful: marked(REFACTOR | DIVIDEND | BARRIERS),
     homogeneous,
-    key: flags.join(),
+    key: `${homogeneous} ${flags.join()}`,
     factorisations: factoring.length,
     dividends: marked(DIVIDEND).length,
     barrierDates: marked(BARRIERS).length,
