@@ -47,7 +47,10 @@ export {
   type LocalSurface,
   localSurface,
   rowMean,
+  rootMeanSquare,
+  rowRootMeanSquare,
   rowVolatility,
+  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";

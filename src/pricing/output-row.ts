@@ -203,6 +203,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       WARNING.leverageBias,
       "particles and steps of stochastic local volatility leave more than the accuracy: see errorEstimate",
     ],
+    [WARNING.stepsLimited, "the limit of time steps was reached before the accuracy: see errorEstimate"],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [
       WARNING.treeForgets,
