@@ -26,6 +26,7 @@ import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
+import { refuseDoubts } from "./fit-doubts.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
@@ -77,7 +78,7 @@ function priceTogether(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
-    const others = { settings: setting, cases, engine, sessionOf, signal };
+    const others = { settings: setting, cases, engine, sessionOf, budget: batch.budget, signal };
     const rates = await priceRates(trades, firstIndex, others);
     const convertibles = await priceConvertibles(trades, firstIndex, others);
     const chosen = await choose(trades, firstIndex, batch, results, signal);
@@ -195,6 +196,7 @@ async function choose(
     if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     if (turns.due) await turns.take();
     try {
+      refuseDoubts(parsed.trade, batch.settings);
       batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
       methods.set(i, methodFor(batch, i));
     } catch (error) {

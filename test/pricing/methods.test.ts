@@ -60,6 +60,7 @@ function batchOf(parts: Partial<Trade>, method: Method): Batch {
     sensitivityErrorEstimates: false,
     accuracy: 1e-5,
     timePerTrade: undefined,
+    strict: false,
     seed: 1,
   } as const;
   const budget = new TimeBudget(undefined);
