@@ -149,9 +149,17 @@ function withFinerSteps(
   const { estimate, failure, terms, trade } = request;
   const isMeasured = measures.some(({ name }) => name === STEPS.double);
   if (!isMeasured || failure !== undefined || estimate?.steps === undefined) return [];
-  const isGood = estimate.steps.bias <= SHARE * targetOf(terms, settings.accuracy);
-  const isLast = 2 * substeps * path.dates.length > MOST_STEPS || !settings.budget.allowsTimes(trade, 2);
-  return isGood || isLast ? [] : [jobOf(request, stream, undefined, fineness + 1)];
+  if (estimate.steps.bias <= SHARE * targetOf(terms, settings.accuracy)) return [];
+  if (2 * substeps * path.dates.length > MOST_STEPS) return [];
+  if (settings.budget.allowsTimes(trade, 2)) return [jobOf(request, stream, undefined, fineness + 1)];
+  const { warnings = 0, steps } = estimate;
+  const isLimited = (warnings & WARNING.stepsLimited) !== 0;
+  request.estimate = {
+    ...estimate,
+    steps: { ...steps, limit: WARNING.outOfTime },
+    warnings: isLimited ? (warnings & ~WARNING.stepsLimited) | WARNING.outOfTime : warnings,
+  };
+  return [];
 }
 
 function keyOfJob({
@@ -281,7 +289,11 @@ function answerOf(
   const target = targetOf(terms, accuracy);
   const isTrial = asked.some(({ name }) => name === STEPS.double);
   const steps = isTrial
-    ? { fineness, bias: stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) }
+    ? {
+        fineness,
+        bias: stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1),
+        limit: WARNING.stepsLimited,
+      }
     : request.estimate?.steps;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
@@ -291,7 +303,7 @@ function answerOf(
     ...estimate,
     errors: estimate.errors.map((error) => error + (isSmall ? stepError : 0)),
     bias: leverage + (isSmall ? 0 : stepError),
-    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : WARNING.stepsLimited),
+    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : steps.limit),
     level,
     ...(steps && { steps }),
     ...(measures === undefined || isTrial ? {} : { measures }),
