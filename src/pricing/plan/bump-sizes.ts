@@ -73,7 +73,25 @@ export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
  * Two moves of a correlation within what the others allow it. Values bend the more the nearer its range ends, since the
  * volatility of a spread is a root of the distance.
  */
-function correlationStep(matrix: readonly (readonly number[])[], [i, j]: Pair): Step {
+function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): Step {
+  const { up, down } = roomOf(matrix, pair);
+  const both = Math.min(OF_CORRELATION.grid, ROOM * Math.min(up, down));
+  if (both >= MIN_CORRELATION) return central(both);
+  // At an end of the range both to the one side that there is.
+  const one = Math.max(Math.min(OF_CORRELATION.grid, ROOM * Math.max(up, down)), MIN_CORRELATION);
+  return up > down ? [one, 2 * one] : [-one, -2 * one];
+}
+
+/** A move of a correlation towards 0, or upwards from 0, within its range; undefined where the others leave no room. */
+function stepOnPaths(matrix: readonly (readonly number[])[], [i, j]: Pair): Step | undefined {
+  const { up, down } = roomOf(matrix, [i, j]);
+  const isPositive = matrix[i][j] > 0;
+  const by = Math.min(OF_CORRELATION.path, isPositive ? down : up);
+  return by < MIN_CORRELATION ? undefined : [isPositive ? -by : by, 0];
+}
+
+/** How far a correlation can move up and down within what the others allow it. */
+function roomOf(matrix: readonly (readonly number[])[], [i, j]: Pair): { readonly up: number; readonly down: number } {
   // What the other drivers leave of the two: the Schur complement.
   const rest = matrix.map((row) => [...row]);
   matrix.forEach((_, k) => {
@@ -85,12 +103,7 @@ function correlationStep(matrix: readonly (readonly number[])[], [i, j]: Pair): 
     }
   });
   const half = Math.sqrt(Math.max(rest[i][i] * rest[j][j], 0));
-  const [up, down] = [half - rest[i][j], half + rest[i][j]];
-  const both = Math.min(OF_CORRELATION.grid, ROOM * Math.min(up, down));
-  if (both >= MIN_CORRELATION) return central(both);
-  // At an end of the range both to the one side that there is.
-  const one = Math.max(Math.min(OF_CORRELATION.grid, ROOM * Math.max(up, down)), MIN_CORRELATION);
-  return up > down ? [one, 2 * one] : [-one, -2 * one];
+  return { up: half - rest[i][j], down: half + rest[i][j] };
 }
 
 /**
@@ -150,8 +163,7 @@ export function bumpsOnPaths(
             central(scale * Math.min(VOLATILITY.path, VOLATILITY.pathRelative * level || VOLATILITY.path)),
           ),
           rate: central(scale * RATE),
-          // Towards 0, where a correlation matrix stays one; from 0 upwards.
-          correlation: ([i, j]) => [correlations[i][j] > 0 ? -OF_CORRELATION.path : OF_CORRELATION.path, 0],
+          correlation: (pair) => stepOnPaths(correlations, pair),
         }
       : {}),
   };

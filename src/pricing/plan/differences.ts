@@ -26,8 +26,8 @@ export interface BumpSizes {
   readonly volatilities?: readonly (Step | undefined)[];
   /** The bumps of a parallel shift of the rates. */
   readonly rate?: Step;
-  /** Returns the bumps of the correlation of two assets. */
-  readonly correlation?: (pair: Pair) => Step;
+  /** Returns the bumps of the correlation of two assets; undefined where it cannot move. */
+  readonly correlation?: (pair: Pair) => Step | undefined;
   /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
 }
@@ -121,8 +121,10 @@ export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Di
   });
   if (sizes.rate !== undefined) bump(RHO, sizes.rate, (by) => ({ kind: "rate", by }));
   if (sizes.correlation !== undefined)
-    for (const pair of pairsOf(terms.correlations.length))
-      bump(CORRELATION(pair), sizes.correlation(pair), (by) => ({ kind: "correlation", pair, by }));
+    for (const pair of pairsOf(terms.correlations.length)) {
+      const step = sizes.correlation(pair);
+      if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
+    }
   const weightsOf = (of: (typeof all)[number]["of"]): readonly number[] =>
     Array.from({ length: 1 + copies.length }, (_, k) => of.find(([copy]) => copy === k - 1)?.[1] ?? 0);
   return { copies, measures: all.map(({ name, of }) => ({ name, weights: weightsOf(of) })) };

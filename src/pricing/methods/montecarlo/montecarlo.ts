@@ -91,7 +91,12 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
     const { simulate } = await import("./simulate.ts");
     await simulate(device, requests, (trade) => streamOf(columns.tradeOf(trade)), settings);
   },
-  finerLevel: ({ terms, level }) => (isEarly(terms) ? level : Math.min(level + 1, MAX_LEVEL)),
+  finerLevel: ({ terms, level, estimate }, ratio) => {
+    const { halfWidth = 0, errors } = estimate!;
+    // Bounds that no further steps bring together.
+    const isSettled = halfWidth > 0 && errors[0] - halfWidth < (0.25 * errors[0]) / ratio;
+    return isEarly(terms) || isSettled ? level : Math.min(level + 1, MAX_LEVEL);
+  },
   growth: (_, from, to) => 2 ** (to - from),
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {

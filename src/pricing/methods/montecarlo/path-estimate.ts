@@ -5,6 +5,10 @@ import type { Estimate, Measured } from "../../plan/request.ts";
 export interface PathEstimate extends Estimate {
   /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
   readonly level?: number;
+  /** The number of steps between dates, where the bounds of the value depend on it. */
+  readonly steps?: number;
+  /** The part of the error that comes from these bounds, which more paths do not reduce. */
+  readonly halfWidth?: number;
   /** The sensitivities by name, if they were requested. */
   readonly measures?: ReadonlyMap<string, Measured>;
 }

@@ -10,9 +10,10 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
 import { biasOnPaths } from "../../plan/bump-sizes.ts";
-import { grouped, type Measured, type Request, type RequestSettings, together } from "../../plan/request.ts";
-import { isExercisable } from "../../terms.ts";
+import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
+import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
+import { firstSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
@@ -53,6 +54,14 @@ export async function simulate(
     request.estimate = differences === undefined ? known : { ...known, measures: exactMeasures(known, differences) };
     return [];
   });
+  let open = jobs;
+  while (open.length > 0) {
+    await runAll(device, open, settings);
+    open = open.flatMap((job) => finerSteps(job, settings.accuracy));
+  }
+}
+
+async function runAll(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
   for (const group of grouped(jobs, keyOf)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
@@ -81,7 +90,27 @@ interface Job {
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
 
-function jobOf(request: Request<PathEstimate>, stream: number): Job {
+/** The steps of paths whose value lies between bounds: by what they grow, how many there are at most, and on all paths. */
+const STEPS = { growth: 4, least: 16, most: 1024, onAll: 2 ** 26 } as const;
+
+const mostSteps = (level: number): number =>
+  Math.min(Math.max(STEPS.onAll / (FIRST_PATHS * 2 ** level), STEPS.least), STEPS.most);
+
+/**
+ * Returns a job with more steps where the bounds of a value are further apart than the noise, and than a part of the
+ * error to aim at.
+ */
+function finerSteps(job: Job, accuracy: number): readonly Job[] {
+  const { request, substeps, stream, copies } = job;
+  const { estimate, failure, level, terms } = request;
+  const { halfWidth = 0, errors } = estimate ?? { errors: [] };
+  const least = Math.max(0.5 * (errors[0] - halfWidth), 0.05 * targetOf(terms, accuracy));
+  if (failure !== undefined || copies !== undefined || !(halfWidth > least)) return [];
+  const steps = Math.min(substeps * STEPS.growth, mostSteps(level));
+  return steps > substeps ? [jobOf(request, stream, steps)] : [];
+}
+
+function jobOf(request: Request<PathEstimate>, stream: number, finer?: number): Job {
   const { terms, spots, differences, estimate, level } = request;
   const dates = datesOf(terms);
   const path = { terms, spots: spots[0], dates };
@@ -89,11 +118,12 @@ function jobOf(request: Request<PathEstimate>, stream: number): Job {
     const isLater = copy.terms.expiry < terms.expiry;
     return { ...copy, dates: isLater ? onLaterDates(terms, copy.terms, dates).dates : dates };
   });
-  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+  const steps = finer ?? Math.min(estimate?.steps ?? firstSteps(terms), mostSteps(level));
+  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms), steps);
   const shifts = shiftOf(path, endsOf(dates, substeps));
   const kinds = [path, ...(copies ?? [])].map((one) => controlKind(one, shifts !== undefined));
   const control = kinds.every((kind) => kind === kinds[0]) ? kinds[0] : "none";
-  const isFinal = isEarly(terms) || estimate?.level === level;
+  const isFinal = isEarly(terms) || (estimate?.level === level && finer === undefined);
   return { request, path, copies: isFinal ? copies : undefined, stream, substeps, control, shifts };
 }
 
@@ -115,7 +145,7 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
   const [{ substeps, control }] = group;
   const paths = group.map(({ path }) => path);
   return {
-    ...pathsOf(paths, substeps, control),
+    ...pathsOf(paths, substeps, control, paths[0].terms),
     substeps,
     seed,
     streams: group.map(({ stream }) => stream),
@@ -129,11 +159,11 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
  */
 type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
 
-const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): PathSettings => {
+const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind, original: Terms): PathSettings => {
   const control = controlOf(paths, substeps, kind);
   return {
     model: modelOf(paths, substeps),
-    product: productOf(paths),
+    product: productOf(paths, original),
     dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
     ...(control === undefined ? {} : { control }),
   };
@@ -156,7 +186,7 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   const variants = copies.map((_, v) => {
     // Paths of a copy whose value is known are not looked at.
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
-    return pathsOf(paths, substeps, control);
+    return pathsOf(paths, substeps, control, group[0].path.terms);
   });
   const weightOf = (i: number, m: number, v: number): number => group[i].request.differences!.measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
@@ -169,19 +199,26 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   return { variants, measures, added };
 }
 
+interface Sensitivity {
+  readonly value: Float64Array;
+  readonly standardError: Float64Array;
+  readonly halfWidth?: Float64Array;
+}
+
 /** The measures of a path of a group. */
 const measuresOf = (
   { added }: SimulatedCopies,
-  found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
+  found: Readonly<Record<string, Sensitivity>>,
   freedom: number,
   path: Path,
   i: number,
 ): ReadonlyMap<string, Measured> =>
   new Map(
     [...added].map(([name, sums]) => {
-      const { value, standardError } = found[name];
+      const { value, standardError, halfWidth } = found[name];
       const whole = value[i] + sums[i];
-      const error = sensitivityError(standardError[i], freedom) + biasOnPaths(name, path.terms) * Math.abs(whole);
+      const bias = biasOnPaths(name, path.terms) * Math.abs(whole) + (halfWidth?.[i] ?? 0);
+      const error = sensitivityError(standardError[i], freedom) + bias;
       return [name, { value: whole, error }];
     }),
   );
@@ -230,7 +267,7 @@ const shiftColumns = (group: readonly Job[]) =>
   }));
 
 function estimateOf(
-  { request, path, shifts, control }: Job,
+  { request, path, shifts, control, substeps }: Job,
   result: MonteCarloResult,
   freedom: number,
   i: number,
@@ -242,7 +279,9 @@ function estimateOf(
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
   const bias = scale * leverageError(path);
-  return { values: [value], errors: [error], bias, method: "montecarlo", isSampled: true, level: request.level };
+  const halfWidth = scale * result.halfWidth[i];
+  const estimate = { values: [value], errors: [error + halfWidth], bias, isSampled: true, level: request.level };
+  return { ...estimate, method: "montecarlo", steps: substeps, halfWidth };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
