@@ -10,7 +10,15 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
 import { biasOnPaths } from "../../plan/bump-sizes.ts";
-import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
+import {
+  grouped,
+  type Measured,
+  newRequest,
+  type Request,
+  type RequestSettings,
+  targetOf,
+  together,
+} from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { firstSteps } from "./barriers.ts";
@@ -59,6 +67,42 @@ export async function simulate(
     await runAll(device, open, settings);
     open = open.flatMap((job) => finerSteps(job, settings.accuracy));
   }
+  await raiseToEuropean(device, jobs, streamOf, settings);
+}
+
+/** The level of a European value beside one of early exercise, which has as many paths. */
+const EUROPEAN_LEVEL = Math.log2(PRICE_PATHS / FIRST_PATHS);
+
+/** Raises values of early exercise, which follow a rule and may be too low, to those of the European trades. */
+async function raiseToEuropean(
+  device: Device,
+  jobs: readonly Job[],
+  streamOf: (trade: number) => number,
+  settings: RequestSettings,
+): Promise<void> {
+  const early = jobs
+    .map(({ request }) => request)
+    .filter(({ terms, failure }) => isEarly(terms) && failure === undefined);
+  if (early.length === 0) return;
+  const european = early.map(({ trade, terms, spots }) =>
+    newRequest<PathEstimate>({
+      trade,
+      terms: { ...terms, exercise: { kind: "european" } },
+      spots,
+      original: undefined,
+      level: EUROPEAN_LEVEL,
+    }),
+  );
+  await simulate(device, european, streamOf, settings);
+  early.forEach((request, i) => {
+    const { estimate: own } = request;
+    const { estimate: least, failure } = european[i];
+    if (failure !== undefined || !(least!.values[0] > own!.values[0])) return;
+    const [value] = least!.values;
+    // The price is above the European one less its error, and below the upper end of the first interval.
+    const error = Math.max(least!.errors[0], own!.values[0] + own!.errors[0] - value);
+    request.estimate = { ...own!, values: [value], errors: [error] };
+  });
 }
 
 async function runAll(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
