@@ -89,7 +89,10 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   async estimate(requests, settings) {
     // Most books do without.
     const { simulate } = await import("./simulate.ts");
-    await simulate(device, requests, (trade) => streamOf(columns.tradeOf(trade)), settings);
+    const { raiseToEuropean } = await import("./european-floor.ts");
+    const stream = (trade: number): number => streamOf(columns.tradeOf(trade));
+    await simulate(device, requests, stream, settings);
+    await raiseToEuropean(device, requests, stream, settings);
   },
   finerLevel: ({ terms, level, estimate }, ratio) => {
     const { halfWidth = 0, errors } = estimate!;

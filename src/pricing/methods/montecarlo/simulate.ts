@@ -9,16 +9,11 @@ import {
   type Variant,
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
-import { biasOnPaths } from "../../plan/bump-sizes.ts";
-import {
-  grouped,
-  type Measured,
-  newRequest,
-  type Request,
-  type RequestSettings,
-  targetOf,
-  together,
-} from "../../plan/request.ts";
+import { WARNING } from "../../columns/result-columns.ts";
+import { biasOnPaths, DAY } from "../../plan/bump-sizes.ts";
+import type { Measure } from "../../plan/differences.ts";
+import { keyOf } from "../../../remembered.ts";
+import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { firstSteps } from "./barriers.ts";
@@ -28,9 +23,10 @@ import { exactly, exactMeasures } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
-import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
+import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
@@ -58,60 +54,19 @@ export async function simulate(
     const { terms, spots, differences, estimate } = request;
     if (estimate?.measures !== undefined) return [];
     const known = exactly(terms, spots[0]);
-    if (known === undefined) return [jobOf(request, streamOf(request.trade))];
+    if (known === undefined) return [jobOf(request, streamOf(request.trade), estimate?.steps?.fineness)];
     request.estimate = differences === undefined ? known : { ...known, measures: exactMeasures(known, differences) };
     return [];
   });
-  let open = jobs;
-  while (open.length > 0) {
-    await runAll(device, open, settings);
-    open = open.flatMap((job) => finerSteps(job, settings.accuracy));
-  }
-  await raiseToEuropean(device, jobs, streamOf, settings);
+  for (let open = jobs; open.length > 0; open = open.flatMap((job) => withFinerSteps(job, settings)))
+    await simulateJobs(device, open, settings);
 }
 
-/** The level of a European value beside one of early exercise, which has as many paths. */
-const EUROPEAN_LEVEL = Math.log2(PRICE_PATHS / FIRST_PATHS);
-
-/** Raises values of early exercise, which follow a rule and may be too low, to those of the European trades. */
-async function raiseToEuropean(
-  device: Device,
-  jobs: readonly Job[],
-  streamOf: (trade: number) => number,
-  settings: RequestSettings,
-): Promise<void> {
-  const early = jobs
-    .map(({ request }) => request)
-    .filter(({ terms, failure }) => isEarly(terms) && failure === undefined);
-  if (early.length === 0) return;
-  const european = early.map(({ trade, terms, spots }) =>
-    newRequest<PathEstimate>({
-      trade,
-      terms: { ...terms, exercise: { kind: "european" } },
-      spots,
-      original: undefined,
-      level: EUROPEAN_LEVEL,
-    }),
-  );
-  await simulate(device, european, streamOf, settings);
-  early.forEach((request, i) => {
-    const { estimate: own } = request;
-    const { estimate: least, failure } = european[i];
-    if (failure !== undefined || !(least!.values[0] > own!.values[0])) return;
-    const [value] = least!.values;
-    // The price is above the European one less its error, and below the upper end of the first interval.
-    const error = Math.max(least!.errors[0], own!.values[0] + own!.errors[0] - value);
-    request.estimate = { ...own!, values: [value], errors: [error] };
-  });
-}
-
-async function runAll(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
-  for (const group of grouped(jobs, keyOf)) {
+async function simulateJobs(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
+  for (const group of grouped(jobs, keyOfJob)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
-      await together([job], requestOf, settings, () =>
-        findLeverages(device, [job.path, ...(job.copies ?? [])], settings),
-      );
+      await together([job], requestOf, settings, () => findLeverages(device, [job.path, ...job.copies], settings));
     const open = group.filter(({ request }) => request.failure === undefined);
     const work = isEarly(group[0].path.terms) ? stop : estimate;
     if (open.length > 0) await together(open, requestOf, settings, (some) => work(device, some, settings));
@@ -124,8 +79,14 @@ const requestOf = ({ request }: Job): Job["request"] => request;
 interface Job {
   readonly request: Request<PathEstimate>;
   readonly path: Path;
-  /** The moved copies, if sensitivities are to be found: once the value is as good as it gets, or with a rule. */
-  readonly copies: readonly Path[] | undefined;
+  /**
+   * Copies on the same random numbers, and what is measured on them: moved ones, if sensitivities are to be found (once
+   * the value is as good as it gets, or with a rule), or ones with longer steps, if their error is not known.
+   */
+  readonly copies: readonly Path[];
+  readonly measures: readonly Measure[];
+  /** The fineness of the steps of paths whose scheme is not exact. */
+  readonly fineness: number;
   /** The stream of random numbers; paths of one stream have the same random numbers. */
   readonly stream: number;
   readonly substeps: number;
@@ -134,54 +95,97 @@ interface Job {
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
 
-/** The steps of paths whose value lies between bounds: by what they grow, how many there are at most, and on all paths. */
-const STEPS = { growth: 4, least: 16, most: 1024, onAll: 2 ** 26 } as const;
+/** The steps of paths whose value lies between bounds: the power of two by which they grow, how many there are at most, and on all paths. */
+const BOUNDED = { growth: 2, least: 16, most: 1024, onAll: 2 ** 26 } as const;
+
+const boundedSteps = (terms: Terms, fineness: number, level: number): number =>
+  Math.min(firstSteps(terms) * 2 ** fineness, mostSteps(level));
 
 const mostSteps = (level: number): number =>
-  Math.min(Math.max(STEPS.onAll / (FIRST_PATHS * 2 ** level), STEPS.least), STEPS.most);
+  Math.min(Math.max(BOUNDED.onAll / (FIRST_PATHS * 2 ** level), BOUNDED.least), BOUNDED.most);
 
-/**
- * Returns a job with more steps where the bounds of a value are further apart than the noise, and than a part of the
- * error to aim at.
- */
-function finerSteps(job: Job, accuracy: number): readonly Job[] {
-  const { request, substeps, stream, copies } = job;
-  const { estimate, failure, level, terms } = request;
-  const { halfWidth = 0, errors } = estimate ?? { errors: [] };
-  const least = Math.max(0.5 * (errors[0] - halfWidth), 0.05 * targetOf(terms, accuracy));
-  if (failure !== undefined || copies !== undefined || !(halfWidth > least)) return [];
-  const steps = Math.min(substeps * STEPS.growth, mostSteps(level));
-  return steps > substeps ? [jobOf(request, stream, steps)] : [];
-}
+/** The measures of the error of steps, between paths and coarser ones. */
+const STEPS = { double: "steps 2", fourfold: "steps 4" } as const;
 
-function jobOf(request: Request<PathEstimate>, stream: number, finer?: number): Job {
+/** Returns the job of a request. @param known the fineness of its steps, if their error is known @param trial to try */
+function jobOf(request: Request<PathEstimate>, stream: number, known: number | undefined, trial = 0): Job {
   const { terms, spots, differences, estimate, level } = request;
   const dates = datesOf(terms);
-  const path = { terms, spots: spots[0], dates };
-  const copies = differences?.copies.map((copy): Path => {
-    const isLater = copy.terms.expiry < terms.expiry;
-    return { ...copy, dates: isLater ? onLaterDates(terms, copy.terms, dates).dates : dates };
+  const fineness = known ?? trial;
+  const isStepped = stepping.isStepped(terms);
+  const substeps = isStepped
+    ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
+    : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, level));
+  const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
+  const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
+  const moved = (differences?.copies ?? []).map((copy): Path => {
+    if (!(copy.terms.expiry < terms.expiry)) return { ...path, ...copy };
+    const later = steps && { steps: stepping.laterSteps(steps, DAY) };
+    return { ...copy, dates: onLaterDates(terms, copy.terms, dates).dates, ...later };
   });
-  const steps = finer ?? Math.min(estimate?.steps ?? firstSteps(terms), mostSteps(level));
-  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms), steps);
-  const shifts = shiftOf(path, endsOf(dates, substeps));
-  const kinds = [path, ...(copies ?? [])].map((one) => controlKind(one, shifts !== undefined));
+  const shifts = shiftOf(path, endsOf(path, substeps));
+  const kinds = [path, ...moved].map((one) => controlKind(one, shifts !== undefined));
   const control = kinds.every((kind) => kind === kinds[0]) ? kinds[0] : "none";
-  const isFinal = isEarly(terms) || (estimate?.level === level && finer === undefined);
-  return { request, path, copies: isFinal ? copies : undefined, stream, substeps, control, shifts };
+  const common = { request, path, stream, substeps, control, shifts, fineness };
+  if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
+    return onCoarserSteps(common, steps);
+  const isFinal = isEarly(terms) || (estimate?.level === level && trial === 0);
+  return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
 }
 
-function keyOf({
-  request: { level, differences },
+const NO_COPIES = { copies: [], measures: [] } as const;
+
+function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.Steps): Job {
+  const copies = [2, 4].map((kept) => ({
+    ...job.path,
+    steps: stepping.coarser(steps, kept, isBridged(job.path.terms)),
+  }));
+  const measures = [
+    { name: STEPS.double, weights: [1, -1, 0] },
+    { name: STEPS.fourfold, weights: [0, 1, -1] },
+  ];
+  return { ...job, copies, measures };
+}
+
+/** The share of the accuracy that steps may take of it, and the most steps of a path. */
+const SHARE = 1 / 3;
+const MOST_STEPS = 1024;
+
+/**
+ * Returns the job with more steps if the error of its steps is too large, or if the bounds of its value are further apart
+ * than the noise and than a part of the accuracy; else none.
+ */
+function withFinerSteps(
+  { request, path, stream, substeps, fineness, measures }: Job,
+  settings: RequestSettings,
+): Job[] {
+  const { estimate, failure, terms, trade, level } = request;
+  const isStepped = stepping.isStepped(terms);
+  const isTrial = isStepped ? measures.some(({ name }) => name === STEPS.double) : measures.length === 0;
+  if (!isTrial || failure !== undefined || estimate === undefined) return [];
+  const { halfWidth = 0, errors, steps } = estimate;
+  const target = targetOf(terms, settings.accuracy);
+  const isTight = halfWidth <= Math.max(0.5 * (errors[0] - halfWidth), 0.05 * target);
+  if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
+  const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(level);
+  const by = isStepped ? 1 : BOUNDED.growth;
+  const isLast = substeps * 2 ** by > most || !settings.budget.allowsTimes(trade, 2 ** by);
+  return isLast ? [] : [jobOf(request, stream, undefined, fineness + by)];
+}
+
+function keyOfJob({
+  request: { level },
   path: { terms, dates },
   copies,
+  measures,
   control,
   shifts,
   substeps,
 }: Job): string {
-  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level].join(" ");
-  const measures = copies === undefined ? "" : differences!.measures.map(({ name }) => name).join(",");
-  return `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures}`;
+  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level];
+  const measured = measures.map(({ name, weights }) => [name, weights.length]);
+  const moved = copies.map((copy) => [copy.dates.length, modelKey(copy.terms), productKey(copy.terms)]);
+  return keyOf([modelKey(terms), productKey(terms), shape, measured, moved]);
 }
 
 /** The settings of a group that both engines take. */
@@ -222,9 +226,9 @@ interface SimulatedCopies {
 
 /** The moved copies of a group's paths, and what their values are multiplied by. */
 function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
-  const [{ copies, request, substeps, control }] = group;
-  if (copies === undefined) return undefined;
-  const all = group.map((job) => [job.path, ...job.copies!]);
+  const [{ copies, substeps, control, measures: asked }] = group;
+  if (asked.length === 0) return undefined;
+  const all = group.map((job) => [job.path, ...job.copies]);
   const known = all.map((paths) => paths.map(({ terms, spots }) => exactly(terms, spots)?.values[0]));
   const scales = all.map((paths, i) => paths.map((path, v) => (known[i][v] === undefined ? scaleOf(path) : 0)));
   const variants = copies.map((_, v) => {
@@ -232,10 +236,10 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
     return pathsOf(paths, substeps, control, group[0].path.terms);
   });
-  const weightOf = (i: number, m: number, v: number): number => group[i].request.differences!.measures[m].weights[v];
+  const weightOf = (i: number, m: number, v: number): number => group[i].measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
   const added = new Map<string, Float64Array>();
-  request.differences!.measures.forEach(({ name, weights }, m) => {
+  asked.forEach(({ name, weights }, m) => {
     measures[name] = weights.map((_, v) => Float64Array.from(group, (_one, i) => weightOf(i, m, v) * scales[i][v]));
     const sums = known.map((values, i) => values.reduce<number>((sum, x, v) => sum + weightOf(i, m, v) * (x ?? 0), 0));
     added.set(name, Float64Array.from(sums));
@@ -286,13 +290,48 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
   group.forEach((job, i) => {
-    const { request, path } = job;
-    request.estimate = {
-      ...estimateOf(job, result, freedom, i),
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.sensitivities, freedom, path, i) }),
-    };
-    request.failure = failureOf(result, i);
+    const found = copies && measuresOf(copies, result.sensitivities, freedom, job.path, i);
+    job.request.failure = failureOf(result, i);
+    job.request.estimate = answerOf(job, estimateOf(job, result, freedom, i), found, common);
   });
+}
+
+/** Returns the answer to a request: its estimate, with what is measured, and with the error of steps. */
+function answerOf(
+  { request, path, fineness, measures: asked }: Job,
+  estimate: PathEstimate,
+  measures: ReadonlyMap<string, Measured> | undefined,
+  { accuracy }: RequestSettings,
+): PathEstimate {
+  const { terms, level } = request;
+  const target = targetOf(terms, accuracy);
+  const isTrial = asked.some(({ name }) => name === STEPS.double);
+  const before = request.estimate?.steps;
+  const isFiner = fineness > (before?.fineness ?? 0);
+  const steps = isTrial ? { fineness, bias: stepBias(measures!) } : isFiner ? { fineness, bias: 0 } : before;
+  const leverage = leverageError(path);
+  // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
+  const isSmall = steps === undefined || steps.bias <= 0.5 * target;
+  const stepError = steps?.bias ?? 0;
+  return {
+    ...estimate,
+    errors: estimate.errors.map((error) => error + (isSmall ? stepError : 0)),
+    bias: leverage + (isSmall ? 0 : stepError),
+    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : WARNING.stepsLimited),
+    level,
+    ...(steps && { steps }),
+    ...(measures === undefined || isTrial ? {} : { measures }),
+  };
+}
+
+/**
+ * The error of steps, from paths with twice and four times as long ones. A scheme of order 1 has what lies between it
+ * and twice the step, one of order 2 a third of it; half of what lies between the coarser ones is no less.
+ */
+function stepBias(measures: ReadonlyMap<string, Measured>): number {
+  const [double, fourfold] = [STEPS.double, STEPS.fourfold].map((name) => measures.get(name)!);
+  const size = ({ value, error }: Measured): number => Math.abs(value) + error;
+  return Math.max(size(double), 0.5 * size(fourfold));
 }
 
 /** Returns why an instance has no value. */
@@ -311,7 +350,7 @@ const shiftColumns = (group: readonly Job[]) =>
   }));
 
 function estimateOf(
-  { request, path, shifts, control, substeps }: Job,
+  { path, shifts, control }: Job,
   result: MonteCarloResult,
   freedom: number,
   i: number,
@@ -322,10 +361,8 @@ function estimateOf(
   const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
-  const bias = scale * leverageError(path);
   const halfWidth = scale * result.halfWidth[i];
-  const estimate = { values: [value], errors: [error + halfWidth], bias, isSampled: true, level: request.level };
-  return { ...estimate, method: "montecarlo", steps: substeps, halfWidth };
+  return { values: [value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
@@ -340,21 +377,17 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     paths: PRICE_PATHS,
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
-  group.forEach(({ request, path }, i) => {
+  group.forEach((job, i) => {
+    const { request, path } = job;
     const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
     const { value, standardError, regression } = result;
     request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
-    request.estimate = {
-      values: [Math.max(value[i], now)],
-      errors: [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap],
-      bias: leverageError(path),
-      method: "montecarlo",
-      isSampled: true,
-      level: request.level,
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, path, i) }),
-    };
+    const errors = [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap];
+    const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
+    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, path, i);
+    request.estimate = answerOf(job, estimate, found, common);
   });
 }
 
