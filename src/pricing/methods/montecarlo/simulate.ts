@@ -308,7 +308,8 @@ function answerOf(
   const isTrial = asked.some(({ name }) => name === STEPS.double);
   const before = request.estimate?.steps;
   const isFiner = fineness > (before?.fineness ?? 0);
-  const steps = isTrial ? { fineness, bias: stepBias(measures!) } : isFiner ? { fineness, bias: 0 } : before;
+  const found = isTrial ? stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) : 0;
+  const steps = isTrial || isFiner ? { fineness, bias: found } : before;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
@@ -323,6 +324,9 @@ function answerOf(
     ...(measures === undefined || isTrial ? {} : { measures }),
   };
 }
+
+/** The factor on the error of steps where a volatility jumps: differences may cancel, and fall slowly. */
+const IRREGULAR = 4;
 
 /**
  * The error of steps, from paths with twice and four times as long ones. A scheme of order 1 has what lies between it
