@@ -28,14 +28,26 @@ export function barrierSettings(terms: Terms): CommonSettings {
   };
 }
 
-/** The number of steps to begin with where the bounds of a value depend on them. */
+/** The number of steps to begin with where the bounds of a value depend on them, the most, and those of all paths. */
 const FIRST_STEPS = 16;
+const MOST_STEPS = 1024;
+const ON_ALL_PATHS = 2 ** 26;
+
+/** The power of two by which steps grow. */
+export const GROWTH = 2;
+
+/** Returns the most steps of some number of paths whose value lies between bounds. */
+export const mostSteps = (paths: number): number => Math.min(Math.max(ON_ALL_PATHS / paths, FIRST_STEPS), MOST_STEPS);
+
+/** Returns the number of steps between dates that the bounds of a value ask for, doubled `fineness` times. */
+export const boundedSteps = (terms: Terms, fineness: number, paths: number): number =>
+  Math.min(firstSteps(terms) * 2 ** fineness, mostSteps(paths));
 
 /**
  * Returns the number of steps between dates to begin with. Paths leave a value between bounds, which more steps bring
  * together, where bridges of several underlyings depend on each other, or a rebate is paid at a breach within a step.
  */
-export function firstSteps(terms: Terms): number {
+function firstSteps(terms: Terms): number {
   if (terms.barriers.length === 0) return 1;
   const { monitoring, rebateAt } = barrierSettings(terms);
   if (monitoring === "dates") return 1;

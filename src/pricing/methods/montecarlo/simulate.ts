@@ -16,7 +16,7 @@ import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
-import { firstSteps } from "./barriers.ts";
+import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
@@ -30,6 +30,8 @@ import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
+
+const pathsOfLevel = (level: number): number => FIRST_PATHS * 2 ** level;
 
 /** Sobol' points in so many scramblings, where a path takes no more numbers than there are dimensions. */
 const SCRAMBLINGS = 16;
@@ -95,15 +97,6 @@ interface Job {
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
 
-/** The steps of paths whose value lies between bounds: the power of two by which they grow, how many there are at most, and on all paths. */
-const BOUNDED = { growth: 2, least: 16, most: 1024, onAll: 2 ** 26 } as const;
-
-const boundedSteps = (terms: Terms, fineness: number, level: number): number =>
-  Math.min(firstSteps(terms) * 2 ** fineness, mostSteps(level));
-
-const mostSteps = (level: number): number =>
-  Math.min(Math.max(BOUNDED.onAll / (FIRST_PATHS * 2 ** level), BOUNDED.least), BOUNDED.most);
-
 /** The measures of the error of steps, between paths and coarser ones. */
 const STEPS = { double: "steps 2", fourfold: "steps 4" } as const;
 
@@ -115,7 +108,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const isStepped = stepping.isStepped(terms);
   const substeps = isStepped
     ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
-    : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, level));
+    : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, pathsOfLevel(level)));
   const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
   const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
   const moved = (differences?.copies ?? []).map((copy): Path => {
@@ -167,8 +160,8 @@ function withFinerSteps(
   const target = targetOf(terms, settings.accuracy);
   const isTight = halfWidth <= Math.max(0.5 * (errors[0] - halfWidth), 0.05 * target);
   if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
-  const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(level);
-  const by = isStepped ? 1 : BOUNDED.growth;
+  const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(pathsOfLevel(level));
+  const by = isStepped ? 1 : GROWTH;
   const isLast = substeps * 2 ** by > most || !settings.budget.allowsTimes(trade, 2 ** by);
   return isLast ? [] : [jobOf(request, stream, undefined, fineness + by)];
 }
@@ -284,7 +277,7 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     control: "none",
     ...settings,
     ...(isSobol ? POINTS : {}),
-    paths: FIRST_PATHS * 2 ** first.level,
+    paths: pathsOfLevel(first.level),
     ...(shifts === undefined ? {} : { shifts: shiftColumns(group) }),
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
