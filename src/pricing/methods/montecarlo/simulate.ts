@@ -9,14 +9,13 @@ import {
   type Variant,
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
-import { biasOnPaths } from "../../plan/bump-sizes.ts";
+import { type Differences, withBias } from "../../plan/differences.ts";
 import { grouped, type Measured, type Request, type RequestSettings, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
-import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
@@ -85,10 +84,11 @@ function jobOf(request: Request<PathEstimate>, stream: number): Job {
   const { terms, spots, differences, estimate, level } = request;
   const dates = datesOf(terms);
   const path = { terms, spots: spots[0], dates };
-  const copies = differences?.copies.map((copy): Path => {
-    const isLater = copy.terms.expiry < terms.expiry;
-    return { ...copy, dates: isLater ? onLaterDates(terms, copy.terms, dates).dates : dates };
-  });
+  // No date passes within the step of theta, and paths with as many dates use the same random numbers.
+  const copies = differences?.copies.map((copy): Path => ({
+    ...copy,
+    dates: dates.map((date) => date - (terms.expiry - copy.terms.expiry)),
+  }));
   const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
   const shifts = shiftOf(path, endsOf(dates, substeps));
   const kinds = [path, ...(copies ?? [])].map((one) => controlKind(one, shifts !== undefined));
@@ -169,22 +169,20 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   return { variants, measures, added };
 }
 
-/** The measures of a path of a group. */
-const measuresOf = (
+/** The measures of entry i of a group, whose differences it has. */
+function measuresOf(
   { added }: SimulatedCopies,
   found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
   freedom: number,
-  path: Path,
+  { bias }: Differences,
   i: number,
-): ReadonlyMap<string, Measured> =>
-  new Map(
-    [...added].map(([name, sums]) => {
-      const { value, standardError } = found[name];
-      const whole = value[i] + sums[i];
-      const error = sensitivityError(standardError[i], freedom) + biasOnPaths(name, path.terms) * Math.abs(whole);
-      return [name, { value: whole, error }];
-    }),
-  );
+): ReadonlyMap<string, Measured> {
+  const sampled = Array.from(added, ([name, sums]): [string, Measured] => {
+    const { value, standardError } = found[name];
+    return [name, { value: value[i] + sums[i], error: sensitivityError(standardError[i], freedom) }];
+  });
+  return withBias(new Map(sampled), bias);
+}
 
 /** Estimates values, and then sensitivities, on as many paths as the level says: others of the group do not matter. */
 async function estimate(device: Device, group: readonly Job[], common: RequestSettings): Promise<void> {
@@ -205,10 +203,12 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
   group.forEach((job, i) => {
-    const { request, path } = job;
+    const { request } = job;
     request.estimate = {
       ...estimateOf(job, result, freedom, i),
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.sensitivities, freedom, path, i) }),
+      ...(copies === undefined
+        ? {}
+        : { measures: measuresOf(copies, result.sensitivities, freedom, request.differences!, i) }),
     };
     request.failure = failureOf(result, i);
   });
@@ -270,7 +270,9 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
       method: "montecarlo",
       isSampled: true,
       level: request.level,
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, path, i) }),
+      ...(copies === undefined
+        ? {}
+        : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, request.differences!, i) }),
     };
   });
 }
