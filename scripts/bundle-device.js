@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "build/device");
 const entries = {
-  suite: "test/device-report/main.ts",
+  suite: "tools/device-report/main.ts",
   bench: "bench/device/main.ts",
   "one-factor/alone": "bench/one-factor/alone.ts",
 };
@@ -22,7 +22,8 @@ function commitName() {
   if (process.env.FEYNKAC_COMMIT) return process.env.FEYNKAC_COMMIT;
   try {
     const changed =
-      git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", "test", ":!bench/results") !== "";
+      git("status", "--porcelain", "--untracked-files=no", "--", "src", "bench", "test", "tools", ":!bench/results") !==
+      "";
     return `${git("rev-parse", "--short=10", "HEAD")}${changed ? "+changes" : ""}`;
   } catch {
     return "unknown";
@@ -42,7 +43,7 @@ await build({
   platform: "node",
   target: "node20.19",
   // The emulator is compiled from its sources: it works in a checkout only.
-  external: [...Object.keys(peerDependencies), "./test/support/cuda-emulator/index.ts"],
+  external: [...Object.keys(peerDependencies), "./tools/cuda-emulator/index.ts"],
   banner: { js: `process.env.FEYNKAC_COMMIT ??= ${JSON.stringify(commitName())};` },
 });
 

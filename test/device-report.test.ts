@@ -8,10 +8,10 @@ import { z } from "zod";
 import { type Measurement, measurementSchema, resultFileName } from "../bench/harness.ts";
 import type { ConformanceCase } from "./conformance/case.ts";
 import { cases } from "./conformance/cases/index.ts";
-import type { Family } from "./device-report/check.ts";
-import { conformanceOf } from "./device-report/families/conformance.ts";
-import { parseOptions, type SuiteOptions } from "./device-report/options.ts";
-import { type Families, runSuite } from "./device-report/suite.ts";
+import type { Family } from "../tools/device-report/check.ts";
+import { conformanceOf } from "../tools/device-report/families/conformance.ts";
+import { parseOptions, type SuiteOptions } from "../tools/device-report/options.ts";
+import { type Families, runSuite } from "../tools/device-report/suite.ts";
 import { everything } from "./support/extent.ts";
 
 let folder: string;
@@ -26,7 +26,7 @@ const parsed = (file: string): Measurement[] =>
 
 describe("as a program", () => {
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, ["--import", "tsx", "test/device-report/main.ts", ...args], { encoding: "utf8" });
+    spawnSync(process.execPath, ["--import", "tsx", "tools/device-report/main.ts", ...args], { encoding: "utf8" });
 
   test("on the CPU: a table, records, and exit code 0", () => {
     const output = join(folder, "report.json");

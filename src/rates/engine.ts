@@ -2,6 +2,7 @@
 import { type Device, type DeviceBuffer, instancesThatFit, LaunchBuffers, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
+import { keyOf } from "../remembered.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { DATE_RECORD, NODE_ARRAYS, recursionKernel } from "./recursion.ts";
 import {
@@ -135,11 +136,10 @@ function launchesOf(
   sizesOf: (instance: ShortRateInstance) => RecursionSizes,
   realsOf: (sizes: RecursionSizes) => number,
 ): readonly Launch[] {
-  const groups = new Map<number, { members: number[]; sizes: RecursionSizes }>();
+  const groups = new Map<string, { members: number[]; sizes: RecursionSizes }>();
   for (let k = 0; k < instances.length; k++) {
     const sizes = sizesOf(instances[k]);
-    let key = sizes.mostDates;
-    for (const size of Object.values(sizes.room)) key = key * 2 ** 17 + size;
+    const key = keyOf(sizes);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { members: [k], sizes });
     else group.members.push(k);

@@ -4,6 +4,7 @@ import { hostReal, type Precision } from "../kernel/index.ts";
 import { INSTANT, valueAt } from "../market/index.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
+import { keyOf } from "../remembered.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "./terms.ts";
 
@@ -153,7 +154,8 @@ function launchesOf(device: Device, all: readonly Prepared[]): readonly (readonl
   for (const one of all) {
     const { market, mesh, logs } = one;
     const [nodes, steps] = [mesh.nodes, logs.length].map((n) => Math.ceil(2 * Math.log2(n)));
-    const key = `${market.diffusion.name} ${market.isFitted} ${nodes} ${steps}`;
+    // A diffusion is its functions: two of one name may have other formulas.
+    const key = keyOf([market.diffusion, market.isFitted, nodes, steps]);
     const own = groups.get(key) ?? [];
     groups.set(key, own);
     own.push(one);

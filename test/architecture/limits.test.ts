@@ -10,10 +10,14 @@ const MAX_LINES = 400;
 const MAX_WIDTH = 120;
 const MAX_PARAMETERS = 8;
 
-const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "src", "test", "bench", "scripts"], {
-  cwd: root,
-  encoding: "utf8",
-})
+const files = execFileSync(
+  "git",
+  ["ls-files", "-co", "--exclude-standard", "src", "test", "tools", "bench", "scripts"],
+  {
+    cwd: root,
+    encoding: "utf8",
+  },
+)
   .split("\n")
   .filter((path) => /\.[tj]s$/.test(path) && !path.includes("/fixtures/"));
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");

@@ -6,7 +6,7 @@ import { BookError } from "../../src/errors.ts";
 import { Peekable } from "../../src/cli/expected-work.ts";
 import { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf } from "../../src/pricing/index.ts";
 import { feynkac } from "./in-process.ts";
-import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,6 +1,6 @@
 /** The driver API as the emulator's tests use it: koffi, every argument a 64-bit number. */
 import koffi from "koffi";
-import { buildCudaEmulator, controlCudaEmulator, type CudaEmulatorControl } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator, controlCudaEmulator, type CudaEmulatorControl } from "../../tools/cuda-emulator/index.ts";
 
 export const SUCCESS = 0;
 export const INVALID_VALUE = 1;

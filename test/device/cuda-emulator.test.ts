@@ -1,7 +1,7 @@
 /** The CUDA emulator itself: kernels against closed forms, and the driver's behaviour that the back end relies on. */
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import {
   CAPTURE_INVALIDATED,
   CAPTURE_UNJOINED,

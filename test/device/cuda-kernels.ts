@@ -7,7 +7,7 @@ import {
   controlCudaEmulator,
   type CudaEmulatorControl,
   type CudaEmulatorPaths,
-} from "../support/cuda-emulator/index.ts";
+} from "../../tools/cuda-emulator/index.ts";
 import { openEmulatedCuda } from "../support/cuda.ts";
 
 export const affine = kernel({

@@ -8,7 +8,7 @@ import { quoteLog } from "../../src/device/cuda/program/quote.ts";
 import { targetOf } from "../../src/device/cuda/program/target.ts";
 import { devices, diagnoseCuda, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError, SpecError } from "../../src/errors.ts";
-import { buildCudaEmulator, controlCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator, controlCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 
 const emulated = await emulation();

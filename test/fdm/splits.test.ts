@@ -13,7 +13,7 @@ import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { counted, dealt, everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
-import { isSlow } from "../device-report/check.ts";
+import { isSlow } from "../../tools/device-report/check.ts";
 import { problems as knockIns } from "./knock-in-cases.ts";
 import {
   allowed,

@@ -14,7 +14,7 @@ import { openBook } from "../../src/runs/index.ts";
 import { kept } from "../cli/in-process.ts";
 import { stray } from "../device/cuda-kernels.ts";
 import { openEmulatedCuda } from "../support/cuda.ts";
-import { buildCudaEmulator, controlCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator, controlCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 
 const quotes = [0.2, 1.5].flatMap((expiry) =>
   [35, 42, 47, 50, 54, 60, 70].map((strike) => ({ expiry, strike, implied: 0.25 + 0.1 * Math.log(strike / 50) ** 2 })),

@@ -13,7 +13,7 @@ import {
   type Lognormal,
   piecesOf,
   survivingValue,
-} from "../properties/closed-forms.ts";
+} from "../../tools/properties/closed-forms.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { priced, trade } from "./reference.ts";
 import { barrier } from "./reference-barriers.ts";

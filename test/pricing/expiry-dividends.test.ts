@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseBook, priceBook } from "../../src/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { Random } from "../properties/random.ts";
-import { blackScholes, piecesOf, survivingValue } from "../properties/closed-forms.ts";
+import { Random } from "../../tools/properties/random.ts";
+import { blackScholes, piecesOf, survivingValue } from "../../tools/properties/closed-forms.ts";
 
 let device: Device;
 beforeAll(async () => void (device = await openDevice({ backend: "cpu" })));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseBook, priceBook, type TradeResult } from "../../src/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { blackScholes } from "../properties/closed-forms.ts";
+import { blackScholes } from "../../tools/properties/closed-forms.ts";
 
 let device: Device;
 beforeAll(async () => void (device = await openDevice({ backend: "cpu" })));

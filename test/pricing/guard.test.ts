@@ -12,10 +12,10 @@ import { priceBook } from "../../src/pricing/index.ts";
 import { termsOf } from "../../src/pricing/terms.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";
-import { blackScholes } from "../properties/closed-forms.ts";
-import { bookOf, type Contract } from "../properties/contract.ts";
-import { drawContract } from "../properties/generate.ts";
-import { Random } from "../properties/random.ts";
+import { blackScholes } from "../../tools/properties/closed-forms.ts";
+import { bookOf, type Contract } from "../../tools/properties/contract.ts";
+import { drawContract } from "../../tools/properties/generate.ts";
+import { Random } from "../../tools/properties/random.ts";
 import { trade } from "./reference.ts";
 
 const device = createCpuDevice({ threads: 1 });

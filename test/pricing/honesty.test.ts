@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook, readBook } from "../../src/index.ts";
 import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
-import { Random } from "../properties/random.ts";
+import { Random } from "../../tools/properties/random.ts";
 import { quantLibCases } from "./quantlib-cases.ts";
 
 /** An underlying and a currency for each option, since each has a spot and a rate of its own. */

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import type { Barrier } from "../../src/book/index.ts";
 import { constant } from "../../src/market/index.ts";
-import { blackScholes, survivingValue, piecesOf } from "../properties/closed-forms.ts";
+import { blackScholes, survivingValue, piecesOf } from "../../tools/properties/closed-forms.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { barrier } from "./reference-barriers.ts";
 import { priced, trade } from "./reference.ts";

@@ -3,10 +3,17 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseBook, type PricedTrade, SENSITIVITIES } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
-import { piecesOf, survivingValue } from "../properties/closed-forms.ts";
-import { bookOf, type Contract } from "../properties/contract.ts";
-import { contractOf, drawLevel, drawMarket, drawPayoff, drawRight, drawStrike } from "../properties/generate.ts";
-import { Random } from "../properties/random.ts";
+import { piecesOf, survivingValue } from "../../tools/properties/closed-forms.ts";
+import { bookOf, type Contract } from "../../tools/properties/contract.ts";
+import {
+  contractOf,
+  drawLevel,
+  drawMarket,
+  drawPayoff,
+  drawRight,
+  drawStrike,
+} from "../../tools/properties/generate.ts";
+import { Random } from "../../tools/properties/random.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

@@ -11,8 +11,8 @@ import {
   oneTouch,
   piecesOf,
   survivingValue,
-} from "./closed-forms.ts";
-import { cdf } from "./normal.ts";
+} from "../../tools/properties/closed-forms.ts";
+import { cdf } from "../../tools/properties/normal.ts";
 
 const model = ({ spot, rate, dividend_yield, volatility, maturity }: Case["params"]): Lognormal => ({
   spot,

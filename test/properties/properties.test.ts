@@ -6,10 +6,10 @@ import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { counted } from "../support/extent.ts";
-import { allProperties } from "./all.ts";
-import { KNOWN } from "./known.ts";
-import { findingText, reportText, run } from "./run.ts";
-import { verdictOn, verdictText, WITHIN } from "./verdict.ts";
+import { allProperties } from "../../tools/properties/all.ts";
+import { KNOWN } from "../../tools/properties/known.ts";
+import { findingText, reportText, run } from "../../tools/properties/run.ts";
+import { verdictOn, verdictText, WITHIN } from "../../tools/properties/verdict.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());

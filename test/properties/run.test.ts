@@ -3,11 +3,11 @@
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import type { Contract } from "./contract.ts";
-import { exact, type Property } from "./property.ts";
-import { findingText, reportText, run, type RunReport } from "./run.ts";
-import { allProperties } from "./all.ts";
-import { verdictOn, verdictText } from "./verdict.ts";
+import type { Contract } from "../../tools/properties/contract.ts";
+import { exact, type Property } from "../../tools/properties/property.ts";
+import { findingText, reportText, run, type RunReport } from "../../tools/properties/run.ts";
+import { allProperties } from "../../tools/properties/all.ts";
+import { verdictOn, verdictText } from "../../tools/properties/verdict.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

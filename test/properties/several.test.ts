@@ -5,8 +5,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { counted } from "../support/extent.ts";
-import { findingText } from "./run.ts";
-import { familyTable, runFamily, severalFamilies } from "./several.ts";
+import { findingText } from "../../tools/properties/run.ts";
+import { familyTable, runFamily, severalFamilies } from "../../tools/properties/several.ts";
 
 const TRADES = counted("FEYNKAC_TRADES_OF_SEVERAL", 20, 40);
 

@@ -14,7 +14,7 @@ import {
   randomSpec,
 } from "../../src/random/index.ts";
 import { GENERATORS } from "../../src/random/spec.ts";
-import { isSlow } from "../device-report/check.ts";
+import { isSlow } from "../../tools/device-report/check.ts";
 import { disposeAll, openTestDevices, type TestDevice } from "../support/devices.ts";
 import { dealt } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";

@@ -2,7 +2,7 @@
 import { createCudaDevice, type CudaDevice, type CudaDeviceOptions } from "../../src/device/cuda/index.ts";
 import { cudaMayBeHere } from "../../src/device/cuda/library/driver-places.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
-import { buildCudaEmulator } from "./cuda-emulator/index.ts";
+import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import { isRequired } from "./required.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openEmulatedCuda } from "./cuda.ts";
-import { buildCudaEmulator } from "./cuda-emulator/index.ts";
+import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import { isRequired } from "./required.ts";
 
 afterEach(() => vi.unstubAllEnvs());

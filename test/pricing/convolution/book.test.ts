@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, readBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
-import { blackScholes } from "../../properties/closed-forms.ts";
+import { blackScholes } from "../../../tools/properties/closed-forms.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
 import { readFixture } from "../../support/fixtures.ts";
 

@@ -2,9 +2,9 @@
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { counted } from "../../support/extent.ts";
-import { FAMILIES } from "./families.ts";
-import { checkFamily, coverageOf, ratioOf } from "./price.ts";
-import { checkSensitivities, excessOf } from "./sensitivities.ts";
+import { FAMILIES } from "../../../tools/properties/assets/families.ts";
+import { checkFamily, coverageOf, ratioOf } from "../../../tools/properties/assets/price.ts";
+import { checkSensitivities, excessOf } from "../../../tools/properties/assets/sensitivities.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

@@ -1,8 +1,8 @@
 /** Every case of the conformance suite, against the interpreter. */
-import { type ConformanceCase } from "../../conformance/case.ts";
-import { cases } from "../../conformance/cases/index.ts";
-import { judgeCase } from "../../conformance/run.ts";
-import { PAIR_UNIT, unitOf } from "../../kernel/math-accuracy.ts";
+import { type ConformanceCase } from "../../../test/conformance/case.ts";
+import { cases } from "../../../test/conformance/cases/index.ts";
+import { judgeCase } from "../../../test/conformance/run.ts";
+import { PAIR_UNIT, unitOf } from "../../../test/kernel/math-accuracy.ts";
 import type { Check, Family, Target } from "../check.ts";
 
 export const conformanceOf =

@@ -2,7 +2,7 @@
  * A CUDA driver and an NVRTC for machines that have neither: two shared libraries with the real ones' binary interface,
  * which compile kernels with g++ and run them on the CPU. What they show and what they cannot show: README.md.
  */
-import { isRequired } from "../required.ts";
+import { isRequired } from "../../test/support/required.ts";
 import { buildLibraries, type CudaEmulatorOptions, type CudaEmulatorPaths } from "./build.ts";
 
 export type { CudaEmulatorOptions, CudaEmulatorPaths } from "./build.ts";

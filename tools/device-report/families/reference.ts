@@ -6,8 +6,8 @@ import {
   type ReferenceError,
   referenceErrors,
   solvableTrades,
-} from "../../pricing/reference-errors.ts";
-import { type ReferenceTrade, referenceTrades } from "../../pricing/reference.ts";
+} from "../../../test/pricing/reference-errors.ts";
+import { type ReferenceTrade, referenceTrades } from "../../../test/pricing/reference.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Context, type Family, type Group, once, some, type Target } from "../check.ts";
 

@@ -8,7 +8,7 @@ import { createCudaDevice, diagnoseCuda } from "../../src/device/cuda/index.ts";
 import type { BackendName, Device } from "../../src/device/device.ts";
 import type { WebGpuDevice } from "../../src/device/webgpu/index.ts";
 import type { Precision } from "../../src/kernel/index.ts";
-import { openWebGpuHere } from "../support/webgpu.ts";
+import { openWebGpuHere } from "../../test/support/webgpu.ts";
 import type { Target } from "./check.ts";
 
 /** A device that is here. */
@@ -92,7 +92,7 @@ export async function useCudaEmulator(): Promise<void> {
 
 async function buildEmulator(): Promise<{ readonly driver: string; readonly nvrtc: string } | undefined> {
   try {
-    const { buildCudaEmulator } = await import("../support/cuda-emulator/index.ts");
+    const { buildCudaEmulator } = await import("../cuda-emulator/index.ts");
     return await buildCudaEmulator();
   } catch (cause) {
     throw new Error(`--cuda-emulator: works in a checkout, with g++: ${messageOf(cause)}`, { cause });

@@ -2,10 +2,10 @@
  * Greeks of the European reference cases against their published values, and trades with formulas against the CPU in
  * f64.
  */
-import { FORMULA_TOLERANCE, formulas } from "../../pricing/formula-trades.ts";
-import { GREEKS, type GreekError, greekErrors } from "../../pricing/greek-errors.ts";
-import { results } from "../../pricing/reference.ts";
-import type { ComparedMethod } from "../../pricing/reference-errors.ts";
+import { FORMULA_TOLERANCE, formulas } from "../../../test/pricing/formula-trades.ts";
+import { GREEKS, type GreekError, greekErrors } from "../../../test/pricing/greek-errors.ts";
+import { results } from "../../../test/pricing/reference.ts";
+import type { ComparedMethod } from "../../../test/pricing/reference-errors.ts";
 import { type Check, type Family, type Group, once, type Target, type Verdict } from "../check.ts";
 import { compiledAs } from "../compiled-as.ts";
 

@@ -21,7 +21,7 @@ import {
   solved,
   strangers,
   TOLERANCE,
-} from "../../fdm/split-cases.ts";
+} from "../../../test/fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import {
   type Check,

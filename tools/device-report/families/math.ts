@@ -13,7 +13,7 @@ import {
   unitOf,
   worstError,
   wrongSpecials,
-} from "../../kernel/math-accuracy.ts";
+} from "../../../test/kernel/math-accuracy.ts";
 import { type Check, compileOptions, type Context, type Family, type Group, some, type Target } from "../check.ts";
 
 export const math: Family = (target, context) => {
