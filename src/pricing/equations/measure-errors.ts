@@ -22,8 +22,8 @@ interface ErrorSigns {
 /** The share of a standard deviation over which the error of a value changes as much as it is large. */
 const SHARE = 0.5;
 /**
- * Where a correlation is ±1 but for a little, there is no diffusion across, and mixed derivatives are off by up to 6 % of
- * themselves (an exchange option against Margrabe's formula).
+ * Where a correlation is ±1 but for a little, there is no diffusion across, and mixed derivatives are off by up to 6 %
+ * (an exchange option against Margrabe's formula).
  */
 const NEAR_END = 1e-3;
 const AT_END = 0.1;

@@ -1,4 +1,4 @@
-/** The places where the value of a trade bends, in its spots and in time, which the moves of differences keep clear of. */
+/** The places where the value of a trade bends, in its spots and in time, and which differences keep clear of. */
 import type { Volatility } from "../../market/index.ts";
 import { totalVariance } from "../equations/domain.ts";
 import { varianceAt } from "../rights/factors.ts";
@@ -50,8 +50,8 @@ export function lastReading({ payoff, expiry }: Terms): number {
 }
 
 /**
- * Returns the standard deviation of what the payoff is a function of, relative to a spot: of an average its logarithm's,
- * in which a step counts as often as fixings come after it; of all others that of the spot at the last reading.
+ * Returns the standard deviation of what the payoff is a function of, relative to a spot: of an average that of its
+ * logarithm, in which a step counts as often as fixings come after it; else that of the spot at the last reading.
  */
 export function widthOf(terms: Terms, asset: number, spot: number): number {
   const { payoff, assets } = terms;

@@ -25,6 +25,9 @@ const TIME_STEP = { event: 0.5, bend: 5e-3 } as const;
 /** A move of rates, and the most that it may move the forward of the last date by, in standard deviations. */
 const RATE = 1e-3;
 const RATE_DEVIATIONS = 0.1;
+/** The share of its distance to 0 that a rate moves by at most on meshes with early exercise, and the least move. */
+const CLEAR = 0.9;
+const MIN_RATE = 1e-3;
 /** The moves of volatilities on grids, on trees, and on paths: there at most, and relative to the volatility. */
 const VOLATILITY = { grid: 2e-3, tree: 0.01, path: 0.01, pathRelative: 0.03 } as const;
 /** The moves of correlations: to both sides and to one side on grids, and on paths. */
@@ -69,8 +72,10 @@ export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): 
   const wide = precision === "f32" ? 2.5 : 1;
   // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are curved
   // in them. And where volatility is little, no further than a tenth of a standard deviation, of the forward.
-  const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002) * wide;
-  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry));
+  const ofYear = Math.min(Math.max(0.004 / Math.sqrt(expiry), 0.002), 0.006) * wide;
+  // And not across 0, where the exercise of puts begins, if there is some way to it.
+  const nearest = Math.min(...problem.rates.values.map(Math.abs));
+  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry), Math.max(CLEAR * nearest, MIN_RATE));
   return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
 }
 

@@ -46,7 +46,7 @@ export interface BumpSizes {
   readonly bias?: Bias;
 }
 
-/** A function for the error that bump sizes leave in a sensitivity, from all sensitivities by name, 0 for unknown ones. */
+/** A function for the error that bump sizes leave in a sensitivity, from the sizes of all; unknown ones are 0. */
 export type Bias = (measure: string, found: (measure: string) => number) => number;
 
 /**
