@@ -177,9 +177,20 @@ function checkBefore(exercise: RatesExercise, end: number, what: string, place: 
   throw new BookError(place(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
 }
 
-/** Checks that a swap is entered at or before its start, or at the start of a period. */
+/**
+ * Checks that a swap is entered at or before its start, or at the start of a period: within a period the two legs would
+ * be settled with interest that depends on the rate at its start.
+ */
 function checkResets(exercise: RatesExercise, periods: readonly Period[], place: Place): void {
-  if (exercise.kind === "american") return;
+  if (exercise.kind === "american") {
+    const [{ start }] = periods;
+    if (exercise.to <= start + INSTANT) return;
+    throw new BookError(
+      place("exercise"),
+      `expected an American right that ends by the swap's start, ${yearsText(Math.max(start, 0))} from asOf, got one up ` +
+        `to ${yearsText(exercise.to)}; write the starts of periods as a list of dates`,
+    );
+  }
   const between = exercise.times.find(
     (time) => time > periods[0].start && !periods.some(({ start }) => Math.abs(start - time) < INSTANT),
   );

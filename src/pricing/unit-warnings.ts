@@ -6,13 +6,30 @@ import { power } from "../elementary.ts";
 const MAX_RATE = 1;
 const MAX_VOLATILITY = 5;
 
-/** Returns warnings about market inputs of a trade that look like percentages where decimals are expected. */
-export function unitWarnings({ underlying, volatility, assets }: Trade): string[] {
-  const warnings: string[] = [];
+/**
+ * Whole numbers of years from here on were probably meant in days. Dates and tenors are hardly ever whole years. Bonds
+ * live longer than options.
+ */
+const MIN_DAYS = { option: 25, rates: 90 } as const;
+
+/** Returns warnings about inputs of a trade that were probably meant in another unit or at another time of day. */
+export function unitWarnings({ expiry, underlying, volatility, assets }: Trade): string[] {
+  const warnings = expiryWarnings(expiry);
   warn(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
   if (assets === undefined) warnOfAsset(warnings, underlying, volatility);
   else for (const asset of assets) warnOfAsset(warnings, asset.underlying, asset.volatility);
   return warnings;
+}
+
+/** Returns warnings about a time to expiry in years that was probably meant in days, or later on the day of `asOf`. */
+export function expiryWarnings(expiry: number, kind: keyof typeof MIN_DAYS = "option"): string[] {
+  if (expiry === 0)
+    return [
+      "expiry is asOf itself, so the value is the payoff today; a date without a time means the time of day of asOf: " +
+        'if it expires later that day, write the instant, "2026-11-20T16:00:00Z"',
+    ];
+  if (expiry < MIN_DAYS[kind] || !Number.isInteger(expiry)) return [];
+  return [`expiry is ${expiry} years; if days were meant, write "${expiry}D"`];
 }
 
 function warnOfAsset(warnings: string[], { name, spot, dividends }: Underlying, volatility: Volatility): void {

@@ -174,8 +174,8 @@ export const latticeKernel = kernel({
         flow--;
       }
       const hasRight = date >= firstDate && dates[date * env.DATE_WIDTH] > time - 0.5;
-      const floor = hasRight ? dates[date * env.DATE_WIDTH + 2] : -env.NO_PRICE;
-      const cap = hasRight ? dates[date * env.DATE_WIDTH + 3] : env.NO_PRICE;
+      const floor = hasRight ? dates[date * env.DATE_WIDTH + 3] : -env.NO_PRICE;
+      const cap = hasRight ? dates[date * env.DATE_WIDTH + 4] : env.NO_PRICE;
       if (hasRight) date--;
       let own = i < periods ? work[origin + (LOWEST + i) * block] : 0.0;
       const spread = i < periods ? work[origin + (FACTOR + i) * block] : 1.0;

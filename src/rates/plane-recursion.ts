@@ -15,12 +15,15 @@ export const PLANE_MARKET = 5;
 /** Nodes of a plane, row by row. */
 const Plane = record({ rows: i32, lowU: real, stepU: real, columns: i32, lowV: real, stepV: real });
 
-/** The expectation over independent steps of deviation 1 along u and v from the point (u, v): a sum over rows. */
+/**
+ * The expectation over independent steps of deviation 1 along u and v from the point (u, v): a sum over rows, with
+ * `reach` deviations along u and `reachV` along v.
+ */
 const planeSum = fn({
   name: "planeSum",
-  params: { room: Room, plane: Plane, u: real, v: real, reach: real },
+  params: { room: Room, plane: Plane, u: real, v: real, reach: real, reachV: real },
   env: { gaussianSum, NORM: 1 / Math.sqrt(2 * Math.PI) },
-  body({ room, plane: { rows, lowU, stepU, columns, lowV, stepV }, u, v, reach }, gpu, { gaussianSum, NORM }) {
+  body({ room, plane: { rows, lowU, stepU, columns, lowV, stepV }, u, v, reach, reachV }, gpu, { gaussianSum, NORM }) {
     const middle = (u - lowU) / stepU;
     const half = reach / stepU;
     const first = gpu.i32(Math.min(Math.max(Math.ceil(middle - half), 0), gpu.real(rows - 1)));
@@ -29,7 +32,7 @@ const planeSum = fn({
     let sum = 0.0;
     for (let i = first; i <= last; i++) {
       const distance = (gpu.real(i) - middle) * stepU;
-      const row = gaussianSum({ room, from: i * columns, nodes: columns, centre, deviation: 1 / stepV, reach });
+      const row = gaussianSum({ room, from: i * columns, nodes: columns, centre, deviation: 1 / stepV, reach: reachV });
       sum += Math.exp(-0.5 * distance * distance) * row;
     }
     return sum * NORM * stepU;
@@ -128,6 +131,7 @@ export const planeKernel = kernel({
     let nextTime = NO_PRICE;
     let dx = 1.0;
     let dy = 1.0;
+    let reachV = reach;
     const isNow = dateCount > 0 && dates[firstDate * DATE_WIDTH] <= 0;
     const last = isNow ? 0 : -1;
     for (let k = dateCount - 1; k >= last; k--) {
@@ -166,7 +170,7 @@ export const planeKernel = kernel({
             const x = dx * (frame.xu * u + frame.xv * v);
             const y = dy * (frame.yu * u + frame.yv * v);
             const mean = env.within({ frame: nextFrame, x, y });
-            held = env.planeSum({ room, plane: next, u: mean.u, v: mean.v, reach });
+            held = env.planeSum({ room, plane: next, u: mean.u, v: mean.v, reach, reachV });
           }
           const node = origin + (i * plane.columns + j) * block;
           work[node + capacity * block] = held;
@@ -175,16 +179,17 @@ export const planeKernel = kernel({
         }
       }
 
-      const floor = hasRight ? dates[date + 2] : -NO_PRICE;
-      const cap = hasRight ? dates[date + 3] : NO_PRICE;
+      const floor = hasRight ? dates[date + 3] : -NO_PRICE;
+      const cap = hasRight ? dates[date + 4] : NO_PRICE;
       const hasFloor = floor > -NO_PRICE;
       const hasCap = cap < NO_PRICE;
-      const settlement = hasRight ? dates[date + 1] : time;
       // Payments of the holder until the next date, and what is exchanged at exercise; the last payment is the price.
       for (let part = 0; part < 3; part++) {
         const isHeld = part === 0;
         const isThere = isHeld ? side === 0 : part === 1 ? hasFloor : hasCap;
         const payments = isThere ? flowCount + 1 : 0;
+        const settlement = hasRight ? dates[date + (part === 2 ? 2 : 1)] : time;
+        const bond = firstBond + flowCount + 2 * Math.max(k, 0) + (part === 2 ? 1 : 0);
         for (let p = 0; p < payments; p++) {
           const isPrice = p === flowCount;
           const flow = (firstFlow + Math.min(p, flowCount - 1)) * FLOW_WIDTH;
@@ -197,7 +202,7 @@ export const planeKernel = kernel({
             const gx = env.decayIntegral(a, t - time) - wx;
             const gy = env.decayIntegral(b, t - time) - wy;
             const spread = gx * gx * covariance.xx + 2 * gx * gy * covariance.xy + gy * gy * covariance.yy;
-            const log = bonds[firstBond + (isPrice ? flowCount + Math.max(k, 0) : p)] - 0.5 * spread;
+            const log = bonds[isPrice ? bond : firstBond + p] - 0.5 * spread;
             const difference = gx * frame.xv + gy * frame.yv;
             const across = gx * frame.xu + gy * frame.yu;
             for (let i = 0; i < plane.rows; i++) {
@@ -210,8 +215,7 @@ export const planeKernel = kernel({
       }
       for (let i = 0; i < plane.rows; i++) {
         const from = i * plane.columns;
-        const isForced = floor >= cap;
-        env.exercise({ room, table, capacity, from, count: plane.columns, hasFloor, hasCap, isForced });
+        env.exercise({ room, table, capacity, from, count: plane.columns, hasFloor, hasCap });
       }
 
       next = {
@@ -224,6 +228,7 @@ export const planeKernel = kernel({
       };
       nextFrame = { xu: frame.xu, xv: frame.xv, yu: frame.yu, yv: frame.yv };
       nextTime = time;
+      reachV = env.reachOf({ reach, growth: wx * frame.xv + wy * frame.yv });
       dx = isToday ? 1.0 : work[at + 7 * block];
       dy = isToday ? 1.0 : work[at + 8 * block];
     }

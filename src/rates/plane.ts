@@ -2,7 +2,7 @@
 import { fn, i32, read, real, record } from "../kernel/index.ts";
 import { decayIntegral } from "./gaussian.ts";
 import { nodesAt } from "./recursion.ts";
-import { MIN_VOLATILITY } from "./terms.ts";
+import { MIN_VOLATILITY, MOST_GROWTH } from "./terms.ts";
 
 /** The parameters a, σ, b, η, ρ of a market start at `start`. */
 export const PlaneMarket = record({ parameters: read(real), start: i32 });
@@ -11,21 +11,24 @@ export const Covariance = record({ xx: real, xy: real, yy: real });
 /** The coordinates u and v of a date: x = xu·u + xv·v, y = yu·u + yv·v. */
 export const Frame = record({ xu: real, xv: real, yu: real, yv: real });
 
+/** The least share of a step's variance of y that does not depend on x: a plane must not become a line. */
+export const LEAST_OWN = 1e-10;
+
 /** The covariance that a step of some years adds. */
 export const stepCovariance = fn({
   name: "stepCovariance",
   params: { market: PlaneMarket, years: real },
-  env: { decayIntegral, MIN_VOLATILITY },
-  body({ market: { parameters, start }, years }, _gpu, { decayIntegral, MIN_VOLATILITY }) {
+  env: { decayIntegral, MIN_VOLATILITY, LEAST_OWN },
+  body({ market: { parameters, start }, years }, _gpu, { decayIntegral, MIN_VOLATILITY, LEAST_OWN }) {
     const a = parameters[start];
     const b = parameters[start + 2];
     const sigma = Math.max(parameters[start + 1], MIN_VOLATILITY);
     const eta = Math.max(parameters[start + 3], MIN_VOLATILITY);
-    return {
-      xx: sigma * sigma * decayIntegral(2 * a, years),
-      xy: parameters[start + 4] * sigma * eta * decayIntegral(a + b, years),
-      yy: eta * eta * decayIntegral(2 * b, years),
-    };
+    const xx = sigma * sigma * decayIntegral(2 * a, years);
+    const xy = parameters[start + 4] * sigma * eta * decayIntegral(a + b, years);
+    const yy = eta * eta * decayIntegral(2 * b, years);
+    // The variances of all steps add up to the state's, so that each of them needs the share.
+    return { xx, xy, yy: Math.max(yy, (1 + LEAST_OWN) * ((xy / Math.max(xx, 1e-30)) * xy)) };
   },
 });
 
@@ -37,10 +40,11 @@ export const stepCovariance = fn({
 export const frameOf = fn({
   name: "frameOf",
   params: { step: Covariance, wx: real, wy: real },
-  body({ step: { xx, xy, yy }, wx, wy }) {
+  env: { LEAST_OWN },
+  body({ step: { xx, xy, yy }, wx, wy }, _gpu, { LEAST_OWN }) {
     const first = Math.sqrt(xx);
     const along = xy / first;
-    const second = Math.sqrt(Math.max(yy - along * along, 1e-10 * yy));
+    const second = Math.sqrt(Math.max(yy - along * along, 0.5 * LEAST_OWN * yy));
     const c = first * wx + along * wy;
     const s = second * wy;
     const length = Math.max(Math.sqrt(c * c + s * s), 1e-30);
@@ -100,8 +104,9 @@ export const planeNodes = fn({
     rows: i32,
     columns: i32,
   },
-  env: { nodesAt, spreadIn, ROWS },
-  body({ frame, covariance, next, wx, wy, density, reach, rows, columns }, _gpu, { nodesAt, spreadIn, ROWS }) {
+  env: { nodesAt, spreadIn, ROWS, MOST_GROWTH },
+  body({ frame, covariance, next, wx, wy, density, reach, rows, columns }, _gpu, env) {
+    const { nodesAt, spreadIn, ROWS, MOST_GROWTH } = env;
     const { xu, xv, yu, yv } = frame;
     const spread = spreadIn({ frame, covariance });
     const after = spreadIn({ frame, covariance: next });
@@ -117,7 +122,7 @@ export const planeNodes = fn({
     });
     const v = nodesAt({
       variance: spread.v,
-      width: Math.min(1, Math.sqrt(after.v)) / density,
+      width: Math.min(1, Math.sqrt(after.v), MOST_GROWTH / Math.max(Math.abs(wx * xv + wy * yv), 1e-30)) / density,
       difference: (xu * my - yu * mx) / (determinant * Math.max(spread.v, 1e-30)),
       reach,
       capacity: columns,

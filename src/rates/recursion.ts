@@ -2,7 +2,7 @@
 import { bool, fn, i32, kernel, read, real, record, write } from "../kernel/index.ts";
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 import { correctKink, Room } from "./kink.ts";
-import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, MARKET_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
+import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, MARKET_WIDTH, MOST_GROWTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
 import { gaussianSum } from "./transition.ts";
 
 /** The number of arrays of node values: the value, the value if held, the floor, the cap. */
@@ -49,39 +49,39 @@ export const nodesAt = fn({
   },
 });
 
-/** The difference whose sign decides on a right: cap − held, or held − floor. */
+/**
+ * The deviations of a step that its integral includes, where the logarithms of payments change by `growth` in one of
+ * them: a payment e^{g·z} has its weight about z = g. Up to half a deviation is within what `reach` leaves.
+ */
+export const reachOf = fn({
+  name: "reachOf",
+  params: { reach: real, growth: real },
+  body: ({ reach, growth }) => reach + Math.max(Math.abs(growth) - 0.5, 0),
+});
+
+/** One of three values at a node, held, floor and cap, less another: `more` and `less` are their arrays, from 1 on. */
 const differenceAt = fn({
   name: "differenceAt",
-  params: { room: Room, capacity: i32, j: i32, isCap: bool },
-  body({ room: { work, origin, block }, capacity, j, isCap }) {
+  params: { room: Room, capacity: i32, j: i32, more: i32, less: i32 },
+  body({ room: { work, origin, block }, capacity, j, more, less }) {
     const here = origin + j * block;
-    const held = work[here + capacity * block];
-    const other = work[here + (isCap ? 3 : 2) * capacity * block];
-    return isCap ? other - held : held - other;
+    return work[here + more * capacity * block] - work[here + less * capacity * block];
   },
 });
 
 /**
  * The value at `count` nodes of a line that starts at `from`, once who has the rights has decided:
  *
- *   V = held − max(held − cap, 0) + max(floor − held, 0),
+ *   V = max(min(held, cap), floor),
  *
- * each kink corrected, unless the floor is above the cap, and V the floor.
+ * each kink corrected: that of held and cap, and that of held and floor, where the floor is below the cap; that of floor
+ * and cap, which are settled at different times, where both are below what is held.
  */
 export const exercise = fn({
   name: "exercise",
-  params: {
-    room: Room,
-    table: read(real),
-    capacity: i32,
-    from: i32,
-    count: i32,
-    hasFloor: bool,
-    hasCap: bool,
-    isForced: bool,
-  },
+  params: { room: Room, table: read(real), capacity: i32, from: i32, count: i32, hasFloor: bool, hasCap: bool },
   env: { correctKink, differenceAt },
-  body({ room, table, capacity, from, count, hasFloor, hasCap, isForced }, gpu, { correctKink, differenceAt }) {
+  body({ room, table, capacity, from, count, hasFloor, hasCap }, gpu, { correctKink, differenceAt }) {
     const { work, origin, block } = room;
     const g = gpu.privateReal(8);
     for (let j = from; j < from + count; j++) {
@@ -91,16 +91,28 @@ export const exercise = fn({
       if (hasFloor) best = Math.max(best, work[here + 2 * capacity * block]);
       work[here] = best;
     }
-    for (let part = 0; part < 2; part++) {
-      const isCap = part === 0;
-      const isThere = !(hasCap && isForced) && (isCap ? hasCap : hasFloor);
+    const HELD = 1;
+    const FLOOR = 2;
+    const CAP = 3;
+    for (let part = 0; part < 3; part++) {
+      const isThere = part === 0 ? hasCap : part === 1 ? hasFloor : hasFloor && hasCap;
+      const more = part === 0 ? CAP : part === 1 ? HELD : FLOOR;
+      const less = part === 0 ? HELD : part === 1 ? FLOOR : CAP;
+      // A kink of two counts where the third decides nothing: floor < cap, or both of them below what is held.
+      const above = part === 2 ? HELD : CAP;
+      const below = part === 2 ? CAP : FLOOR;
       const end = isThere ? from + count - 4 : 0;
       let previous = 0.0;
       for (let j = from + 3; j < end; j++) {
-        const difference = differenceAt({ room, capacity, j, isCap });
+        const difference = differenceAt({ room, capacity, j, more, less });
         if (j > from + 3 && difference > 0 !== previous > 0) {
-          for (let i = 0; i < 8; i++) g[i] = differenceAt({ room, capacity, j: j - 4 + i, isCap });
-          correctKink({ room, table, g, to: 0, at: j - 1, factor: isCap ? -1.0 : 1.0 });
+          const share = previous / (previous - difference);
+          const before = differenceAt({ room, capacity, j: j - 1, more: above, less: below });
+          const after = differenceAt({ room, capacity, j, more: above, less: below });
+          if (!(hasFloor && hasCap) || before + share * (after - before) > 0) {
+            for (let i = 0; i < 8; i++) g[i] = differenceAt({ room, capacity, j: j - 4 + i, more, less });
+            correctKink({ room, table, g, to: 0, at: j - 1, factor: part === 0 ? -1.0 : 1.0 });
+          }
         }
         previous = difference;
       }
@@ -128,7 +140,7 @@ export const recursionParams = {
 
 const sizes = { NODE_ARRAYS, TRADE_WIDTH, FLOW_WIDTH, DATE_WIDTH, INSTANCE_WIDTH, NO_PRICE } as const;
 /** The functions, and the sizes of records, that the kernels of recursions in one and in two factors use. */
-export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise } as const;
+export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise, reachOf } as const;
 
 /**
  * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
@@ -153,7 +165,7 @@ export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise } as
 export const recursionKernel = kernel({
   name: "short-rate recursion",
   params: { ...recursionParams, capacity: i32, markets: read(i32) },
-  env: { ...recursionEnv, gaussianSum, nodesAt, stepVariance, DATE_RECORD, MARKET_WIDTH },
+  env: { ...recursionEnv, gaussianSum, nodesAt, stepVariance, DATE_RECORD, MARKET_WIDTH, MOST_GROWTH },
   body(given, gpu, env) {
     const { count, block, capacity, mostDates, density, reach, table, work, output } = given;
     const { instances, trades, flows, dates, markets, parameters, bonds } = given;
@@ -194,11 +206,12 @@ export const recursionKernel = kernel({
       before = time;
     }
 
-    // Of the date after the one at hand: its nodes, its time, the decay and the deviation over the step to it.
+    // Of the date after the one at hand: its nodes, its time, the decay, the deviation and the reach of the step to it.
     let next = { count: 1, low: 0.0, step: 1.0 };
     let nextTime = NO_PRICE;
     let decay = 1.0;
     let deviation = 0.0;
+    let stepReach = reach;
     const isNow = dateCount > 0 && dates[firstDate * DATE_WIDTH] <= 0;
     const last = isNow ? 0 : -1;
     for (let k = dateCount - 1; k >= last; k--) {
@@ -211,30 +224,39 @@ export const recursionKernel = kernel({
       const before = isToday ? 0.0 : Math.sqrt(work[record + block]);
       const hasNext = nextTime < NO_PRICE;
       const weight = env.decayIntegral(a, terminal - time);
-      const width = (hasNext ? Math.min(before, deviation / decay) : before) / density;
+      const shortest = hasNext ? Math.min(before, deviation / decay) : before;
+      const width = Math.min(shortest, env.MOST_GROWTH / Math.max(Math.abs(weight), 1e-30)) / density;
       const nodes = env.nodesAt({ variance, width, difference: weight, reach, capacity });
       for (let j = 0; j < nodes.count; j++) {
         const mean = decay * (nodes.low + gpu.real(j) * nodes.step);
         let held = 0.0;
         if (hasNext) {
           const centre = (mean - next.low) / next.step;
-          held = env.gaussianSum({ room, from: 0, nodes: next.count, centre, deviation: deviation / next.step, reach });
+          held = env.gaussianSum({
+            room,
+            from: 0,
+            nodes: next.count,
+            centre,
+            deviation: deviation / next.step,
+            reach: stepReach,
+          });
         }
         work[origin + (HELD + j) * block] = held;
         work[origin + (FLOOR + j) * block] = 0.0;
         work[origin + (CAP + j) * block] = 0.0;
       }
 
-      const floor = hasRight ? dates[date + 2] : -NO_PRICE;
-      const cap = hasRight ? dates[date + 3] : NO_PRICE;
+      const floor = hasRight ? dates[date + 3] : -NO_PRICE;
+      const cap = hasRight ? dates[date + 4] : NO_PRICE;
       const hasFloor = floor > -NO_PRICE;
       const hasCap = cap < NO_PRICE;
-      const settlement = hasRight ? dates[date + 1] : time;
       // Payments of the holder until the next date, and what is exchanged at exercise; the last payment is the price.
       for (let part = 0; part < 3; part++) {
         const isHeld = part === 0;
         const isThere = isHeld ? side === 0 : part === 1 ? hasFloor : hasCap;
         const payments = isThere ? flowCount + 1 : 0;
+        const settlement = hasRight ? dates[date + (part === 2 ? 2 : 1)] : time;
+        const bond = firstBond + flowCount + 2 * Math.max(k, 0) + (part === 2 ? 1 : 0);
         for (let i = 0; i < payments; i++) {
           const isPrice = i === flowCount;
           const flow = (firstFlow + Math.min(i, flowCount - 1)) * FLOW_WIDTH;
@@ -244,17 +266,18 @@ export const recursionKernel = kernel({
           if (isPrice) amount = isHeld ? 0.0 : part === 1 ? floor : cap;
           if (side !== 0) amount *= isPrice ? -side : side;
           if (amount !== 0) {
-            const logBond = bonds[firstBond + (isPrice ? flowCount + Math.max(k, 0) : i)];
+            const logBond = bonds[isPrice ? bond : firstBond + i];
             const difference = env.decayIntegral(a, t - time) - weight;
             env.addPayment({ room, nodes, slot: HELD + part * capacity, amount, logBond, difference, variance });
           }
         }
       }
 
-      env.exercise({ room, table, capacity, from: 0, count: nodes.count, hasFloor, hasCap, isForced: floor >= cap });
+      env.exercise({ room, table, capacity, from: 0, count: nodes.count, hasFloor, hasCap });
       next = { count: nodes.count, low: nodes.low, step: nodes.step };
       nextTime = time;
       deviation = before;
+      stepReach = env.reachOf({ reach, growth: weight * before });
       decay = isToday ? 1.0 : work[record + 2 * block];
     }
     output[l] = work[origin + block];

@@ -1,5 +1,5 @@
 /** The numbers of nodes that trades take, by the same formulas as the kernel in the host's own arithmetic. */
-import { type GaussianMarket, MIN_VOLATILITY, type ShortRateTrade } from "./terms.ts";
+import { type GaussianMarket, MIN_VOLATILITY, MOST_GROWTH, type ShortRateTrade } from "./terms.ts";
 
 /** (1 − e^{−at})/a. */
 const decayed = (a: number, t: number): number => (Math.abs(a * t) < 1e-9 ? t : -Math.expm1(-a * t) / a);
@@ -32,8 +32,10 @@ export function nodesNeeded(
   /** Counts the nodes at the last date, given the deviation and the decay of the step after it. */
   const count = (after: number): void => {
     if (before <= 0) return;
-    const half = reach * Math.sqrt(variance) + Math.abs(decayed(a, terminal - before)) * variance;
-    most = Math.max(most, 2 * Math.ceil((half * density) / Math.max(Math.min(step, after), 1e-30)) + 1);
+    const weight = Math.abs(decayed(a, terminal - before));
+    const half = reach * Math.sqrt(variance) + weight * variance;
+    const width = Math.min(step, after, MOST_GROWTH / Math.max(weight, 1e-30));
+    most = Math.max(most, 2 * Math.ceil((half * density) / Math.max(width, 1e-30)) + 1);
   };
   for (const { time } of dates) {
     const decay = Math.exp(-a * (time - before));

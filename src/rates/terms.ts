@@ -7,6 +7,8 @@ export interface ExerciseDate {
   readonly time: number;
   /** The payment time of the price: `time`, or later by a period of notice. */
   readonly settlement: number;
+  /** The payment time of the cap, where it is not that of the floor. */
+  readonly capSettlement?: number | undefined;
   /** The price at which the holder may put a bond, accrued interest included; the strike of an option. */
   readonly floor?: number | undefined;
   /** The price at which the issuer may call a bond, accrued interest included. */
@@ -46,12 +48,15 @@ export const NO_PRICE = 1e30;
 /** The smallest volatility of the recursion, which needs a positive width. */
 export const MIN_VOLATILITY = 1e-10;
 
+/** The most by which logarithms of payments change over `density` nodes: a kink is a polynomial on eight of them. */
+export const MOST_GROWTH = 0.625;
+
 /** The number of integers of a trade: first flow, flows, first date, dates, side. */
 export const TRADE_WIDTH = 5;
 /** The number of reals of a flow: time, amount. */
 export const FLOW_WIDTH = 2;
-/** The number of reals of a date: time, settlement, floor, cap. */
-export const DATE_WIDTH = 4;
+/** The number of reals of a date: time, settlements of floor and cap, floor, cap. */
+export const DATE_WIDTH = 5;
 /** The number of integers of a market: first parameter, pieces of the volatility. */
 export const MARKET_WIDTH = 2;
 /**
@@ -92,9 +97,10 @@ export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
       flows[flow++] = time;
       flows[flow++] = amount;
     }
-    for (const { time, settlement, floor = -NO_PRICE, cap = NO_PRICE } of trade.dates) {
+    for (const { time, settlement, capSettlement = settlement, floor = -NO_PRICE, cap = NO_PRICE } of trade.dates) {
       dates[date++] = time;
       dates[date++] = settlement;
+      dates[date++] = capSettlement;
       dates[date++] = floor;
       dates[date++] = cap;
     }
@@ -136,7 +142,7 @@ export function packBonds(
   members: readonly number[],
 ): { readonly instances: Int32Array; readonly bonds: Float64Array } {
   let count = 0;
-  for (const k of members) count += trades[all[k].trade].flows.length + trades[all[k].trade].dates.length;
+  for (const k of members) count += trades[all[k].trade].flows.length + 2 * trades[all[k].trade].dates.length;
   const instances = new Int32Array(INSTANCE_WIDTH * members.length);
   const bonds = new Float64Array(count);
   let next = 0;
@@ -149,7 +155,10 @@ export function packBonds(
     const { flows, dates } = trades[trade];
     const { logDiscount } = markets[market];
     for (let i = 0; i < flows.length; i++) bonds[next++] = logDiscount(flows[i][0]);
-    for (let i = 0; i < dates.length; i++) bonds[next++] = logDiscount(dates[i].settlement);
+    for (const { settlement, capSettlement = settlement } of dates) {
+      bonds[next++] = logDiscount(settlement);
+      bonds[next++] = capSettlement === settlement ? bonds[next - 2] : logDiscount(capSettlement);
+    }
   }
   return { instances, bonds };
 }

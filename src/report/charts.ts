@@ -48,29 +48,38 @@ const moveText = (move: SpotMove): string => {
     .join(", ");
 };
 
-/** Charts of gain or loss relative to the unshifted case at the first time; none if the book has no scenarios. */
+/**
+ * Charts of gain or loss relative to the unmoved case at the first time, or of values if an axis has no unmoved case;
+ * none if the book has no scenarios. An axis that is not drawn stands at its unmoved case, or at its first one, which
+ * the title then names.
+ */
 function scenarioChart({ currency, scenarios: values }: CurrencyTotals, axes: Scenarios | undefined): Chart[] {
   if (values === undefined || axes === undefined || axes.spot.length < 2) return [];
   const unmoved = axes.spot.findIndex(
     (move) => move === 0 || (typeof move === "object" && Object.values(move).every((one) => one === 0)),
   );
-  const still = Math.max(axes.volatility.indexOf(0), 0);
-  const base = values[0]?.[unmoved]?.[still]?.[0];
+  const [stillVolatility, stillRate] = [axes.volatility.indexOf(0), axes.rate.indexOf(0)];
+  const [v0, r0] = [Math.max(stillVolatility, 0), Math.max(stillRate, 0)];
+  const base = Math.min(stillVolatility, stillRate) < 0 ? undefined : values[0]?.[unmoved]?.[v0]?.[r0];
   const against = (value: number | null | undefined): number | null =>
     value === null || value === undefined ? null : value - (base ?? 0);
   const title = typeof base === "number" ? "Gain or loss" : "Value";
   const rows = axes.volatility.length > 1;
+  const moved = [
+    ...(rows || stillVolatility >= 0 ? [] : [`volatility ${moveText(axes.volatility[v0])}`]),
+    ...(stillRate >= 0 ? [] : [`rate ${moveText(axes.rate[r0])}`]),
+  ].join(", ");
   return [
     {
       kind: "heat-map",
-      title: `${title} under the book's scenarios, ${currency}`,
+      title: `${title} under the book's scenarios, ${currency}${moved === "" ? "" : `, at ${moved}`}`,
       x: { label: "move of the spot", values: axes.spot.map(moveText) },
       y: rows
         ? { label: "move of volatility", values: axes.volatility.map(moveText) }
         : { label: "years from today", values: axes.time.map((time) => time.toFixed(2)) },
       values: rows
-        ? axes.volatility.map((_, v) => axes.spot.map((_, s) => against(values[0]?.[s]?.[v]?.[0])))
-        : axes.time.map((_, t) => axes.spot.map((_, s) => against(values[t]?.[s]?.[0]?.[0]))),
+        ? axes.volatility.map((_, v) => axes.spot.map((_, s) => against(values[0]?.[s]?.[v]?.[r0])))
+        : axes.time.map((_, t) => axes.spot.map((_, s) => against(values[t]?.[s]?.[v0]?.[r0]))),
       unit: currency,
       colours: "diverging",
     },

@@ -113,10 +113,13 @@ export class ReportSummary {
     { currency, quantity }: Omit<NamedTrade, "amount">,
     { value, vega }: Extract<TradeResult, { status: "ok" }>,
   ): void {
-    const key = groups.size < MAX_GROUPS ? `${name}, ${currency}` : `others, ${currency}`;
+    let key = `${name}, ${currency}`;
+    if (!groups.has(key) && groups.size >= MAX_GROUPS) key = `others, ${currency}`;
     let group = groups.get(key);
-    if (group === undefined)
-      groups.set(key, (group = { name, currency, trades: 0, value: 0, vega: 0, withoutVega: 0 }));
+    if (group === undefined) {
+      const named = key === `${name}, ${currency}` ? name : "others";
+      groups.set(key, (group = { name: named, currency, trades: 0, value: 0, vega: 0, withoutVega: 0 }));
+    }
     group.trades++;
     group.value += quantity * value;
     if (vega === null) group.withoutVega++;

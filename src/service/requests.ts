@@ -3,18 +3,33 @@ import * as z from "zod";
 import { METHOD_NAMES } from "../book/index.ts";
 import { BookError } from "../errors.ts";
 
-const accuracy = z.number().min(1e-8).max(1e-3).optional();
+const oneOf = <const W extends readonly string[]>(words: W) => {
+  const known = words.map((word) => `"${word}"`).join(", ");
+  return z.enum(words, { error: ({ input }) => `expected one of ${known}, got ${shown(input)}` }).optional();
+};
+const shown = (value: unknown): string => (typeof value === "string" ? `"${value.slice(0, 80)}"` : typeof value);
+
+const strict = <T extends z.core.$ZodLooseShape>(shape: T) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === "unrecognized_keys"
+        ? `unknown field "${issue.keys[0].slice(0, 80)}"; known are ${Object.keys(shape).join(", ")}`
+        : `expected an object, got ${shown(issue.input)}`,
+  });
+
+const inRange = { error: "expected an accuracy from 1e-8 to 1e-3, relative to the spot or the notional" };
+const accuracy = z.number(inRange).min(1e-8, inRange).max(1e-3, inRange).optional();
 
 /** The schema that validates the options of a request for prices. */
-export const optionsSchema = z.strictObject({
-  greeks: z.enum(["all", "grid", "none"]).optional(),
+export const optionsSchema = strict({
+  greeks: oneOf(["all", "grid", "none"]),
   accuracy,
-  method: z.enum(METHOD_NAMES).optional(),
+  method: oneOf(METHOD_NAMES),
 });
 
 /** The schema that validates the options of a request for an explanation of the change of value. */
-export const explainOptionsSchema = z.strictObject({
-  method: z.enum(["taylor", "revaluation"]).optional(),
+export const explainOptionsSchema = strict({
+  method: oneOf(["taylor", "revaluation"]),
   accuracy,
 });
 

@@ -119,6 +119,33 @@ describe("charts", () => {
     expect(down[1] / before[1]).toBeCloseTo(0.4, 1);
   });
 
+  test("a waterfall's labels are the steps, not the running sum", () => {
+    const texts = [...drawChart(all[6], size).matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text);
+    expect(texts).toEqual(expect.arrayContaining(["10", "−4", "6"]));
+  });
+
+  test("a heat map has its first row at the bottom, its first column at the left, and its colours by sign", () => {
+    const cells = drawChart(all[5], size).matchAll(
+      /<rect x="([\d.]+)" y="([\d.]+)"[^>]*style="fill:([^"]*)"><title>x: (\w)\ny: (\w)/g,
+    );
+    const at = Object.fromEntries(
+      [...cells].map(([, x, y, fill, i, j]) => [i + j, { x: Number(x), y: Number(y), fill }]),
+    );
+    expect(at["ac"].x).toBe(at["ad"].x);
+    expect(at["ac"].y).toBeGreaterThan(at["ad"].y);
+    expect(at["ac"].x).toBeLessThan(at["bc"].x);
+    expect(at["ac"].fill).toContain("--c-loss");
+    expect(at["bc"].fill).toContain("--c-gain");
+    expect(at["ad"].fill).toBe("none");
+  });
+
+  test("bars stand on zero, and their heights are in proportion to the values", () => {
+    const bars = [...drawChart(all[1], size).matchAll(/<rect x[^>]*? y="([\d.]+)" height="([\d.]+)" rx/g)];
+    const [three, five] = bars.map(([, y, height]) => ({ height: Number(height), foot: Number(y) + Number(height) }));
+    expect(three.height / five.height).toBeCloseTo(0.6, 2);
+    expect(three.foot).toBeCloseTo(five.foot, 6);
+  });
+
   test("a file of its own has its colours, and refers to nothing else", () => {
     const file = chartFile(line, size);
     expect(file).toContain("--c0:light-dark(");

@@ -256,6 +256,7 @@ describe("what a model cannot be is an error with the reason", () => {
     const trades = [
       { cap: { ...leg, start: -0.1, end: 5.1 }, strike: 0.02 },
       { swaption: "payer", strike: 0.03, expiry: 2.6, swap },
+      { swaption: "receiver", strike: 0.03, expiry: 3, exercise: "american", swap },
       { bond: { maturity: -1, notional: 1 } },
       { currency: "USD", bond: { maturity: 1, notional: 1 } },
     ];
@@ -267,8 +268,9 @@ describe("what a model cannot be is an error with the reason", () => {
     expect(read.map((one) => (one.ok ? "" : one.error.path))).toEqual([
       "trades[0].cap.fixing",
       "trades[1].expiry",
-      "trades[2].bond.maturity",
-      "trades[3].currency",
+      "trades[2].exercise",
+      "trades[3].bond.maturity",
+      "trades[4].currency",
     ]);
   });
 });

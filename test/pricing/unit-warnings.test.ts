@@ -5,14 +5,19 @@ import { PlainDevice } from "../support/plain-device.ts";
 
 const device = new PlainDevice();
 
-async function warningsOf(rate: number, volatility: number, yieldOf = 0): Promise<readonly string[]> {
+async function warningsOf(
+  rate: number,
+  volatility: number,
+  yieldOf = 0,
+  expiry: number | string = 1,
+): Promise<readonly string[]> {
   const book: BookInput = {
     asOf: "2026-01-01",
     market: {
       rates: { EUR: rate },
       underlyings: { ACME: { spot: 100, currency: "EUR", volatility, dividends: { yield: yieldOf } } },
     },
-    trades: [{ id: "T", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 }],
+    trades: [{ id: "T", underlying: "ACME", payoff: "call", strike: 100, expiry }],
   };
   const { results } = await priceBook(readBook(book), { device });
   return results[0].status === "ok" ? results[0].warnings : [results[0].error.message];
@@ -26,5 +31,30 @@ test("what looks like percent has a warning that names it", async () => {
     `the rate of EUR is 500 %; ${hint}`,
     `the dividend yield of ACME is 200 %; ${hint}`,
     `the volatility of ACME is 2000 %; ${hint}`,
+  ]);
+});
+
+test("days in the place of years, and a date of today without its time, have warnings with the remedy", async () => {
+  const of = (expiry: number | string): Promise<readonly string[]> => warningsOf(0.05, 0.2, 0, expiry);
+  expect(await of(365)).toEqual(['expiry is 365 years; if days were meant, write "365D"']);
+  expect(await of(30)).toEqual(['expiry is 30 years; if days were meant, write "30D"']);
+  for (const expiry of [24, 30.5, "30Y", "365D", "2056-01-01"]) expect(await of(expiry)).toEqual([]);
+  const [today, ...more] = await of("2026-01-01");
+  expect(today).toMatch(/^expiry is asOf itself.*write the instant/);
+  expect(more).toEqual([]);
+  expect(await of("2026-01-01T16:00:00Z")).toEqual([]);
+});
+
+test("bonds may live longer than options", async () => {
+  const trades = [30, 180].map((maturity) => ({
+    id: `${maturity}`,
+    currency: "EUR",
+    bond: { maturity, coupon: 0.05, frequency: 1, notional: 100 },
+  }));
+  const book: BookInput = { asOf: "2026-01-01", market: { rates: { EUR: 0.05 } }, trades };
+  const { results } = await priceBook(readBook(book), { device });
+  expect(results.map((result) => (result.status === "ok" ? result.warnings : result.error))).toEqual([
+    [],
+    ['expiry is 180 years; if days were meant, write "180D"'],
   ]);
 });

@@ -115,16 +115,23 @@ describe("claims under two Gaussian factors", () => {
     one.forEach(({ value }, i) => expect(Math.abs(two[i].value - value)).toBeLessThan(1e-5));
   });
 
-  test("rights at any time are worth more than on dates, within the estimate of finer dates", async () => {
-    const short = { ...swap, end: 3 };
-    const [dates, any] = await priced(
+  test("rights at any time are worth more than on dates, and the estimate covers the distance to finer dates", async () => {
+    const every = (perYear: number): number[] => Array.from({ length: perYear + 1 }, (_, k) => k / perYear);
+    const on = { bond: { maturity: 3, coupon: 0.03, frequency: 1, notional: 100 } };
+    const terms = { payoff: "put", strike: 101, strikeIs: "clean", on };
+    const [any, few, some, many] = await priced(
       [
-        { swaption: "payer", strike: 0.03, exercise: [1, 2], swap: short },
-        { swaption: "payer", strike: 0.03, exercise: "american", expiry: 2, swap: short },
+        { ...terms, exercise: "american", expiry: 1 },
+        { ...terms, exercise: [0.5, 1] },
+        { ...terms, exercise: every(6) },
+        { ...terms, exercise: every(12) },
       ],
       { greeks: "none" },
     );
-    expect(any.value).toBeGreaterThan(dates.value);
+    expect(any.value).toBeGreaterThan(few.value - few.errorEstimate);
+    // Dates converge to first order: their limit is as far from 12 a year as these are from 6.
+    const limit = 2 * many.value - some.value;
+    expect(Math.abs(any.value - limit)).toBeLessThan(any.errorEstimate + 0.5 * Math.abs(many.value - some.value));
     expect(any.errorEstimate).toBeLessThan(0.05);
   });
 });

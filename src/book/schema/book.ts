@@ -21,7 +21,7 @@ const anyTradeSchema = choose("a trade (an object)", {
 /** The schema that validates a whole book. */
 export const bookSchema = object({
   /** The place at which an editor finds the format's JSON Schema. */
-  $schema: z.string().optional(),
+  $schema: z.string({ error: "expected the address of a JSON Schema, a string" }).optional(),
   asOf,
   market: marketSchema,
   trades: list(anyTradeSchema, "a list of trades"),

@@ -1,5 +1,5 @@
 /** The schema of the market of a book. */
-import * as z from "zod";
+import type * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import type { HullWhiteInput } from "./market-input.ts";
@@ -33,6 +33,7 @@ import {
   rate,
   type Schema,
   time,
+  tuple,
   trueOrFalse,
   volatility,
   word,
@@ -109,7 +110,7 @@ const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { m
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
 
-const rateRange = z.tuple([finite, finite]).readonly() as Schema<readonly [number, number]>;
+const rateRange = tuple([finite, finite], "[lowest rate, highest rate]");
 
 const hullWhiteForms = {
   meanReversion: object({
@@ -378,7 +379,7 @@ export const marketSchema = object({
   underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
   credit: mapOf(creditSchema, "an object of credit by underlying").optional(),
   correlations: list(
-    z.tuple([name, name, correlation]).readonly(),
+    tuple([name, name, correlation], '["FIRST", "SECOND", correlation]'),
     'a list of ["FIRST", "SECOND", correlation]',
   ).optional(),
 });

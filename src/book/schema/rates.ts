@@ -1,5 +1,5 @@
 /** The schemas of trades on interest rates. */
-import * as z from "zod";
+import type * as z from "zod";
 import { exerciseSchema, right } from "./trade.ts";
 import {
   choose,
@@ -12,18 +12,17 @@ import {
   object,
   positive,
   rate,
-  type Schema,
   tags,
   time,
+  tuple,
   volatility,
   wholeNumberFrom,
   word,
 } from "./values.ts";
-import type { TimeSpec } from "../time.ts";
 
 const frequency = wholeNumberFrom(1, 365, "payments a year, a whole number from 1 to 365");
 
-const flow = z.tuple([time, finite]).readonly() as Schema<readonly [TimeSpec, number], unknown>;
+const flow = tuple([time, finite], "[time, amount]");
 const flows = list(flow, "a list of [time, amount], at least one", 1);
 
 const redeemed = { price: positive, notice: time.optional() };

@@ -218,6 +218,14 @@ export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[
   return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
 }
 
+/** Returns the schema of a list with one item for each of `items`. `what` describes the list in error messages. */
+export function tuple<const T extends readonly [z.ZodType, ...z.ZodType[]]>(
+  items: T,
+  what: string,
+): Schema<{ readonly [K in keyof T]: z.output<T[K]> }, { readonly [K in keyof T]: z.input<T[K]> }> {
+  return z.tuple(items, expected(what)).readonly() as never;
+}
+
 /**
  * Returns the schema of a record with arbitrary names, whose values all have the schema `item`. The result is a Map, so
  * that names such as `__proto__` or `constructor` are harmless.

@@ -18,7 +18,7 @@ export interface AsianSettings {
    * over time, by the trapezoidal rule on the model's steps.
    */
   readonly sampling?: "dates" | "continuous";
-  /** True to include the spot at time 0 in the fixings; false by default. */
+  /** True to include the spot at time 0 in the fixings; false by default. A continuous average always begins there. */
   readonly includesStart?: boolean;
   /** The fixings before time 0, by number and mean; none by default. */
   readonly past?: { readonly count: Column; readonly mean: Column };
@@ -64,7 +64,7 @@ export function asian(settings: AsianSettings): PathProduct {
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
     failures,
     ...(continuous ? { monitoring: "steps" } : {}),
-    ...asianFunctions(payoff, average, continuous, includesStart),
+    ...asianFunctions(payoff, average, continuous, includesStart && !continuous),
   };
   kinds.set(product, settings);
   return product;

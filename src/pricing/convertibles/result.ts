@@ -8,6 +8,7 @@ import {
 } from "../../convertible/index.ts";
 import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
+import { expiryWarnings } from "../unit-warnings.ts";
 import type { Estimated } from "./figures.ts";
 
 /**
@@ -68,6 +69,7 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     // Whatever device was asked for: see `cpuBeside`.
     backend: "cpu",
     warnings: [
+      ...expiryWarnings(trade.expiry, "rates"),
       ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
       ...engine.warnings,
     ],

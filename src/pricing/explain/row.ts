@@ -203,7 +203,7 @@ function attributedRow({ before, after, moves, cash = 0, settled }: Attributed, 
           moves,
           quantityBefore: before.quantity,
           quantityAfter: matured ? null : after.quantity,
-          warnings: [...(matured ? [settledAt(settled)] : []), ...warningsOf([from, to])],
+          warnings: [...(matured ? [settledAt(settled)] : []), ...warningsOf(matured ? [from] : [from, to])],
         };
       }),
   };

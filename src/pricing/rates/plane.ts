@@ -40,18 +40,23 @@ function refuses({ rates, product }: RatesTrade): string | undefined {
   return product.kind === "swaption" && product.quote !== undefined ? "a quoted volatility" : undefined;
 }
 
-function marketOf(market: RatesMarket): PlaneMarket {
+/** The largest correlation of a plane that rounding does not make a line. In f32 it moves values by less than that. */
+const MOST_CORRELATED: Readonly<Record<Precision, number>> = { f64: 1, f32x2: 1, f32: 1 - 1e-6 };
+
+function marketOf(market: RatesMarket, precision: Precision): PlaneMarket {
   const { model, volatilityShift } = market;
   if (model.kind !== "g2") throw new SpecError(`rates: expected g2, got ${model.kind}`);
   const [sigma, eta] = [model.sigma, model.eta].map((own) => Math.max(own + volatilityShift, 0));
-  return { parameters: [model.a, sigma, model.b, eta, model.rho], logDiscount: (t) => market.logDiscount(t) };
+  const most = MOST_CORRELATED[precision];
+  const rho = Math.min(Math.max(model.rho, -most), most);
+  return { parameters: [model.a, sigma, model.b, eta, rho], logDiscount: (t) => market.logDiscount(t) };
 }
 
 /** Rounding errors relative to the largest payment. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-8, f32x2: 2e-8, f32: 1e-5 };
 
 const rulesOf = (precision: Precision): DatedRules<PlaneMarket, Fineness> => ({
-  marketOf,
+  marketOf: (market) => marketOf(market, precision),
   checked: (claim, market, hasWindows) => checkOnPlane(claim, market, hasWindows ? WINDOW : FINE),
   dates: { value: [[1, FINE]], checks: [[2, [[1, COARSE]]]] },
   moved: [[1, MOVED]],

@@ -1,6 +1,7 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
 import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
+import { expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { KEY_TIMES } from "./key-rates.ts";
 import type { RatesMethod, RatesValue } from "./method.ts";
@@ -39,6 +40,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     precision: engine.precision,
     backend: engine.device.backend,
     warnings: [
+      ...expiryWarnings(trade.expiry, "rates"),
       ...warnings,
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
@@ -51,7 +53,8 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
 }
 
 const NO_SPREAD =
-  "no parallel move of the rates up to 100 % was found that gives the bond its market price: no option-adjusted spread";
+  "no parallel move of the rates, up to 100 % and as far as the model has a value, gives the bond its market price: no " +
+  "option-adjusted spread";
 
 /** The option-adjusted spread of a bond without rights that has a market price. */
 function spreadWithoutRights({ product, marketPrice, rates }: RatesTrade): number | undefined {

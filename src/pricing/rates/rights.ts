@@ -1,5 +1,5 @@
 /** Trades on rates as claims with rights on dates. */
-import type { RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../book/index.ts";
+import type { Bond, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { INSTANT } from "../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
@@ -24,19 +24,13 @@ export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade
   switch (product.kind) {
     case "bond": {
       const { flows } = product.bond;
-      const last = flows[flows.length - 1][0];
       const rights = [...product.calls, ...product.puts];
       const dates = timesOf(rights, flows, perYear).flatMap((time): readonly ExerciseDate[] => {
-        const own = rights.filter(isAt(time));
-        const [{ notice }] = own;
-        if (own.some((other) => other.notice !== notice))
-          throw new SpecError("calls, puts: rights that are exercised at one time with different periods of notice");
-        const settlement = notice === 0 ? time : atFlow(time + notice, flows);
-        if (settlement > last - INSTANT) return [];
-        const accrued = accruedAt(product.bond, settlement);
-        const floor = best(product.puts, time, Math.max, accrued);
-        const cap = best(product.calls, time, Math.min, accrued);
-        return [{ time, settlement, floor, cap }];
+        const put = best(product.puts, time, product.bond, Math.max);
+        const call = best(product.calls, time, product.bond, Math.min);
+        const settlement = (put ?? call)?.settlement;
+        if (settlement === undefined) return [];
+        return [{ time, settlement, floor: put?.price, cap: call?.price, capSettlement: call?.settlement }];
       });
       return { claim: { kind: "bond", flows, dates }, hasWindows: rights.some(isWindow) };
     }
@@ -88,20 +82,20 @@ function datedSwaption({ right, strike, notional, periods, exercise }: Swaption,
 
 const isWindow = ({ from, to }: RedemptionRight): boolean => to > from;
 
-function windowsOf(exercise: RatesExercise): Pick<RedemptionRight, "from" | "to">[] {
+type Window = Pick<RedemptionRight, "from" | "to"> & { readonly notice?: number };
+
+function windowsOf(exercise: RatesExercise): Window[] {
   return exercise.kind === "american" ? [exercise] : exercise.times.map((time) => ({ from: time, to: time }));
 }
 
 /** The times of all rights, increasing; a time within a second of a payment is that of the payment. */
-function timesOf(
-  rights: readonly Pick<RedemptionRight, "from" | "to">[],
-  flows: ShortRateTrade["flows"],
-  perYear: number,
-): number[] {
-  const all = rights.flatMap(({ from, to }) => {
+function timesOf(rights: readonly Window[], flows: ShortRateTrade["flows"], perYear: number): number[] {
+  const all = rights.flatMap(({ from, to, notice = 0 }) => {
     if (to <= from) return [from];
-    const inside = flows.map(([time]) => time).filter((time) => time > from && time < to);
-    const edges = [from, ...inside, to];
+    // Where the price is settled with a coupon, who is paid it changes, and so does the accrued interest.
+    const inside = flows.flatMap(([time]) => (notice > 0 ? [time - notice, time] : [time]));
+    const within = inside.filter((time) => time > from + INSTANT && time < to - INSTANT);
+    const edges = [from, ...within.toSorted((a, b) => a - b), to];
     const rate = perYear * Math.max(1, SHORTEST_WINDOW / (to - from));
     return edges.slice(1).flatMap((end, i) => {
       const count = Math.max(1, Math.ceil((end - edges[i]) * rate));
@@ -127,13 +121,33 @@ export function hasNotice(product: RatesProduct): boolean {
   return product.kind === "bond" && [...product.calls, ...product.puts].some(({ notice }) => notice > 0);
 }
 
-/** The dirty price of the rights at a time that is best for who has them; undefined where there is none. */
+/** A price that is exchanged for a bond, accrued interest included, and when. */
+interface Settled {
+  readonly settlement: number;
+  readonly price: number;
+}
+
+/**
+ * Returns the price of the calls, or of the puts, at a time that is best for who has them; undefined where there is
+ * none, or only some that are settled with the bond's last payment or later. @throws SpecError calls, or puts, that are
+ * exercised at one time with different periods of notice
+ */
 function best(
   rights: readonly RedemptionRight[],
   time: number,
+  bond: Bond,
   of: (a: number, b: number) => number,
-  accrued: number,
-): number | undefined {
-  const prices = rights.filter(isAt(time)).map(({ price }) => price + accrued);
-  return prices.length === 0 ? undefined : prices.reduce(of);
+): Settled | undefined {
+  const { flows } = bond;
+  const own = rights.filter(isAt(time));
+  if (own.length === 0) return undefined;
+  const [{ notice }] = own;
+  if (own.some((other) => other.notice !== notice))
+    throw new SpecError(
+      "calls, puts: rights of the same side that are exercised at one time with different periods of notice; " +
+        "give each window of calls, or of puts, the same notice, or end one before the next begins",
+    );
+  const settlement = notice === 0 ? time : atFlow(time + notice, flows);
+  if (settlement > flows[flows.length - 1][0] - INSTANT) return undefined;
+  return { settlement, price: own.map(({ price }) => price).reduce(of) + accruedAt(bond, settlement) };
 }
