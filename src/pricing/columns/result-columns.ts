@@ -58,6 +58,7 @@ export const WARNING = {
   outOfTime: 128,
   scenarioOutside: 256,
   leverageBias: 512,
+  bentAtSpot: 1024,
 } as const;
 
 /** The states of a result: not priced yet, priced, or failed. */
