@@ -86,15 +86,17 @@ export { driftExcess, isRough } from "./mesh/domain.ts";
 /** @internal */
 export { jumpsBetween } from "./problem/jumps.ts";
 /** @internal */
+export { type Diffusion, volatilityAt } from "./problem/diffusion.ts";
+/** @internal */
+export { regimeChanges } from "./problem/variance-profile.ts";
+/** @internal */
 export {
-  type Diffusion,
   isTimeHomogeneous,
   type OneFactorProblem,
   type Shift,
   shiftedProblem,
   totalDrift,
   totalVariance,
-  volatilityAt,
 } from "./problem/one-factor.ts";
 /** @internal */
 export { isExercisableNow } from "./problem/barriers.ts";

@@ -47,6 +47,8 @@ export {
   type LocalSurface,
   localSurface,
   rowMean,
+  rootMeanSquare,
+  rowRootMeanSquare,
   rowVolatility,
   surfaceVolatility,
 } from "./surface.ts";

@@ -109,6 +109,58 @@ export function rowMean(surface: LocalSurface, from: number, to: number, mean = 
   return mean;
 }
 
+/** The mean rows last made, by surface and what else they depend on. A pure function's memory. */
+const meanRows = new WeakMap<LocalSurface, Map<string, SurfaceRow>>();
+const MAX_ROWS = 64;
+
+/**
+ * Returns the root mean square of max(σ + shift, 0) over the times `from` … `to` as a row. Between the dates of the
+ * surface σ is linear in time, so that it is exact at the spots unless the shift takes σ to 0.
+ */
+export function rowRootMeanSquare(surface: LocalSurface, from: number, to: number, shift: number): SurfaceRow {
+  let rows = meanRows.get(surface);
+  if (rows === undefined) meanRows.set(surface, (rows = new Map<string, SurfaceRow>()));
+  const key = `${from} ${to} ${shift}`;
+  let row = rows.get(key);
+  if (row === undefined) {
+    if (rows.size >= MAX_ROWS) rows.clear();
+    rows.set(key, (row = rootMeanSquare(surface, from, to, shift)));
+  }
+  return row;
+}
+
+/** `rowRootMeanSquare` that keeps nothing. */
+export function rootMeanSquare(surface: LocalSurface, from: number, to: number, shift = 0): SurfaceRow {
+  const ends = [from, ...surface.times.filter((time) => time > from && time < to), to];
+  const { volatility, slopes } = emptyRow(surface);
+  let before = movedRow(surface, from, shift);
+  // The same at all times, it is itself to the last bit.
+  if (!(to > from) || surface.times.length === 1) return before;
+  for (let i = 1; i < ends.length; i++) {
+    const after = movedRow(surface, ends[i], shift);
+    const weight = (ends[i] - ends[i - 1]) / (3 * (to - from));
+    for (let k = 0; k < volatility.length; k++) {
+      const [a, b] = [before.volatility[k], after.volatility[k]];
+      const [rise, next] = [before.slopes[k], after.slopes[k]];
+      volatility[k] += weight * (a * a + a * b + b * b);
+      slopes[k] += weight * ((2 * a + b) * rise + (a + 2 * b) * next);
+    }
+    before = after;
+  }
+  for (let k = 0; k < volatility.length; k++) {
+    volatility[k] = Math.sqrt(volatility[k]);
+    slopes[k] = volatility[k] > 0 ? slopes[k] / (2 * volatility[k]) : 0;
+  }
+  return { volatility, slopes };
+}
+
+/** The row at a time after a shift, not below 0. */
+function movedRow(surface: LocalSurface, time: number, shift: number): SurfaceRow {
+  const { volatility, slopes } = rowMean(surface, time, time, emptyRow(surface));
+  const moved = Array.from(volatility, (sigma) => Math.max(sigma + shift, 0));
+  return { volatility: moved, slopes: Array.from(slopes, (slope, k) => (moved[k] > 0 ? slope : 0)) };
+}
+
 /** Returns a row of zeros with an element for each spot of a surface. */
 export function emptyRow({ spots }: LocalSurface): { volatility: Float64Array; slopes: Float64Array } {
   return { volatility: new Float64Array(spots.length), slopes: new Float64Array(spots.length) };

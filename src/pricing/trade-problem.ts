@@ -6,10 +6,10 @@ import {
   jumpsBetween,
   type OneFactorProblem,
   type ProblemDifference,
+  regimeChanges,
   SAME_DATE,
   shiftedDifference,
   totalVariance,
-  volatilityAt,
 } from "../fdm/index.ts";
 import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
@@ -105,7 +105,7 @@ function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
     knockIns: undefined,
   };
   const isJump = american ? movesBoundary : turnsDrift(problem);
-  const restarts = regimeChanges(problem, volatility, isJump);
+  const restarts = regimeChangesOf(problem, volatility, isJump);
   if (restarts.length > 0) problem.restarts = restarts;
   return problem;
 }
@@ -127,13 +127,10 @@ const VOLATILITY_JUMP = 0.15;
 /**
  * The dates without a dividend at which rates or volatility jump by much: the time grid then starts again there, with
  * the damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
- * else.
+ * else, or diffusion that begins to smooth what it has not smoothed before.
  */
-function regimeChanges(
-  { dividends, diffusion, rates, expiry, american, spots }: OneFactorProblem,
-  volatility: Volatility,
-  isRateJump: IsJump,
-): readonly number[] {
+function regimeChangesOf(problem: OneFactorProblem, volatility: Volatility, isRateJump: IsJump): readonly number[] {
+  const { dividends, rates, expiry, american } = problem;
   const dates = jumps(rates, isRateJump);
   if (volatility.kind === "deterministic" && american)
     dates.push(
@@ -142,21 +139,12 @@ function regimeChanges(
         (before, after) => Math.abs(after - before) >= VOLATILITY_JUMP * Math.min(before, after),
       ),
     );
-  dates.push(...jumpsInTime(diffusion, spots[0], expiry));
+  dates.push(...regimeChanges(problem));
   const isNew = (time: number, i: number): boolean =>
     time < expiry &&
     dates.indexOf(time) === i &&
     !dividends.some((dividend) => Math.abs(dividend.time - time) < 1e-6 * expiry);
   return dates.filter(isNew).sort((a, b) => a - b);
-}
-
-/** The times at which σ(S, t) jumps at today's spot. */
-function jumpsInTime(diffusion: Diffusion, spot: number, expiry: number): readonly number[] {
-  if (diffusion.kind !== "formula") return [];
-  return jumpsBetween(
-    (time) => volatilityAt(diffusion, spot, time),
-    MOMENTS.map((part) => part * expiry),
-  );
 }
 
 function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
@@ -194,7 +182,6 @@ const LOOKS = Float64Array.from({ length: 513 }, (_, i) => power(LOOKED_UP_TO, i
 /** The prices around a spot, the same array for it: compiled formulas keep their values at one whatever the time. */
 const pricesAround = remembered((spot: number) => LOOKS.map((part) => part * spot), 256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
-const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
 
 /** The prices at which σ(S) jumps, or whether σ(S, t) does at any, by formula and spot. */

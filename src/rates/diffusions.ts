@@ -1,5 +1,5 @@
 /** Short rates as functions of one diffusion, whose equations finite differences solve. */
-import { fn, formula, i32, read, real } from "../kernel/index.ts";
+import { fn, formula, formulaVariables, i32, read, real } from "../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 
 /**
@@ -53,6 +53,8 @@ export interface Diffusion {
   readonly rate: typeof normalRate;
   /** True where the shift multiplies the rate, false where it is added. */
   readonly isMultiplied: boolean;
+  /** True where the coefficients depend on t, other than by σ. */
+  readonly isTimed: boolean;
 }
 
 const normalRate = fn({ name: "normalRate", params: Point, body: ({ x }) => x });
@@ -74,6 +76,7 @@ export const additive: Diffusion = {
   coefficients: meanReverting,
   rate: normalRate,
   isMultiplied: false,
+  isTimed: false,
 };
 
 /** Black and Karasinski's model, r = α(t)·eˣ, dx = −a·x dt + σ dW, with the parameter a. */
@@ -82,6 +85,7 @@ export const multiplied: Diffusion = {
   coefficients: meanReverting,
   rate: lognormalRate,
   isMultiplied: true,
+  isTimed: false,
 };
 
 /**
@@ -105,6 +109,7 @@ export const usersRate = remembered((drift: string, volatility: string): Diffusi
     }),
     rate: shiftedRate,
     isMultiplied: false,
+    isTimed: [drift, volatility].some((text) => formulaVariables(text, ["r", "t"]).has("t")),
   };
 });
 
@@ -114,4 +119,5 @@ export const squareRootRate: Diffusion = {
   coefficients: squareRoot,
   rate: squaredRate,
   isMultiplied: false,
+  isTimed: false,
 };

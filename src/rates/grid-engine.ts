@@ -115,11 +115,12 @@ const STOP_REALS = GRID_WIDTH - 2;
 /** The stops of a claim in a market, and ln P(0, t + h)/P(0, t) of each step of h years. */
 function timesOf(
   { flows, dates }: ShortRateTrade,
-  { volatility, logDiscount, breaks }: GridMarket,
+  { volatility, logDiscount, breaks, inTime }: GridMarket,
   level: number,
 ): Pick<Prepared, "stops" | "logs"> {
   const last = flows[flows.length - 1][0];
-  const inside = breaks.filter((time) => time > INSTANT && time < last - INSTANT);
+  const ends = [...breaks, ...(inTime?.breaks(last) ?? [])];
+  const inside = ends.filter((time) => time > INSTANT && time < last - INSTANT);
   const all = [...flows.map(([time]) => time), ...dates.map(({ time }) => time), ...inside].sort((a, b) => a - b);
   const times = all.filter((time, i) => i === 0 || time - all[i - 1] >= INSTANT);
   const isAt = (a: number, b: number): boolean => Math.abs(a - b) < INSTANT;
@@ -131,7 +132,8 @@ function timesOf(
     const years = time - before;
     // The first steps are a third of the time that has passed, since state prices begin at one point.
     const least = Math.max(1, Math.ceil(years * PER_YEAR - 1e-9), Math.ceil((3 * years) / time - 1e-9));
-    const steps = years > 0 ? least * 2 ** level : 0;
+    const coarsest = inTime?.steps(before, time, least) ?? least;
+    const steps = years > 0 ? coarsest * 2 ** level : 0;
     const sigma = valueAt(volatility, before + 0.5 * years);
     for (let k = 1; k <= steps; k++) {
       const log = logDiscount(before + (years * k) / steps);

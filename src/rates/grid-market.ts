@@ -4,6 +4,7 @@ import { formula } from "../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../market/index.ts";
 import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from "./diffusions.ts";
 import { decayIntegral, stepVariance } from "./gaussian.ts";
+import { breaksInTime, stepsInTime } from "./in-time.ts";
 import { packMarkets } from "./terms.ts";
 
 /** The nodes of a coordinate ξ, where x is bend·sinh ξ, or ξ itself if `bend` is 0. */
@@ -29,6 +30,13 @@ export interface GridMarket {
   readonly isFitted: boolean;
   /** The times at which the curve or the volatility jumps. */
   readonly breaks: readonly number[];
+  /** The changes of formulas in time; undefined where coefficients depend on t by σ alone. */
+  readonly inTime?: {
+    /** Returns the times up to a horizon at which they have jumps or kinks. */
+    breaks(horizon: number): readonly number[];
+    /** Returns how many steps, `least` or more, an interval has on the coarsest grid. */
+    steps(from: number, to: number, least: number): number;
+  };
   /** Returns the mesh up to a horizon. @param spaces the usual number of intervals from today's state to one end */
   readonly mesh: (horizon: number, spaces: number) => GridMesh;
 }
@@ -147,9 +155,12 @@ export function usersRateOnGrid(
     const half = now + 0.5 * h * driftAt(now, k * h);
     now = Math.min(Math.max(now + h * driftAt(half, (k + 0.5) * h), low), high);
   }
-  const own = Math.max(formula(volatility, ["r", "t"])(now, years) + shift, 0);
+  const volatilityAt = formula(volatility, ["r", "t"]);
+  const diffusion = usersRate(drift, volatility);
+  const own = (t: number): number => Math.max(volatilityAt(now, years + t) + shift, 0);
   const mesh = (horizon: number, spaces: number): GridMesh => {
-    const bend = BEND * Math.max(own * Math.sqrt(Math.min(horizon, 1)), 1e-3 * (high - low));
+    const usual = diffusion.isTimed ? rootMeanSquare(own, horizon) : own(0);
+    const bend = BEND * Math.max(usual * Math.sqrt(Math.min(horizon, 1)), 1e-3 * (high - low));
     const [left, right] = [Math.asinh((low - now) / bend), Math.asinh((high - now) / bend)];
     // Coarsest spaces are of one length, so that meshes are nested; no node is outside the range.
     const step = (right - left) / (2 * COARSEST);
@@ -158,14 +169,27 @@ export function usersRateOnGrid(
     const nodes = first + Math.floor(right / step) * finer + 1;
     return { low: (-first * step) / finer, step: step / finer, bend, nodes, first, ...ON_NODE };
   };
+  const formulas = { drift, volatility, rates: [now, 0.5 * (now + low), 0.5 * (now + high)] };
+  const inTime: NonNullable<GridMarket["inTime"]> = {
+    breaks: (horizon) => breaksInTime(formulas, years, years + horizon).map((t) => t - years),
+    steps: (from, to, least) => stepsInTime(formulas, years + from, years + to, least),
+  };
   return {
-    diffusion: usersRate(drift, volatility),
+    diffusion,
     parameters: [now, years],
     volatility: constant(shift),
     ...curve,
     isFitted: true,
+    ...(diffusion.isTimed ? { inTime } : {}),
     mesh,
   };
+}
+
+/** √(∫₀ᵗ f(s)² ds / t), by the middles of a hundred intervals. */
+function rootMeanSquare(f: (t: number) => number, t: number): number {
+  let sum = 0;
+  for (let k = 0; k < 100; k++) sum += f(((k + 0.5) * t) / 100) ** 2;
+  return Math.sqrt(sum / 100);
 }
 
 /** Checks that claims up to `last` can be priced in a market. @throws SpecError with the reason */

@@ -132,6 +132,45 @@ const discountAt = fn({
     isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
 });
 
+/** A mesh in a launch's parameters: its first coordinate, its step and its bend, and where the model's begin. */
+const Mesh = record({ low: real, width: real, bend: real, start: i32 });
+
+/** Assembles L and the rates at the nodes, from the functions of a model at a time t. */
+const assembleFor = ({ coefficients, rate }: Diffusion) =>
+  fn({
+    name: "assemble",
+    params: { room: Room, axis: Axis, mesh: Mesh, parameters: read(real), base: i32, sigma: real, t: real },
+    env: { coefficients, rate },
+    body(
+      { room: { work, origin, block }, axis, mesh: { low, width, bend, start }, parameters, base, sigma, t },
+      gpu,
+      env,
+    ) {
+      const { nodes, capacity } = axis;
+      for (let j = 0; j < nodes; j++) {
+        const xi = low + gpu.real(j) * width;
+        const isBent = bend > 0;
+        const x = isBent ? bend * Math.sinh(xi) : xi;
+        const { drift, half } = env.coefficients({ parameters, start, sigma, x, t, step: width });
+        const slope = isBent ? bend * Math.cosh(xi) : 1.0;
+        const spread = half / (slope * slope * width * width);
+        const shift = (0.5 * (drift - (isBent ? (half * x) / (slope * slope) : 0.0))) / (slope * width);
+        let down = spread - shift;
+        let up = spread + shift;
+        if (down < 0 || up < 0) {
+          down = Math.max(-2 * shift, 0);
+          up = Math.max(2 * shift, 0);
+        }
+        // Both ends reflect.
+        if (j === 0) up = down + up;
+        if (j === nodes - 1) down = down + up;
+        work[origin + (axis.down + j) * block] = j === 0 ? 0.0 : down;
+        work[origin + (axis.down + capacity + j) * block] = j === nodes - 1 ? 0.0 : up;
+        work[origin + (base + j) * block] = env.rate({ parameters, start, sigma, x, t, step: width });
+      }
+    },
+  });
+
 const gridParams = {
   count: i32,
   block: i32,
@@ -155,7 +194,8 @@ const gridParams = {
  *
  * L is replaced by central differences in the coordinate ξ, x = bend·sinh ξ, with one-sided ones where a weight would
  * be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
- * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops. Since e^{½hL} leaves constants as
+ * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops where L does not depend on time.
+ * Where it does, each step has the L of its middle (the exponential midpoint rule). Since e^{½hL} leaves constants as
  * they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by the transposed
  * steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's method. Claims
  * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors
@@ -167,18 +207,18 @@ const gridParams = {
  * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
  * Verified: test/rates/grid.test.ts.
  */
-export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion): Kernel<typeof gridParams> =>
+export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
   kernel({
-    name: `${name} finite differences`,
+    name: `${diffusion.name} finite differences`,
     params: gridParams,
     env: {
       addPositive,
-      coefficients,
+      assemble: assembleFor(diffusion),
       discountAt,
       factorise,
       propagate,
-      rate,
-      isMultiplied,
+      isMultiplied: diffusion.isMultiplied,
+      isTimed: diffusion.isTimed,
       GAMMA: SCHEME.GAMMA,
       GRID_WIDTH,
       STOP_WIDTH,
@@ -220,7 +260,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
       const bend = parameters[mesh + 2];
       const second = parameters[mesh + 3];
       const third = parameters[mesh + 4];
-      const start = mesh + env.MESH_WIDTH;
+      const nodesAt = { low, width, bend, start: mesh + env.MESH_WIDTH };
       const axis = { nodes, capacity, down: DOWN };
 
       for (let j = 0; j < nodes; j++) {
@@ -268,38 +308,29 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
           }
         }
         if (steps > 0) {
-          const t = 0.5 * (before + time);
-          for (let j = 0; j < nodes; j++) {
-            const xi = low + gpu.real(j) * width;
-            const isBent = bend > 0;
-            const x = isBent ? bend * Math.sinh(xi) : xi;
-            const { drift, half } = env.coefficients({ parameters, start, sigma, x, t, step: width });
-            const slope = isBent ? bend * Math.cosh(xi) : 1.0;
-            const spread = half / (slope * slope * width * width);
-            const shift = (0.5 * (drift - (isBent ? (half * x) / (slope * slope) : 0.0))) / (slope * width);
-            let down = spread - shift;
-            let up = spread + shift;
-            if (down < 0 || up < 0) {
-              down = Math.max(-2 * shift, 0);
-              up = Math.max(2 * shift, 0);
-            }
-            // Both ends reflect.
-            if (j === 0) up = down + up;
-            if (j === nodes - 1) down = down + up;
-            work[origin + (DOWN + j) * block] = j === 0 ? 0.0 : down;
-            work[origin + (DOWN + capacity + j) * block] = j === nodes - 1 ? 0.0 : up;
-            work[origin + (BASE + j) * block] = env.rate({ parameters, start, sigma, x, t, step: width });
-          }
           const whole = { slot: WHOLE, g: env.GAMMA * years };
           const halfStep = { slot: HALF, g: 0.5 * env.GAMMA * years };
-          env.factorise({ room, axis, factor: whole });
-          env.factorise({ room, axis, factor: halfStep });
+          if (!env.isTimed) {
+            env.assemble({ room, axis, mesh: nodesAt, parameters, base: BASE, sigma, t: 0.5 * (before + time) });
+            env.factorise({ room, axis, factor: whole });
+            env.factorise({ room, axis, factor: halfStep });
+          }
+          const isAdjoint = !isBack;
           for (let k = 0; k <= steps; k++) {
             const isEnd = k === 0 || k === steps;
-            const factor = { slot: isEnd ? HALF : WHOLE, g: isEnd ? halfStep.g : whole.g };
-            const isAdjoint = !isBack;
-            env.propagate({ room, axis, factor, slot: isBack ? 0 : STATE, scratch: SCRATCH, isAdjoint });
-            if (isBack && side !== 0) env.propagate({ room, axis, factor, slot: CLAIM, scratch: SCRATCH, isAdjoint });
+            const isHalf = env.isTimed || isEnd;
+            const factor = { slot: isHalf ? HALF : WHOLE, g: isHalf ? halfStep.g : whole.g };
+            // In time each step has its own L: the second half of the step before, then the first half of this one.
+            const halves = env.isTimed && !isEnd ? 2 : 1;
+            for (let half = 0; half < halves; half++) {
+              if (env.isTimed && k < steps && half === halves - 1) {
+                const middle = (gpu.real(isBack ? steps - 1 - k : k) + 0.5) * years;
+                env.assemble({ room, axis, mesh: nodesAt, parameters, base: BASE, sigma, t: before + middle });
+                env.factorise({ room, axis, factor: halfStep });
+              }
+              env.propagate({ room, axis, factor, slot: isBack ? 0 : STATE, scratch: SCRATCH, isAdjoint });
+              if (isBack && side !== 0) env.propagate({ room, axis, factor, slot: CLAIM, scratch: SCRATCH, isAdjoint });
+            }
             if (k < steps && isBack) {
               step--;
               level = work[origin + (LEVELS + step) * block];

@@ -1,11 +1,13 @@
 // npm run check:properties -- [--trades 50000] [--seed 1] [--top 2] [--only PROPERTY] [--output FILE] [--accuracy 1e-5]
 // npm run check:properties -- --factors several: several factors and paths, with so many trades of each family; --only
 // then selects families
+// npm run check:properties -- --factors rates: short rates whose formulas depend on time
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { allProperties } from "./all.ts";
 import { type Finding, findingText, reportText, run } from "./run.ts";
+import { checkShortRates } from "./short-rates.ts";
 import { type FamilyReport, familyTable, runFamily, severalFamilies } from "./several.ts";
 import { verdictOn, verdictText } from "./verdict.ts";
 
@@ -39,7 +41,8 @@ using device = createCpuDevice();
 const options = { device, trades, seed, ...(accuracy === undefined ? {} : { accuracy }), onProgress: progress() };
 if (values.factors === "several") await checkSeveral();
 else if (values.factors === "one") await checkOne();
-else refuse(`--factors ${values.factors}: expected "one" or "several"`);
+else if (values.factors === "rates") await checkRates();
+else refuse(`--factors ${values.factors}: expected "one", "several" or "rates"`);
 
 async function checkOne(): Promise<void> {
   const properties = selected(allProperties);
@@ -47,6 +50,12 @@ async function checkOne(): Promise<void> {
   const verdict = verdictOn(report);
   console.log(`${reportText(report, top)}\n\n${verdictText(verdict)}`);
   finish(verdict.passed, [...report.failures, ...report.offenders]);
+}
+
+async function checkRates(): Promise<void> {
+  const { within, worstRatio, worst } = await checkShortRates(device, trades, seed);
+  console.log(`${within} of ${trades} within their estimates, worst ratio ${worstRatio.toFixed(1)}:\n${worst}`);
+  process.exitCode = within >= 0.98 * trades && worstRatio <= 3 ? 0 : 1;
 }
 
 async function checkSeveral(): Promise<void> {

@@ -1,6 +1,6 @@
 /** The check of a volatility formula on the nodes and times of a grid. */
 import { onColumn } from "../../kernel/index.ts";
-import type { Diffusion } from "../problem/one-factor.ts";
+import type { Diffusion } from "../problem/diffusion.ts";
 import { checkedVolatility } from "../problem/volatility-check.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { type Mesh, nodesOf } from "./mesh.ts";

@@ -164,10 +164,12 @@ function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number,
   return carriers.map(({ before }, i) => at(before, problem.dividends[i]?.time ?? expiry));
 }
 
-/** A part of ∫ σ² dt over the life, for σ that depends on S in proportion to time. */
+/** A part of ∫ σ² dt over the life: that until a time, as large a part of it as at today's spot. */
 function varianceUntil(problem: OneFactorProblem, time: number): number {
-  if (problem.diffusion.kind !== "deterministic") return (totalVariance(problem) * time) / problem.expiry;
-  return deviationOver(problem, 0, time)(problem.spots[0]) ** 2;
+  const until = (end: number): number => deviationOver(problem, 0, end)(problem.spots[0]) ** 2;
+  if (problem.diffusion.kind === "deterministic") return until(time);
+  if (problem.diffusion.kind === "local") return (totalVariance(problem) * time) / problem.expiry;
+  return (totalVariance(problem) * until(time)) / until(problem.expiry) || 0;
 }
 
 /**

@@ -3,7 +3,10 @@ import { inLife } from "../problem/certain-exercise.ts";
 import { integrate } from "../../market/index.ts";
 import type { Grid } from "./grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../problem/one-factor.ts";
+import { driftOver, totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { varianceProfile } from "../problem/variance-profile.ts";
+import { volatilityAt } from "../problem/diffusion.ts";
+import { volatilityOver } from "../problem/mean-volatility.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 import { power } from "../../elementary.ts";
 
@@ -259,23 +262,24 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S). It follows dx/dn =
- * σ√T in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below the lognormal e^{nσ√T}.
- * `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance and direction.
+ * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S, t). It follows
+ * dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below
+ * the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance
+ * and direction.
  */
-export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
-  if (problem.diffusion.kind === "deterministic") return start * lognormal;
-  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / problem.expiry);
-  const early = volatilityOver(problem, 0, 0.5 * time);
-  const late = volatilityOver(problem, 0.5 * time, time);
+export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
+  const { diffusion, expiry } = problem;
+  if (diffusion.kind === "deterministic") return start * lognormal;
+  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / expiry);
+  const sigma = volatilityOver(problem, 0, expiry);
   const steps = 8 * REACH;
-  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(time)) / 8;
+  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
   // A volatility without bound at zero would take more than a number holds at once.
-  const moved = (from: number, part: number, sigma: number): number =>
-    from + Math.max(Math.min(part * root * Math.max(sigma, min), 2), -2);
+  const moved = (from: number, part: number, of: number): number =>
+    from + Math.max(Math.min(part * root * Math.max(of, min), 2), -2);
   let x = Math.log(start);
   const bottom = x - BOTTOM;
-  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
+  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, sigma(Math.exp(moved(x, 0.5, sigma(Math.exp(x))))));
   return Math.exp(x);
 }
 
@@ -287,8 +291,8 @@ const NO_PART = 1e-3;
 
 /**
  * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
- * ½σ²S². Above 1 the scheme adds artificial diffusion and is of first order. It is infinite where σ(S, t) is rough
- * (`isRough`).
+ * ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of first order. It is infinite
+ * where σ(S, t) is rough (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
@@ -296,14 +300,49 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
   const drift = strongest * expiry;
   if (isRough(problem)) return Number.POSITIVE_INFINITY;
   if (drift === 0) return 0;
-  const variance = totalVariance(problem);
+  const phases = [{ drift, variance: totalVariance(problem) }, ...quietPhases(problem)];
   const excessAt = (price: number): number => {
     const i = cellOf(mesh, price);
-    return (2 * drift * Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i))) / (variance * price);
+    return excessOf(phases, Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i)) / price);
   };
   let excess = excessAt(spots[0]);
   for (const kink of payoff.kinks) excess = Math.max(excess, excessAt(kink));
   return excess;
+}
+
+/** A part of the life, its drift |∫ (r − q) dt| and its variance ∫ σ² dt. */
+interface Phase {
+  readonly drift: number;
+  readonly variance: number;
+}
+
+/** The parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
+function quietPhases(problem: OneFactorProblem): readonly Phase[] {
+  const profile = varianceProfile(problem);
+  if (profile === undefined) return [];
+  const { times, variances } = profile;
+  return variances.map((variance, i) => ({ drift: Math.abs(driftOver(problem, times[i], times[i + 1])), variance }));
+}
+
+/** Artificial diffusion below this part of the variance of the life changes no value. */
+const NO_DIFFUSION = 1e-6;
+/** More than this there is no use in refining. */
+const MAX_EXCESS = 16;
+
+/**
+ * The largest excess of a phase on a cell of a relative width, of the first phase, which is the whole life, and of the
+ * others if what the scheme adds to their variance is a part of the life's that counts.
+ */
+function excessOf([life, ...phases]: readonly Phase[], width: number): number {
+  const excess = (2 * life.drift * width) / life.variance;
+  let added = 0;
+  let largest = 0;
+  for (const { drift, variance } of phases) {
+    const least = 2 * drift * width;
+    added += Math.max(least - variance, 0);
+    if (least > largest * variance) largest = least / variance;
+  }
+  return added > NO_DIFFUSION * life.variance ? Math.max(excess, Math.min(largest, MAX_EXCESS)) : excess;
 }
 
 /**

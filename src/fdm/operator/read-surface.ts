@@ -17,7 +17,7 @@ export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, pi
  *   [instance], [pitch + instance]   the number of the instance's block; the parallel shift of σ
  *   [2·pitch], [2·pitch + 1]         the number of spots; the number of reals of a block
  *   then the blocks                  each has the spots, then a slice for each factorisation: σ and ∂σ/∂S at each spot,
- *                                    averaged over its step
+ *                                    the root mean square over its step
  *
  * Prices are in units of today's spot. Nothing is read where `shape` is not "surface".
  */

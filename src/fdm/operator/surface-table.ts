@@ -1,5 +1,6 @@
 import type { LocalSurface } from "../../market/index.ts";
 import type { Instance } from "../execute/instance.ts";
+import type { TimeGrid } from "../time/time-grid.ts";
 import { blockWords, putBlock } from "./surface.ts";
 
 /**
@@ -16,16 +17,17 @@ export class SurfaceTable {
   /** `instances` of one pattern of steps, on surfaces of as many spots. */
   constructor(instances: readonly Instance[]) {
     this.instances = instances;
-    const known = new Map<LocalSurface, Map<string, number>>();
+    const known = new Map<LocalSurface, { readonly time: TimeGrid; readonly spot: number; readonly block: number }[]>();
     for (const instance of instances) {
       const { time, problem } = instance.grid;
       const surface = surfaceOf(instance);
       let ofSurface = known.get(surface);
-      if (ofSurface === undefined) known.set(surface, (ofSurface = new Map<string, number>()));
-      const key = `${problem.spots[0]} ${time.dates.join()}`;
-      let block = ofSurface.get(key);
+      if (ofSurface === undefined) known.set(surface, (ofSurface = []));
+      const [spot] = problem.spots;
+      let block = ofSurface.find((one) => one.spot === spot && isSameTime(one.time, time))?.block;
       if (block === undefined) {
-        ofSurface.set(key, (block = this.different.length));
+        block = this.different.length;
+        ofSurface.push({ time, spot, block });
         this.different.push(instance);
       }
       this.blocks.push(block);
@@ -58,5 +60,9 @@ export class SurfaceTable {
     return blockWords(surfaceOf(instance), instance.grid.time.factorisations);
   }
 }
+
+/** Tells whether grids of one pattern of steps have the same steps. */
+const isSameTime = (a: TimeGrid, b: TimeGrid): boolean =>
+  a === b || (a.clock === b.clock && a.dates.every((date, i) => date === b.dates[i]));
 
 const surfaceOf = ({ surface }: Instance): LocalSurface => surface!.surface;

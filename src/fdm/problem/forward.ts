@@ -1,6 +1,7 @@
 import { constant, integrate, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
 import { certainExercise } from "./certain-exercise.ts";
-import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "./one-factor.ts";
+import type { Diffusion } from "./diffusion.ts";
+import { type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "./one-factor.ts";
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
 /**

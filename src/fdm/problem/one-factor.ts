@@ -1,46 +1,15 @@
-import type { FunctionOf } from "../../kernel/index.ts";
 import {
   afterDividend,
   type DiscreteDividend,
   integrate,
   integratedVariance,
-  type LocalSurface,
   type PiecewiseConstant,
-  rowMean,
-  rowVolatility,
   shifted,
-  shiftedSigma,
-  surfaceVolatility,
 } from "../../market/index.ts";
 import type { PayoffProfile } from "../../products/index.ts";
+import { type Diffusion, shiftedDiffusion, volatilityAt } from "./diffusion.ts";
 import { type KnockIns, type KnockOut } from "./levels.ts";
-import { checkedVolatility } from "./volatility-check.ts";
-
-/**
- * The volatility σ of the spot, dS = (r − q)·S dt + σ·S dW between dividends. After a shift σ is bounded below by 0.
- */
-export type Diffusion =
-  | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  /** A volatility σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
-  | {
-      readonly kind: "local";
-      readonly sigma: (spot: number) => number;
-      readonly shift: number;
-      readonly jumps?: readonly number[];
-    }
-  /**
-   * A volatility σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which
-   * may move.
-   */
-  | {
-      readonly kind: "formula";
-      readonly sigma: FunctionOf<(spot: number, time: number) => number>;
-      readonly shift: number;
-      readonly start?: number;
-      readonly jumps?: boolean;
-    }
-  /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
-  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
+import { volatilityOver } from "./mean-volatility.ts";
 
 /**
  * One product on one underlying with its market, as the one-factor solver takes it. Times are in years from today,
@@ -90,45 +59,6 @@ export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFact
   };
 }
 
-function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
-  if (diffusion.kind !== "deterministic") return { ...diffusion, shift: diffusion.shift + shift };
-  return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
-}
-
-/** Returns σ at a spot and a time. @throws VolatilityError where a formula gives an invalid value */
-export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
-  if (diffusion.kind === "local")
-    return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
-  if (diffusion.kind === "formula") {
-    const at = (diffusion.start ?? 0) + time;
-    return Math.max(checkedVolatility(diffusion.sigma(spot, at), spot, at) + diffusion.shift, 0);
-  }
-  if (diffusion.kind === "surface")
-    return Math.max(surfaceVolatility(diffusion.surface, spot, time) + diffusion.shift, 0);
-  const { times, values } = diffusion.sigma;
-  const piece = times.findIndex((end) => time <= end);
-  return values[piece < 0 ? times.length : piece];
-}
-
-/**
- * Returns a representative σ between two times as a function of the spot: for a surface its mean over time, and for a
- * formula its largest value at the two times and midway.
- */
-export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
-  if (diffusion.kind === "formula") {
-    const times = [from, 0.5 * (from + to), to];
-    return (spot) => {
-      let largest = 0;
-      for (const time of times) largest = Math.max(largest, volatilityAt(diffusion, spot, time));
-      return largest;
-    };
-  }
-  if (diffusion.kind !== "surface") return (spot) => volatilityAt(diffusion, spot, from);
-  const { surface, shift } = diffusion;
-  const mean = rowMean(surface, from, to);
-  return (spot) => Math.max(rowVolatility(surface, mean, spot) + shift, 0);
-}
-
 /**
  * Returns ∫ σ² dt over the life. For σ that depends on S it is the largest of those at the kinks, at today's spot and
  * at the forward. It is 0 only where σ is 0 along the forwards of all spots, so that the spot is deterministic.
@@ -136,25 +66,22 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
   if (diffusion.kind === "deterministic") return integratedVariance(diffusion.sigma, expiry);
+  const sigma = volatilityOver(problem, 0, expiry);
   let largest = 0;
-  const take = (sigma: number): void => {
-    largest = Math.max(largest, sigma);
-  };
   // At zero, where dividends may take it, the spot stays.
-  const takeAt = (price: number, time: number): void => {
-    if (price > 0) take(volatilityAt(diffusion, price, time));
+  const take = (price: number, of: (price: number) => number): void => {
+    if (price > 0) largest = Math.max(largest, of(price));
   };
-  if (diffusion.kind === "surface") {
-    const sigma = volatilityOver(problem, 0, expiry);
-    for (const price of [spots[0], ...payoff.kinks]) take(sigma(price));
-  } else {
+  for (const price of [spots[0], ...payoff.kinks]) take(price, sigma);
+  const at = (time: number) => (price: number) => volatilityAt(diffusion, price, time);
+  const constant = diffusion.kind === "local";
+  if (diffusion.kind !== "surface")
     for (const time of [0, 0.5 * expiry, expiry])
-      for (const price of [spots[0], forwardPrice(problem, spots[0], time), ...payoff.kinks]) takeAt(price, time);
-  }
+      take(forwardPrice(problem, spots[0], time), constant ? at(time) : sigma);
   if (largest === 0) {
     for (let i = 0; i <= PATH_POINTS; i++) {
       const time = (i / PATH_POINTS) * expiry;
-      for (const spot of spots) takeAt(forwardPrice(problem, spot, time), time);
+      for (const spot of spots) take(forwardPrice(problem, spot, time), at(time));
     }
   }
   return largest * largest * expiry;

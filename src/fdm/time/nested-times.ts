@@ -2,6 +2,7 @@ import { monitoredLevels } from "../problem/barriers.ts";
 import type { MonitoredLevel } from "../problem/levels.ts";
 import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
+import { type Clock, clockOfSteps } from "../problem/variance-profile.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
 /** The two time grids on which a problem is solved; the fine one has two steps for each step of the coarse one. */
@@ -17,6 +18,7 @@ interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly steps: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
+  readonly clock: Clock | undefined;
   readonly times: NestedTimes;
 }
 
@@ -37,6 +39,7 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const levels = monitoredLevels(problem);
   const { american, dividends, exerciseTimes, restarts, expiry } = problem;
   const { jumps } = problem.payoff;
+  const clock = homogeneous ? undefined : clockOfSteps(problem);
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
     if (grids.size >= MAX_EXPIRIES) grids.clear();
@@ -47,12 +50,13 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
       known.steps === steps &&
       known.homogeneous === homogeneous &&
       known.jumps === jumps &&
+      known.clock === clock &&
       sameDates(known, problem, levels)
     )
       return known.times;
-  const times = makeTimes(problem, levels, steps, homogeneous);
+  const times = makeTimes(problem, levels, steps, homogeneous, clock);
   if (ofExpiry.length >= MAX_OF_AN_EXPIRY) ofExpiry.length = 0;
-  ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, times });
+  ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, clock, times });
   return times;
 }
 
@@ -61,6 +65,7 @@ function makeTimes(
   levels: readonly MonitoredLevel[],
   steps: number,
   homogeneous: boolean,
+  clock: Clock | undefined,
 ): NestedTimes {
   const { american } = problem;
   const jumping = areContinuous(levels);
@@ -77,6 +82,7 @@ function makeTimes(
     // it.
     damped: american,
     jumps: problem.payoff.jumps,
+    clock,
   };
   return { fine: timeGrid({ ...spec, refinement: 2 }, homogeneous), coarse: timeGrid(spec, homogeneous) };
 }

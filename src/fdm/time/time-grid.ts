@@ -1,4 +1,5 @@
 import type { TimeEvent } from "./events.ts";
+import type { Clock } from "../problem/variance-profile.ts";
 import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./flags.ts";
 
 /**
@@ -58,6 +59,8 @@ export interface TimeGridSpec {
   readonly damped: boolean;
   /** True where exercise on dates makes the solution jump; otherwise exercise only gives it a kink. */
   readonly jumps?: boolean;
+  /** The clock by which fractions of segments, and the shares that decide their steps, are meant; by default time's. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
@@ -72,7 +75,7 @@ interface Pattern {
   readonly factoring: readonly { readonly step: TimeStep; readonly part: number }[];
   /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
   readonly eventful: readonly number[];
-  /** Equal for grids with equal flags. */
+  /** Equal for grids with equal flags, of which both or neither are homogeneous: one kernel can solve on both. */
   readonly key: string;
   readonly homogeneous: boolean;
   /** The numbers of factorisations, of dividends paid, and of dates on which barriers are set. */
@@ -86,6 +89,7 @@ export interface TimeGrid extends Pattern {
   /** The dates in years: today, those of the events, expiry. Segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
+  readonly clock: Clock | undefined;
   /**
    * Three numbers for each factorisation: h of I − hL in years, and the times of its step's ends in years from today.
    */
@@ -105,7 +109,10 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   for (const { time } of spec.events) dates.push(time);
   dates.push(spec.expiry);
   const counts: number[] = [];
-  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, dates[i + 1] - dates[i]));
+  const { clock } = spec;
+  const shareOf = (from: number, to: number): number =>
+    clock === undefined ? (to - from) / spec.expiry : clock.at(to) - clock.at(from);
+  for (let i = 0; i + 1 < dates.length; i++) counts.push(segmentCount(spec, i, shareOf(dates[i], dates[i + 1])));
   // A number where there is one segment, which is nearly always and which a string would make slow.
   const scheme =
     ((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4 +
@@ -134,16 +141,22 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
     barrierDates,
     dates,
     events: spec.events,
-    factored: factoredSteps(pattern, dates),
+    clock,
+    factored: factoredSteps(pattern, { dates, clock }),
   };
 }
 
-function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readonly number[] {
+function factoredSteps({ factoring }: Pattern, grid: Pick<TimeGrid, "dates" | "clock">): readonly number[] {
+  const { dates, clock } = grid;
   const factored: number[] = [];
   let h = 0;
   let before = 0;
   for (const { step, part } of factoring) {
-    const { from, to } = stepTimes({ dates }, step);
+    const { from, to } = stepTimes(grid, step);
+    if (clock !== undefined) {
+      factored.push(IMPLICIT[step.scheme] * (to - from), from, to);
+      continue;
+    }
     // Steps as long as those before them, or before those, get the very same h, so that a factorisation made again is
     // the same bit for bit, and one that is kept is seen to be.
     const exact = part * (dates[step.segment + 1] - dates[step.segment]);
@@ -155,12 +168,19 @@ function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readon
 
 /** Returns the times of a step's ends in years from today. */
 export function stepTimes(
-  { dates }: Pick<TimeGrid, "dates">,
+  { dates, clock }: Pick<TimeGrid, "dates" | "clock">,
   { segment, from, to }: TimeStep,
 ): { from: number; to: number } {
-  const start = dates[segment];
-  const length = dates[segment + 1] - start;
-  return { from: start + from * length, to: to === 1 ? dates[segment + 1] : start + to * length };
+  const [start, end] = [dates[segment], dates[segment + 1]];
+  if (clock !== undefined) {
+    const shown = clock.at(start);
+    const length = clock.at(end) - shown;
+    const timeAt = (part: number): number =>
+      part === 1 ? end : part === 0 ? start : clock.timeOf(shown + part * length);
+    return { from: timeAt(from), to: timeAt(to) };
+  }
+  const length = end - start;
+  return { from: start + from * length, to: to === 1 ? end : start + to * length };
 }
 
 /** h of I − hL as a part of the step. */
@@ -193,7 +213,7 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
     factoring,
     eventful: marked(REFACTOR | DIVIDEND | BARRIERS),
     homogeneous,
-    key: flags.join(),
+    key: `${homogeneous} ${flags.join()}`,
     factorisations: factoring.length,
     dividends: marked(DIVIDEND).length,
     barrierDates: marked(BARRIERS).length,
@@ -258,10 +278,10 @@ function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): bo
  * square root of its share of the life. Where the solution only bends less of them will do the closer the dates: as the
  * power ¾.
  */
-function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
+function segmentCount(spec: TimeGridSpec, segment: number, part: number): number {
   if (spec.events.length === 0) return spec.steps;
   const bends = bendsOnly(spec, segment);
-  const root = Math.sqrt(length / spec.expiry);
+  const root = Math.sqrt(part);
   const share = bends ? root * Math.sqrt(root) : root;
   const unit = spec.unit ?? Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));

@@ -16,10 +16,10 @@ import {
 /** A linear combination of values at several resolutions, [factor, fineness] each, such as an extrapolation. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
 
-/** A value, and others whose differences from it, times a factor, count as errors. */
-interface Compared<F> {
+/** A value, and others whose differences from it, times a factor that may depend on the market, count as errors. */
+interface Compared<M, F> {
   readonly value: Resolution<F>;
-  readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
+  readonly checks: readonly (readonly [factor: number | ((market: M) => number), resolution: Resolution<F>])[];
 }
 
 /**
@@ -31,9 +31,9 @@ export interface DatedRules<M, F> {
   /** Checks that the engine can price a claim. @throws SpecError a claim that it cannot price */
   checked(claim: ShortRateTrade, market: M, hasWindows: boolean): void;
   /** The resolution for rights on dates. */
-  readonly dates: Compared<F>;
+  readonly dates: Compared<M, F>;
   /** The finer resolution for claims whose error estimate exceeds the target, if there is one. */
-  readonly finer?: Compared<F> | undefined;
+  readonly finer?: Compared<M, F> | undefined;
   /** The resolution of sensitivities, in whose differences errors mostly cancel. */
   readonly moved: Resolution<F>;
   /**
@@ -169,7 +169,7 @@ class Markets<M> {
 function compared<M, F>(
   claim: ShortRateTrade,
   market: M,
-  resolution: Compared<F>,
+  resolution: Compared<M, F>,
   evaluations: Evaluations<M, F>,
 ): Pick<Plan, "value" | "checks"> {
   const numbers = new Map<F, number>();
@@ -180,7 +180,9 @@ function compared<M, F>(
       return [factor, number];
     });
   const { value, checks } = resolution;
-  return { value: weighted(value), checks: checks.map(([factor, parts]) => [factor, weighted(parts)] as const) };
+  const factorOf = (factor: number | ((of: M) => number)): number =>
+    typeof factor === "number" ? factor : factor(market);
+  return { value: weighted(value), checks: checks.map(([factor, of]) => [factorOf(factor), weighted(of)] as const) };
 }
 
 function tried<T>(make: () => T): T | SpecError {

@@ -1,13 +1,14 @@
 /** The chains of factors that trees are made of. */
 import { integratedVariance, type Volatility } from "../../market/index.ts";
 import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
+import { keyOf } from "../../remembered.ts";
 import { reduced } from "./factors.ts";
 
 /** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */
 export interface FactorChain {
   /** The loading σᵢ of each factor. */
   readonly sigma: readonly number[];
-  /** A text by which chains are cached; chains with equal keys differ at most by rounding. */
+  /** A text by which chains are cached: `chain` is a function of the numbers in it alone. */
   readonly key: string;
   /** Makes the chain. */
   readonly chain: () => AutoregressiveChain;
@@ -15,7 +16,11 @@ export interface FactorChain {
 
 /** Shares of the variance below this are taken to be so large: cells would have to be cut too finely. */
 const MIN_SHARE = 1e-7;
-const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
+/**
+ * Numbers of which a chain is made. They are rounded first, so that trades whose numbers differ by the rounding of
+ * their own arithmetic share a chain, and each has the same one alone.
+ */
+const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toPrecision(12)));
 
 /**
  * Returns the Markov chain of a volatility's factors at given times. For mean-reverting factors ("gaussianFactors") it
@@ -32,21 +37,30 @@ export function chainOf(
     const variances = times.map((t) => integratedVariance(volatility.sigma, t));
     const total = variances[variances.length - 1];
     if (total === 0) return undefined;
-    const shares = variances.slice(1).map((w, k) => Math.max((w - variances[k]) / total, minShare));
+    const shares = rounded(variances.slice(1).map((w, k) => Math.max((w - variances[k]) / total, minShare)));
     return {
       sigma: [Math.sqrt(total)],
-      key: `variance ${rounded(shares)}`,
+      key: keyOf(["variance", shares]),
       chain: () =>
-        autoregressiveChain({ times, transitions: [[[1]]], noiseCovariances: shares.map((share) => [[share]]) }),
+        autoregressiveChain({
+          times: times.map((_, layer) => layer),
+          transitions: [[[1]]],
+          noiseCovariances: shares.map((share) => [[share]]),
+        }),
     };
   }
   if (volatility.kind !== "gaussianFactors") throw new Error(`no chain of ${volatility.kind}`);
   const { alpha, sigma, rho } = reduced(volatility);
   if (sigma.length === 0) return undefined;
-  const correlation = alpha.map((_, i) => alpha.map((_one, j) => (i === j ? 1 : rho)));
+  const [meanReversion, [correlation], dates] = [alpha, [rho], times].map(rounded);
   return {
     sigma,
-    key: `factors ${rounded([...alpha, rho])} at ${rounded(times)}`,
-    chain: () => meanRevertingFactors({ times, meanReversion: alpha, correlation }),
+    key: keyOf(["factors", meanReversion, correlation, dates]),
+    chain: () =>
+      meanRevertingFactors({
+        times: dates,
+        meanReversion,
+        correlation: alpha.map((_, i) => alpha.map((_one, j) => (i === j ? 1 : correlation))),
+      }),
   };
 }

@@ -2,6 +2,7 @@
 import type { Device } from "../../../device/index.ts";
 import { type GaussianSwing, gaussianSwings } from "../../../quantization/index.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
+import { keyOf } from "../../../remembered.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";
@@ -55,9 +56,9 @@ export async function solve(
     if (known === undefined) open.push(taskOf(request));
     else request.estimate = known;
   }
-  const keyOf = ({ factors: { key, sigma }, spacing, request: { terms } }: Task): string =>
-    `${key} ${sigma.join(" ")} ${spacing} ${hasRightToday(terms)}`;
-  for (const group of grouped(open, keyOf))
+  const keyOfTask = ({ factors: { key, sigma }, spacing, request: { terms } }: Task): string =>
+    keyOf([key, sigma, spacing, hasRightToday(terms)]);
+  for (const group of grouped(open, keyOfTask))
     await together(
       group,
       ({ request }) => request,

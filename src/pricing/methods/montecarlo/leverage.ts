@@ -3,7 +3,7 @@ import { type Leverage, leverageOf, type LeverageRow, varianceParameters } from 
 import type { Device } from "../../../device/index.ts";
 import { integrate, type LocalSurface, shifted, type StochasticLocal } from "../../../market/index.ts";
 import { type Parameter, type PathModel, stochasticLocal } from "../../../montecarlo/index.ts";
-import { grouped, type RequestSettings } from "../../plan/request.ts";
+import type { RequestSettings } from "../../plan/request.ts";
 import { keyOf } from "../../../remembered.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
@@ -11,8 +11,10 @@ import type { Path } from "./acceptance.ts";
 /** The steps of a leverage to its horizon, which is a power of two of years: an expiry has one in any book. */
 const STEPS = { aYear: 128, least: 32, most: 512 } as const;
 
-/** The leverages that were found, by the surface, then by all else that they depend on. */
+/** The leverages that were found, by the surface, then by all that they depend on. */
 const found = new WeakMap<LocalSurface, Map<string, Leverage>>();
+/** The leverages of terms that are being priced. */
+const ofTerms = new WeakMap<Terms, Leverage>();
 
 const volatilityOf = ({ assets: [{ volatility }] }: Terms): StochasticLocal => {
   if (volatility.kind !== "stochasticLocal") throw new Error(`no leverage of ${volatility.kind}`);
@@ -45,14 +47,16 @@ export async function findLeverages(
   paths: readonly Path[],
   { precision, signal }: RequestSettings,
 ): Promise<void> {
-  for (const [path] of grouped(paths, (one) => keyOf(problemOf(one)))) {
-    const problem = problemOf(path);
+  for (const { terms } of paths) {
+    const problem = problemOf({ terms });
     const known = found.get(problem.surface) ?? new Map<string, Leverage>();
     found.set(problem.surface, known);
-    const key = keyOf(problem);
-    if (known.has(key)) continue;
+    const key = keyOf([device, precision, problem]);
     const growth = (t: number): number => integrate(problem.rates, t);
-    known.set(key, await leverageOf(device, { ...problem, growth, precision, ...(signal && { signal }) }));
+    const leverage =
+      known.get(key) ?? (await leverageOf(device, { ...problem, growth, precision, ...(signal && { signal }) }));
+    known.set(key, leverage);
+    ofTerms.set(terms, leverage);
   }
 }
 
@@ -66,8 +70,7 @@ export function leveragedModel(
   common: Readonly<Record<"spot" | "rate" | "yield", Parameter>>,
 ): PathModel {
   const rows = paths.map((path, i) => {
-    const problem = problemOf(path);
-    const { rowAt } = found.get(problem.surface)!.get(keyOf(problem))!;
+    const { rowAt } = ofTerms.get(path.terms)!;
     const { start = 0 } = volatilityOf(path.terms);
     return ends[i].map((_, k) => rowAt(start + (k === 0 ? 0 : ends[i][k - 1])));
   });

@@ -10,6 +10,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
 import { type Differences, withBias } from "../../plan/differences.ts";
+import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
@@ -52,7 +53,7 @@ export async function simulate(
     request.estimate = differences === undefined ? known : { ...known, measures: exactMeasures(known, differences) };
     return [];
   });
-  for (const group of grouped(jobs, keyOf)) {
+  for (const group of grouped(jobs, keyOfJob)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
       await together([job], requestOf, settings, () =>
@@ -97,7 +98,7 @@ function jobOf(request: Request<PathEstimate>, stream: number): Job {
   return { request, path, copies: isFinal ? copies : undefined, stream, substeps, control, shifts };
 }
 
-function keyOf({
+function keyOfJob({
   request: { level, differences },
   path: { terms, dates },
   copies,
@@ -105,9 +106,10 @@ function keyOf({
   shifts,
   substeps,
 }: Job): string {
-  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level].join(" ");
-  const measures = copies === undefined ? "" : differences!.measures.map(({ name }) => name).join(",");
-  return `${modelKey(terms)} ${productKey(terms)} ${shape} ${measures}`;
+  const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level];
+  const measures = differences?.measures.map(({ name, weights }) => [name, weights.length]);
+  const moved = copies?.map((copy) => [copy.dates.length, modelKey(copy.terms), productKey(copy.terms)]);
+  return keyOf([modelKey(terms), productKey(terms), shape, moved && measures, moved]);
 }
 
 /** The settings of a group that both engines take. */

@@ -15,6 +15,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../../../market/index.ts";
+import { keyOf } from "../../../remembered.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 import { leveragedModel } from "./leverage.ts";
@@ -31,7 +32,7 @@ export function modelKey({ assets }: Terms): string {
       : volatility.kind === "stochasticLocal"
         ? volatility.variance.kind
         : "";
-  return `${assets.length} ${volatility.kind} ${own}`;
+  return keyOf([assets.length, volatility.kind, own]);
 }
 
 /** Returns the number of model steps between dates. It is a power of two, so that few kernels are compiled. */

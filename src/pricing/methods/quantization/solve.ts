@@ -12,6 +12,7 @@ import {
 import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
+import { keyOf } from "../../../remembered.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
@@ -80,7 +81,7 @@ export async function solve(
     else request.estimate = known;
   }
   const all = open.flatMap(({ tasks }) => Object.values(tasks).filter((task: Task | undefined) => task !== undefined));
-  const keyOfTask = ({ tree, request }: Task): string => `${keyOf(tree)} ${hasRightToday(request.terms)}`;
+  const keyOfTask = ({ tree, request }: Task): string => keyOf([treeKey(tree), hasRightToday(request.terms)]);
   for (const group of grouped(all, keyOfTask))
     await together(
       group,
@@ -161,7 +162,7 @@ async function solveGroup(
   const make = (): Promise<QuantizationTree> =>
     QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
   try {
-    await trees.use(`${keyOf(spec)} ${precision}`, make, async (tree) => {
+    await trees.use(keyOf([treeKey(spec), precision]), make, async (tree) => {
       const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
       await valueSwings(tree, group.filter(isSwing), signal);
       for (const task of group) {
@@ -177,7 +178,7 @@ async function solveGroup(
 }
 
 /** Trees of one key are the same. */
-const keyOf = ({ factors, size, paths, seed }: TreeSpec): string => `${size} ${paths} ${seed} ${factors.key}`;
+const treeKey = ({ factors: { key }, ...sizes }: TreeSpec): string => keyOf([key, sizes]);
 
 const isSwing = ({ request }: Task): boolean => request.terms.payoff.kind === "swing";
 
@@ -211,7 +212,7 @@ async function valueSwings(
     if (terms.payoff.kind !== "swing") throw new Error(`no swing: ${terms.payoff.kind}`);
     const { right, strike } = terms.payoff;
     const { sigma } = task.tree.factors;
-    const key = sigma.join(" ");
+    const key = keyOf(sigma);
     const relative = bySigma.get(key) ?? (await relativeSpots(tree, sigma));
     bySigma.set(key, relative);
     const sign = right === "call" ? 1 : -1;
