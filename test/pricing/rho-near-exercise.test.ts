@@ -9,7 +9,10 @@ afterAll(() => device[Symbol.dispose]());
 const options = { device, greeks: "all", sensitivityErrorEstimates: true } as const;
 
 async function price(book: BookInput, accuracy?: number): Promise<readonly PricedTrade[]> {
-  const { results } = await priceBook(readBook(book), { ...options, ...(accuracy && { accuracy }) });
+  const { results } = await priceBook(readBook(book), {
+    ...options,
+    ...(accuracy === undefined ? {} : { accuracy: { relative: accuracy } }),
+  });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result;
