@@ -10,10 +10,11 @@ import {
   type RateQuote,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { discountFactor, type ForwardCurve } from "../market/index.ts";
+import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
+import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type Place } from "./place.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom, yearsText } from "./time.ts";
 
 /** A node of a fitted curve of interest rates. */
 export interface CurveNode {
@@ -56,7 +57,7 @@ export function calibrateHullWhite(
   { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
   curve: ForwardCurve,
   place: Place,
-): { readonly model: HullWhiteParameters; readonly report: CurveCalibration } {
+): { readonly model: HullWhiteParameters; readonly state: FitState; readonly report: CurveCalibration } {
   let fit: HullWhiteFit;
   try {
     fit = fitHullWhite(quotes, (time) => discountFactor(curve, time));
@@ -82,7 +83,19 @@ export function calibrateHullWhite(
       error: fit.quotes[i].error,
     })),
   };
-  return { model: fit.parameters, report };
+  const last = times[times.length - 1];
+  const state: FitState = {
+    place: place(),
+    doubts: [
+      ...(fit.status === "converged" ? [] : [fit.status]),
+      ...(fit.message === undefined ? [] : [fit.message]),
+      ...(fit.rmse > USUAL_MISFIT.price
+        ? [`the prices are missed by ${(100 * fit.rmse).toPrecision(2)} % of themselves (root mean square)`]
+        : []),
+    ],
+    last: { time: last, written: `end of a quote, ${yearsText(last)}` },
+  };
+  return { model: fit.parameters, state, report };
 }
 
 const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.maturity : quote.expiry + quote.length);
@@ -112,7 +125,7 @@ export function calibrateCurve(
   spec: InstrumentsSpec,
   asOf: AsOf,
   place: Place,
-): { readonly fit: CurveFit; readonly report: CurveCalibration } {
+): { readonly fit: CurveFit; readonly state: FitState; readonly report: CurveCalibration } {
   const at = (i: number): Place => inside(place, "instruments", i);
   const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
   let fit: CurveFit;
@@ -141,5 +154,19 @@ export function calibrateCurve(
       error: fit.fitted[i] - rate,
     })),
   };
-  return { fit, report };
+  const last = instruments.reduce((late, { end }, i) => (end > instruments[late].end ? i : late), 0);
+  const state: FitState = {
+    place: place(),
+    doubts: [
+      ...(fit.status === "converged" ? [] : [fit.status]),
+      ...(fit.rmse > USUAL_MISFIT.rate
+        ? [`the rates are missed by ${(1e4 * fit.rmse).toPrecision(2)} basis points (root mean square)`]
+        : []),
+    ],
+    last: {
+      time: instruments[last].end,
+      written: `end of an instrument, ${shownTime(asOf, spec.instruments[last].end)}`,
+    },
+  };
+  return { fit, state, report };
 }

@@ -10,6 +10,7 @@ import { BookError, SpecError } from "../errors.ts";
 import {
   affineSpot,
   discountFactor,
+  type FitState,
   type Heston,
   localSurface,
   type LocalSurface,
@@ -19,6 +20,7 @@ import {
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
+import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
@@ -46,6 +48,9 @@ export interface QuoteReport {
   readonly error: number | null;
   /** For an American option, the part of its price that exceeds the European price with the implied volatility. */
   readonly premium?: number | null;
+  /** For an American option, its price under the fit, and what that is in excess of the quote in volatility. */
+  readonly repriced?: number | null;
+  readonly repricingError?: number | null;
 }
 
 /** A fitted local volatility, in the form that a book can contain. */
@@ -72,6 +77,8 @@ export interface UnderlyingCalibration {
   readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
   /** The root mean square error of the implied volatilities; null if nothing was fitted. */
   readonly rmse: number | null;
+  /** The root mean square of `repricingError`; only where the fit reprices American quotes. */
+  readonly repricingRmse?: number;
   /** The quote with the largest error of implied volatility. */
   readonly worst: { readonly expiry: number | string; readonly strike: number; readonly error: number } | null;
   /** The check for butterfly arbitrage, between the strikes of one expiry. */
@@ -203,6 +210,9 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  const given = prepared.map(({ quote }) => quote);
+  const about = { specs: quotes, quotes: given, problems, fitted, place: place(), asOf };
+  const state = fitted.surface && stateOf(fitted.surface, about);
   const refit: Refit = (spot, keep) => {
     const moved = prepared.flatMap(({ quote }, i) => {
       const { implied, problem } = fitted.quotes[i];
@@ -211,18 +221,17 @@ export function calibrateVolatility(
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
       return [{ ...quote, forward, strike, implied, american: false }];
     });
-    return volatilityOf(fitAt(spot, moved).surface);
+    const { surface } = fitAt(spot, moved);
+    return surface && state && volatilityOf(surface, movedState(surface, problems, state));
   };
   const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
-  return { volatility: volatilityOf(fitted.surface), report, refit };
+  return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state), report, refit };
 }
 
-function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
-  if (surface === undefined) return undefined;
-  const { volatility: own } = surface;
-  if (own.kind === "heston") return { kind: "heston", ...own.heston };
+function volatilityOf({ volatility: own }: SurfaceFit, fit: FitState): Volatility {
+  if (own.kind === "heston") return { kind: "heston", ...own.heston, fit };
   const { times, spots, volatility } = own.surface;
-  return { ...own, surface: localSurface(times, spots, volatility) };
+  return { ...own, surface: localSurface(times, spots, volatility), fit };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
@@ -236,6 +245,13 @@ function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
   }
   const { kind: _, ...sabr } = volatility.variance;
   return { stochasticLocal: { sabr, surface } };
+}
+
+/** The root mean square error of repriced American quotes; nothing if there are none. */
+function repricingOf(rows: readonly QuoteReport[]): Pick<UnderlyingCalibration, "repricingRmse"> {
+  const errors = rows.flatMap(({ repricingError }) => repricingError ?? []);
+  if (errors.length === 0) return {};
+  return { repricingRmse: Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length) };
 }
 
 interface Reported {
@@ -270,7 +286,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     };
   };
   const rows = quotes.map(({ expiry, strike, type }, i): QuoteReport => {
-    const { implied = null, fitted: value = null, premium } = fitted.quotes[i];
+    const { implied = null, fitted: value = null, premium, repriced, repricingError } = fitted.quotes[i];
     const error = implied === null || value === null ? null : value - implied;
     return {
       expiry: timeText(asOf, expiry),
@@ -280,6 +296,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
       fitted: value,
       error,
       ...(premium === undefined ? {} : { premium }),
+      ...(repriced === undefined ? {} : { repriced, repricingError: repricingError ?? null }),
     };
   });
   const used = rows.filter(({ error }, i) => error !== null && problems[i] === undefined);
@@ -295,6 +312,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     parameters: surface?.parameters ?? {},
     standardErrors: surface?.standardErrors ?? null,
     rmse: surface === undefined ? null : fitted.rmse,
+    ...repricingOf(rows),
     worst: worst === undefined ? null : { expiry: worst.expiry, strike: worst.strike, error: worst.error! },
     butterfly: check(surface?.butterfly),
     calendar: check(surface?.calendar),

@@ -35,7 +35,7 @@ export {
 export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
-export { type TotalledTrade, Totals } from "./totals.ts";
+export { type TotalledTrade, Totals, type TradeCounts } from "./totals.ts";
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
 export type * from "./types.ts";

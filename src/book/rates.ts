@@ -67,10 +67,16 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
     case "hullWhiteQuotes": {
       const at = inside(place, "hullWhite");
       const { curve } = resolveCurve(spec.curve, asOf, inside(at, "curve"));
-      const { model: fitted, report } = calibrateHullWhite(spec, curve, at);
+      const { model: fitted, state, report } = calibrateHullWhite(spec, curve, at);
       const { meanReversion, volatility } = fitted;
-      const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility: constant(volatility) };
-      return { model, curve, shortRate: fitted, report };
+      const model: RatesModel = {
+        kind: "hullWhite",
+        curve,
+        meanReversion,
+        volatility: constant(volatility),
+        fit: state,
+      };
+      return { model, curve, shortRate: { ...fitted, fit: state }, report };
     }
     case "vasicek":
       return modelOnly(spec);
@@ -142,8 +148,8 @@ const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates 
 function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ResolvedCurve {
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
-    const { fit, report } = calibrateCurve(spec, asOf, place);
-    return { curve: zeroCurve(fit.nodes), report };
+    const { fit, state, report } = calibrateCurve(spec, asOf, place);
+    return { curve: { ...zeroCurve(fit.nodes), fit: state }, report };
   }
   const times = increasingYears(
     spec.nodes.map(({ date }) => date),

@@ -1,3 +1,4 @@
+import { isDoubt } from "../market/index.ts";
 import { keyOf } from "../remembered.ts";
 import { PartialSum } from "./partial-sums.ts";
 import type {
@@ -14,6 +15,15 @@ import type {
 export type TotalledTrade =
   | TradeOnUnderlyings
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
+
+/** How many trades were priced, how many have an error, and how many depend on doubtful fits to quotes. */
+export interface TradeCounts {
+  readonly priced: number;
+  readonly failed: number;
+  readonly doubtful?: number;
+  /** The first warning about a doubtful fit. */
+  readonly doubt?: string;
+}
 
 interface TradeOnUnderlyings {
   readonly kind?: "convertible" | undefined;
@@ -54,6 +64,10 @@ export class Totals {
   priced = 0;
   /** The number of trades with an error. */
   failed = 0;
+  /** The number of priced trades that depend on doubtful fits to quotes. */
+  doubtful = 0;
+  /** The first warning about a doubtful fit. */
+  doubt: string | undefined;
   readonly #byCurrency = new Map<string, CurrencySums>();
   readonly #byGroup = new Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>();
   readonly #groupBy: readonly string[];
@@ -69,6 +83,7 @@ export class Totals {
       return;
     }
     this.priced++;
+    if (result.warnings.length > 0) this.#addDoubt(result.warnings.find(isDoubt), 1);
     const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
     this.#of(trade.kind === "rates" ? trade.currency : trade.underlying.currency).add(row);
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
@@ -77,6 +92,25 @@ export class Totals {
   /** Adds the totals of other trades, such as those of another chunk of the book. */
   addTotals(totals: readonly CurrencyTotals[]): void {
     for (const one of totals) this.#of(one.currency).addTotals(one);
+  }
+
+  /** Adds the counts of other trades, such as those of another chunk of the book. */
+  addCounts({ priced, failed, doubtful = 0, doubt }: TradeCounts): void {
+    this.priced += priced;
+    this.failed += failed;
+    this.#addDoubt(doubt, doubtful);
+  }
+
+  #addDoubt(doubt: string | undefined, trades: number): void {
+    if (doubt === undefined) return;
+    this.doubtful += trades;
+    this.doubt ??= doubt;
+  }
+
+  /** The counts of the trades so far. */
+  get counts(): TradeCounts {
+    const { priced, failed, doubtful, doubt } = this;
+    return { priced, failed, ...(doubt === undefined ? {} : { doubtful, doubt }) };
   }
 
   /** The totals by currency, in the order of their first trades. */

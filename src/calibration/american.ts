@@ -44,6 +44,12 @@ const [EXTENT, BEYOND] = [5, 3] as const;
 /** Implicit steps from expiry and from each dividend, which damp what a kink excites. */
 const DAMPING = 4;
 
+/** The American and the European price of an option under the same volatility. */
+interface Prices {
+  readonly american: number;
+  readonly european: number;
+}
+
 /** The steps of one expiry, as the kernel reads them, with the times of their ends from 0 on. */
 interface Steps {
   readonly rows: readonly number[];
@@ -74,8 +80,8 @@ function stepsTo(expiry: number, { affine, rates }: AmericanMarket): Steps {
 }
 
 /**
- * The American options of one underlying, prepared for pricing under a constant or a local volatility of X
- * (`AmericanMarket`). Options are referred to by index.
+ * The American options of one underlying, prepared for pricing under a constant volatility of the spot or a local
+ * volatility of X (`AmericanMarket`). Options are referred to by index.
  */
 export class AmericanOptions {
   readonly #options: readonly AmericanOption[];
@@ -88,25 +94,36 @@ export class AmericanOptions {
     for (const { time } of options) if (!this.#steps.has(time)) this.#steps.set(time, stepsTo(time, market));
   }
 
-  /** Returns the European price of option l with a constant volatility of X. */
-  european(l: number, sigma: number): number {
+  /**
+   * Returns American prices of the options with the indices `which`, each with its own constant volatility of the spot,
+   * and the European prices with the same volatilities.
+   */
+  atLevels(which: readonly number[], levels: readonly number[]): readonly Prices[] {
+    return this.#solve(which, levels).map((own, i) => {
+      const [intrinsic, european] = [this.intrinsic(which[i]), this.#closedForm(which[i], levels[i]) ?? own.european];
+      if (own.american <= intrinsic) return { american: intrinsic, european: own.european };
+      return { american: Math.max(european + own.american - own.european, intrinsic), european };
+    });
+  }
+
+  /** The European price of option l at a constant volatility of the spot; undefined with cash dividends to come. */
+  #closedForm(l: number, sigma: number): number | undefined {
+    return this.hasCash ? undefined : this.black(l, sigma);
+  }
+
+  /** Returns the price of the European option l by its Black volatility, that of its forward. */
+  black(l: number, sigma: number): number {
     const { strike, sign, time } = this.#options[l];
     const { affine, rates } = this.#market;
     const { scale, cash } = affine.at(time);
     const variance = sigma * sigma * time;
-    const mean = Math.log(scale * affine.start) - 0.5 * variance;
-    return (
-      Math.exp(-integrate(rates, time)) * logNormalOption(sign > 0 ? "call" : "put", strike - cash, mean, variance)
-    );
+    const mean = Math.log(scale * affine.start + cash) - 0.5 * variance;
+    return Math.exp(-integrate(rates, time)) * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
   }
 
-  /** Returns American prices of the options with the indices `which`, each with its own constant volatility of X. */
-  atLevels(which: readonly number[], levels: readonly number[]): number[] {
-    return this.#solve(which, levels).map(({ american, european }, i) => {
-      const intrinsic = this.intrinsic(which[i]);
-      if (american <= intrinsic) return intrinsic;
-      return Math.max(this.european(which[i], levels[i]) + american - european, intrinsic);
-    });
+  /** True if dividends in cash are to come. */
+  get hasCash(): boolean {
+    return this.#market.affine.at(0).cash > 0;
   }
 
   strike(l: number): number {
@@ -143,7 +160,8 @@ export class AmericanOptions {
     const { affine } = this.#market;
     const { scale, cash } = affine.at(time);
     const moneyness = Math.log((strike - cash) / (scale * affine.start));
-    const deviation = level * Math.sqrt(time);
+    // Before the dividends X moves more than the spot.
+    const deviation = level * Math.sqrt(time) * (1 + affine.at(0).cash / affine.start);
     const reach = Math.max(EXTENT * deviation, Math.abs(moneyness) + BEYOND * deviation);
     const width = (2 * reach) / (NODES - 1);
     // The strike lies on a node, where the payoff has its kink.
@@ -152,11 +170,7 @@ export class AmericanOptions {
   }
 
   /** Both prices of some options by the kernel, on meshes for `levels` of volatility. */
-  #solve(
-    which: readonly number[],
-    levels: readonly number[],
-    squares?: Float64Array,
-  ): { readonly american: number; readonly european: number }[] {
+  #solve(which: readonly number[], levels: readonly number[], squares?: Float64Array): Prices[] {
     const items = which.length;
     const rows: number[] = [];
     const starts = new Map<number, number>();
@@ -190,18 +204,28 @@ const LEAST_TIME_VALUE = 1e-6;
 const [ITERATIONS, HALVINGS] = [60, 6];
 
 /**
- * Returns the constant volatility of X that reproduces each American price, found by the Illinois method (regula
+ * Returns the constant volatility of the spot that reproduces each price of the American options with the given
+ * indices, found by the Illinois method (regula
  * falsi). It is undefined where the price does not exceed immediate exercise or the value without volatility, or
  * exceeds the price at every volatility.
  */
-export function flatVolatilities(options: AmericanOptions, prices: readonly number[]): (number | undefined)[] {
+export function flatVolatilities(
+  options: AmericanOptions,
+  indices: readonly number[],
+  prices: readonly number[],
+): (number | undefined)[] {
   const all = prices.map((_, l) => l);
-  const errorsAt = (which: readonly number[], levels: readonly number[]): number[] =>
-    options.atLevels(which, levels).map((value, i) => value - prices[which[i]]);
+  const errorsAt = (which: readonly number[], levels: readonly number[]): number[] => {
+    const found = options.atLevels(
+      which.map((l) => indices[l]),
+      levels,
+    );
+    return found.map(({ american }, i) => american - prices[which[i]]);
+  };
   const low = new Array<number>(all.length).fill(LOWEST);
   const high = new Array<number>(all.length).fill(HIGHEST);
   const [below, above] = [errorsAt(all, low), errorsAt(all, high)];
-  const isKnown = all.map((l) => -below[l] > LEAST_TIME_VALUE * options.strike(l) && above[l] > 0);
+  const isKnown = all.map((l) => -below[l] > LEAST_TIME_VALUE * options.strike(indices[l]) && above[l] > 0);
   const found = high.slice();
   const side = new Array<number>(all.length).fill(0);
   let open = all.filter((l) => isKnown[l]);
@@ -227,14 +251,21 @@ export function flatVolatilities(options: AmericanOptions, prices: readonly numb
   return all.map((l) => (isKnown[l] ? found[l] : undefined));
 }
 
-/** A change of the volatility by this, relatively, has to change the price by `LEAST_SHARE` of the premium. */
-const [CHANGE, LEAST_SHARE] = [0.01, 0.002];
+/**
+ * A change of the volatility by this, relatively, has to change the price by `LEAST_SHARE` of the premium, or with cash
+ * dividends by `LEAST_RATIO` of the change of the premium.
+ */
+const [CHANGE, LEAST_SHARE, LEAST_RATIO] = [0.01, 0.002, 0.2];
 
 /**
  * Tells whether an American price determines its volatility; near the value of immediate exercise it hardly depends on
  * it.
  */
 export function isDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
-  const [moved] = options.atLevels([l], [level * (1 + CHANGE)]);
-  return moved - price > LEAST_SHARE * (price - options.european(l, level));
+  const [own, moved] = [level, level * (1 + CHANGE)].map((sigma) => options.atLevels([l], [sigma])[0]);
+  const change = moved.american - price;
+  if (change > LEAST_SHARE * (price - own.european)) return true;
+  // What a dividend in cash makes exercise worth hardly depends on the volatility.
+  const premium = own.american - own.european - (moved.american - moved.european);
+  return options.hasCash && change > LEAST_RATIO * Math.abs(premium);
 }

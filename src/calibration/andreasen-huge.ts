@@ -22,6 +22,7 @@ import {
   type Prices,
   type Step,
 } from "./forward-step.ts";
+import { type ClockTime, clockTime } from "../market/index.ts";
 import { type Expiry, limitedMessage, localVolatility } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
@@ -46,15 +47,21 @@ interface FittedStep {
  * quotes as that allows. @throws SpecError for quotes that cannot be fitted
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries, clock } = checkedQuotes(quotes);
+  // One clock for all strikes: that at the money.
+  const clockAt = (t: number): ClockTime => clockTime(clock, 0, t);
   const grid = gridFor(expiries, NODES);
   const steps: FittedStep[] = [];
   let before = payoffs(grid);
   expiries.forEach((expiry, i) => {
     const from = i > 0 ? expiries[i - 1].time : 0;
-    const step = fitStep(grid, expiry, from, before);
+    const step = fitStep(grid, expiry, { from, elapsed: clockAt(expiry.time).time - clockAt(from).time }, before);
     steps.push(step);
-    before = forwardStep(grid, { elapsed: expiry.time - from, sigma: step.sigma, before }).prices;
+    before = forwardStep(grid, {
+      elapsed: clockAt(expiry.time).time - clockAt(from).time,
+      sigma: step.sigma,
+      before,
+    }).prices;
   });
   const stepOf = (t: number): FittedStep => steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
   const known = new Map<number, Step>();
@@ -62,7 +69,7 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     const found = known.get(t);
     if (found !== undefined) return found;
     const { from, sigma, before } = stepOf(t);
-    const step = forwardStep(grid, { elapsed: t - from, sigma, before });
+    const step = forwardStep(grid, { elapsed: clockAt(t).time - clockAt(from).time, sigma, before });
     known.set(t, step);
     return step;
   };
@@ -71,16 +78,17 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
   });
-  const { limited, ...surface } = localVolatility(ranges, spot, (t, k, row) => {
+  const { limited, ...surface } = localVolatility(ranges, quotes, (t, k, row) => {
     const { from, sigma, before, quotes } = stepOf(t);
-    const squares = forwardStep(grid, { elapsed: t - from, sigma, before }).localSquares();
+    const { time, rate } = clockAt(t);
+    const squares = forwardStep(grid, { elapsed: time - clockAt(from).time, sigma, before }).localSquares();
     let [cell, near] = [1, 0];
     const { logMoneyness, implied } = quotes;
     for (let i = 0; i < k.length; i++) {
       while (cell < NODES - 3 && grid.k[cell + 1] <= k[i]) cell++;
       while (near < implied.length - 1 && k[i] > 0.5 * (logMoneyness[near] + logMoneyness[near + 1])) near++;
       const share = Math.min(Math.max((k[i] - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]), 0), 1);
-      row.squares[i] = (1 - share) * squares[cell] + share * squares[cell + 1];
+      row.squares[i] = rate * ((1 - share) * squares[cell] + share * squares[cell + 1]);
       row.implied[i] = implied[near];
     }
   });
@@ -101,7 +109,12 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices): FittedStep {
+function fitStep(
+  grid: Grid,
+  quotes: ExpiryQuotes,
+  { from, elapsed }: { readonly from: number; readonly elapsed: number },
+  before: Prices,
+): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
   // The parts of σ end at the middles between the quotes.
@@ -110,7 +123,6 @@ function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices)
     const end = grid.k.findIndex((node) => node > middle);
     return end < 0 ? NODES : end;
   });
-  const elapsed = time - from;
   // A local volatility is about as far from that at the money as twice the implied one.
   const centre = atTheMoney(quotes);
   const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));

@@ -33,16 +33,20 @@ const cubicAt = fn({
   },
 });
 
-/** The squares of volatility on the mesh: level²·square[step][node], or level²·square[0] where it `isFlat`. */
+/**
+ * The volatility of X on the mesh: its squares are square[step][node], or where it `isFlat` the spot scale·X + cash has
+ * the volatility `level`, so that X has level·(X + cash/scale)/X.
+ */
 const Squares = record({ isFlat: bool, level: real, nodes: i32, square: read(real) });
 
-/** ½σ²Δt at a node of a step, 0 at both ends. */
+/** ½σ²Δt at a node of a step where X is `x` and cash/scale is `shift`, 0 at both ends. */
 const halfVariance = fn({
   name: "halfVariance",
-  params: { of: Squares, elapsed: real, n: i32, j: i32 },
-  body({ of: { isFlat, level, nodes, square }, elapsed, n, j }) {
+  params: { of: Squares, elapsed: real, n: i32, j: i32, x: real, shift: real },
+  body({ of: { isFlat, level, nodes, square }, elapsed, n, j, x, shift }) {
     const inner = j > 0 && j < nodes - 1;
-    return inner ? 0.5 * elapsed * level * level * square[isFlat ? 0 : n * nodes + j] : 0;
+    const sigma = level * (1 + shift / x);
+    return inner ? 0.5 * elapsed * (isFlat ? sigma * sigma : square[n * nodes + j]) : 0;
   },
 });
 
@@ -109,6 +113,7 @@ export const earlyExerciseKernel = kernel({
       const elapsed = step[at];
       const decay = step[at + 1];
       const theta = step[at + 2];
+      const shift = step[at + 4] / step[at + 3];
       const scale = sign * step[at + 3];
       const fixed = sign * (step[at + 4] - strike);
       let oldAmerican = 0.0;
@@ -116,7 +121,7 @@ export const earlyExerciseKernel = kernel({
       let value = 0.0;
       let above = 0.0;
       for (let j = 0; j < nodes; j++) {
-        const a = env.halfVariance({ of, elapsed, n, j });
+        const a = env.halfVariance({ of, elapsed, n, j, x: work[spots + j], shift });
         const down = a * lower;
         const up = a * upper;
         const own = decay + down + up;
@@ -144,7 +149,7 @@ export const earlyExerciseKernel = kernel({
         value = 0;
         above = 0;
         for (let j = 0; j < nodes; j++) {
-          const a = theta * env.halfVariance({ of, elapsed, n, j });
+          const a = theta * env.halfVariance({ of, elapsed, n, j, x: work[spots + j], shift });
           const down = a * lower;
           const up = a * upper;
           const inverse = 1 / (1 + theta * decay + down + up - down * above);
@@ -160,7 +165,7 @@ export const earlyExerciseKernel = kernel({
           let excess = scale * work[spots + j] + fixed - held;
           const wasExercised = work[exercised + j] > 0;
           if (wasExercised) {
-            const a = theta * env.halfVariance({ of, elapsed, n, j });
+            const a = theta * env.halfVariance({ of, elapsed, n, j, x: work[spots + j], shift });
             const left = j > 0 ? work[american + j - 1] : held;
             const right = j < nodes - 1 ? work[american + j + 1] : held;
             excess =

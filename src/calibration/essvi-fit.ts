@@ -47,7 +47,7 @@ const LEAST_PART = 5e-4;
  * quotes that cannot be fitted
  */
 export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const found: WingSlopes[] = [];
   const fits = expiries.map((expiry): LeastSquaresFit => {
     const { fit, slopes } = fitSlice(expiry, found.at(-1));
@@ -63,7 +63,7 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
       at: (k) => ssviVariance({ theta, phi, rho, k }),
     };
   });
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const messages = limitedMessage(limited);
   const parameters = found.map(ssviOf);
   return {

@@ -2,6 +2,7 @@
 import { SpecError } from "../errors.ts";
 import {
   type AffineSpot,
+  dividendClock,
   type ForwardCurve,
   type Heston,
   type LocalSurface,
@@ -10,39 +11,18 @@ import {
   type StochasticVolatility,
 } from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
-import { AmericanOptions, flatVolatilities, isDetermined } from "./american.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { surfaceOfSpot, volatilityWithout } from "./cash-dividends.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
-import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
+import { AmericanQuotes } from "./american-quotes.ts";
+import { BELOW_CASH, type FittedQuote, impliedOf, type OptionQuote } from "./option-quote.ts";
 import { fitEssvi } from "./essvi-fit.ts";
 import { fitLocal } from "./local-fit.ts";
 import { repaired } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
-
-/** A quoted option: its implied volatility, or its present value. */
-export interface OptionQuote {
-  /** The time to expiry in years, > 0. */
-  readonly time: number;
-  /** The forward price at expiry. */
-  readonly forward: number;
-  /** The discount factor to expiry. */
-  readonly discount: number;
-  readonly strike: number;
-  /** The sign: 1 for a call, −1 for a put. */
-  readonly sign: number;
-  /** The implied volatility per √year, if that is quoted. */
-  readonly implied?: number | undefined;
-  /** The present value, if that is quoted. */
-  readonly price?: number | undefined;
-  /** The weight of the squared error of the implied volatility. */
-  readonly weight: number;
-  /** True for an American option; `implied` is then the constant volatility that reproduces its American price. */
-  readonly american?: boolean | undefined;
-}
 
 /** The model of an implied volatility surface that is fitted, with its options. */
 export type SurfaceModel =
@@ -73,18 +53,6 @@ export interface StochasticLocalFit {
 /** The model to fit: a model of surfaces, a stochastic local volatility, or "none" for implied volatilities only. */
 export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
-/** The implied volatility of a quote, and its volatility on the fitted surface. */
-export interface FittedQuote {
-  /** The implied volatility; undefined where no volatility gives the price. */
-  readonly implied: number | undefined;
-  /** The volatility of the fitted surface; undefined where there is no fit. */
-  readonly fitted: number | undefined;
-  /** The early-exercise premium in the price of an American option. */
-  readonly premium?: number;
-  /** The reason why the quote was left out of the fit. */
-  readonly problem?: string;
-}
-
 /** The result of `fitQuotes`. */
 export interface FittedQuotes {
   /** The fitted quotes in their original order. */
@@ -95,23 +63,6 @@ export interface FittedQuotes {
   readonly rmse: number;
   /** Returns the forward price at a time, which must be the expiry of a quote. */
   readonly forwards: (time: number) => number;
-}
-
-const PROBLEMS: Readonly<Record<number, string>> = {
-  [QuoteStatus.belowIntrinsic]: "the price is below its arbitrage bound, the discounted intrinsic value on the forward",
-  [QuoteStatus.aboveBound]: "the price is not below its arbitrage bound, the discounted forward (call) or strike (put)",
-  [QuoteStatus.notPositive]: "forward and strike have to be above 0",
-};
-
-function impliedOf(quote: OptionQuote): FittedQuote {
-  if (quote.implied !== undefined) return { implied: quote.implied, fitted: undefined };
-  const { forward, strike, sign, discount, time, price = Number.NaN } = quote;
-  const { deviation, status } = blackDeviation({ quoted: { forward, strike, price: price / discount, sign } });
-  if (status !== QuoteStatus.implied) return { implied: undefined, fitted: undefined, problem: PROBLEMS[status] };
-  const implied = deviation / Math.sqrt(time);
-  return deviation > 0
-    ? { implied, fitted: undefined }
-    : { implied, fitted: undefined, problem: "the price has no time value, so that it says nothing of a volatility" };
 }
 
 /** The usable quotes by expiry and moneyness; quotes of one strike become their weighted mean. */
@@ -224,13 +175,27 @@ interface SurfaceToFit extends QuotesToFit {
 
 function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit): FittedQuotes {
   const isAmerican = market !== undefined && quotes.some(({ american }) => american === true);
-  const implied = isAmerican ? withoutPremiums(quotes, market) : quotes.map(impliedOf);
+  const american = isAmerican ? new AmericanQuotes(quotes, market) : undefined;
+  const implied = american?.volatilities((given) => localThrough(quotes, given, market!)) ?? quotes.map(impliedOf);
   const isStochastic = fit === "heston" || (typeof fit === "object" && "heston" in fit);
   const affine = isStochastic || market === undefined || market.affine.times.length === 0 ? undefined : market.affine;
   const found = fitImplied({ spot, quotes, implied, fit, repair, affine });
   const { surface } = found;
-  if (affine === undefined || surface?.volatility.kind !== "surface") return found;
-  return { ...found, surface: { ...surface, volatility: surfaceOfSpot(localOf(surface.volatility.surface), affine) } };
+  if (surface?.volatility.kind !== "surface") return found;
+  const local = localOf(surface.volatility.surface);
+  const repriced = american === undefined ? found : { ...found, quotes: american.repriced(found.quotes, local) };
+  if (affine === undefined) return repriced;
+  return { ...repriced, surface: { ...surface, volatility: surfaceOfSpot(local, affine) } };
+}
+
+/** The local volatility of X through European volatilities; undefined where they have none. */
+function localThrough(
+  quotes: readonly OptionQuote[],
+  implied: readonly FittedQuote[],
+  { affine }: NonNullable<QuotesToFit["market"]>,
+): LocalSurface | undefined {
+  const { surface } = fitImplied({ spot: affine.start, quotes, implied, fit: "local", affine });
+  return surface?.volatility.kind === "surface" ? localOf(surface.volatility.surface) : undefined;
 }
 
 type Nodes = Pick<LocalSurface, "times" | "spots" | "volatility">;
@@ -256,7 +221,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
     return { ...one, implied: volatilityWithout(quotes[i], one.implied, less[i]) };
   });
   const expiries = byExpiry(free, own).map((expiry) => ({ ...expiry, forward: affine?.start ?? expiry.forward }));
-  const usable = { spot: affine?.start ?? spot, expiries };
+  const usable = { spot: affine?.start ?? spot, expiries, clock: affine && dividendClock(affine) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
   const stated = implied.map((one, i) => (own[i].problem === undefined ? one : { ...one, problem: own[i].problem }));
   if (fit === "none" || expiries.length === 0) return { quotes: stated, surface: undefined, rmse: 0, forwards };
@@ -269,62 +234,4 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
     return { ...one, fitted: volatilityWithout(free[i], volatility, -less[i]) };
   });
   return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards };
-}
-
-const BELOW_CASH = "the strike is not above the cash dividends to come, below which the spot does not fall";
-const NO_VOLATILITY =
-  "the price is not between what exercise at once or certainty pays and what the highest volatility gives";
-const NEAR_EXERCISE = "the price is so near to that of exercise at once that it says little of a volatility";
-
-/** The number of times that the premium is found again under the local volatility of the European prices. */
-const ROUNDS = 4;
-
-/** European volatilities of quotes of which some are American; `premium` is what early exercise is worth in these. */
-function withoutPremiums(
-  quotes: readonly OptionQuote[],
-  market: NonNullable<QuotesToFit["market"]>,
-): readonly FittedQuote[] {
-  const { affine } = market;
-  const cash = quotes.map(({ time }) => affine.at(time).cash);
-  let implied = quotes.map((quote, i): FittedQuote => {
-    if (quote.american !== true) return impliedOf(quote);
-    const nothing = { implied: undefined, fitted: undefined };
-    return quote.strike > cash[i] ? nothing : { ...nothing, problem: BELOW_CASH };
-  });
-  const which = quotes.flatMap(({ american }, i) => (american === true && implied[i].problem === undefined ? [i] : []));
-  const options = new AmericanOptions(
-    which.map((i) => quotes[i]),
-    market,
-  );
-  const prices = which.map((i, l) => {
-    const { price, implied: sigma = Number.NaN } = quotes[i];
-    return price ?? options.atLevels([l], [volatilityWithout(quotes[i], sigma, cash[i])])[0];
-  });
-  const levels = flatVolatilities(options, prices);
-  which.forEach((i, l) => {
-    const level = levels[l];
-    if (level === undefined) implied[i] = { ...implied[i], problem: NO_VOLATILITY };
-    else {
-      const premium = prices[l] - options.european(l, level);
-      const free = { ...quotes[i], forward: quotes[i].forward - cash[i], strike: quotes[i].strike - cash[i] };
-      const found = { implied: volatilityWithout(free, level, -cash[i]), fitted: undefined, premium };
-      implied[i] = isDetermined(options, l, level, prices[l]) ? found : { ...found, problem: NEAR_EXERCISE };
-    }
-  });
-  for (let round = 0; round < ROUNDS; round++) {
-    const { surface } = fitImplied({ spot: affine.start, quotes, implied, fit: "local", affine });
-    if (surface?.volatility.kind !== "surface") return implied;
-    const local = localOf(surface.volatility.surface);
-    const before = implied;
-    implied = implied.slice();
-    which.forEach((i, l) => {
-      const level = levels[l];
-      if (level === undefined || before[i].problem !== undefined) return;
-      const premium = options.premium(l, level, local);
-      const { implied: sigma, problem } = impliedOf({ ...quotes[i], implied: undefined, price: prices[l] - premium });
-      // Where the other quotes' volatility leaves none for this one, its own stays.
-      if (problem === undefined) implied[i] = { implied: sigma, fitted: undefined, premium };
-    });
-  }
-  return implied;
 }

@@ -1,6 +1,6 @@
 /** The quotes that every fit of one underlying takes, and the surface that it gives. */
 import { SpecError } from "../errors.ts";
-import type { LocalSurface, StochasticVolatility } from "../market/index.ts";
+import type { DividendClock, LocalSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The option quotes of one expiry. */
 export interface ExpiryQuotes {
@@ -23,6 +23,8 @@ export interface UnderlyingQuotes {
   readonly spot: number;
   /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
+  /** The clock by which total variance grows between expiries; time itself if it is left out. */
+  readonly clock?: DividendClock | undefined;
 }
 
 /**
@@ -49,6 +51,8 @@ export interface SurfaceFit {
   /** The status of the fit; "infeasible" where no surface of the model fits the quotes, for the reason in `message`. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
+  /** The parts of the message that make prices on the surface doubtful; the whole message if it is left out. */
+  readonly doubts?: readonly string[];
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
   /** The parameters by name; an array has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;

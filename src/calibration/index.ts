@@ -27,7 +27,9 @@ export type { RateInstrument } from "./curves/instruments.ts";
 /** @internal */
 export type { CurveInterpolation } from "./curves/interpolate.ts";
 /** @internal */
-export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit } from "./fit-quotes.ts";
+export { type FittedQuotes, fitQuotes, type QuoteFit } from "./fit-quotes.ts";
+/** @internal */
+export type { OptionQuote } from "./option-quote.ts";
 /** @internal */
 export { haganVolatility } from "./sabr.ts";
 /** @internal */

@@ -103,7 +103,7 @@ const particleKernel = (variance: "heston" | "sabr") =>
       state[1] = states[count + i];
       normals[0] = gpu.inverseNormalCdf(numbers[i]);
       uniforms[0] = numbers[count + i];
-      step({ state, normals, uniforms, c, t, dt });
+      step({ state, normals, uniforms, c, t, dt, tables: { values: c, first: 0, stride: 1 } });
       states[i] = state[0];
       states[count + i] = state[1];
     },

@@ -4,8 +4,9 @@
  * volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
-import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
+import { butterflyCheck, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { type ClockTime, clockTime, type DividendClock } from "../market/index.ts";
 import { splineAt, splineThrough } from "./spline.ts";
 import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
@@ -14,7 +15,7 @@ import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./v
  * @throws SpecError for quotes that cannot be fitted
  */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries, clock } = checkedQuotes(quotes);
   const slices = splinesOf(expiries);
   const [butterfly, calendar] = [butterflyCheck(slices), calendarCheck(slices)];
   if (!butterfly.free || !calendar.free) {
@@ -23,8 +24,8 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
     const fit = fitAndreasenHuge(quotes);
     return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
   }
-  const at = inTime(slices);
-  const { limited, ...surface } = localVolatility(slices, spot, dupireRow(at));
+  const at = inTime(slices, clock);
+  const { limited, ...surface } = localVolatility(slices, quotes, dupireRow(at));
   const messages = limitedMessage(limited);
   return {
     status: "converged",
@@ -59,9 +60,9 @@ export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
 
 /**
  * Returns the total variance w and its derivatives at any k and t, by cubic splines in t through the slices and w = 0
- * at t = 0. The result is linear in the values of the slices.
+ * at t = 0. The result is linear in the values of the slices. With a clock A(k, t) the splines are through w·t/A.
  */
-export function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
+export function inTime(slices: readonly Slice[], clock?: DividendClock): (k: number, t: number) => VarianceAt {
   const times = [0, ...slices.map(({ time }) => time)];
   const cardinal = slices.map((_, i) =>
     splineThrough(
@@ -73,6 +74,10 @@ export function inTime(slices: readonly Slice[]): (k: number, t: number) => Vari
     const found = { variance: 0, slope: 0, curvature: 0, byTime: 0 };
     slices.forEach((slice, i) => {
       const [share, growth] = splineAt(cardinal[i], t);
+      if (clock !== undefined) {
+        addByClock(found, { at: slice.at(k), share, growth }, meanSpeed(clock, k, t), meanSpeed(clock, k, slice.time));
+        return;
+      }
       const { variance, slope, curvature } = slice.at(k);
       found.variance += share * variance;
       found.slope += share * slope;
@@ -81,4 +86,26 @@ export function inTime(slices: readonly Slice[]): (k: number, t: number) => Vari
     });
     return found;
   };
+}
+
+/** The mean speed A/t of a clock up to t, with its derivatives. */
+function meanSpeed(clock: DividendClock, k: number, t: number): ClockTime {
+  const { time, slope, curvature, rate } = clockTime(clock, k, t);
+  return { time: time / t, slope: slope / t, curvature: curvature / t, rate: (rate - time / t) / t };
+}
+
+/** Adds s(t)·w(k) times the ratio of the mean speeds at t and at the expiry of w. */
+function addByClock(
+  sum: { variance: number; slope: number; curvature: number; byTime: number },
+  { at: w, share: s, growth }: { readonly at: Variance; readonly share: number; readonly growth: number },
+  now: ClockTime,
+  then: ClockTime,
+): void {
+  const ratio = now.time / then.time;
+  const slope = (now.slope - ratio * then.slope) / then.time;
+  const curvature = (now.curvature - 2 * slope * then.slope - ratio * then.curvature) / then.time;
+  sum.variance += s * ratio * w.variance;
+  sum.slope += s * (ratio * w.slope + slope * w.variance);
+  sum.curvature += s * (ratio * w.curvature + 2 * slope * w.slope + curvature * w.variance);
+  sum.byTime += (growth * ratio + (s * now.rate) / then.time) * w.variance;
 }

@@ -13,7 +13,7 @@ const POINTS = 25;
 export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;
   const sampled: UnderlyingQuotes = {
-    spot: quotes.spot,
+    ...quotes,
     expiries: quotes.expiries.map((expiry) => {
       const { logMoneyness: k, time } = expiry;
       const [from, to] = [k[0], k[k.length - 1]];
@@ -43,5 +43,7 @@ export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit 
     parameters: fit.parameters,
     ...(fit.standardErrors === undefined ? {} : { standardErrors: fit.standardErrors }),
     message: fit.message === undefined ? message : `${fit.message}; ${message}`,
+    // The repair was asked for, and the misfit that it leaves is checked like any other.
+    doubts: nearest.message === undefined ? [] : [nearest.message],
   };
 }

@@ -80,7 +80,7 @@ const STEP = 1e-4;
  * @throws SpecError for quotes that cannot be fitted
  */
 export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map((expiry) => fitExpiry(expiry, beta));
   const models = fits.map(({ point: [logAlpha, rho, nu] }) => ({ alpha: Math.exp(logAlpha), beta, rho, nu }));
   const slices = expiries.map(({ time, forward, logMoneyness }, i): Slice => {
@@ -93,7 +93,7 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
     };
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]], at };
   });
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),

@@ -30,7 +30,7 @@ const TINY = 1e-10;
  * quotes that cannot be fitted
  */
 export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const isFew = countOf(expiries) < SHARED + expiries.length;
   const at = expiries.map((expiry) => atTheMoney(expiry) ** 2 * expiry.time);
   const increments = at.map((theta, i) => Math.max(theta - Math.max(0, ...at.slice(0, i)), 1e-4 * theta));
@@ -61,7 +61,7 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
       at: (k) => ssviVariance({ theta: thetas[i], phi, rho, k }),
     };
   });
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const errors = best!.standardErrors;
   const isFree = Array.from(errors, (error) => !Number.isNaN(error));
   const held = ["rho", "gamma", "eta"].filter((_, j) => !isFree[j]);

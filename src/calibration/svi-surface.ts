@@ -17,12 +17,12 @@ export function sviSlice(parameters: SviParameters, { time, forward, range }: Om
  * report whether there is any. The local volatility is Dupire's. @throws SpecError for quotes that cannot be fitted
  */
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
-  const { spot, expiries } = checkedQuotes(quotes);
+  const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map(fitSviSlice);
   const slices = expiries.map(({ time, forward, logMoneyness }, i) =>
     sviSlice(fits[i].parameters, { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] }),
   );
-  const { limited, ...described } = describeSlices(slices, spot);
+  const { limited, ...described } = describeSlices(slices, quotes);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
   const few = expiries.filter((expiry) => countOf([expiry]) < NAMES.length).length;

@@ -3,6 +3,7 @@
  *
  * Between two expiries w is linear in t at constant k = ln(K/F), which keeps free of arbitrage what is free of it at
  * both; before the first w is proportional to t, and after the last it grows as the last slice has grown on average.
+ * With cash dividends t is the clock of `dividendClock`.
  * Dupire's formula in total variance, at constant k, is
  *
  *   σ²(K, t) = (∂w/∂t)/g(k),   g of `butterflyFunction`.
@@ -10,8 +11,9 @@
  * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/local, by
  * published local volatilities at points between the quotes. Prices under the local volatility are not tested.
  */
+import { type ClockTime, clockTime, type DividendClock } from "../market/index.ts";
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
-import type { SurfaceFit } from "./fit.ts";
+import type { SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 
 /** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type Expiry = Omit<Slice, "at">;
@@ -22,9 +24,10 @@ export interface VarianceAt extends Variance {
 }
 
 /** Returns the total variance w and its derivatives at k and t > 0, interpolated between slices. */
-export function varianceAt(slices: readonly Slice[], k: number, t: number): VarianceAt {
+export function varianceAt(slices: readonly Slice[], k: number, t: number, clock?: DividendClock): VarianceAt {
   const last = slices[slices.length - 1];
   const [first] = slices;
+  if (clock !== undefined) return varianceByClock(slices, k, t, clock);
   if (t <= first.time || t > last.time) {
     const { time, at } = t <= first.time ? first : last;
     const share = t / time;
@@ -42,6 +45,39 @@ export function varianceAt(slices: readonly Slice[], k: number, t: number): Vari
     curvature: a.curvature + share * (b.curvature - a.curvature),
     byTime: (b.variance - a.variance) / (late.time - early.time),
   };
+}
+
+const NOTHING: Variance = { variance: 0, slope: 0, curvature: 0 };
+
+/** The same by a clock: w = a + s·(b − a) with the share s(k, t) of the clock's time from one slice to the next. */
+function varianceByClock(slices: readonly Slice[], k: number, t: number, clock: DividendClock): VarianceAt {
+  const next = slices.findIndex(({ time }) => time >= t);
+  const late = slices[next < 0 ? slices.length - 1 : next];
+  const early = next > 0 ? slices[next - 1] : undefined;
+  const [a, b] = [early === undefined ? NOTHING : early.at(k), late.at(k)];
+  const from = clockTime(clock, k, early?.time ?? 0);
+  const s = shareOf(clockTime(clock, k, t), from, clockTime(clock, k, late.time));
+  const [rise, steepening, bending] = [b.variance - a.variance, b.slope - a.slope, b.curvature - a.curvature];
+  return {
+    variance: a.variance + s.time * rise,
+    slope: a.slope + s.time * steepening + s.slope * rise,
+    curvature: a.curvature + s.time * bending + 2 * s.slope * steepening + s.curvature * rise,
+    byTime: s.rate * rise,
+  };
+}
+
+/** (A − from)/(to − from) and its derivatives. */
+function shareOf(at: ClockTime, from: ClockTime, to: ClockTime): ClockTime {
+  const minus = (x: ClockTime, y: ClockTime): Omit<ClockTime, "rate"> => ({
+    time: x.time - y.time,
+    slope: x.slope - y.slope,
+    curvature: x.curvature - y.curvature,
+  });
+  const [part, whole] = [minus(at, from), minus(to, from)];
+  const time = part.time / whole.time;
+  const slope = (part.slope - time * whole.slope) / whole.time;
+  const curvature = (part.curvature - 2 * slope * whole.slope - time * whole.curvature) / whole.time;
+  return { time, slope, curvature, rate: at.rate / whole.time };
 }
 
 /** Returns the forward price at time t in years; its drift is constant between expiries. */
@@ -70,6 +106,9 @@ const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
  * The times before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0.
  */
 const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
+
+/** Rows on either side of a dividend, years: the local volatility of X jumps there. */
+const BESIDE = 1e-7;
 
 /**
  * A local volatility on a grid, as [time][spot], and the number of its nodes at which the formula's value was out of
@@ -122,7 +161,11 @@ export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
  * Returns the local volatility on a grid of times and spots. A node without a value, or with a value far from the
  * implied volatility, gets the nearest admissible value and is counted.
  */
-export function localVolatility(expiries: readonly Expiry[], spot: number, localRow: LocalRow): LocalVolatility {
+export function localVolatility(
+  expiries: readonly Expiry[],
+  { spot, clock = [] }: Pick<UnderlyingQuotes, "spot" | "clock">,
+  localRow: LocalRow,
+): LocalVolatility {
   const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
   const highest = Math.max(...expiries.map(({ forward, range }) => forward * Math.exp(range[1])));
   const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
@@ -131,10 +174,13 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
     const share = Math.sinh(BEND * (i / SIDE - 1)) / Math.sinh(BEND);
     return centre + BEYOND * share * (i < SIDE ? centre - from : to - centre);
   });
-  const times = expiries.flatMap(({ time }, i) => {
+  const usual = expiries.flatMap(({ time }, i) => {
     const before = i > 0 ? expiries[i - 1].time : 0;
     return (i > 0 ? TIMES : FIRST_TIMES).map((share) => before + share * (time - before));
   });
+  const horizon = expiries[expiries.length - 1].time;
+  const jumps = clock.filter(({ until }) => until < horizon).flatMap(({ until }) => [until - BESIDE, until + BESIDE]);
+  const times = [...new Set([...usual, ...jumps])].filter((time) => time > 0).sort((a, b) => a - b);
   let limited = 0;
   const [k, squares, implied] = [logs.slice(), logs.slice(), logs.slice()];
   const volatility = times.map((t) => {
@@ -173,12 +219,12 @@ export function limitedMessage(limited: number): string[] {
 /** Returns the implied volatilities, the checks for arbitrage and the local volatility of a surface given by slices. */
 export function describeSlices(
   slices: readonly Slice[],
-  spot: number,
+  { spot, clock }: Pick<UnderlyingQuotes, "spot" | "clock">,
 ): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
-  const localRow = dupireRow((k, t) => varianceAt(slices, k, t));
-  const { limited, ...surface } = localVolatility(slices, spot, localRow);
+  const localRow = dupireRow((k, t) => varianceAt(slices, k, t, clock));
+  const { limited, ...surface } = localVolatility(slices, { spot, clock }, localRow);
   return {
-    impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t).variance, 0) / t),
+    impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t, clock).variance, 0) / t),
     butterfly: butterflyCheck(slices),
     calendar: calendarCheck(slices),
     volatility: { kind: "surface", surface },

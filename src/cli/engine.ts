@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly accuracy?: number | undefined;
   /** The maximum time for a trade in seconds. */
   readonly timePerTrade?: number | undefined;
+  /** True to report trades that depend on doubtful fits to quotes as errors. */
+  readonly strict?: boolean | undefined;
   /** The numerical method, which replaces the book's own choice. */
   readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;

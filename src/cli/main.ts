@@ -20,6 +20,7 @@ import {
   withFormats,
   withGreeks,
   withMethod,
+  withStrict,
 } from "./options.ts";
 import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
@@ -141,7 +142,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  const all = withChunks(withAccuracy(withGreeks(withMethod(withFormats(command)))));
+  const all = withStrict(withChunks(withAccuracy(withGreeks(withMethod(withFormats(command))))));
   all.option("--resume", "continue the run in parts that is in --output FOLDER/");
   all.option("--report <file>", "write a report on the results as well, one HTML file");
   all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
@@ -177,7 +178,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       "after",
       `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
-  withAccuracy(withFormats(command)).action(
+  withStrict(withAccuracy(withFormats(command))).action(
     async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {
       const { explain } = await import("./commands/explain.ts");
       const options = { ...priceOptions(flags), method: flags.method, marketAfter: flags.marketAfter };

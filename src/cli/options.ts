@@ -43,6 +43,10 @@ export const withGreeks = (command: Command): Command =>
       .default("all"),
   );
 
+/** Adds the option --strict to a command. */
+export const withStrict = (command: Command): Command =>
+  command.option("--strict", "a trade that depends on a doubtful fit to quotes is an error instead of a warning");
+
 /** Adds the options for input and output formats to a command. */
 export const withFormats = (command: Command): Command =>
   command
@@ -107,6 +111,7 @@ export interface Flags {
   readonly greeks: PriceOptions["greeks"];
   readonly sensitivityErrors?: true;
   readonly timePerTrade?: number;
+  readonly strict?: true;
   readonly market?: string;
   readonly marketAfter?: string;
   readonly inputFormat?: InputFormat;
@@ -121,10 +126,11 @@ export interface Flags {
 }
 
 /** Returns those options of `feynkac price` that `priceTrades` takes. */
-export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
+export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, strict, method }: PriceOptions) => ({
   greeks,
   sensitivityErrorEstimates: sensitivityErrors,
   ...(timePerTrade === undefined ? {} : { timePerTrade }),
+  ...(strict === undefined ? {} : { strict }),
   ...(accuracy === undefined ? {} : { accuracy }),
   ...(method === undefined ? {} : { method }),
 });
@@ -145,7 +151,8 @@ export function priceOptions(flags: Flags): PriceOptions {
 }
 
 /** The options of the command `feynkac price`. */
-export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
+export interface PriceOptions
+  extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade" | "strict"> {
   readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
   readonly market: string | undefined;

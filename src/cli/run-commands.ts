@@ -19,6 +19,7 @@ import {
   withDevice,
   withGreeks,
   withMethod,
+  withStrict,
 } from "./options.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 
@@ -95,7 +96,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: Context): 
     )
     .option("--share <n>", "of the workers, beside other runs of the same level: 1 to 12", runShare, 1)
     .addHelpText("after", "\nExit status: 0 all trades priced, 1 some were not, 2 input, output or queue unusable");
-  const all = withQueue(withChunks(withAccuracy(withGreeks(withMethod(command)))));
+  const all = withQueue(withStrict(withChunks(withAccuracy(withGreeks(withMethod(command))))));
   type Given = Flags & Omit<SubmitOptions, keyof Flags>;
   all.action(async (path: string, flags: Given) => {
     const { submit } = await import("./commands/submit.ts");

@@ -1,15 +1,23 @@
-import type { Totals } from "../book/index.ts";
+import type { TradeCounts } from "../book/index.ts";
 import type { Engine } from "./engine.ts";
 import { grouped } from "./format/numbers.ts";
 
-/** Returns the last line of a command's output: how many trades were priced, how fast, and on which device. */
-export function summary(
-  { priced, failed }: Pick<Totals, "priced" | "failed">,
-  { device, precision, reason }: Engine,
-  seconds: number,
-): string {
-  const count = (n: number): string => `${grouped(n)} ${n === 1 ? "trade" : "trades"}`;
+/**
+ * Returns the last line of a command's output: how many trades were priced, how fast, and on which device. A line
+ * before it says how many trades depend on doubtful fits to quotes.
+ */
+export function summary(counts: TradeCounts, { device, precision, reason }: Engine, seconds: number): string {
+  const { priced, failed } = counts;
   const rate = priced > 0 ? ` (${grouped(Math.round(priced / seconds))} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
-  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}${reason === undefined ? "" : ` (${reason})`}\n`;
+  return `${doubtLine(counts)}${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}${reason === undefined ? "" : ` (${reason})`}\n`;
+}
+
+const count = (n: number): string => `${grouped(n)} ${n === 1 ? "trade" : "trades"}`;
+
+/** Returns the line about trades that depend on doubtful fits to quotes; nothing if none do. */
+export function doubtLine({ doubtful = 0, doubt }: Pick<TradeCounts, "doubtful" | "doubt">): string {
+  if (doubt === undefined) return "";
+  const depend = doubtful === 1 ? "depends" : "depend";
+  return `${count(doubtful)} ${depend} on a doubtful fit, which --strict makes an error: ${doubt}\n`;
 }

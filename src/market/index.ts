@@ -50,7 +50,10 @@ export {
   rootMeanSquare,
   rowRootMeanSquare,
   rowVolatility,
+  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
+export { doubtsAbout, type FitState, isDoubt, laterFit, type QuotedTime } from "./fit-state.ts";
+export { type ClockTime, clockTime, type DividendClock, dividendClock } from "./dividend-clock.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -1,7 +1,11 @@
+import type { FitState } from "./fit-state.ts";
 import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
 
 /** A curve of instantaneous forward rates f(t), continuously compounded per year (Act/365F). They may be negative. */
-export type ForwardCurve = PiecewiseConstant;
+export interface ForwardCurve extends PiecewiseConstant {
+  /** The state of the fit, if the curve was fitted to instruments. */
+  readonly fit?: FitState | undefined;
+}
 
 /**
  * The parameters of Hull and White's short rate model (1990): dr = (θ(t) − a·r) dt + σ dW, with the θ that reproduces
@@ -13,6 +17,8 @@ export interface HullWhite {
   readonly meanReversion: number;
   /** The volatility σ ≥ 0, per year and √year. */
   readonly volatility: number;
+  /** The state of the fit, if the parameters were fitted to quotes. */
+  readonly fit?: FitState;
 }
 
 /** A continuously compounded zero-coupon rate z for time t in years. The discount factor is exp(−z·t). */

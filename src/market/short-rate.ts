@@ -1,4 +1,5 @@
 /** Chooses the model of the short rate from the rates of a currency in a book. */
+import type { FitState } from "./fit-state.ts";
 import type { PiecewiseConstant } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
@@ -17,6 +18,8 @@ export type RatesModel =
       readonly meanReversion: number;
       /** The volatility σ(t) ≥ 0, per year and √year. */
       readonly volatility: PiecewiseConstant;
+      /** The state of the fit, if the model was fitted to quotes. */
+      readonly fit?: FitState;
     }
   /** Vasicek: dr = κ(θ − r) dt + σ dW from r0. */
   | AffineRate<"vasicek">

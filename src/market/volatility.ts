@@ -1,4 +1,5 @@
 import { SpecError } from "../errors.ts";
+import { type FitState, laterFit } from "./fit-state.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
 import { laterSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../elementary.ts";
@@ -20,13 +21,14 @@ import { power } from "../elementary.ts";
  *   the prices of the local volatility in `surface` (`StochasticLocal`).
  *
  * `added` is added to σ, and the sum is at least 0. In Heston's model it is added to √v0, in SABR to today's volatility
- * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`.
+ * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`. `fit` is the
+ * state of the fit of a volatility that was fitted to quotes.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
   | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number; readonly added?: number }
-  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number }
+  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number; readonly fit?: FitState }
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
   | Heston
   | Sabr
@@ -46,6 +48,8 @@ export interface StochasticLocal {
   readonly added?: number;
   /** The years elapsed since the reference date of the surface's times. */
   readonly start?: number;
+  /** The state of the fit, if the volatility was fitted to quotes. */
+  readonly fit?: FitState;
 }
 
 /**
@@ -91,6 +95,8 @@ export interface Heston {
   readonly rho: number;
   /** The shift added to √v0. */
   readonly added?: number;
+  /** The state of the fit, if the parameters were fitted to quotes. */
+  readonly fit?: FitState;
 }
 
 /** The SABR model of a spot: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
@@ -188,18 +194,24 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
       return { kind: "deterministic", sigma: later(volatility.sigma, t) };
     case "cev":
     case "displaced":
-    case "heston":
     case "sabr":
     case "gaussianFactors":
       return volatility;
+    case "heston":
+      return volatility.fit === undefined ? volatility : { ...volatility, ...fitLater(volatility, t) };
     case "surface":
-      return { ...volatility, surface: laterSurface(volatility.surface, t) };
-    case "local":
+      return { ...volatility, surface: laterSurface(volatility.surface, t), ...fitLater(volatility, t) };
     case "stochasticLocal":
+      return { ...volatility, start: (volatility.start ?? 0) + t, ...fitLater(volatility, t) };
+    case "local":
       return { ...volatility, start: (volatility.start ?? 0) + t };
     default:
       return volatility satisfies never;
   }
+}
+
+function fitLater({ fit }: { readonly fit?: FitState }, t: number): { readonly fit?: FitState } {
+  return fit === undefined ? {} : { fit: laterFit(fit, t) };
 }
 
 /** Returns the function max(σ(t) + shift, 0). */

@@ -16,6 +16,10 @@ export {
 export { localVolatility, type LocalVolatilitySettings } from "./models/local-volatility.ts";
 export { heston, type HestonSettings } from "./models/heston.ts";
 /** @internal */
+export { type DiffusionAsset, localDiffusions } from "./models/diffusions.ts";
+/** @internal */
+export type { AssetVolatility } from "./models/frozen.ts";
+/** @internal */
 export { stochasticLocal } from "./models/stochastic-local.ts";
 export { gaussianFactors, type GaussianFactorSettings } from "./models/gaussian-factors.ts";
 export { hullWhite, hullWhiteBond, type HullWhiteSettings } from "./models/hull-white.ts";

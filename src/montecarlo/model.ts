@@ -1,6 +1,17 @@
 /** The interface of models for the path engine: a state, how it starts, and a step of it, as kernel functions. */
-import { bool, type KernelFunction, read, real, write } from "../kernel/index.ts";
+import { bool, i32, type KernelFunction, read, real, record, type RecordDeclaration, write } from "../kernel/index.ts";
 import type { ParameterFailure, Parameters } from "./parameters.ts";
+
+const tableFields = { values: read(real), first: i32, stride: i32 } as const;
+
+/**
+ * The coefficients of a step that are not copied into `c`, for models that read a few of many numbers: number j is
+ * `values[first + j * stride]`.
+ */
+export const Tables: RecordDeclaration<typeof tableFields> = record(tableFields);
+
+/** The name of the parameter of a model that sets the time at which each step ends. */
+export const END_OF_STEP = "end of step";
 
 const coefficientParams = { p: read(real), t: real, dt: real, c: write(real) } as const;
 const startParams = { p: read(real), state: write(real) } as const;
@@ -11,12 +22,13 @@ const stepParams = {
   c: read(real),
   t: real,
   dt: real,
+  tables: Tables,
 } as const;
 const observeParams = { state: read(real), spots: write(real) } as const;
 const logParams = { state: read(real), logs: write(real) } as const;
 const hiddenParams = { state: read(real), hidden: write(real) } as const;
 const discountParams = { state: read(real) } as const;
-const varianceParams = { state: read(real), c: read(real), dt: real, variances: write(real) } as const;
+const varianceParams = { state: read(real), c: read(real), dt: real, variances: write(real), tables: Tables } as const;
 const scoreParams = {
   scores: write(real),
   normals: read(real),
@@ -32,7 +44,7 @@ const scoreParams = {
  * @example
  * import { modelParams } from "feynkac/montecarlo";
  *
- * console.log(Object.keys(modelParams.step).join(" ")); // state normals uniforms c t dt
+ * console.log(Object.keys(modelParams.step).join(" ")); // state normals uniforms c t dt tables
  */
 export const modelParams: {
   readonly coefficients: typeof coefficientParams;
@@ -72,7 +84,8 @@ export interface PathModel {
   readonly uniforms: number;
   /**
    * The parameters, read by `start` and `coefficients` as `p`. The one named "rate" discounts: exp(−∫ rate dt); without
-   * it the discount factor is 1.
+   * it the discount factor is 1. The one named `END_OF_STEP` sets the time at which each step ends, by step; without it
+   * steps between two dates are equal.
    */
   readonly parameters: Parameters;
   /** The numbers out of bounds in columns of parameters: simulations leave their instances out. None by default. */
@@ -81,6 +94,8 @@ export interface PathModel {
   readonly coefficients?: {
     readonly count: number;
     readonly function: KernelFunction<typeof coefficientParams, void>;
+    /** The number of coefficients that are copied into `c`, all by default; the others are read from `tables`. */
+    readonly copied?: number;
   };
   /** Sets the state at time 0. */
   readonly start: KernelFunction<typeof startParams, void>;
@@ -102,6 +117,8 @@ export interface PathModel {
    * products.
    */
   readonly variances?: KernelFunction<typeof varianceParams, void>;
+  /** True where `variances` is given the state after the step, which then contains what it needs; false by default. */
+  readonly variancesAfterStep?: boolean;
   /** True where ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
   readonly exactBridge?: boolean;
   /**

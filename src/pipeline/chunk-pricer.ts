@@ -43,8 +43,7 @@ export class ChunkPricer implements Disposable {
     });
     return {
       text: format.rows(rows) as PricedChunk["text"],
-      priced: totals.priced,
-      failed: totals.failed,
+      counts: totals.counts,
       totals: totals.totals,
       ids,
     };

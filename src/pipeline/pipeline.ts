@@ -35,7 +35,7 @@ export interface PipelineRequest {
 }
 
 /** The counts and totals of a book whose results have all been written. */
-export type PipelineEnd = Pick<Totals, "priced" | "failed" | "totals">;
+export type PipelineEnd = Pick<Totals, "priced" | "failed" | "counts" | "totals">;
 
 /**
  * A group of threads that read, parse, price and write a book's file: each processes a chunk of the trades from its
@@ -91,8 +91,7 @@ export class Pipeline implements Disposable {
       const repeated = repeatedIn(place, first, seen);
       const chunk = repeated.length === 0 ? first : (await priced({ ...place, repeated }))[1];
       totals.addTotals(chunk.totals);
-      totals.priced += chunk.priced;
-      totals.failed += chunk.failed;
+      totals.addCounts(chunk.counts);
       yield chunk.text;
       rows += place.rows;
       const end = place.bytes?.end ?? file.byteLength;

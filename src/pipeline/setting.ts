@@ -1,4 +1,4 @@
-import type { ChunkPlace, CurrencyTotals, MarketFits } from "../book/index.ts";
+import type { ChunkPlace, CurrencyTotals, MarketFits, TradeCounts } from "../book/index.ts";
 import type { PartOptions } from "../device/index.ts";
 import type { FileFormat, RunStart } from "../formats/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -33,8 +33,7 @@ export interface PipelineSetup {
 export interface PricedChunk {
   /** The rows in the output format, in UTF-8. */
   readonly text: Uint8Array<ArrayBuffer>;
-  readonly priced: number;
-  readonly failed: number;
+  readonly counts: TradeCounts;
   readonly totals: readonly CurrencyTotals[];
   /** The `hashOfId` of each trade's id in two words; 0 for a trade that could not be read. */
   readonly ids: Uint32Array<ArrayBuffer>;

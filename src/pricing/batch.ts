@@ -26,6 +26,7 @@ import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
+import { refuseDoubts } from "./fit-doubts.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
@@ -195,6 +196,7 @@ async function choose(
     if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     if (turns.due) await turns.take();
     try {
+      refuseDoubts(parsed.trade, batch.settings);
       batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
       methods.set(i, methodFor(batch, i));
     } catch (error) {

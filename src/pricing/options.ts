@@ -58,6 +58,12 @@ export interface PricingOptions {
    */
   readonly timePerTrade?: number | undefined;
   /**
+   * True to report a trade that depends on a doubtful fit to quotes as an error: a fit that has not converged, has
+   * arbitrage, leaves quotes out or misses them, or that the trade extrapolates. False by default: such a result has a
+   * warning.
+   */
+  readonly strict?: boolean | undefined;
+  /**
    * The number of trades priced together, at least 1; results come in batches of this size. By default it is chosen by
    * device and scenarios so that the device is busy, some hundreds of trades or more. A smaller batch gives earlier
    * results and takes less memory, but more time. Results do not depend on it, except in the last digits on a GPU.
@@ -80,7 +86,7 @@ export interface PricingOptions {
 /** The options with default values that books and command lines can set, with the accuracy as a plain number. */
 export interface NumberedOptions extends Pick<
   PricingOptions,
-  "greeks" | "sensitivityErrorEstimates" | "method" | "timePerTrade" | "batchSize"
+  "greeks" | "sensitivityErrorEstimates" | "method" | "timePerTrade" | "strict" | "batchSize"
 > {
   /** The target error of values, relative to the spot or the notional. */
   readonly accuracy?: number | undefined;
@@ -95,6 +101,8 @@ export interface Settings {
   readonly accuracy: number | undefined;
   /** The maximum time for a trade in seconds; undefined without a limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
+  /** True if trades that depend on doubtful fits are errors. */
+  readonly strict: boolean;
   /** The seed of random numbers. */
   readonly seed: number;
 }
@@ -107,6 +115,7 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   method: true,
   accuracy: true,
   timePerTrade: true,
+  strict: true,
   batchSize: true,
   signal: true,
   onProgress: true,
@@ -126,9 +135,10 @@ export function checkOptions(options: PricingOptions): void {
   if (options?.device !== undefined) checkDevice(options.device);
   knownKeys("", options, Object.keys(KNOWN));
   checkWork(options);
-  const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false, strict = false } = options;
   if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
   oneOf("sensitivityErrorEstimates", sensitivityErrorEstimates, [true, false]);
+  oneOf("strict", strict, [true, false]);
   oneOf("greeks", greeks, ["all", "grid", "none"]);
   oneOf("method", method, METHOD_NAMES);
 }

@@ -24,6 +24,7 @@ import {
 } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
+import { fitDoubts } from "./fit-doubts.ts";
 import { unitWarnings } from "./unit-warnings.ts";
 
 /** A priced batch from which results are made. */
@@ -103,6 +104,7 @@ function pricedTrade(rows: OutputRows, trade: Trade, i: number): PricedTrade {
 
 function warningsOf({ results, settings, engine }: OutputRows, trade: Trade, i: number): readonly string[] {
   const warnings = unitWarnings(trade);
+  warnings.push(...fitDoubts(trade));
   if (results.methodOf(i) === "knocked-out") warnings.push(KNOCKED_OUT);
   if (results.warnings[i] !== 0) warnings.push(...saidBy(results.warnings[i], settings.accuracy));
   if (isMissed(results, i, settings, engine.precision, trade)) warnings.push(ACCURACY_MISSED);
@@ -207,6 +209,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       WARNING.leverageBias,
       "particles and steps of stochastic local volatility leave more than the accuracy: see errorEstimate",
     ],
+    [WARNING.stepsLimited, "the limit of time steps was reached before the accuracy: see errorEstimate"],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [
       WARNING.treeForgets,

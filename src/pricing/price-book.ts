@@ -240,7 +240,15 @@ const DEFAULT_SEED = 1;
 
 /** Returns the options with all defaults applied. @throws SpecError */
 export function settingsOf(
-  { greeks = "all", sensitivityErrorEstimates = false, method, accuracy, timePerTrade, batchSize = 1 }: NumberedOptions,
+  {
+    greeks = "all",
+    sensitivityErrorEstimates = false,
+    method,
+    accuracy,
+    timePerTrade,
+    strict = false,
+    batchSize = 1,
+  }: NumberedOptions,
   context: BookContext,
 ): Settings {
   if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
@@ -257,6 +265,7 @@ export function settingsOf(
     method: method ?? context.method ?? "auto",
     accuracy,
     timePerTrade,
+    strict,
     seed: context.seed ?? DEFAULT_SEED,
   };
 }

@@ -2,7 +2,7 @@ import { RunError } from "./error.ts";
 import { type Manifest, type Outcome, writeManifest } from "./manifest.ts";
 import { type Known, tidy } from "./receipts.ts";
 import type { Store } from "./storage/index.ts";
-import { sumTotals } from "./sum-totals.ts";
+import { sumCounts, sumTotals } from "./sum-totals.ts";
 
 /**
  * Completes a run, a book priced in chunks, after its last chunk. It writes the final manifest and removes files that
@@ -22,8 +22,7 @@ export async function finishRun(store: Store, manifest: Manifest, known: Known):
   const complete: Manifest = {
     ...rest,
     status: "complete",
-    priced: outcomes.reduce((sum, { priced }) => sum + priced, 0),
-    failed: outcomes.reduce((sum, { failed }) => sum + failed, 0),
+    ...sumCounts(outcomes),
     totals: sumTotals(outcomes.map(({ totals }) => totals)),
     devices: [...devices.values()],
     chunks: chunks.map((chunk, i) => ({ ...chunk, outcome: outcomes[i] })),

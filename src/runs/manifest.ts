@@ -44,6 +44,9 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
   scenarioErrorEstimates: nested.exactOptional(),
 });
 
+/** The number of trades that depend on doubtful fits to quotes, and the first warning about one; absent if none do. */
+const doubtful = { doubtful: count.exactOptional(), doubt: z.string().exactOptional() };
+
 /** The schema that validates the description of a priced chunk. */
 export const outcome = z.object({
   /** The path of the result file in the run's folder. The name contains the start of the file's hash. */
@@ -52,6 +55,7 @@ export const outcome = z.object({
   bytes: count,
   priced: count,
   failed: count,
+  ...doubtful,
   totals: z.array(totals),
   device,
 });
@@ -78,6 +82,7 @@ export const runOptions = z.object({
   greeks: z.enum(["all", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
   timePerTrade: number.optional(),
+  strict: z.boolean().optional(),
   accuracy: number.optional(),
   method: z.enum(METHOD_NAMES).optional(),
   precision: z.enum(["f64", "f32", "f32x2"]),
@@ -118,6 +123,7 @@ export const manifestSchema = z.object({
   trades: count,
   priced: count.optional(),
   failed: count.optional(),
+  ...doubtful,
   totals: z.array(totals).optional(),
   /** The devices that priced trades of the run, without repetitions. */
   devices: z.array(device).optional(),

@@ -25,6 +25,7 @@ export const optionsSchema = strict({
   greeks: oneOf(["all", "grid", "none"]),
   accuracy,
   method: oneOf(METHOD_NAMES),
+  strict: z.boolean({ error: "expected true or false" }).optional(),
 });
 
 /** The schema that validates the options of a request for an explanation of the change of value. */

@@ -110,6 +110,7 @@ describe("a value that is outside", () => {
       sensitivityErrorEstimates: false,
       accuracy: undefined,
       timePerTrade: undefined,
+      strict: false,
       seed: 1,
     } as const;
     const problems = new RowProblems(columns);

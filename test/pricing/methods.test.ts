@@ -60,6 +60,7 @@ function batchOf(parts: Partial<Trade>, method: Method): Batch {
     sensitivityErrorEstimates: false,
     accuracy: 1e-5,
     timePerTrade: undefined,
+    strict: false,
     seed: 1,
   } as const;
   const budget = new TimeBudget(undefined);
@@ -123,7 +124,7 @@ describe("a trade that no method prices", () => {
   const past = { count: 0, mean: 1 };
   const terms = { right: "call", strike: 100, times } as const;
   const average = { ...terms, kind: "average", mean: "arithmetic", past } as const;
-  const displaced = { kind: "displaced", sigma: 0.2, shift: 10 } as const;
+  const sabr = { kind: "sabr", alpha: 0.2, beta: 1, nu: 0.5, rho: -0.3 } as const;
 
   it.each<[string, Partial<Trade>, RegExp]>([
     [
@@ -132,9 +133,9 @@ describe("a trade that no method prices", () => {
       /^trades\[0\]: it has barriers beside an average or an extreme, which method "montecarlo" does not price yet; the/,
     ],
     [
-      "an average under a displaced volatility",
-      { payoff: average, volatility: displaced },
-      /^trades\[0\]: it has a volatility that lets the spot reach zero, which method "montecarlo"/,
+      "an average under SABR volatility",
+      { payoff: average, volatility: sabr },
+      /^trades\[0\]: it has SABR volatility, which method "montecarlo"/,
     ],
     [
       "a swing and cash dividends",

@@ -22,6 +22,7 @@ const settings = {
   method: "auto",
   accuracy: 1e-5,
   timePerTrade: undefined,
+  strict: false,
   seed: 1,
   precision: "f64",
 } as const;

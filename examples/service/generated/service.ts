@@ -1715,6 +1715,7 @@ export interface components {
         accuracy?: number;
         /** @enum {string} */
         method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
+        strict?: boolean;
       };
       stream?: boolean;
     };

@@ -1,5 +1,6 @@
-import type { Book } from "../../book/index.ts";
+import type { Book, TradeCounts } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
+import { isDoubt } from "../../market/index.ts";
 import type { ExplainMethod, ExplainReport } from "../../pricing/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
@@ -11,10 +12,11 @@ import { explainParquet } from "../format/explain-parquet.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { doubtLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac explain`. */
-export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy"> {
+export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy" | "strict"> {
   readonly market: string | undefined;
   readonly marketAfter: string | undefined;
   readonly method: ExplainMethod;
@@ -109,20 +111,20 @@ async function run(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const { precision, accuracy, method } = options;
+  const { precision, accuracy, method, strict } = options;
   const bar = new ProgressBar(terminal.stderr);
   const started = performance.now();
   const onProgress: RunOptions["onProgress"] = ({ done, total }) =>
     bar.update({ done, fraction: total === undefined ? undefined : done / total });
   let report: ExplainReport;
   try {
-    report = await engine.explainBook(before, after, { precision, accuracy, method, signal, onProgress });
+    report = await engine.explainBook(before, after, { precision, accuracy, method, strict, signal, onProgress });
   } finally {
     bar.clear();
   }
   for await (const part of partsOf(report, format, options, output)) if (part.length > 0) await output.write(part);
   await output.commit();
-  terminal.stderr.write(summary(report, engine, (performance.now() - started) / 1000));
+  terminal.stderr.write(doubtLine(doubtsOf(report)) + summary(report, engine, (performance.now() - started) / 1000));
   return report.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 
@@ -146,6 +148,12 @@ function partsOf(
     default:
       return format satisfies never;
   }
+}
+
+/** Returns the number of trades that depend on doubtful fits to quotes, and the first warning about one. */
+function doubtsOf({ results }: ExplainReport): Pick<TradeCounts, "doubtful" | "doubt"> {
+  const doubts = results.flatMap(({ warnings }) => warnings.find(isDoubt) ?? []);
+  return doubts.length === 0 ? {} : { doubtful: doubts.length, doubt: doubts[0] };
 }
 
 function summary(

@@ -147,7 +147,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
       bar.clear();
       if (done === true) {
         await output.commit();
-        terminal.stderr.write(summary(value, engine, (performance.now() - started) / 1000));
+        terminal.stderr.write(summary(value.counts, engine, (performance.now() - started) / 1000));
         return value.failed > 0 ? EXIT.failedTrades : EXIT.ok;
       }
       if (value.length > 0) await output.write(value);

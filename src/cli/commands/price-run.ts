@@ -8,6 +8,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { formatOfName } from "../input.ts";
 import { askedOf } from "../options.ts";
 import { ProgressBar } from "../progress.ts";
+import { doubtLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 
@@ -57,7 +58,7 @@ export async function priceInParts(
   const there = known.filter((one) => one !== undefined).length;
   const seconds = (performance.now() - started) / 1000;
   terminal.stderr.write(
-    `${count(priced)} priced in ${seconds.toFixed(2)} s; ${engine.device.name}, ${engine.precision}\n` +
+    `${doubtLine(complete)}${count(priced)} priced in ${seconds.toFixed(2)} s; ${engine.device.name}, ${engine.precision}\n` +
       (there > 0 ? `${there} of ${known.length} parts were there already\n` : "") +
       `${store.url}: ${count(complete.trades)} in ${complete.chunks.length} parts` +
       `${(complete.failed ?? 0) > 0 ? `, ${count(complete.failed ?? 0)} not priced` : ""}\n`,

@@ -176,7 +176,7 @@ async function run(given: Run): Promise<number> {
   await output.commit();
   const seconds = (performance.now() - started) / 1000;
   await reporter?.write(given, seconds);
-  terminal.stderr.write(summary(totals, engine, seconds));
+  terminal.stderr.write(summary(totals.counts, engine, seconds));
   return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
 }
 

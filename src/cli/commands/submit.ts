@@ -2,6 +2,7 @@ import type { Level, RunState } from "../../cluster/index.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { isRunFolder } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { doubtLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 import { bookPlace, planned } from "./price-run.ts";
@@ -53,7 +54,7 @@ export async function submit(
   const complete = await runs.needManifest(store);
   const devices = (complete.devices ?? []).map(({ name }) => name);
   terminal.stderr.write(
-    `${store.url}: ${(complete.priced ?? 0).toLocaleString("en-US")} trades priced, ` +
+    `${doubtLine(complete)}${store.url}: ${(complete.priced ?? 0).toLocaleString("en-US")} trades priced, ` +
       `${(complete.failed ?? 0).toLocaleString("en-US")} not priced, by ${devices.join("; ") || "nobody"}\n`,
   );
   return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;

@@ -264,10 +264,10 @@ const SCORE: NonNullable<PathModel["score"]> = {
 };
 
 /**
- * The Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have none are
+ * Returns the Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have none are
  * added to `failures`.
  */
-function choleskyParameters(
+export function choleskyParameters(
   correlation: BrownianSettings["correlation"],
   d: number,
   failures: ParameterFailure[],

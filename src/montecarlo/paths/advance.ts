@@ -180,6 +180,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       LOGS: product.usesLogs === true || control?.usesLogs === true,
       logsOf: model.logs,
       variancesOf: product.monitoring === "bridge" ? model.variances : undefined,
+      AFTER: model.variancesAfterStep === true,
       discountOf: model.discount,
       scoreOf: hasScores ? model.score?.function : undefined,
       update: product.update,
@@ -187,12 +188,13 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       SUBSTEPS: substeps,
       HEAD: rows.head,
       STEP: rows.step,
+      COPIED: rows.copied,
       C: rows.coefficients,
       SHIFTS: shape.isShifted === true ? model.normals : 0,
       A: model.assets,
       EACH: monitored(product),
       CONTROL_EACH: monitored(control),
-      C_ROOM: room(rows.coefficients),
+      C_ROOM: room(rows.copied),
       NORMAL_ROOM: room(draw.normals),
       UNIFORM_ROOM: room(draw.modelUniforms),
       OWN_ROOM: room(draw.productUniforms),
@@ -207,6 +209,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         LOGS,
         logsOf,
         variancesOf,
+        AFTER,
         discountOf,
         scoreOf,
         update,
@@ -214,6 +217,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         SUBSTEPS,
         HEAD,
         STEP,
+        COPIED,
         C,
         SHIFTS,
         A,
@@ -241,7 +245,8 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         const row = HEAD + n * STEP;
         const t = table[row * columns + column];
         const dt = table[(row + 1) * columns + column];
-        for (let j = 0; j < C; j++) c[j] = table[(row + 3 + j) * columns + column];
+        for (let j = 0; j < COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
+        const tables = { values: table, first: (row + 3 + COPIED) * columns + column, stride: columns };
         drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
         // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
         for (let j = 0; j < SHIFTS; j++) {
@@ -250,9 +255,10 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
           normals[j] = normals[j] + shift;
         }
         for (let a = 0; a < A; a++) before[a] = spots[a];
-        if (variancesOf !== undefined) variancesOf({ state, c, dt, variances });
+        if (variancesOf !== undefined && !AFTER) variancesOf({ state, c, dt, variances, tables });
         if (scoreOf !== undefined) scoreOf({ scores, normals, c, dt, isFirst: n === 0, initial });
-        modelStep({ state, normals, uniforms, c, t, dt });
+        modelStep({ state, normals, uniforms, c, t, dt, tables });
+        if (variancesOf !== undefined && AFTER) variancesOf({ state, c, dt, variances, tables });
         if (EACH || CONTROL_EACH || s === SUBSTEPS - 1) {
           observe({ state, spots });
           if (LOGS) {

@@ -45,6 +45,8 @@ export interface Rows {
   readonly step: number;
   /** The number of rows of a step's coefficients. */
   readonly coefficients: number;
+  /** The number of coefficients that each path copies. */
+  readonly copied: number;
   /** The number of the model's parameters. */
   readonly modelParameters: number;
 }
@@ -65,6 +67,7 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
     head: rows.state + rows.product + rows.control,
     step: STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0),
     coefficients,
+    copied: model.coefficients?.copied ?? coefficients,
     modelParameters,
   };
 }
@@ -119,6 +122,7 @@ export const partsOf = ({ model, product, control, substeps, sampling, isShifted
 const modelParts = (m: PathModel): readonly unknown[] => [
   [m.assets, m.state, m.normals, m.uniforms, Object.keys(m.parameters).join(" ")].join(";"),
   m.coefficients?.count,
+  m.coefficients?.copied,
   m.coefficients?.function,
   m.start,
   m.step,
@@ -126,6 +130,7 @@ const modelParts = (m: PathModel): readonly unknown[] => [
   m.logs,
   m.discount,
   m.variances,
+  m.variancesAfterStep === true,
   m.score?.function,
 ];
 

@@ -3,6 +3,7 @@ import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uplo
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
 import { type Variants, weightTable } from "../sensitivities.ts";
+import { END_OF_STEP } from "../model.ts";
 import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
@@ -255,7 +256,7 @@ export async function preparedTable(
   const element = hostReal(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
-    const ends = { byStep: stepEnds(variants.dates[v], shape.substeps) };
+    const ends = parameters[END_OF_STEP] ?? { byStep: stepEnds(variants.dates[v], shape.substeps) };
     return { ...parameters, " end of step": ends, ...shifted };
   });
   const groups = [
@@ -321,7 +322,7 @@ class SobolPoints implements Disposable {
     this.#streams = uploaded(device, "u32", streams);
     this.#streamCount = streams.length;
     // Increments of a bridge over any times are independent. Equal steps serve all instances where each has its own.
-    const isShared = dates.every((date) => typeof date === "number");
+    const isShared = dates.every((date) => typeof date === "number") && !(END_OF_STEP in shape.model.parameters);
     const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
     const { places, weights } = bridgePlan(ends);
     const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));

@@ -58,7 +58,8 @@ export const WARNING = {
   outOfTime: 128,
   scenarioOutside: 256,
   leverageBias: 512,
-  bentAtSpot: 1024,
+  stepsLimited: 1024,
+  bentAtSpot: 2048,
 } as const;
 
 /** The states of a result: not priced yet, priced, or failed. */

@@ -14,6 +14,7 @@ import { later } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
+import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { cpuBeside } from "./on-cpu.ts";
 import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
@@ -75,6 +76,7 @@ export async function priceConvertibles(
     if (!parsed.ok || parsed.trade.kind !== "convertible") continue;
     if (turns.due) await turns.take();
     try {
+      refuseDoubts(parsed.trade, setting.settings);
       jobs.push(jobOf(parsed.trade, place, setting));
     } catch (error) {
       fail(parsed.trade, place, error);

@@ -7,6 +7,7 @@ import {
   type ConvertiblePoint,
 } from "../../convertible/index.ts";
 import type { Engine } from "../backend.ts";
+import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { expiryWarnings } from "../unit-warnings.ts";
 import type { Estimated } from "./figures.ts";
@@ -69,6 +70,7 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     // Whatever device was asked for: see `cpuBeside`.
     backend: "cpu",
     warnings: [
+      ...fitDoubts(trade),
       ...expiryWarnings(trade.expiry, "rates"),
       ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
       ...engine.warnings,

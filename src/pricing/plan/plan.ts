@@ -202,7 +202,6 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { bias = 0 } = estimate;
     results.errorEstimate[trade] = estimate.errors[0] + bias;
     results.warnings[trade] |= estimate.warnings ?? 0;
-    if (bias > 0 && this.#isBeyond(today, [bias])) results.warnings[trade] |= WARNING.leverageBias;
     if (this.#isBeyond(today, estimate.errors.slice(0, 1)))
       results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : this.#estimator.limited;
     const measures = differences && this.#estimator.measuresOf(today, differences, copies);

@@ -21,8 +21,8 @@ export interface Estimate {
   /** The error estimate of each value. */
   readonly errors: readonly number[];
   /**
-   * The error that comes from a leverage function, which refinement does not reduce; it is added to the result's
-   * estimate.
+   * The error that refinement does not reduce: of a leverage function, or of steps at their limit. It is added to the
+   * result's estimate.
    */
   readonly bias?: number;
   readonly method: ResultMethod;

@@ -4,6 +4,7 @@ import type { RatesModel } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
+import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { adjustedSpreads } from "./adjusted-spread.ts";
 import { cirRates } from "./cir.ts";
@@ -67,6 +68,7 @@ export async function priceRates(
     if (turns.due) await turns.take();
     const { trade } = parsed;
     try {
+      refuseDoubts(trade, setting.settings);
       const method = methodOf(trade, setting.settings);
       const own = jobs.get(method) ?? [];
       own.push({ place, trade, method, rows: rowsOf(trade, markets, setting) });

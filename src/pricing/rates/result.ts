@@ -1,5 +1,6 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
 import type { Engine } from "../backend.ts";
+import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
@@ -42,6 +43,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     warnings: [
       ...expiryWarnings(trade.expiry, "rates"),
       ...warnings,
+      ...fitDoubts(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
     ],

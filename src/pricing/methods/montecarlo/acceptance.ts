@@ -1,6 +1,7 @@
 /** The trades that can be simulated, and the times at which their payoffs read the spot. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
+import { isStepped, type Steps } from "./steps.ts";
 
 /** One instance to be simulated: the terms of a trade, its spots, and the dates of its paths. */
 export interface Path {
@@ -8,6 +9,8 @@ export interface Path {
   readonly spots: readonly number[];
   /** The dates in years, increasing, > 0. */
   readonly dates: readonly number[];
+  /** The steps of the path where its scheme is not exact (`isStepped`); otherwise those between dates are equal. */
+  readonly steps?: Steps;
 }
 
 /**
@@ -18,15 +21,17 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
     const { kind } = volatility;
-    if (assets.length > 1 && kind !== "deterministic")
-      return "several underlyings and a volatility that is not of time";
-    if (kind === "cev" || kind === "displaced") return "a volatility that lets the spot reach zero";
     if (kind === "sabr") return "SABR volatility";
-    if (kind === "surface") return "a volatility surface";
-    if (underlying.dividends.discrete.some(({ time }) => time <= expiry)) return "dividends on dates";
+    if (!HAS_FACTORS.includes(kind)) continue;
+    if (assets.length > 1) return "several underlyings and a volatility with a factor of its own";
+    if (underlying.dividends.discrete.some(({ time }) => time <= expiry))
+      return "dividends on dates and a volatility with a factor of its own";
   }
   return undefined;
 }
+
+/** Volatilities that are no functions of spot and time. */
+const HAS_FACTORS: readonly string[] = ["heston", "gaussianFactors", "stochasticLocal"];
 
 /**
  * Returns the reason why the payoff cannot be simulated, as text that completes the sentence "it has …"; undefined if
@@ -36,8 +41,8 @@ export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: T
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
   if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
-    const { kind } = assets[0].volatility;
-    if (kind !== "deterministic" || barriers.length > 0) return "past fixings of a geometric average";
+    if (assets[0].volatility.kind !== "deterministic" || isStepped({ assets, expiry }) || barriers.length > 0)
+      return "past fixings of a geometric average";
   }
   if (payoff.kind === "lookback" && payoff.isFloating && payoff.times !== "continuous") {
     const { times } = payoff;

@@ -7,6 +7,8 @@ import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
 import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
+import type { Terms } from "../../terms.ts";
+import { isStepped, volatilityOnForward } from "./steps.ts";
 
 /** The kind of control variate of an instance: the geometric average, the underlyings, or none. */
 export type ControlKind = "geometric" | "underlyings" | "none";
@@ -23,8 +25,38 @@ export function controlKind(path: Path, isShifted: boolean): ControlKind {
     ({ volatility }) => volatility.kind === "deterministic" && integratedVariance(volatility.sigma, expiry) > 1,
   );
   if (isShifted || isHeavy || assets[0].volatility.kind === "gaussianFactors") return "none";
+  if (isStepped(path.terms) && !hasKnownForwards(path.terms)) return "none";
   const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
   return isPlain && exercise.kind === "european" ? "none" : "underlyings";
+}
+
+/**
+ * Tells whether the means of the spots on any date are known: volatilities are not heavy, and if there are dividends on
+ * dates, the paths end at expiry and as good as none of them reaches zero there.
+ */
+function hasKnownForwards(terms: Terms): boolean {
+  const { assets, exercise, expiry } = terms;
+  return assets.every((asset) => {
+    const deviation = volatilityOnForward(terms, asset) * Math.sqrt(expiry);
+    if (deviation > 1) return false;
+    const { spot, dividends } = asset.underlying;
+    const paid = dividends.discrete.filter(({ time }) => time <= expiry);
+    if (paid.length === 0) return true;
+    const cash = paid.reduce((sum, one) => sum + one.cash, 0);
+    const left = paid.reduce((share, one) => share * (1 - one.proportional), 1);
+    return exercise.kind === "european" && (spot * left) / cash > Math.exp(8 * deviation);
+  });
+}
+
+/** The mean of S·exp(q·t) of an asset on the last date of a path, discounted. */
+function discountedMean({ terms: { assets, rates }, dates, spots }: Path, i: number): number {
+  const last = dates[dates.length - 1];
+  const { dividends } = assets[i].underlying;
+  let mean = spots[i];
+  for (const { time, cash, proportional } of dividends.discrete)
+    if (time <= last)
+      mean = mean * (1 - proportional) - cash * Math.exp(dividends.yield * time - integrate(rates, time));
+  return mean;
 }
 
 /** Averages with a positive strike, and such baskets of positive weights. */
@@ -33,6 +65,7 @@ function isGeometric(path: Path): boolean {
   if (
     exercise.kind !== "european" ||
     barriers.length > 0 ||
+    path.steps !== undefined ||
     assets.some(({ volatility }) => volatility.kind !== "deterministic")
   )
     return false;
@@ -70,7 +103,7 @@ function underlyingControl(paths: readonly Path[]): Control {
       },
       payoff: underlyingPayoff(d),
     }),
-    mean: column((path) => path.spots.reduce((sum, spot, i) => sum + weight(path, i) * spot, 0)),
+    mean: column((path) => path.spots.reduce((sum, _, i) => sum + weight(path, i) * discountedMean(path, i), 0)),
   };
 }
 
@@ -118,7 +151,7 @@ function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: 
   if (payoff.kind !== "average" || volatility.kind !== "deterministic") return Number.NaN;
   const fixings =
     payoff.times === "continuous"
-      ? trapezoidal(endsOf(dates, substeps))
+      ? trapezoidal(endsOf({ dates }, substeps))
       : { times: dates, weights: dates.map(() => 1 / dates.length) };
   const market = { spot: spots[0], rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
   const { mean, variance } = weightedLogarithm(market, fixings);

@@ -5,6 +5,8 @@ import type { Estimate, Measured } from "../../plan/request.ts";
 export interface PathEstimate extends Estimate {
   /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
   readonly level?: number;
+  /** The fineness of the steps of paths whose scheme is not exact, and the error that these leave. */
+  readonly steps?: { readonly fineness: number; readonly bias: number };
   /** The sensitivities by name, if they were requested. */
   readonly measures?: ReadonlyMap<string, Measured>;
 }

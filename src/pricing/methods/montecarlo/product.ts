@@ -28,6 +28,11 @@ export function stepsOf({ payoff, expiry }: Terms): number {
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
 }
 
+/** Tells whether products look between the ends of steps, by Brownian bridges. */
+export const isBridged = ({ payoff, barriers }: Terms): boolean =>
+  (payoff.kind === "lookback" && payoff.times === "continuous") ||
+  barriers.some(({ monitoring }) => monitoring.kind === "continuous");
+
 /** Returns a text that is equal for payoffs that can share a kernel. */
 export function productKey({ payoff, barriers }: Terms): string {
   const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);

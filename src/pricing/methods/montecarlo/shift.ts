@@ -21,7 +21,8 @@ const HEAVY = 1;
  */
 export function shiftOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
   const { payoff, barriers, exercise } = path.terms;
-  if (barriers.length > 0 || exercise.kind !== "european" || payoff.kind === "expression") return undefined;
+  if (path.steps !== undefined || barriers.length > 0) return undefined;
+  if (exercise.kind !== "european" || payoff.kind === "expression") return undefined;
   if (payoff.kind === "basket" && (payoff.of !== "sum" || payoff.weights.some((w) => w <= 0))) return undefined;
   const gradient = gradientOf(path, ends);
   if (gradient === undefined) return undefined;

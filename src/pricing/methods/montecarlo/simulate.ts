@@ -9,9 +9,10 @@ import {
   type Variant,
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
-import { type Differences, withBias } from "../../plan/differences.ts";
+import { WARNING } from "../../columns/result-columns.ts";
+import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../remembered.ts";
-import { grouped, type Measured, type Request, type RequestSettings, together } from "../../plan/request.ts";
+import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
@@ -19,9 +20,10 @@ import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
-import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
+import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
@@ -49,16 +51,19 @@ export async function simulate(
     const { terms, spots, differences, estimate } = request;
     if (estimate?.measures !== undefined) return [];
     const known = exactly(terms, spots[0]);
-    if (known === undefined) return [jobOf(request, streamOf(request.trade))];
+    if (known === undefined) return [jobOf(request, streamOf(request.trade), estimate?.steps?.fineness)];
     request.estimate = differences === undefined ? known : { ...known, measures: exactMeasures(known, differences) };
     return [];
   });
+  for (let open = jobs; open.length > 0; open = open.flatMap((job) => withFinerSteps(job, settings)))
+    await simulateJobs(device, open, settings);
+}
+
+async function simulateJobs(device: Device, jobs: readonly Job[], settings: RequestSettings): Promise<void> {
   for (const group of grouped(jobs, keyOfJob)) {
     // A leverage that cannot be found fails its own trades.
     for (const job of hasLeverage(group[0].path) ? group : [])
-      await together([job], requestOf, settings, () =>
-        findLeverages(device, [job.path, ...(job.copies ?? [])], settings),
-      );
+      await together([job], requestOf, settings, () => findLeverages(device, [job.path, ...job.copies], settings));
     const open = group.filter(({ request }) => request.failure === undefined);
     const work = isEarly(group[0].path.terms) ? stop : estimate;
     if (open.length > 0) await together(open, requestOf, settings, (some) => work(device, some, settings));
@@ -71,8 +76,14 @@ const requestOf = ({ request }: Job): Job["request"] => request;
 interface Job {
   readonly request: Request<PathEstimate>;
   readonly path: Path;
-  /** The moved copies, if sensitivities are to be found: once the value is as good as it gets, or with a rule. */
-  readonly copies: readonly Path[] | undefined;
+  /**
+   * Copies on the same random numbers, and what is measured on them: moved ones, if sensitivities are to be found (once
+   * the value is as good as it gets, or with a rule), or ones with longer steps, if their error is not known.
+   */
+  readonly copies: readonly Path[];
+  readonly measures: readonly Measure[];
+  /** The fineness of the steps of paths whose scheme is not exact. */
+  readonly fineness: number;
   /** The stream of random numbers; paths of one stream have the same random numbers. */
   readonly stream: number;
   readonly substeps: number;
@@ -81,35 +92,81 @@ interface Job {
   readonly shifts: readonly (readonly number[])[] | undefined;
 }
 
-function jobOf(request: Request<PathEstimate>, stream: number): Job {
+/** The measures of the error of steps, between paths and coarser ones. */
+const STEPS = { double: "steps 2", fourfold: "steps 4" } as const;
+
+/** Returns the job of a request. @param known the fineness of its steps, if their error is known @param trial to try */
+function jobOf(request: Request<PathEstimate>, stream: number, known: number | undefined, trial = 0): Job {
   const { terms, spots, differences, estimate, level } = request;
   const dates = datesOf(terms);
-  const path = { terms, spots: spots[0], dates };
-  // No date passes within the step of theta, and paths with as many dates use the same random numbers.
-  const copies = differences?.copies.map((copy): Path => ({
-    ...copy,
-    dates: dates.map((date) => date - (terms.expiry - copy.terms.expiry)),
-  }));
-  const substeps = Math.max(substepsOf(terms, dates.length), stepsOf(terms));
-  const shifts = shiftOf(path, endsOf(dates, substeps));
-  const kinds = [path, ...(copies ?? [])].map((one) => controlKind(one, shifts !== undefined));
+  const fineness = known ?? trial;
+  const isStepped = stepping.isStepped(terms);
+  const substeps = isStepped
+    ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
+    : Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+  const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
+  const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
+  const moved = (differences?.copies ?? []).map((copy): Path => {
+    // No date passes within the step of theta, and paths with as many dates use the same random numbers.
+    const years = terms.expiry - copy.terms.expiry;
+    if (years === 0) return { ...path, ...copy };
+    const later = steps && { steps: stepping.laterSteps(steps, years) };
+    return { ...copy, dates: dates.map((date) => date - years), ...later };
+  });
+  const shifts = shiftOf(path, endsOf(path, substeps));
+  const kinds = [path, ...moved].map((one) => controlKind(one, shifts !== undefined));
   const control = kinds.every((kind) => kind === kinds[0]) ? kinds[0] : "none";
+  const common = { request, path, stream, substeps, control, shifts, fineness };
+  if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
+    return onCoarserSteps(common, steps);
   const isFinal = isEarly(terms) || estimate?.level === level;
-  return { request, path, copies: isFinal ? copies : undefined, stream, substeps, control, shifts };
+  return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
+}
+
+const NO_COPIES = { copies: [], measures: [] } as const;
+
+function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.Steps): Job {
+  const copies = [2, 4].map((kept) => ({
+    ...job.path,
+    steps: stepping.coarser(steps, kept, isBridged(job.path.terms)),
+  }));
+  const measures = [
+    { name: STEPS.double, weights: [1, -1, 0] },
+    { name: STEPS.fourfold, weights: [0, 1, -1] },
+  ];
+  return { ...job, copies, measures };
+}
+
+/** The share of the accuracy that steps may take of it, and the most steps of a path. */
+const SHARE = 1 / 3;
+const MOST_STEPS = 1024;
+
+/** Returns the job with twice the steps if the error of its steps is too large, else none. */
+function withFinerSteps(
+  { request, path, stream, substeps, fineness, measures }: Job,
+  settings: RequestSettings,
+): Job[] {
+  const { estimate, failure, terms, trade } = request;
+  const isMeasured = measures.some(({ name }) => name === STEPS.double);
+  if (!isMeasured || failure !== undefined || estimate?.steps === undefined) return [];
+  const isGood = estimate.steps.bias <= SHARE * targetOf(terms, settings.accuracy);
+  const isLast = 2 * substeps * path.dates.length > MOST_STEPS || !settings.budget.allowsTimes(trade, 2);
+  return isGood || isLast ? [] : [jobOf(request, stream, undefined, fineness + 1)];
 }
 
 function keyOfJob({
-  request: { level, differences },
+  request: { level },
   path: { terms, dates },
   copies,
+  measures,
   control,
   shifts,
   substeps,
 }: Job): string {
   const shape = [isEarly(terms), control, shifts !== undefined, dates.length, substeps, level];
-  const measures = differences?.measures.map(({ name, weights }) => [name, weights.length]);
-  const moved = copies?.map((copy) => [copy.dates.length, modelKey(copy.terms), productKey(copy.terms)]);
-  return keyOf([modelKey(terms), productKey(terms), shape, moved && measures, moved]);
+  const measured = measures.map(({ name, weights }) => [name, weights.length]);
+  const moved = copies.map((copy) => [copy.dates.length, modelKey(copy.terms), productKey(copy.terms)]);
+  return keyOf([modelKey(terms), productKey(terms), shape, measured, moved]);
 }
 
 /** The settings of a group that both engines take. */
@@ -150,9 +207,9 @@ interface SimulatedCopies {
 
 /** The moved copies of a group's paths, and what their values are multiplied by. */
 function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
-  const [{ copies, request, substeps, control }] = group;
-  if (copies === undefined) return undefined;
-  const all = group.map((job) => [job.path, ...job.copies!]);
+  const [{ copies, substeps, control, measures: asked }] = group;
+  if (asked.length === 0) return undefined;
+  const all = group.map((job) => [job.path, ...job.copies]);
   const known = all.map((paths) => paths.map(({ terms, spots }) => exactly(terms, spots)?.values[0]));
   const scales = all.map((paths, i) => paths.map((path, v) => (known[i][v] === undefined ? scaleOf(path) : 0)));
   const variants = copies.map((_, v) => {
@@ -160,10 +217,10 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
     return pathsOf(paths, substeps, control);
   });
-  const weightOf = (i: number, m: number, v: number): number => group[i].request.differences!.measures[m].weights[v];
+  const weightOf = (i: number, m: number, v: number): number => group[i].measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
   const added = new Map<string, Float64Array>();
-  request.differences!.measures.forEach(({ name, weights }, m) => {
+  asked.forEach(({ name, weights }, m) => {
     measures[name] = weights.map((_, v) => Float64Array.from(group, (_one, i) => weightOf(i, m, v) * scales[i][v]));
     const sums = known.map((values, i) => values.reduce<number>((sum, x, v) => sum + weightOf(i, m, v) * (x ?? 0), 0));
     added.set(name, Float64Array.from(sums));
@@ -171,12 +228,16 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   return { variants, measures, added };
 }
 
-/** The measures of entry i of a group, whose differences it has. */
+/** What moves leave in the sensitivities of a job; nothing of other measures. */
+const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
+  measures === differences?.measures ? differences.bias : undefined;
+
+/** The measures of entry i of a group. */
 function measuresOf(
   { added }: SimulatedCopies,
   found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
   freedom: number,
-  { bias }: Differences,
+  bias: Bias | undefined,
   i: number,
 ): ReadonlyMap<string, Measured> {
   const sampled = Array.from(added, ([name, sums]): [string, Measured] => {
@@ -205,15 +266,46 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
   group.forEach((job, i) => {
-    const { request } = job;
-    request.estimate = {
-      ...estimateOf(job, result, freedom, i),
-      ...(copies === undefined
-        ? {}
-        : { measures: measuresOf(copies, result.sensitivities, freedom, request.differences!, i) }),
-    };
-    request.failure = failureOf(result, i);
+    const found = copies && measuresOf(copies, result.sensitivities, freedom, biasOf(job), i);
+    job.request.failure = failureOf(result, i);
+    job.request.estimate = answerOf(job, estimateOf(job, result, freedom, i), found, common);
   });
+}
+
+/** Returns the answer to a request: its estimate, with what is measured, and with the error of steps. */
+function answerOf(
+  { request, path, fineness, measures: asked }: Job,
+  estimate: PathEstimate,
+  measures: ReadonlyMap<string, Measured> | undefined,
+  { accuracy }: RequestSettings,
+): PathEstimate {
+  const { terms, level } = request;
+  const target = targetOf(terms, accuracy);
+  const isTrial = asked.some(({ name }) => name === STEPS.double);
+  const steps = isTrial ? { fineness, bias: stepBias(measures!) } : request.estimate?.steps;
+  const leverage = leverageError(path);
+  // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
+  const isSmall = steps === undefined || steps.bias <= 0.5 * target;
+  const stepError = steps?.bias ?? 0;
+  return {
+    ...estimate,
+    errors: estimate.errors.map((error) => error + (isSmall ? stepError : 0)),
+    bias: leverage + (isSmall ? 0 : stepError),
+    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : WARNING.stepsLimited),
+    level,
+    ...(steps && { steps }),
+    ...(measures === undefined || isTrial ? {} : { measures }),
+  };
+}
+
+/**
+ * The error of steps, from paths with twice and four times as long ones. A scheme of order 1 has what lies between it
+ * and twice the step, one of order 2 a third of it; half of what lies between the coarser ones is no less.
+ */
+function stepBias(measures: ReadonlyMap<string, Measured>): number {
+  const [double, fourfold] = [STEPS.double, STEPS.fourfold].map((name) => measures.get(name)!);
+  const size = ({ value, error }: Measured): number => Math.abs(value) + error;
+  return Math.max(size(double), 0.5 * size(fourfold));
 }
 
 /** Returns why an instance has no value. */
@@ -232,7 +324,7 @@ const shiftColumns = (group: readonly Job[]) =>
   }));
 
 function estimateOf(
-  { request, path, shifts, control }: Job,
+  { path, shifts, control }: Job,
   result: MonteCarloResult,
   freedom: number,
   i: number,
@@ -243,8 +335,7 @@ function estimateOf(
   const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
-  const bias = scale * leverageError(path);
-  return { values: [value], errors: [error], bias, method: "montecarlo", isSampled: true, level: request.level };
+  return { values: [value], errors: [error], method: "montecarlo", isSampled: true };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
@@ -259,23 +350,17 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     paths: PRICE_PATHS,
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
-  group.forEach(({ request, path }, i) => {
+  group.forEach((job, i) => {
+    const { request, path } = job;
     const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
     const { value, standardError, regression } = result;
     request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
-    request.estimate = {
-      values: [Math.max(value[i], now)],
-      errors: [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap],
-      bias: leverageError(path),
-      method: "montecarlo",
-      isSampled: true,
-      level: request.level,
-      ...(copies === undefined
-        ? {}
-        : { measures: measuresOf(copies, result.measures, SCRAMBLINGS - 1, request.differences!, i) }),
-    };
+    const errors = [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap];
+    const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
+    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, biasOf(job), i);
+    request.estimate = answerOf(job, estimate, found, common);
   });
 }
 

@@ -1,16 +1,11 @@
 /** The model of an instance's paths, as columns of a batch. */
 import type { Parameter, PathModel } from "../../../montecarlo/index.ts";
-import {
-  blackScholes,
-  gaussianFactors,
-  geometricBrownian,
-  heston,
-  localVolatility,
-} from "../../../montecarlo/index.ts";
+import { blackScholes, gaussianFactors, geometricBrownian, heston } from "../../../montecarlo/index.ts";
 import {
   integrate,
   integratedProduct,
   integratedVariance,
+  type PiecewiseConstant,
   sigmasOf,
   varianceOf,
   type Volatility,
@@ -18,22 +13,28 @@ import {
 import { keyOf } from "../../../remembered.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
+import { diffusionModel } from "./diffusion-model.ts";
 import { leveragedModel } from "./leverage.ts";
+import { isStepped } from "./steps.ts";
 
 /** Steps a year of models whose scheme is not exact. */
-const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, local: 100, stochasticLocal: 128 };
+const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, stochasticLocal: 128 };
 
 /** Returns a text that is equal for terms whose path models can share a kernel. */
-export function modelKey({ assets }: Terms): string {
-  const { volatility } = assets[0];
-  const own =
-    volatility.kind === "local"
-      ? volatility.expression
-      : volatility.kind === "stochasticLocal"
-        ? volatility.variance.kind
-        : "";
-  return keyOf([assets.length, volatility.kind, own]);
-}
+export const modelKey = (terms: Terms): string =>
+  keyOf([
+    isStepped(terms),
+    ...terms.assets.map(({ volatility }) => [
+      volatility.kind,
+      volatility.kind === "local"
+        ? volatility.expression
+        : volatility.kind === "stochasticLocal"
+          ? volatility.variance.kind
+          : volatility.kind === "surface"
+            ? volatility.surface.spots.length
+            : "",
+    ]),
+  ]);
 
 /** Returns the number of model steps between dates. It is a power of two, so that few kernels are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
@@ -43,7 +44,8 @@ export function substepsOf({ assets, expiry }: Terms, dates: number): number {
 }
 
 /** Returns the times at which the steps of a path end, in years. */
-export function endsOf(dates: readonly number[], substeps: number): readonly number[] {
+export function endsOf({ dates, steps }: Pick<Path, "dates" | "steps">, substeps: number): readonly number[] {
+  if (steps !== undefined) return steps.ends;
   return dates.flatMap((date, k) => {
     const before = k === 0 ? 0 : dates[k - 1];
     return Array.from({ length: substeps }, (_, s) =>
@@ -58,7 +60,7 @@ export function endsOf(dates: readonly number[], substeps: number): readonly num
  */
 export function modelOf(paths: readonly Path[], substeps: number): PathModel {
   const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
-  const ends = paths.map(({ dates }) => endsOf(dates, substeps));
+  const ends = paths.map((path) => endsOf(path, substeps));
   // The mean of a function of time over each step.
   const byStep = (integral: (path: Path, t: number) => number, of = (mean: number): number => mean): Parameter => ({
     byStep: ends[0].map((_, k) =>
@@ -69,6 +71,9 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
     ),
   });
   const rate = byStep(({ terms }, t) => integrate(terms.rates, t));
+  const correlation = (): readonly (readonly Parameter[])[] =>
+    paths[0].terms.assets.map((_, i) => paths[0].terms.assets.map((_one, j) => correlationOf(paths, ends, i, j)));
+  if (paths[0].steps !== undefined) return diffusionModel(paths, rate, correlation());
   const yieldOf = (asset: number): Float64Array =>
     column(({ terms }) => terms.assets[asset].underlying.dividends.yield);
   const spot = column(({ spots }) => spots[0]);
@@ -93,7 +98,7 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
         rate,
         yields: assets.map((_, i) => yieldOf(i)),
         volatilities: assets.map((_, i) => sigmaOf(i)),
-        correlation: assets.map((_, i) => assets.map((_one, j) => correlationOf(paths, ends, i, j))),
+        correlation: correlation(),
       });
     case "heston":
       return heston({
@@ -114,13 +119,6 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
         ],
         rho: own("gaussianFactors", ({ rho }) => rho),
       });
-    case "local":
-      return localVolatility({
-        ...common,
-        volatility: volatility.expression,
-        added: own("local", ({ added = 0 }) => added),
-        start: own("local", ({ start = 0 }) => start),
-      });
     case "stochasticLocal":
       return leveragedModel(paths, ends, common);
     default:
@@ -133,15 +131,14 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
  * volatilities change differently within the step.
  */
 function correlationOf(paths: readonly Path[], ends: readonly (readonly number[])[], i: number, j: number): Parameter {
-  const sigma = ({ terms }: Path, asset: number) => {
+  const sigma = ({ terms }: Path, asset: number): PiecewiseConstant | undefined => {
     const { volatility } = terms.assets[asset];
-    if (volatility.kind !== "deterministic") throw new Error(`no correlation of ${volatility.kind}`);
-    return volatility.sigma;
+    return volatility.kind === "deterministic" ? volatility.sigma : undefined;
   };
   const over = (path: Path, from: number, to: number): number => {
     const [a, b] = [sigma(path, i), sigma(path, j)];
     const rho = path.terms.correlations[i][j];
-    if (i === j || (a.times.length === 0 && b.times.length === 0)) return rho;
+    if (i === j || a === undefined || b === undefined || (a.times.length === 0 && b.times.length === 0)) return rho;
     const both = integratedProduct(a, b, to) - integratedProduct(a, b, from);
     const [own, other] = [a, b].map((one) => integratedVariance(one, to) - integratedVariance(one, from));
     return own > 0 && other > 0 ? rho * Math.min(both / Math.sqrt(own * other), 1) : rho;

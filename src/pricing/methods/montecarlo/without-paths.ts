@@ -9,6 +9,7 @@ import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equa
 import { combined, type Differences, withBias } from "../../plan/differences.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { PathEstimate } from "./path-estimate.ts";
+import { isStepped } from "./steps.ts";
 
 /** The relative size of rounding errors. */
 const ROUNDING = 1e-13;
@@ -43,13 +44,14 @@ export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | 
     if (count === 0 || strikeOf(path) > 0) return undefined;
     // Whatever comes, a call pays, and a put does not.
     if (right === "put") return known(0, "payoff");
+    if (underlying.dividends.discrete.some(({ time }) => time <= expiry)) return undefined;
     const { yield: dividendYield } = underlying.dividends;
     const forward = (t: number): number => spot * Math.exp(integrate(rates, t) - dividendYield * t);
     const mean =
       times === "continuous" ? meanOverTime(forward, expiry) : dates.reduce((sum, t) => sum + forward(t), 0) / left;
     return known(discount * share * (mean - strikeOf(path)), "payoff");
   }
-  if (volatility.kind !== "deterministic" || barriers.length > 0) return undefined;
+  if (volatility.kind !== "deterministic" || isStepped(terms) || barriers.length > 0) return undefined;
   const market = { spot, rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
   const { mean, variance } =
     times === "continuous"
@@ -62,12 +64,13 @@ export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | 
 /**
  * Tells whether a trade is a European option on a product Π Sᵢ^wᵢ under deterministic volatilities, which is lognormal.
  */
-export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms): boolean =>
-  payoff.kind === "basket" &&
-  payoff.of === "product" &&
-  barriers.length === 0 &&
-  exercise.kind === "european" &&
-  assets.every(({ volatility }) => volatility.kind === "deterministic");
+export const isGeometricBasket = (terms: Terms): boolean =>
+  terms.payoff.kind === "basket" &&
+  terms.payoff.of === "product" &&
+  terms.barriers.length === 0 &&
+  terms.exercise.kind === "european" &&
+  !isStepped(terms) &&
+  terms.assets.every(({ volatility }) => volatility.kind === "deterministic");
 
 /** A European option on Π Sᵢ^wᵢ by Black's formula. */
 function geometricBasket(terms: Terms, spots: readonly number[]): PathEstimate | undefined {

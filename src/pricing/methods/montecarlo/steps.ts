@@ -1,0 +1,222 @@
+/** The steps of paths whose scheme is not exact: where they end, and how many there are. */
+import { integrate } from "../../../market/index.ts";
+import { diffusionOf } from "../../trade-problem.ts";
+import { type Diffusion, volatilityAt } from "../../../fdm/index.ts";
+import type { Asset, Terms } from "../../terms.ts";
+
+/** The steps of a path. */
+export interface Steps {
+  /** The times at which steps end, in years, as many between two dates as between any others. */
+  readonly ends: readonly number[];
+  /** Tells of each step whether it has no length to speak of and pays the dividends of its end. */
+  readonly isJump: readonly boolean[];
+  /** Tells of each step whether the diffusion is evaluated at its start; otherwise that of the step before is kept. */
+  readonly isFresh: readonly boolean[];
+  /** Tells of each step whether products see the spot at its end. */
+  readonly isShown: readonly boolean[];
+}
+
+/** Years between the ends of the step before a dividend and of the step that pays it. */
+const MOMENT = 1e-9;
+/** The steps of the coarsest paths over all of a life. */
+const FEWEST = 8;
+/** Points of the clock, by which steps are spaced. */
+const POINTS = 256;
+
+/** Returns the forward of an asset, without its dividends on dates. */
+const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
+  Math.exp(integrate(rates, t) - underlying.dividends.yield * t);
+
+/**
+ * Tells whether paths of these terms are made by `localDiffusions`: with a volatility that depends on the spot, or
+ * dividends on dates.
+ */
+export const isStepped = ({ assets, expiry }: Pick<Terms, "assets" | "expiry">): boolean =>
+  assets.some(
+    ({ underlying, volatility: { kind } }) =>
+      kind === "cev" ||
+      kind === "displaced" ||
+      kind === "surface" ||
+      kind === "local" ||
+      (kind === "deterministic" && underlying.dividends.discrete.some(({ time }) => time <= expiry)),
+  );
+
+/** Tells whether a scheme has no error in its steps: all volatilities are functions of time. */
+export const isExactInSteps = ({ assets }: Pick<Terms, "assets">): boolean =>
+  assets.every(({ volatility }) => volatility.kind === "deterministic");
+
+const diffusionAt = ({ underlying, volatility }: Asset, expiry: number): Diffusion =>
+  diffusionOf(volatility, underlying.spot, expiry);
+
+/** Returns the volatility per √year of an asset along its forward, as a mean over a life. */
+export function volatilityOnForward(terms: Terms, asset: Asset): number {
+  const diffusion = diffusionAt(asset, terms.expiry);
+  let sum = 0;
+  const parts = 16;
+  for (let k = 0; k < parts; k++) {
+    const t = ((k + 0.5) / parts) * terms.expiry;
+    sum += volatilityAt(diffusion, asset.underlying.spot * growthOf(terms, asset, t), t) ** 2 / parts;
+  }
+  return Math.sqrt(sum);
+}
+
+/**
+ * A clock by which steps are equal: half of it the share of the variance of ln S along the forward, and half the root
+ * of that share, since a smile is steepest at the beginning.
+ */
+function clockOf(terms: Terms): (t: number) => number {
+  const { assets, expiry } = terms;
+  const diffusions = assets.map((asset) => diffusionAt(asset, expiry));
+  const sums = [0];
+  for (let k = 0; k < POINTS; k++) {
+    const t = ((k + 0.5) / POINTS) * expiry;
+    const squares = assets.map((asset, i) => {
+      const sigma = volatilityAt(diffusions[i], asset.underlying.spot * growthOf(terms, asset, t), t);
+      return sigma * sigma;
+    });
+    sums.push(sums[k] + Math.max(...squares, 1e-12));
+  }
+  return (t) => {
+    const at = Math.min(Math.max((t / expiry) * POINTS, 0), POINTS);
+    const k = Math.min(Math.floor(at), POINTS - 1);
+    const share = (sums[k] + (at - k) * (sums[k + 1] - sums[k])) / sums[POINTS];
+    return 0.5 * (share + Math.sqrt(share));
+  };
+}
+
+/** The times in a life at which a volatility bends or jumps in time. */
+const knotsOf = ({ assets, expiry }: Terms): readonly number[] =>
+  assets
+    .flatMap(({ volatility }) =>
+      volatility.kind === "surface"
+        ? volatility.surface.times
+        : volatility.kind === "deterministic"
+          ? volatility.sigma.times
+          : [],
+    )
+    .filter((t, i, all) => t > 0 && t < expiry && all.indexOf(t) === i)
+    .toSorted((a, b) => a - b);
+
+/** The dates of dividends in a life, later than today. */
+const dividendsOf = ({ assets, expiry }: Terms): readonly number[] =>
+  [...new Set(assets.flatMap(({ underlying }) => underlying.dividends.discrete.map(({ time }) => time)))]
+    .filter((time) => time <= expiry)
+    .toSorted((a, b) => a - b);
+
+/** The dividends between two dates, the second included. */
+const between = (times: readonly number[], from: number, to: number): readonly number[] =>
+  times.filter((time) => time > from && time <= to);
+
+/** Returns the number of the coarsest steps between two dates, a power of two. */
+export function stepsBetween(terms: Terms, dates: readonly number[]): number {
+  const dividends = dividendsOf(terms);
+  const most = Math.max(...dates.map((date, k) => 2 * between(dividends, k === 0 ? 0 : dates[k - 1], date).length));
+  const least = isExactInSteps(terms) ? 1 : FEWEST / dates.length;
+  return 2 ** Math.ceil(Math.log2(Math.max(least, most + (most > 0 ? 1 : 0), 1)));
+}
+
+/** Returns the steps of a path with `count` of them between two dates. */
+export function stepsOf(terms: Terms, dates: readonly number[], count: number): Steps {
+  const clock = clockOf(terms);
+  const dividends = dividendsOf(terms);
+  const knots = knotsOf(terms);
+  const ends: number[] = [];
+  const isJump: boolean[] = [];
+  dates.forEach((date, k) => {
+    const from = k === 0 ? 0 : dates[k - 1];
+    const pays = between(dividends, from, date);
+    const fixed = [...pays.filter((time) => date - time > MOMENT), date];
+    const free = count - 2 * pays.length - (pays.some((time) => date - time <= MOMENT) ? 0 : 1);
+    const points = spread(clock, from, fixed, free, knots);
+    for (const point of points) {
+      if (pays.some((time) => Math.abs(time - point) <= MOMENT)) {
+        const before = ends.length === 0 ? 0 : ends[ends.length - 1];
+        ends.push(Math.max(point - MOMENT, 0.5 * (before + point)));
+        isJump.push(false);
+        isJump.push(true);
+      } else isJump.push(false);
+      ends.push(point);
+    }
+  });
+  const all = ends.map(() => true);
+  return { ends, isJump, isFresh: all, isShown: all };
+}
+
+/**
+ * The fixed times and `free` others among them, at equal distances by the clock; the nearest ones are moved to where a
+ * volatility bends in time.
+ */
+function spread(
+  clock: (t: number) => number,
+  from: number,
+  fixed: readonly number[],
+  free: number,
+  knots: readonly number[],
+): readonly number[] {
+  const starts = [from, ...fixed.slice(0, -1)];
+  const lengths = fixed.map((to, i) => Math.max(clock(to) - clock(starts[i]), 1e-12));
+  const counts = fixed.map(() => 0);
+  // One after the other to where steps are longest.
+  for (let n = 0; n < free; n++) {
+    const sizes = lengths.map((length, i) => length / (counts[i] + 1));
+    counts[sizes.indexOf(Math.max(...sizes))] += 1;
+  }
+  return fixed.flatMap((to, i) => {
+    const inner = Array.from({ length: counts[i] }, (_, n) => inverse(clock, starts[i], to, (n + 1) / (counts[i] + 1)));
+    return [...snapped(inner, starts[i], to, knots), to];
+  });
+}
+
+/** The time at a share of the clock between two times, by halving. */
+function inverse(clock: (t: number) => number, from: number, to: number, share: number): number {
+  const target = clock(from) + share * (clock(to) - clock(from));
+  let [low, high] = [from, to];
+  for (let k = 0; k < 48; k++) {
+    const middle = 0.5 * (low + high);
+    if (clock(middle) < target) low = middle;
+    else high = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+/** Moves the nearest time to each knot that is nearer to it than half of the way to the next one. */
+function snapped(times: readonly number[], from: number, to: number, knots: readonly number[]): readonly number[] {
+  const moved = [...times];
+  const isTaken = times.map(() => false);
+  for (const knot of knots) {
+    if (knot <= from + MOMENT || knot >= to - MOMENT) continue;
+    let best = -1;
+    times.forEach((time, i) => {
+      if (best < 0 || Math.abs(time - knot) < Math.abs(times[best] - knot)) best = i;
+    });
+    if (best < 0 || isTaken[best]) continue;
+    const [before, after] = [best === 0 ? from : times[best - 1], best === times.length - 1 ? to : times[best + 1]];
+    const room = 0.5 * (knot < times[best] ? times[best] - before : after - times[best]);
+    if (Math.abs(knot - times[best]) > room) continue;
+    moved[best] = knot;
+    isTaken[best] = true;
+  }
+  return moved;
+}
+
+/**
+ * Returns steps of which each keeps its diffusion for `kept` steps, up to a dividend. With `hides` products see the
+ * spot only where it is evaluated again.
+ */
+export function coarser({ ends, isJump }: Steps, kept: number, hides: boolean): Steps {
+  const isFresh: boolean[] = [];
+  let run = 0;
+  isJump.forEach((jump, k) => {
+    const starts = k === 0 || jump || isJump[k - 1] || run >= kept;
+    run = starts ? 1 : run + 1;
+    isFresh.push(starts);
+  });
+  const isShown = ends.map((_, k) => !hides || k === ends.length - 1 || isFresh[k + 1]);
+  return { ends, isJump, isFresh, isShown };
+}
+
+/** Returns the steps as they are some years later, as many as before. */
+export const laterSteps = (steps: Steps, years: number): Steps => ({
+  ...steps,
+  ends: steps.ends.map((end, k) => Math.max(end - years, (k + 1) * MOMENT)),
+});
