@@ -37,20 +37,15 @@ const trades = {
   },
 };
 
-/** The book at an instant: curve, dividends and trades keep their dates. */
+/** The book at an instant: dividends and trades keep their dates. */
 async function price(asOf: string): Promise<readonly PricedTrade[]> {
-  const volatility = {
-    termStructure: [
-      { date: middle, volatility: 0.25 },
-      { date: expiry, volatility: 0.22 },
-    ],
-  };
-  const asset = { spot, currency: "C", volatility };
+  // Flat: other quotes that stay as they are would not follow their forwards.
+  const asset = { spot, currency: "C", volatility: 0.24 };
   const market = {
     rates: { C: 0.04 },
     underlyings: {
       A: { ...asset, dividends: { yield: 0.02 } },
-      B: { ...asset, volatility: 0.25, dividends: { discrete: [{ date: soon, cash: 1.5 }] } },
+      B: { ...asset, dividends: { discrete: [{ date: soon, cash: 1.5 }] } },
     },
   };
   const own = Object.entries(trades).map(([id, trade]) => ({ id, ...trade }));
