@@ -88,7 +88,7 @@ export { jumpsBetween } from "./problem/jumps.ts";
 /** @internal */
 export { type Diffusion, volatilityAt } from "./problem/diffusion.ts";
 /** @internal */
-export { regimeChanges } from "./problem/variance-profile.ts";
+export { regimeChanges, varianceProfile } from "./problem/variance-profile.ts";
 /** @internal */
 export {
   isTimeHomogeneous,

@@ -52,6 +52,21 @@ test("parity gives the yield and the forwards that the prices were made with", (
   for (const { implied } of rows) expect(implied).toBeCloseTo(0.25, 10);
 });
 
+test("American quotes take no part in parity, whatever their prices", () => {
+  const american = [0.25, 1, 2].flatMap((expiry) => [
+    { expiry, strike: 90, type: "call", exercise: "american", price: price(expiry, 90, 1) + 0.2 },
+    { expiry, strike: 90, type: "put", exercise: "american", price: price(expiry, 90, -1) + 1 },
+  ]);
+  for (const all of [
+    [...quotes, ...american],
+    [...american, ...quotes],
+  ]) {
+    const { parity } = readHeader(market(all)).market.calibration.underlyings.A;
+    expect(parity!.yield).toBeCloseTo(YIELD, 12);
+    expect(parity!.forwards.map(({ strikes }) => strikes)).toEqual([3, 3, 3]);
+  }
+});
+
 test("parity without a call and a put of one strike is an error at its place", () => {
   expect(() => readHeader(market(quotes.filter(({ type }) => type === "call")))).toThrow(
     /^market\.underlyings\.A\.dividends\.yield: expected quotes with the prices of a call and a put/,

@@ -126,6 +126,7 @@ describe("CSV", () => {
       '"two, and one",ACME,call,,,100,1,,,"{""local"":""0.2""}"',
       "d,ACME,call,,,x,1,,,",
       "e,ACME",
+      "e,ACME,call,,,100,1,,,,surplus",
       "f,ACME,call,put,,1,1,,,",
       'g"g,ACME,call,,,1,1,,,',
       'h,"ACME,call,,,1,1,,,',
@@ -138,10 +139,11 @@ describe("CSV", () => {
       "two, and one",
       'line 6: strike: expected a positive number, got "x"',
       "line 7: expected 10 cells, as in the first row, got 2",
-      "line 8: payoff.digital: payoff is given in two columns",
-      "line 9: column 2: a double quote inside a cell that does not begin with one; quote the cell, and double the quote",
-      "line 10: column 3: a double quote is not closed on its line",
-      "line 11: column 4: expected a comma after the closing double quote of a cell",
+      "line 8: expected 10 cells, as in the first row, got 11",
+      "line 9: payoff.digital: payoff is given in two columns",
+      "line 10: column 2: a double quote inside a cell that does not begin with one; quote the cell, and double the quote",
+      "line 11: column 3: a double quote is not closed on its line",
+      "line 12: column 4: expected a comma after the closing double quote of a cell",
       "j",
     ]);
   });

@@ -129,6 +129,39 @@ test("totals by tags, underlyings and currencies: Σ quantity × value of each g
   expect(groupsBy()).toEqual([]);
 });
 
+test("a group of trades in two currencies is two groups, one of each currency", () => {
+  const totals = new Totals({ groupBy: ["desk"] });
+  const market = {
+    rates: { EUR: 0.03, USD: 0.04 },
+    underlyings: {
+      ACME: { spot: 100, currency: "EUR", volatility: 0.2 },
+      BETA: { spot: 100, currency: "USD", volatility: 0.2 },
+    },
+  };
+  const trades = [
+    trade({ id: "A", tags: { desk: "Paris" } }),
+    trade({ id: "B", underlying: "BETA", tags: { desk: "Paris" } }),
+  ];
+  for (const parsed of readBook({ asOf, market, trades } as never).trades) {
+    if (!parsed.ok) throw parsed.error;
+    const numbers = { value: 7, delta: 0, gamma: 0, theta: 0, vega: null, rho: 0, errorEstimate: 0.5 };
+    totals.add(parsed.trade, {
+      id: parsed.trade.id,
+      ...labelsOf(parsed.trade),
+      status: "ok",
+      ...numbers,
+      method: "fdm",
+      precision: "f64",
+      backend: "cpu",
+      warnings: [],
+    });
+  }
+  expect(totals.groups.map(({ group, currency, value }) => [group, currency, value])).toEqual([
+    [{ desk: "Paris" }, "EUR", 7],
+    [{ desk: "Paris" }, "USD", 7],
+  ]);
+});
+
 describe("flat columns", () => {
   test.each([
     [

@@ -5,11 +5,11 @@ import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const SECOND = 1 / 31_536_000;
 
-function read(trade: object, discrete: readonly object[] = []) {
+function read(trade: object, discrete: readonly object[] = [], asOf = "2026-11-20") {
   const acme = { spot: 100, currency: "EUR", volatility: 0.2, dividends: { discrete } };
   const one = { id: "T", underlying: "ACME", payoff: "call", strike: 100, ...trade };
   const market = { rates: { EUR: 0.03 }, underlyings: { ACME: acme } };
-  const [parsed] = parseBook(JSON.stringify({ asOf: "2026-11-20", market, trades: [one] })).trades;
+  const [parsed] = parseBook(JSON.stringify({ asOf, market, trades: [one] })).trades;
   return onUnderlyings(parsed);
 }
 
@@ -60,5 +60,18 @@ describe("times less than a second apart", () => {
 
   it("beyond a second are refused as before", () => {
     expect(() => read({ expiry, exercise: [expiry + 2 * SECOND] })).toThrow("expected a date from asOf to expiry");
+  });
+});
+
+describe("an offset from UTC counts with its hours and its minutes, in its direction", () => {
+  it.each([
+    ["2026-11-20T05:30:00+05:30", "2026-11-20T00:00:00Z"],
+    ["2026-11-20T05:45:00+0545", "2026-11-20T00:00:00Z"],
+    ["2026-11-19T20:30:00-03:30", "2026-11-20T00:00:00Z"],
+    ["2026-11-20T16:00:00+01:00", "2026-11-20T15:00:00Z"],
+  ])("%s is %s", (local, utc) => {
+    const until = "2027-03-20T12:00:00Z";
+    expect(read({ expiry: until }, [], local).expiry).toBe(read({ expiry: until }, [], utc).expiry);
+    expect(read({ expiry: local }, [], "2026-01-01").expiry).toBe(read({ expiry: utc }, [], "2026-01-01").expiry);
   });
 });

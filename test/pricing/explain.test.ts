@@ -294,6 +294,16 @@ describe("both methods", () => {
     expect(row.change).toBeCloseTo(7 - (row.before as number), 12);
   });
 
+  it.each(methods)("%s: a dividend that is due after the second date is no part of the settlement", async (method) => {
+    const discrete = [
+      { date: "2027-05-20", cash: 2 },
+      { date: "2027-05-30", cash: 4 },
+    ];
+    const row = await explained({ discrete }, { asOf: "2027-05-21T16:00:00Z", spot: 110, trades: [] }, method);
+    // The spot at expiry was 110 + 2, before the one dividend that was paid since: 7 above the strike.
+    expect(row).toMatchObject({ status: "matured", cash: 7 });
+  });
+
   it.each(methods)("%s: after its expiry its payoff has been paid, at the spot that is known", async (method) => {
     const discrete = [
       { date: "2027-05-10", cash: 1 },

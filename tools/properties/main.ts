@@ -2,10 +2,12 @@
 // npm run check:properties -- --factors several: several factors and paths, with so many trades of each family; --only
 // then selects families
 // npm run check:properties -- --factors rates: short rates whose formulas depend on time
+// npm run check:properties -- --factors company --trades 20: each trade of so many books alone, whose bits are the same
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { allProperties } from "./all.ts";
+import { checkCompany } from "./company/check.ts";
 import { type Finding, findingText, reportText, run } from "./run.ts";
 import { checkShortRates } from "./short-rates.ts";
 import { type FamilyReport, familyTable, runFamily, severalFamilies } from "./several.ts";
@@ -42,7 +44,8 @@ const options = { device, trades, seed, ...(accuracy === undefined ? {} : { accu
 if (values.factors === "several") await checkSeveral();
 else if (values.factors === "one") await checkOne();
 else if (values.factors === "rates") await checkRates();
-else refuse(`--factors ${values.factors}: expected "one", "several" or "rates"`);
+else if (values.factors === "company") await checkBooks();
+else refuse(`--factors ${values.factors}: expected "one", "several", "rates" or "company"`);
 
 async function checkOne(): Promise<void> {
   const properties = selected(allProperties);
@@ -56,6 +59,14 @@ async function checkRates(): Promise<void> {
   const { within, worstRatio, worst } = await checkShortRates(device, trades, seed);
   console.log(`${within} of ${trades} within their estimates, worst ratio ${worstRatio.toFixed(1)}:\n${worst}`);
   process.exitCode = within >= 0.98 * trades && worstRatio <= 3 ? 0 : 1;
+}
+
+async function checkBooks(): Promise<void> {
+  const { compared, priced, differences } = await checkCompany(device, { books: trades, seed, extent: "all" });
+  console.log(
+    [...differences, `${compared} trades, ${priced} with a value, ${differences.length} differ`].join("\n\n"),
+  );
+  process.exitCode = differences.length === 0 ? 0 : 1;
 }
 
 async function checkSeveral(): Promise<void> {

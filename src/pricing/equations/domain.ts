@@ -1,5 +1,6 @@
 /** The ends of a problem's axes, and the places where their nodes are dense. */
 import { SpecError } from "../../errors.ts";
+import { varianceProfile } from "../../fdm/index.ts";
 import { formula } from "../../kernel/index.ts";
 import {
   alphaOf,
@@ -12,6 +13,7 @@ import {
   type Volatility,
 } from "../../market/index.ts";
 import type { Asset, Terms } from "../terms.ts";
+import { diffusionOf } from "../trade-problem.ts";
 import { power } from "../../elementary.ts";
 
 /** The range of an axis, and where its nodes are dense. */
@@ -153,7 +155,10 @@ export function totalVariance(volatility: Volatility, spot: number, expiry: numb
       const step = Math.exp(Math.max(near * Math.sqrt(expiry), MIN_DEVIATION));
       const seen = [near, sigma(spot / step, 0.5 * expiry), sigma(spot * step, 0.5 * expiry), sigma(spot, expiry)];
       const largest = Math.max(...seen.filter((value) => Number.isFinite(value)), 0);
-      return largest * largest * expiry;
+      // An event between these dates counts as well.
+      const profile = varianceProfile({ diffusion: diffusionOf(volatility, spot, expiry), spots: [spot], expiry });
+      const inTime = profile?.variances.reduce((sum, variance) => sum + variance, 0) ?? 0;
+      return Math.max(largest * largest * expiry, inTime);
     }
     default:
       return volatility satisfies never;

@@ -1,9 +1,18 @@
 /** The parts that a trade with barriers is the sum of, and the values known without a solution. */
 import type { Barrier } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
-import { type Boundary, type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
+import {
+  type Boundary,
+  type Condition,
+  isMonitored,
+  isPast,
+  type MonitoredLevel,
+  regimeChanges,
+  SAME_DATE,
+} from "../../fdm/index.ts";
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
+import { diffusionOf } from "../trade-problem.ts";
 import type { Range } from "./domain.ts";
 import { assetName } from "./equation.ts";
 import { apply, type Expression, integralOf } from "./expression.ts";
@@ -193,6 +202,11 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
   const dates = new Set(
     curves.flatMap(({ times, values }) => times.filter((_, i) => Math.abs(values[i + 1] - values[i]) > JUMP)),
   );
+  for (const { volatility, underlying } of assets) {
+    if (volatility.kind !== "surface" && volatility.kind !== "local") continue;
+    const diffusion = diffusionOf(volatility, underlying.spot, expiry);
+    for (const time of regimeChanges({ diffusion, spots: [underlying.spot], expiry })) dates.add(time);
+  }
   return [...dates]
     .filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE))
     .toSorted((a, b) => a - b);
