@@ -1,7 +1,7 @@
 /** Deltas at expiry of payoffs that bend or jump exactly at the spot. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type BookInput, type PricedTrade, priceBook, readBook } from "../../src/index.ts";
+import { type PricedTrade, priceBook, readBook } from "../../src/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -16,7 +16,7 @@ async function price(trade: object): Promise<PricedTrade> {
     market: { rates: { C: 0.04 }, underlyings: { A: asset, B: asset }, correlations: [["A", "B", 0.5]] },
     trades: [{ id: "1", ...trade }],
   };
-  const input = readBook(book as Readonly<Record<string, unknown>> as BookInput);
+  const input = readBook(book);
   const { results } = await priceBook(input, { device, greeks: "all", sensitivityErrorEstimates: true });
   const [result] = results;
   if (result.status === "error") throw new Error(result.error.message);

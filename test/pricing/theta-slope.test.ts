@@ -1,7 +1,7 @@
 /** Theta of trades of every kind as the slope of the value while `asOf` moves, with all dates fixed. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type BookInput, type PricedTrade, priceBook, readBook } from "../../src/index.ts";
+import { type PricedTrade, priceBook, readBook } from "../../src/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -49,7 +49,7 @@ async function price(asOf: string): Promise<readonly PricedTrade[]> {
     },
   };
   const own = Object.entries(trades).map(([id, trade]) => ({ id, ...trade }));
-  const input = readBook({ asOf, market, trades: own } as Readonly<Record<string, unknown>> as BookInput);
+  const input = readBook({ asOf, market, trades: own });
   const settings = { device, greeks: "all", sensitivityErrorEstimates: true, accuracy: { relative: 1e-6 } } as const;
   const { results } = await priceBook(input, settings);
   return results.map((result) => {

@@ -22,7 +22,7 @@ async function price(trade: object, underlyings: Underlyings): Promise<PricedTra
   const names = Object.keys(underlyings ?? {});
   const correlations = names.slice(1).map((name) => [names[0], name, 0] as const);
   const market: BookInput["market"] = { rates: { C: rate }, underlyings, correlations };
-  const trades = [{ id: "1", ...trade }] as readonly unknown[] as BookInput["trades"];
+  const trades = [{ id: "1", ...trade }];
   const book = readBook({ asOf: "2026-01-01", market, trades, method: "montecarlo" });
   const { results } = await priceBook(book, { device, greeks: "all", sensitivityErrorEstimates: true });
   const [result] = results;
