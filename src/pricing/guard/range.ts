@@ -57,5 +57,6 @@ export function outsideText(method: string, value: number, { low, high, ...reaso
   const [bound, than] = isLow ? [low, "less"] : [high, "more"];
   const why = isLow ? reasons.lowIs : reasons.highIs;
   const reason = why === undefined ? "" : ` (${why})`;
-  return `method "${method}" gives ${value}, ${than} than ${bound}, which it is worth at ${isLow ? "least" : "most"}${reason}`;
+  const most = isLow ? "least" : "most";
+  return `method "${method}" gives ${value}, ${than} than ${bound}, which it is worth at ${most}${reason}`;
 }

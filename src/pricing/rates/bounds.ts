@@ -50,7 +50,7 @@ export const europeanOf = (product: Early, time: number): Early => ({
   exercise: { kind: "dates", times: [time] },
 });
 
-/** At least what each date alone is worth; at most all that is received from the first on, or the strikes of all dates. */
+/** At least what each date alone is worth; at most what is received from the first on, or the strikes of all dates. */
 function earlyBounds(product: Early, market: RatesMarket): Bounds {
   const dates = datesOf(product.exercise);
   const singles = dates.map((time) => {

@@ -8,15 +8,15 @@ import type { RatesMethod, RatesRow } from "./method.ts";
 /** The most dates of a trade that are looked at: more of them narrow the bounds little. */
 const MOST_DATES = 4;
 
-/** A European option whose value, times a sign, is between a trade's own value and the value that it is compared with. */
+/** An option on one date of a trade, and the index of that trade. */
 interface Single {
   readonly row: RatesRow;
   readonly trade: number;
 }
 
 /**
- * Returns the bounds of trades on rates (`boundsOf`), narrowed by the closed forms of their single dates where the model
- * has them: a Bermudan option is worth at least its European ones, a callable bond at most the straight bond less one
+ * Returns the bounds of trades on rates (`boundsOf`), narrowed by the closed forms of their single dates where the
+ * model has them: a Bermudan option is worth at least its European ones, a callable bond at most the straight bond less one
  * of them, and a puttable bond at least the straight bond and one of them.
  */
 export async function narrowedBounds(
