@@ -1,6 +1,12 @@
 /** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
 import { type Bump, bumped, type Terms } from "../terms.ts";
-import type { Measured } from "./request.ts";
+
+/** A number and its error estimate. */
+export interface Measured {
+  readonly value: number;
+  /** The error estimate; NaN where it is unknown. */
+  readonly error: number;
+}
 
 /** The indices of two assets. */
 export type Pair = readonly [number, number];
