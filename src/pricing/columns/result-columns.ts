@@ -22,6 +22,7 @@ export const RESULT_METHODS = [
   "convolution",
   "lattice",
   "closed-form",
+  "implied-volatility",
 ] as const;
 
 /** The sensitivities of a trade to each underlying and to pairs of underlyings, or the error estimates of these. */
@@ -59,6 +60,7 @@ export const WARNING = {
   scenarioOutside: 256,
   leverageBias: 512,
   stepsLimited: 1024,
+  bentAtSpot: 2048,
 } as const;
 
 /** The states of a result: not priced yet, priced, or failed. */
