@@ -12,7 +12,7 @@ import { impliedVolatilities } from "../src/calibration/implied/batch.ts";
 import { fitLocal } from "../src/calibration/local-fit.ts";
 import { fitSabr } from "../src/calibration/sabr.ts";
 import { fitSsvi } from "../src/calibration/ssvi-fit.ts";
-import { ssviVariance } from "../src/calibration/ssvi.ts";
+import { ssviVariance } from "../src/market/ssvi.ts";
 import { fitSvi } from "../src/calibration/svi-surface.ts";
 import { openDevice } from "../src/device/index.ts";
 import { hostNormalCdf } from "../src/models/index.ts";

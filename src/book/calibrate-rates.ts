@@ -42,6 +42,11 @@ export interface CurveCalibration {
   /** The instruments in the order of the book, with the quoted rate or price, the fitted one, and the difference. */
   readonly quotes: readonly {
     readonly end: number | string;
+    /** The first fixing of a cap; type and expiry of a swaption; the strike of both. Times are in years. */
+    readonly start?: number;
+    readonly type?: "payer" | "receiver";
+    readonly expiry?: number;
+    readonly strike?: number;
     readonly rate?: number;
     readonly price?: number;
     readonly fitted: number;
@@ -78,6 +83,7 @@ export function calibrateHullWhite(
     }),
     quotes: quotes.map((quote, i) => ({
       end: lastOf(quote),
+      ...termsOf(quote),
       price: quote.price,
       fitted: fit.quotes[i].fitted,
       error: fit.quotes[i].error,
@@ -96,6 +102,12 @@ export function calibrateHullWhite(
     last: { time: last, written: `end of a quote, ${yearsText(last)}` },
   };
   return { model: fit.parameters, state, report };
+}
+
+/** The terms that tell a quoted cap or swaption from others that end with it. */
+function termsOf(quote: RateQuote): Pick<CurveCalibration["quotes"][number], "start" | "type" | "expiry" | "strike"> {
+  const { strike } = quote;
+  return quote.kind === "cap" ? { start: quote.start, strike } : { type: quote.type, expiry: quote.expiry, strike };
 }
 
 const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.maturity : quote.expiry + quote.length);

@@ -15,6 +15,7 @@ import {
   localSurface,
   type LocalSurface,
   type Sabr,
+  type Smile,
   type Volatility,
 } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
@@ -210,6 +211,11 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  const times = [...new Set(prepared.map(({ quote }) => quote.time))].sort((a, b) => a - b);
+  const marketAt = (spot: number): Pick<Smile, "spot" | "forwards"> => ({
+    spot,
+    forwards: times.map((time) => ({ time, forward: forwardAt({ ...carry, spot }, time) })),
+  });
   const given = prepared.map(({ quote }) => quote);
   const about = { specs: quotes, quotes: given, problems, fitted, place: place(), asOf };
   const state = fitted.surface && stateOf(fitted.surface, about);
@@ -222,16 +228,24 @@ export function calibrateVolatility(
       return [{ ...quote, forward, strike, implied, american: false }];
     });
     const { surface } = fitAt(spot, moved);
-    return surface && state && volatilityOf(surface, movedState(surface, problems, state));
+    return surface && state && volatilityOf(surface, movedState(surface, problems, state), marketAt(spot));
   };
   const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
-  return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state), report, refit };
+  const own = marketAt(carry.spot);
+  return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state, own), report, refit };
 }
 
-function volatilityOf({ volatility: own }: SurfaceFit, fit: FitState): Volatility {
+function volatilityOf(
+  { volatility: own }: SurfaceFit,
+  fit: FitState,
+  market: Pick<Smile, "spot" | "forwards">,
+): Volatility {
   if (own.kind === "heston") return { kind: "heston", ...own.heston, fit };
   const { times, spots, volatility } = own.surface;
-  return { ...own, surface: localSurface(times, spots, volatility), fit };
+  const surface = localSurface(times, spots, volatility);
+  return own.kind === "surface"
+    ? { kind: "surface", surface, smile: { ...own.smile, ...market }, fit }
+    : { ...own, surface, fit };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {

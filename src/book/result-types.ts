@@ -66,8 +66,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly errorEstimate: number;
   /**
    * The method that computed the value: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "closed-form" (trades on interest rates), "sparse-grid", "montecarlo", "quantization", "convolution",
-   * "lattice", "deterministic", "payoff" (at expiry) or "knocked-out".
+   * "heston", "implied-volatility" (on fitted quotes), "closed-form" (trades on interest rates), "sparse-grid",
+   * "montecarlo", "quantization", "convolution", "lattice", "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
   /** The seed of the random numbers, if the method uses any. */

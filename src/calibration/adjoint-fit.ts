@@ -18,10 +18,11 @@ import { minimise } from "./adjoint/minimise.ts";
 import { type Root, rootAlong } from "./adjoint/smoothness.ts";
 import { backwardSweep, forwardSweep } from "./adjoint/sweeps.ts";
 import { smallestOver } from "./andreasen-huge.ts";
+import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { byLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
-import { inTime, splinesOf } from "./local-fit.ts";
-import { dupire, type Expiry } from "./variance-surface.ts";
+import { splinesOf } from "./local-fit.ts";
+import { dupire, expiryOf } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {
@@ -66,23 +67,13 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
   const y = problem.logVolatility(found.point);
   problem.solve(y);
   const { grid } = problem;
-  const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
-    return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
-  });
-  const last = grid.times[times];
-  const variance = (row: number, k: number): number => problem.optionAt(row, k).deviation ** 2;
+  const ranges = expiries.map(expiryOf);
+  const smile = { slices: Array.from({ length: times }, (_, n) => problem.sliceAt(n + 1)) };
   return {
     status: found.hasConverged ? "converged" : "not converged",
     model: "local",
     parameters: {},
-    // Total variance is linear between two times, proportional to time before the first, and grows on after the last.
-    impliedVolatility: (k, t) => {
-      const next = grid.times.findIndex((time) => time >= t);
-      if (next < 0) return Math.sqrt(variance(times, k) / last);
-      const share = (t - grid.times[next - 1]) / grid.elapsed[next - 1];
-      const early = next > 1 && share < 1 ? (1 - share) * variance(next - 1, k) : 0;
-      return Math.sqrt((early + share * variance(next, k)) / t);
-    },
+    impliedVolatility: (k, t) => smileVolatility(smile, k, t),
     butterfly: smallestOver(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
     calendar: smallestOver(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
     volatility: {
@@ -92,6 +83,7 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
         spots: Array.from(grid.k, (k) => spot * Math.exp(k)),
         volatility: Array.from(grid.times, (_, n) => Array.from(y.subarray(n * spots, (n + 1) * spots), Math.exp)),
       },
+      smile,
     },
   };
 }
@@ -213,6 +205,14 @@ export class AdjointProblem {
     });
   }
 
+  /** Returns the total variance at the time with index `row`, a spline through the nodes that have a price. */
+  sliceAt(row: number): SmileSlice {
+    const { k, times } = this.grid;
+    const priced = k.filter((one) => this.optionAt(row, one).price > LEAST_PRICE);
+    const variances = priced.map((one) => this.optionAt(row, one).deviation ** 2);
+    return { time: times[row], curve: { kind: "spline", spline: splineThrough(priced, variances) } };
+  }
+
   /** Returns κ²·∂²c/∂κ² at a node and the time with index `row`. */
   density(row: number, node: number): number {
     return this.#bend[row * this.grid.nodes + node];
@@ -244,20 +244,22 @@ export class AdjointProblem {
   }
 }
 
+/** Prices below this, in units of the forward, are less exact than the volatility of a neighbour. */
+const LEAST_PRICE = 1e-9;
+
 /** The limits of the reference relative to the implied volatility at its place. */
 const LIMITS = [0.5, 2] as const;
 
 /** ln σ of Dupire's formula on the splines through the quotes, constant beyond them, and limited where it has none. */
 function referenceOf({ expiries }: UnderlyingQuotes, { nodes, steps, k, times, drift }: AdjointGrid): Float64Array {
   const slices = splinesOf(expiries);
-  const varianceAt = inTime(slices);
   const found = new Float64Array(nodes * (steps + 1));
   for (let n = 0; n <= steps; n++) {
     const t = Math.max(times[n], 0.25 * times[1]);
     const { range } = slices.find(({ time }) => time >= t) ?? slices[slices.length - 1];
     for (let j = 0; j < nodes; j++) {
       const inside = Math.min(Math.max(k[j] - drift[n], range[0]), range[1]);
-      const { square, implied } = dupire(inside, t, varianceAt(inside, t));
+      const { square, implied } = dupire({ slices }, inside, t);
       const local = square > 0 ? Math.sqrt(square) : 0;
       found[n * nodes + j] = Math.log(Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied));
     }

@@ -5,8 +5,9 @@
  *   (1 − ½Δt·σᵢ(κ)²·κ²·∂²/∂κ²)·cᵢ₊₁ = cᵢ,   c₀ = (1 − κ)⁺,
  *
  * with σᵢ piecewise constant between the middles of the quoted strikes, found by least squares in implied volatility,
- * expiry by expiry. Between two expiries the same step with the elapsed part of Δt gives the prices. The matrix is an
- * M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever σᵢ is: no arbitrage.
+ * expiry by expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time,
+ * whatever σᵢ is: no arbitrage. Between two expiries total variance is linear in time, as it is in other fits: the step
+ * with a part of Δt would have kinks in time at the expiries.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 import { atTheMoney, checkedQuotes } from "./fit.ts";
@@ -22,11 +23,14 @@ import {
   type Prices,
   type Step,
 } from "./forward-step.ts";
-import { type ClockTime, clockTime } from "../market/index.ts";
-import { type Expiry, limitedMessage, localVolatility } from "./variance-surface.ts";
+import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
+import { describeSlices, type Expiry, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
 const [LOWEST, HIGHEST] = [1e-3, 10];
+
+/** Prices below this, in units of the forward, say nothing that a neighbour's volatility does not. */
+const LEAST_PRICE = 1e-12;
 
 /** Nodes of the grid in ln κ, denser about the forward. */
 const NODES = 240;
@@ -52,46 +56,17 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const clockAt = (t: number): ClockTime => clockTime(clock, 0, t);
   const grid = gridFor(expiries, NODES);
   const steps: FittedStep[] = [];
-  let before = payoffs(grid);
+  const ends: Step[] = [];
   expiries.forEach((expiry, i) => {
     const from = i > 0 ? expiries[i - 1].time : 0;
-    const step = fitStep(grid, expiry, { from, elapsed: clockAt(expiry.time).time - clockAt(from).time }, before);
+    const before = i > 0 ? ends[i - 1].prices : payoffs(grid);
+    const elapsed = clockAt(expiry.time).time - clockAt(from).time;
+    const step = fitStep(grid, expiry, { from, elapsed }, before);
     steps.push(step);
-    before = forwardStep(grid, {
-      elapsed: clockAt(expiry.time).time - clockAt(from).time,
-      sigma: step.sigma,
-      before,
-    }).prices;
+    ends.push(forwardStep(grid, { elapsed, sigma: step.sigma, before }));
   });
-  const stepOf = (t: number): FittedStep => steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
-  const known = new Map<number, Step>();
-  const stepAt = (t: number): Step => {
-    const found = known.get(t);
-    if (found !== undefined) return found;
-    const { from, sigma, before } = stepOf(t);
-    const step = forwardStep(grid, { elapsed: clockAt(t).time - clockAt(from).time, sigma, before });
-    known.set(t, step);
-    return step;
-  };
-  const impliedVolatility = (k: number, t: number): number =>
-    optionAt(grid, stepAt(t).prices, k).deviation / Math.sqrt(t);
-  const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
-    return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
-  });
-  const { limited, ...surface } = localVolatility(ranges, quotes, (t, k, row) => {
-    const { from, sigma, before, quotes } = stepOf(t);
-    const { time, rate } = clockAt(t);
-    const squares = forwardStep(grid, { elapsed: time - clockAt(from).time, sigma, before }).localSquares();
-    let [cell, near] = [1, 0];
-    const { logMoneyness, implied } = quotes;
-    for (let i = 0; i < k.length; i++) {
-      while (cell < NODES - 3 && grid.k[cell + 1] <= k[i]) cell++;
-      while (near < implied.length - 1 && k[i] > 0.5 * (logMoneyness[near] + logMoneyness[near + 1])) near++;
-      const share = Math.min(Math.max((k[i] - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]), 0), 1);
-      row.squares[i] = rate * ((1 - share) * squares[cell] + share * squares[cell + 1]);
-      row.implied[i] = implied[near];
-    }
-  });
+  const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), curveOf(grid, ends[i].prices, expiry)));
+  const { limited, ...described } = describeSlices(slices, quotes);
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
     ...(unused > 0 ? [`${unused} expiries have local volatilities at a limit: their quotes have arbitrage`] : []),
@@ -102,10 +77,9 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "andreasen-huge",
     parameters: Object.fromEntries(steps.map(({ to, fit }) => [`localVolatility@${to}`, Array.from(fit.point)])),
-    impliedVolatility,
-    butterfly: convexity(grid, ranges, stepAt),
-    calendar: increase(grid, ranges, stepAt),
-    volatility: { kind: "surface", surface },
+    ...described,
+    butterfly: smallestOver(grid, slices, (_, j, i) => ends[i].density(j)),
+    calendar: increase(grid, slices, ends),
   };
 }
 
@@ -181,16 +155,29 @@ function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption
   return impliedAt(grid, k, (j) => values[j]);
 }
 
-function convexity(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) => Step): ArbitrageCheck {
-  return smallestOver(grid, expiries, ({ time }, j) => stepAt(time).density(j));
+/**
+ * The total variance of the prices on the grid, a spline through all nodes that have a price. Between nodes it is not
+ * quite what the fit interpolates at the quotes; so little is taken off along a spline through the quotes.
+ */
+function curveOf(grid: Grid, prices: Prices, { logMoneyness }: ExpiryQuotes): SmileCurve {
+  const priced = grid.k.filter((k) => optionAt(grid, prices, k).price > LEAST_PRICE);
+  const varianceAt = (k: number): number => optionAt(grid, prices, k).deviation ** 2;
+  const variances = priced.map(varianceAt);
+  const first = splineThrough(priced, variances);
+  const off = splineThrough(
+    logMoneyness,
+    logMoneyness.map((k) => varianceAt(k) - splineAt(first, k)[0]),
+  );
+  const [from, to] = [logMoneyness[0], logMoneyness[logMoneyness.length - 1]];
+  const y = variances.map((variance, j) => variance + splineAt(off, Math.min(Math.max(priced[j], from), to))[0]);
+  return { kind: "spline", spline: splineThrough(priced, y) };
 }
 
-function increase(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) => Step): ArbitrageCheck {
+function increase(grid: Grid, expiries: readonly Expiry[], ends: readonly Step[]): ArbitrageCheck {
   const start = payoffs(grid);
   const priceOf = ({ calls, puts }: Prices, j: number): number => (grid.k[j] >= 0 ? calls[j] : puts[j]);
-  return smallestOver(grid, expiries, ({ time }, j, i) => {
-    const before = i > 0 ? stepAt(expiries[i - 1].time).prices : start;
-    return priceOf(stepAt(time).prices, j) - priceOf(before, j);
+  return smallestOver(grid, expiries, (_, j, i) => {
+    return priceOf(ends[i].prices, j) - priceOf(i > 0 ? ends[i - 1].prices : start, j);
   });
 }
 

@@ -9,14 +9,8 @@
  * Source: Gatheral & Jacquier, *Arbitrage-free SVI volatility surfaces*, Quant. Finance 14 (2014), Lemmas 2.1 and 2.2.
  */
 import { fn, real } from "../kernel/index.ts";
+import type { Variance } from "../market/index.ts";
 import type { ArbitrageCheck } from "./fit.ts";
-
-/** The total variance w = σ²t at a log-moneyness k, with ∂w/∂k (`slope`) and ∂²w/∂k² (`curvature`). */
-export interface Variance {
-  readonly variance: number;
-  readonly slope: number;
-  readonly curvature: number;
-}
 
 /** The total variance of one expiry as a function of the log-moneyness k = ln(K/F). */
 export interface Slice {

@@ -1,7 +1,6 @@
 /** Quotes of an underlying with cash dividends, as quotes of the martingale that its spot is an affine function of. */
 import { type AffineSpot, type LocalSurface, rowMean, rowVolatility } from "../market/index.ts";
 import { logNormalOption } from "../models/index.ts";
-import type { SurfaceFit } from "./fit.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
 /** An option by what Black's formula takes. */
@@ -33,9 +32,9 @@ const BELOW = 6;
 
 /**
  * Returns the local volatility of the spot S = scale·X + cash from that of the martingale X (`AffineSpot`): σ_S =
- * σ_X·(S − cash)/S, on a grid with twice as many spots.
+ * σ_X·(S − cash)/S.
  */
-export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): SurfaceFit["volatility"] {
+export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): Omit<LocalSurface, "slopes"> {
   const horizon = surface.times[surface.times.length - 1];
   const dividends = affine.times.filter((time) => time < horizon);
   const times = [...surface.times, ...dividends.flatMap((time) => [time - BESIDE, time + BESIDE])]
@@ -43,7 +42,7 @@ export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): Surfac
     .sort((a, b) => a - b)
     .filter((time, i, all) => time >= 0 && (i === 0 || time > all[i - 1]));
   const { cash } = affine.at(0);
-  const own = surface.spots.flatMap((x, i) => (i > 0 ? [Math.sqrt(x * surface.spots[i - 1]), x] : [x]));
+  const own = surface.spots;
   const [first] = own;
   const below = cash > 0 ? Array.from({ length: BELOW }, (_, i) => first * (1 + cash / first) ** (i / BELOW)) : [];
   const spots = [...below, ...own.map((x) => x + cash)];
@@ -55,5 +54,5 @@ export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): Surfac
       return free > 0 ? Math.max((rowVolatility(surface, row, free / now.scale) * free) / spot, LEAST) : LEAST;
     });
   });
-  return { kind: "surface", surface: { times, spots, volatility } };
+  return { times, spots, volatility };
 }

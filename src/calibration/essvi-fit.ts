@@ -12,12 +12,11 @@
  * Decisions in Economics and Finance 42 (2019). Verified: test/calibration/essvi, on surfaces of the model and by
  * Gatheral's g and total variances far beyond the quotes.
  */
-import type { Slice } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
-import { ssviVariance } from "./ssvi.ts";
-import { describeSlices, limitedMessage } from "./variance-surface.ts";
+import { ssviVariance } from "../market/index.ts";
+import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 /** θ, u and d of a slice. */
 interface WingSlopes {
@@ -54,15 +53,7 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
     found.push(slopes);
     return fit;
   });
-  const slices = expiries.map(({ time, forward, logMoneyness }, i): Slice => {
-    const { theta, phi, rho } = ssviOf(found[i]);
-    return {
-      time,
-      forward,
-      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
-      at: (k) => ssviVariance({ theta, phi, rho, k }),
-    };
-  });
+  const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
   const { limited, ...described } = describeSlices(slices, quotes);
   const messages = limitedMessage(limited);
   const parameters = found.map(ssviOf);

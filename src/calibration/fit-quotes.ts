@@ -185,7 +185,10 @@ function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit)
   const local = localOf(surface.volatility.surface);
   const repriced = american === undefined ? found : { ...found, quotes: american.repriced(found.quotes, local) };
   if (affine === undefined) return repriced;
-  return { ...repriced, surface: { ...surface, volatility: surfaceOfSpot(local, affine) } };
+  return {
+    ...repriced,
+    surface: { ...surface, volatility: { ...surface.volatility, surface: surfaceOfSpot(local, affine) } },
+  };
 }
 
 /** The local volatility of X through European volatilities; undefined where they have none. */

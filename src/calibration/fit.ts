@@ -1,6 +1,6 @@
 /** The quotes that every fit of one underlying takes, and the surface that it gives. */
 import { SpecError } from "../errors.ts";
-import type { DividendClock, LocalSurface, StochasticVolatility } from "../market/index.ts";
+import type { DividendClock, LocalSurface, SmileSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The option quotes of one expiry. */
 export interface ExpiryQuotes {
@@ -72,7 +72,12 @@ export interface SurfaceFit {
    * parameters.
    */
   readonly volatility:
-    | { readonly kind: "surface"; readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility"> }
+    | {
+        readonly kind: "surface";
+        readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+        /** The implied volatilities that the local volatility gives back, with which European options are priced. */
+        readonly smile: SmileSurface;
+      }
     | {
         readonly kind: "stochasticLocal";
         readonly variance: StochasticVolatility;

@@ -143,6 +143,8 @@ function priceOf({ expiry, discount, flows }: BondOption, a: number, sigma: numb
 /** A mean reversion of 0 is a limit that the decay's formula has; far from it curves are not resolved. */
 const LOWER = [-0.5, 1e-6];
 const UPPER = [5, 1];
+/** The largest number of iterations from each start. */
+const ITERATIONS = 100;
 const STARTS = [
   [0.05, 0.01],
   [0.3, 0.02],
@@ -157,13 +159,14 @@ export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): 
     throw new SpecError(`quotes: got ${quotes.length}, expected at least 2, as there are two parameters`);
   quotes.forEach((quote, i) => checkQuote(quote, i));
   const all = quotes.map((quote) => ({ price: quote.price, ...optionsOf(quote, discount) }));
+  all.forEach(({ price, options, parity }, i) => checkBound(price, boundOf(options) + parity, i));
   const fittedAt = (a: number, sigma: number): number[] =>
     all.map(({ options, parity }) => options.reduce((sum, option) => sum + priceOf(option, a, sigma), parity));
   const residuals = ([a, sigma]: Float64Array): Float64Array => {
     const fitted = fittedAt(a, sigma);
     return Float64Array.from(all, ({ price }, i) => fitted[i] / price - 1);
   };
-  const spec = { lower: LOWER, upper: UPPER, tolerance: 1e-13, smallest: 1e-14 };
+  const spec = { lower: LOWER, upper: UPPER, tolerance: 1e-13, smallest: 1e-14, maxEvaluations: ITERATIONS };
   const fits = STARTS.map((start) => leastSquares(start, spec, withDifferences(residuals, spec)));
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
   const [meanReversion, volatility] = best.point;
@@ -172,14 +175,30 @@ export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): 
   const held = ["mean reversion", "volatility"].filter(
     (_, i) => best.point[i] <= LOWER[i] || best.point[i] >= UPPER[i],
   );
+  const messages = [
+    ...(held.length > 0 ? [`at the limit of its bounds: ${held.join(", ")}`] : []),
+    ...(best.evaluations >= ITERATIONS ? [`the limit of ${ITERATIONS} iterations was reached`] : []),
+  ];
   return {
     status: best.status === "converged" ? "converged" : "not converged",
-    ...(held.length > 0 ? { message: `at the limit of its bounds: ${held.join(", ")}` } : {}),
+    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     parameters: { meanReversion, volatility },
     standardErrors: { meanReversion: errors[0], volatility: errors[1] },
     rmse: Math.sqrt(best.sum / quotes.length),
     quotes: quotes.map(({ price }, i) => ({ price, fitted: fitted[i], error: fitted[i] - price })),
   };
+}
+
+/** What payers are worth at most, however volatile rates are: 1 at their expiries. */
+const boundOf = (options: readonly BondOption[]): number => options.reduce((sum, { discount }) => sum + discount, 0);
+
+/** @throws SpecError for a price that no volatility gives, such as one for a notional of 100 */
+function checkBound(price: number, bound: number, i: number): void {
+  if (price < bound) return;
+  throw new SpecError(
+    `quotes[${i}].price: got ${price}, above its bound, ${Number(bound.toPrecision(6))}, which no volatility exceeds; ` +
+      "prices are for a notional of 1, so divide a price per 100 by 100",
+  );
 }
 
 function checkQuote(quote: RateQuote, i: number): void {

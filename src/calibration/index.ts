@@ -31,7 +31,7 @@ export { type FittedQuotes, fitQuotes, type QuoteFit } from "./fit-quotes.ts";
 /** @internal */
 export type { OptionQuote } from "./option-quote.ts";
 /** @internal */
-export { haganVolatility } from "./sabr.ts";
+export { haganVolatility } from "../market/index.ts";
 /** @internal */
 export {
   type ArbitrageCheck,
@@ -42,13 +42,15 @@ export {
   type UnderlyingQuotes,
 } from "./fit.ts";
 /** @internal */
+export { butterflyFunction } from "./arbitrage.ts";
+/** @internal */
 export { fitHeston, fitHestonOn, type HestonFitOptions } from "./heston-fit.ts";
 /** @internal */
 export { fitSvi } from "./svi-surface.ts";
 /** @internal */
 export { fitSsvi } from "./ssvi-fit.ts";
 /** @internal */
-export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
+export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi } from "./ssvi.ts";
 /** @internal */
 export { fitAndreasenHuge } from "./andreasen-huge.ts";
 /** @internal */

@@ -1,14 +1,13 @@
 /**
- * Local volatility from quotes by Dupire's formula, on the bicubic spline of total variance through all of them: in k
- * by expiry, and in t at constant k, from 0 at t = 0. Quotes that are not free of arbitrage have no such local
- * volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
+ * Local volatility from quotes by Dupire's formula, on splines of total variance through all of them: in k by expiry,
+ * and in t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no
+ * such local volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
-import { butterflyCheck, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
+import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { type ClockTime, clockTime, type DividendClock } from "../market/index.ts";
-import { splineAt, splineThrough } from "./spline.ts";
-import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
+import { type Spline, splineAt, splineThrough } from "../market/index.ts";
+import { describeSlices, expiryOf, type FittedSlice, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 /**
  * Fits a local volatility surface to quotes: splines through the implied total variances, then Dupire's formula.
@@ -24,88 +23,58 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
     const fit = fitAndreasenHuge(quotes);
     return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
   }
-  const at = inTime(slices, clock);
-  const { limited, ...surface } = localVolatility(slices, quotes, dupireRow(at));
+  const cubics = clock === undefined ? cubicsThrough(slices) : undefined;
+  const { limited, ...described } = describeSlices(slices, quotes, cubics);
   const messages = limitedMessage(limited);
   return {
     status: "converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "local",
     parameters: {},
-    impliedVolatility: (k, t) => Math.sqrt(Math.max(at(k, t).variance, 0) / t),
-    butterfly,
-    calendar,
-    volatility: { kind: "surface", surface },
+    ...described,
   };
 }
 
 /** Returns, for each expiry, a spline in k = ln(K/F) through the total variances of its quotes. */
-export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
-  return expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
-    const spline = splineThrough(
-      logMoneyness,
-      implied.map((sigma) => sigma * sigma * time),
-    );
-    return {
-      time,
-      forward,
-      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
-      at: (k) => {
-        const [variance, slope, curvature] = splineAt(spline, k);
-        return { variance, slope, curvature };
-      },
-    };
+export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly FittedSlice[] {
+  return expiries.map((expiry) => {
+    const { time, logMoneyness, implied } = expiry;
+    const variances = implied.map((sigma) => sigma * sigma * time);
+    return sliceOf(expiryOf(expiry), { kind: "spline", spline: splineThrough(logMoneyness, variances) });
   });
 }
 
+/** The fewest expiries that say how the surface curves in time. */
+const FEWEST = 4;
+/** The bounds of the growth of total variance in time, in units of its mean growth from one expiry to the next. */
+const GROWTH = [0.4, 2.5] as const;
+/** The looks at that growth within an interval of expiries, and along the quotes. */
+const [LOOKS_IN_TIME, LOOKS] = [8, 16] as const;
+
 /**
- * Returns the total variance w and its derivatives at any k and t, by cubic splines in t through the slices and w = 0
- * at t = 0. The result is linear in the values of the slices. With a clock A(k, t) the splines are through w·t/A.
+ * Returns the cubic splines in time of a surface that is smooth in time; undefined where expiries are few, or so far
+ * apart that the splines overshoot, and total variance should be linear between them.
  */
-export function inTime(slices: readonly Slice[], clock?: DividendClock): (k: number, t: number) => VarianceAt {
-  const times = [0, ...slices.map(({ time }) => time)];
-  const cardinal = slices.map((_, i) =>
+function cubicsThrough(slices: readonly Slice[]): readonly Spline[] | undefined {
+  if (slices.length < FEWEST) return undefined;
+  const times = slices.map(({ time }) => time);
+  const cubics = slices.map((_, i) =>
     splineThrough(
       times,
-      Float64Array.from(times, (_, j) => (j === i + 1 ? 1 : 0)),
+      Float64Array.from(times, (_, j) => (j === i ? 1 : 0)),
     ),
   );
-  return (k, t) => {
-    const found = { variance: 0, slope: 0, curvature: 0, byTime: 0 };
-    slices.forEach((slice, i) => {
-      const [share, growth] = splineAt(cardinal[i], t);
-      if (clock !== undefined) {
-        addByClock(found, { at: slice.at(k), share, growth }, meanSpeed(clock, k, t), meanSpeed(clock, k, slice.time));
-        return;
-      }
-      const { variance, slope, curvature } = slice.at(k);
-      found.variance += share * variance;
-      found.slope += share * slope;
-      found.curvature += share * curvature;
-      found.byTime += growth * variance;
+  const isSmooth = slices.slice(1).every((late, i) => {
+    const early = slices[i];
+    const [from, to] = [Math.min(early.range[0], late.range[0]), Math.max(early.range[1], late.range[1])];
+    return Array.from({ length: LOOKS + 1 }, (_, l) => from + ((to - from) * l) / LOOKS).every((k) => {
+      const variances = slices.map(({ at }) => at(k).variance);
+      const mean = (variances[i + 1] - variances[i]) / (late.time - early.time);
+      return Array.from({ length: LOOKS_IN_TIME + 1 }, (_, m) => {
+        const t = early.time + ((late.time - early.time) * m) / LOOKS_IN_TIME;
+        return variances.reduce((sum, variance, j) => sum + splineAt(cubics[j], t)[1] * variance, 0);
+      }).every((growth) => growth >= GROWTH[0] * mean && growth <= GROWTH[1] * mean);
     });
-    return found;
-  };
-}
-
-/** The mean speed A/t of a clock up to t, with its derivatives. */
-function meanSpeed(clock: DividendClock, k: number, t: number): ClockTime {
-  const { time, slope, curvature, rate } = clockTime(clock, k, t);
-  return { time: time / t, slope: slope / t, curvature: curvature / t, rate: (rate - time / t) / t };
-}
-
-/** Adds s(t)·w(k) times the ratio of the mean speeds at t and at the expiry of w. */
-function addByClock(
-  sum: { variance: number; slope: number; curvature: number; byTime: number },
-  { at: w, share: s, growth }: { readonly at: Variance; readonly share: number; readonly growth: number },
-  now: ClockTime,
-  then: ClockTime,
-): void {
-  const ratio = now.time / then.time;
-  const slope = (now.slope - ratio * then.slope) / then.time;
-  const curvature = (now.curvature - 2 * slope * then.slope - ratio * then.curvature) / then.time;
-  sum.variance += s * ratio * w.variance;
-  sum.slope += s * (ratio * w.slope + slope * w.variance);
-  sum.curvature += s * (ratio * w.curvature + 2 * slope * w.slope + curvature * w.variance);
-  sum.byTime += (growth * ratio + (s * now.rate) / then.time) * w.variance;
+  });
+  return isSmooth ? cubics : undefined;
 }

@@ -4,11 +4,10 @@
  * θφ² are monotone, and increments of θ that are not negative, the surface is free of static arbitrage: these are the
  * bounds of the fit, in terms of ρ, γ, the share of the largest η, and the increments.
  */
-import type { Slice } from "./arbitrage.ts";
 import { atTheMoney, checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
-import { ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
-import { describeSlices, limitedMessage } from "./variance-surface.ts";
+import { ssviPhi, type SsviPhi } from "./ssvi.ts";
+import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 /** ρ, γ and the share of η at the starts. */
 const STARTS = [
@@ -52,15 +51,9 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
     if (fit.status === "converged" && isInside(fit.point)) break;
   }
   const { rho, form, thetas } = read(best!.point);
-  const slices = expiries.map(({ time, forward, logMoneyness }, i): Slice => {
-    const { phi } = ssviPhi(form, thetas[i]);
-    return {
-      time,
-      forward,
-      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
-      at: (k) => ssviVariance({ theta: thetas[i], phi, rho, k }),
-    };
-  });
+  const slices = expiries.map((expiry, i) =>
+    sliceOf(expiryOf(expiry), { kind: "ssvi", theta: thetas[i], phi: ssviPhi(form, thetas[i]).phi, rho }),
+  );
   const { limited, ...described } = describeSlices(slices, quotes);
   const errors = best!.standardErrors;
   const isFree = Array.from(errors, (error) => !Number.isNaN(error));

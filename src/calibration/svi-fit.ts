@@ -11,7 +11,7 @@
 import type { LeastSquaresFit, Linearisation } from "./least-squares.ts";
 import { leastSquares, standardErrorsOf } from "./least-squares.ts";
 import type { ExpiryQuotes } from "./fit.ts";
-import type { SviParameters } from "./svi.ts";
+import type { SviParameters } from "../market/index.ts";
 
 /** The result of `fitSviSlice`. */
 export interface SviFit {

@@ -1,16 +1,10 @@
 /** The fit of an underlying's quotes by an SVI slice for each expiry. */
-import type { Slice } from "./arbitrage.ts";
 import { checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
-import { type SviParameters, sviVariance } from "./svi.ts";
-import { describeSlices, limitedMessage } from "./variance-surface.ts";
+import type { SviParameters } from "../market/index.ts";
+import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
-
-/** Returns the total variance of one expiry as SVI with given parameters. */
-export function sviSlice(parameters: SviParameters, { time, forward, range }: Omit<Slice, "at">): Slice {
-  return { time, forward, range, at: (k) => sviVariance({ parameters, k }) };
-}
 
 /**
  * Fits SVI to each expiry separately, without constraints against arbitrage; `butterfly` and `calendar` of the result
@@ -19,8 +13,8 @@ export function sviSlice(parameters: SviParameters, { time, forward, range }: Om
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map(fitSviSlice);
-  const slices = expiries.map(({ time, forward, logMoneyness }, i) =>
-    sviSlice(fits[i].parameters, { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] }),
+  const slices = expiries.map((expiry, i) =>
+    sliceOf(expiryOf(expiry), { kind: "svi", parameters: fits[i].parameters }),
   );
   const { limited, ...described } = describeSlices(slices, quotes);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>

@@ -1,83 +1,31 @@
 /**
- * A surface of total variance from the slices of its expiries, and its local volatility.
- *
- * Between two expiries w is linear in t at constant k = ln(K/F), which keeps free of arbitrage what is free of it at
- * both; before the first w is proportional to t, and after the last it grows as the last slice has grown on average.
- * With cash dividends t is the clock of `dividendClock`.
- * Dupire's formula in total variance, at constant k, is
+ * The local volatility of a fitted smile on a grid. Dupire's formula in total variance w, at constant k = ln(K/F), is
  *
  *   σ²(K, t) = (∂w/∂t)/g(k),   g of `butterflyFunction`.
  *
  * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/local, by
- * published local volatilities at points between the quotes. Prices under the local volatility are not tested.
+ * published local volatilities at points between the quotes; test/calibration/repricing, by prices under it.
  */
-import { type ClockTime, clockTime, type DividendClock } from "../market/index.ts";
-import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
-import type { SurfaceFit, UnderlyingQuotes } from "./fit.ts";
+import { curveVariance, type SmileCurve, type SmileSurface, smileVariance, smileVolatility } from "../market/index.ts";
+import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "./arbitrage.ts";
+import type { ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 
 /** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type Expiry = Omit<Slice, "at">;
 
-/** The total variance w with its derivatives by k and t. */
-export interface VarianceAt extends Variance {
-  readonly byTime: number;
+/** A slice with its curve as plain data. */
+export interface FittedSlice extends Slice {
+  readonly curve: SmileCurve;
 }
 
-/** Returns the total variance w and its derivatives at k and t > 0, interpolated between slices. */
-export function varianceAt(slices: readonly Slice[], k: number, t: number, clock?: DividendClock): VarianceAt {
-  const last = slices[slices.length - 1];
-  const [first] = slices;
-  if (clock !== undefined) return varianceByClock(slices, k, t, clock);
-  if (t <= first.time || t > last.time) {
-    const { time, at } = t <= first.time ? first : last;
-    const share = t / time;
-    const { variance, slope, curvature } = at(k);
-    return { variance: share * variance, slope: share * slope, curvature: share * curvature, byTime: variance / time };
-  }
-  let next = 1;
-  while (slices[next].time < t) next++;
-  const [early, late] = [slices[next - 1], slices[next]];
-  const share = (t - early.time) / (late.time - early.time);
-  const [a, b] = [early.at(k), late.at(k)];
-  return {
-    variance: a.variance + share * (b.variance - a.variance),
-    slope: a.slope + share * (b.slope - a.slope),
-    curvature: a.curvature + share * (b.curvature - a.curvature),
-    byTime: (b.variance - a.variance) / (late.time - early.time),
-  };
+/** Returns the time, the forward and the range of the quotes of an expiry. */
+export function expiryOf({ time, forward, logMoneyness }: ExpiryQuotes): Expiry {
+  return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
 }
 
-const NOTHING: Variance = { variance: 0, slope: 0, curvature: 0 };
-
-/** The same by a clock: w = a + s·(b − a) with the share s(k, t) of the clock's time from one slice to the next. */
-function varianceByClock(slices: readonly Slice[], k: number, t: number, clock: DividendClock): VarianceAt {
-  const next = slices.findIndex(({ time }) => time >= t);
-  const late = slices[next < 0 ? slices.length - 1 : next];
-  const early = next > 0 ? slices[next - 1] : undefined;
-  const [a, b] = [early === undefined ? NOTHING : early.at(k), late.at(k)];
-  const from = clockTime(clock, k, early?.time ?? 0);
-  const s = shareOf(clockTime(clock, k, t), from, clockTime(clock, k, late.time));
-  const [rise, steepening, bending] = [b.variance - a.variance, b.slope - a.slope, b.curvature - a.curvature];
-  return {
-    variance: a.variance + s.time * rise,
-    slope: a.slope + s.time * steepening + s.slope * rise,
-    curvature: a.curvature + s.time * bending + 2 * s.slope * steepening + s.curvature * rise,
-    byTime: s.rate * rise,
-  };
-}
-
-/** (A − from)/(to − from) and its derivatives. */
-function shareOf(at: ClockTime, from: ClockTime, to: ClockTime): ClockTime {
-  const minus = (x: ClockTime, y: ClockTime): Omit<ClockTime, "rate"> => ({
-    time: x.time - y.time,
-    slope: x.slope - y.slope,
-    curvature: x.curvature - y.curvature,
-  });
-  const [part, whole] = [minus(at, from), minus(to, from)];
-  const time = part.time / whole.time;
-  const slope = (part.slope - time * whole.slope) / whole.time;
-  const curvature = (part.curvature - 2 * slope * whole.slope - time * whole.curvature) / whole.time;
-  return { time, slope, curvature, rate: at.rate / whole.time };
+/** Returns the slice of an expiry whose total variance is a curve. */
+export function sliceOf(expiry: Expiry, curve: SmileCurve): FittedSlice {
+  return { ...expiry, curve, at: (k) => curveVariance(curve, k) };
 }
 
 /** Returns the forward price at time t in years; its drift is constant between expiries. */
@@ -92,118 +40,124 @@ export function forwardAt(slices: readonly Expiry[], spot: number, t: number): n
 
 /** The limits within which a node of the local volatility is kept, relative to the implied volatility at its place. */
 const LIMITS = [0.2, 5] as const;
+/** Beyond the quotes: along a wing whose variance is a line in k, σ is at least twice the implied volatility. */
+const FAR_LIMITS = [0.2, 2.5] as const;
 
+/** The reach of the spots on either side of a forward, in standard deviations and in units of the quotes' range. */
+const [REACH, BEYOND] = [5, 1.4] as const;
+/** Spots on either side of today's for each unit of the bend of their hyperbolic sine, and what they are rounded to. */
+const [DENSITY, ROUND] = [10, 8] as const;
 /**
- * Spots of a surface on either side of today's, denser about it by a hyperbolic sine, and times between two expiries:
- * errors of its interpolation are then below those of a quote.
+ * Times on either side of a date at which the local volatility jumps: parts of the time between two expiries, and years
+ * beside a dividend.
  */
-const [SIDE, BEND] = [24, 3];
-const SPOTS = 2 * SIDE + 1;
-/** The extent of the spots, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
-const BEYOND = 1.4;
-const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
-/**
- * The times before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0.
- */
-const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
+const BESIDE = 1e-6;
+/** Times before the first expiry, parts of it, and from one expiry to the next for each doubling of time. */
+const [BEFORE, A_DOUBLING, FEWEST] = [4, 3, 2] as const;
 
-/** Rows on either side of a dividend, years: the local volatility of X jumps there. */
-const BESIDE = 1e-7;
-
-/**
- * A local volatility on a grid, as [time][spot], and the number of its nodes at which the formula's value was out of
- * bounds (`limited`).
- */
+/** A local volatility on a grid, as [time][spot]. */
 export interface LocalVolatility {
   readonly times: readonly number[];
   readonly spots: readonly number[];
   readonly volatility: readonly (readonly number[])[];
-  /** The number of nodes at which the formula's value was out of bounds. */
+  /** The number of nodes near the quotes at which the formula's value was out of bounds. */
   readonly limited: number;
 }
 
-/**
- * Writes the squares of the local volatility at t and at increasing k, no number above 0 where there is arbitrage, and
- * the implied volatilities there; NaN where there is none.
- */
-type LocalRow = (
-  t: number,
-  k: Float64Array,
-  row: { readonly squares: Float64Array; readonly implied: Float64Array },
-) => void;
+/** The log-moneyness k from which and up to which an expiry has a local volatility of its own. */
+function reachOf({ time, range }: Expiry, smile: SmileSurface): readonly [number, number] {
+  const deviation = deviationOf({ time, range }, smile);
+  return [Math.min(-REACH * deviation, BEYOND * range[0]), Math.max(REACH * deviation, BEYOND * range[1])];
+}
+
+/** The largest standard deviation of the quotes of an expiry. */
+function deviationOf({ time, range: [from, to] }: Pick<Expiry, "time" | "range">, smile: SmileSurface): number {
+  const at = [from, Math.min(Math.max(0, from), to), to];
+  return Math.sqrt(time) * Math.max(...at.map((k) => smileVolatility(smile, k, time)));
+}
 
 /**
- * Applies Dupire's formula to the total variance w and its derivatives at k and t. It returns the square of the local
- * volatility, and the implied volatility.
+ * Returns the spots of a grid: about today's they lie a part of the smallest standard deviation of an expiry apart, and
+ * further out a part of their distance from it.
  */
+function spotsOf(expiries: readonly Expiry[], spot: number, smile: SmileSurface): number[] {
+  const reaches = expiries.map((expiry) => reachOf(expiry, smile));
+  const drifts = expiries.map(({ forward }) => Math.log(forward / spot));
+  const below = Math.max(...reaches.map(([from], i) => -from - drifts[i]));
+  const above = Math.max(...reaches.map(([, to], i) => to + drifts[i]));
+  const narrowest = Math.min(...expiries.map((expiry) => deviationOf(expiry, smile)));
+  const bend = Math.asinh(Math.max(below, above) / narrowest);
+  const side = ROUND * Math.ceil((DENSITY * bend) / ROUND);
+  return Array.from({ length: 2 * side + 1 }, (_, i) => {
+    const share = Math.sinh(bend * (i / side - 1)) / Math.sinh(bend);
+    return spot * Math.exp(share * (i < side ? below : above));
+  });
+}
+
+/** Returns the times of a grid, two at each expiry but the last. */
+function timesOf(expiries: readonly Expiry[], { clock = [] }: SmileSurface): number[] {
+  const horizon = expiries[expiries.length - 1].time;
+  const jumps = clock.filter(({ until }) => until < horizon).flatMap(({ until }) => [until - BESIDE, until + BESIDE]);
+  const usual = expiries.flatMap(({ time }, i) => {
+    if (i === 0) return Array.from({ length: BEFORE + 1 }, (_, j) => (time * (j === BEFORE ? j - BESIDE : j)) / BEFORE);
+    const before = expiries[i - 1].time;
+    const parts = Math.max(Math.ceil(A_DOUBLING * Math.log2(time / before)), FEWEST);
+    return Array.from({ length: parts + 1 }, (_, j) => {
+      const share = (before * ((time / before) ** (j / parts) - 1)) / (time - before);
+      return before + Math.min(Math.max(share, BESIDE), 1 - BESIDE) * (time - before);
+    });
+  });
+  if (jumps.length === 0) return usual;
+  return [...new Set([...usual, ...jumps])].filter((time) => time >= 0).sort((a, b) => a - b);
+}
+
+/**
+ * Returns the local volatility of a smile on a grid of times and spots. A node at which there is none, or one far from
+ * the implied volatility, gets the nearest admissible value, and is counted near the quotes; far from them it gets that
+ * of the next spot.
+ */
+export function localVolatility(expiries: readonly Expiry[], spot: number, smile: SmileSurface): LocalVolatility {
+  const spots = spotsOf(expiries, spot, smile);
+  const times = timesOf(expiries, smile);
+  let limited = 0;
+  const volatility = times.map((time) => {
+    const next = expiries.find((expiry) => expiry.time >= time) ?? expiries[expiries.length - 1];
+    const { range } = next;
+    const [from, to] = reachOf(next, smile);
+    // σ(k, t) has a limit as t vanishes.
+    const t = Math.max(time, 1e-6 * expiries[0].time);
+    const forward = forwardAt(expiries, spot, time);
+    const isFar: boolean[] = [];
+    const row = spots.map((one, i) => {
+      const k = Math.min(Math.max(Math.log(one / forward), from), to);
+      const { square, implied } = dupire(smile, k, t);
+      const local = square > 0 ? Math.sqrt(square) : 0;
+      const isQuoted = k >= BEYOND * range[0] && k <= BEYOND * range[1];
+      const [least, most] = isQuoted ? LIMITS : FAR_LIMITS;
+      const kept = Math.min(Math.max(local, least * implied), most * implied);
+      if (kept !== local && isQuoted) limited++;
+      isFar[i] = kept !== local && !isQuoted;
+      return kept;
+    });
+    // Beyond the quotes a smile may have arbitrage: the volatility of the nearest spot without.
+    const middle = (spots.length - 1) / 2;
+    for (let i = middle + 1; i < spots.length; i++) if (isFar[i]) row[i] = row[i - 1];
+    for (let i = middle - 1; i >= 0; i--) if (isFar[i]) row[i] = row[i + 1];
+    return row;
+  });
+  return { times, spots, volatility, limited };
+}
+
+/** Applies Dupire's formula to a smile at k and t. Returns the square of the local volatility, and the implied one. */
 export function dupire(
+  smile: SmileSurface,
   k: number,
   t: number,
-  { byTime, variance, slope, curvature }: VarianceAt,
 ): { readonly square: number; readonly implied: number } {
+  const { byTime, variance, slope, curvature } = smileVariance(smile, k, t);
   const g = butterflyFunction({ k, variance, slope, curvature });
   const square = byTime > 0 && g <= 0 ? Number.POSITIVE_INFINITY : byTime / g;
   return { square, implied: Math.sqrt(Math.max(variance, 1e-12) / t) };
-}
-
-/** Returns a function that applies Dupire's formula along k at one time, given w and its derivatives. */
-export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
-  return (t, k, { squares, implied }) => {
-    for (let i = 0; i < k.length; i++) {
-      const found = dupire(k[i], t, at(k[i], t));
-      squares[i] = found.square;
-      implied[i] = found.implied;
-    }
-  };
-}
-
-/**
- * Returns the local volatility on a grid of times and spots. A node without a value, or with a value far from the
- * implied volatility, gets the nearest admissible value and is counted.
- */
-export function localVolatility(
-  expiries: readonly Expiry[],
-  { spot, clock = [] }: Pick<UnderlyingQuotes, "spot" | "clock">,
-  localRow: LocalRow,
-): LocalVolatility {
-  const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
-  const highest = Math.max(...expiries.map(({ forward, range }) => forward * Math.exp(range[1])));
-  const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
-  const centre = Math.log(spot);
-  const logs = Float64Array.from({ length: SPOTS }, (_, i) => {
-    const share = Math.sinh(BEND * (i / SIDE - 1)) / Math.sinh(BEND);
-    return centre + BEYOND * share * (i < SIDE ? centre - from : to - centre);
-  });
-  const usual = expiries.flatMap(({ time }, i) => {
-    const before = i > 0 ? expiries[i - 1].time : 0;
-    return (i > 0 ? TIMES : FIRST_TIMES).map((share) => before + share * (time - before));
-  });
-  const horizon = expiries[expiries.length - 1].time;
-  const jumps = clock.filter(({ until }) => until < horizon).flatMap(({ until }) => [until - BESIDE, until + BESIDE]);
-  const times = [...new Set([...usual, ...jumps])].filter((time) => time > 0).sort((a, b) => a - b);
-  let limited = 0;
-  const [k, squares, implied] = [logs.slice(), logs.slice(), logs.slice()];
-  const volatility = times.map((t) => {
-    const forward = Math.log(forwardAt(expiries, spot, t));
-    for (let i = 0; i < SPOTS; i++) k[i] = logs[i] - forward;
-    localRow(t, k, { squares, implied });
-    const row = new Array<number>(SPOTS);
-    for (let i = 0; i < SPOTS; i++) {
-      const [least, most] = [LIMITS[0] * implied[i], LIMITS[1] * implied[i]];
-      const local = squares[i] > 0 ? Math.sqrt(squares[i]) : 0;
-      const kept = Math.min(Math.max(local, least), most);
-      if (kept !== local && !Number.isNaN(squares[i])) limited++;
-      // So far from the forward that there is no price: the volatility of the nearest spot that has one.
-      row[i] = Number.isNaN(squares[i]) ? Number.NaN : kept;
-    }
-    const above = k.findIndex((one) => one >= 0);
-    const middle = above < 0 ? SPOTS - 1 : above;
-    if (Number.isNaN(row[middle])) row[middle] = implied[middle];
-    for (let i = middle + 1; i < SPOTS; i++) if (Number.isNaN(row[i])) row[i] = row[i - 1];
-    for (let i = middle - 1; i >= 0; i--) if (Number.isNaN(row[i])) row[i] = row[i + 1];
-    return row;
-  });
-  return { times, spots: Array.from(logs, Math.exp), volatility, limited };
 }
 
 /**
@@ -218,16 +172,17 @@ export function limitedMessage(limited: number): string[] {
 
 /** Returns the implied volatilities, the checks for arbitrage and the local volatility of a surface given by slices. */
 export function describeSlices(
-  slices: readonly Slice[],
+  slices: readonly FittedSlice[],
   { spot, clock }: Pick<UnderlyingQuotes, "spot" | "clock">,
+  cubics?: SmileSurface["cubics"],
 ): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
-  const localRow = dupireRow((k, t) => varianceAt(slices, k, t, clock));
-  const { limited, ...surface } = localVolatility(slices, { spot, clock }, localRow);
+  const smile = { slices: slices.map(({ time, curve }) => ({ time, curve })), cubics, clock };
+  const { limited, ...surface } = localVolatility(slices, spot, smile);
   return {
-    impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t, clock).variance, 0) / t),
+    impliedVolatility: (k, t) => smileVolatility(smile, k, t),
     butterfly: butterflyCheck(slices),
     calendar: calendarCheck(slices),
-    volatility: { kind: "surface", surface },
+    volatility: { kind: "surface", surface, smile },
     limited,
   };
 }

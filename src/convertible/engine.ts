@@ -75,23 +75,39 @@ function marginOf({ calls, puts, conversions }: Convertible): number {
   return conversions.every(isDate) ? MARGINS.dates : MARGINS.conversion;
 }
 
+/** A limit of the time of refinement. Rows are their indices. */
+export interface Refinement {
+  /** Runs the work of a level for some rows. */
+  spend<T>(rows: readonly number[], work: () => Promise<T>): Promise<T>;
+  /** Tells whether a row may be refined by another level, whose work is `times` that of all levels before. */
+  allows(row: number, times: number): boolean;
+}
+
+/** The work of a level, in units of that of the levels before: each takes twice the nodes and twice the steps. */
+const NEXT_LEVEL = 3;
+
 /**
  * Returns the values of convertibles at their spots. Values are Richardson extrapolations from two levels of refinement
  * of mesh and time step, whose errors are of second order. The levels of each convertible are refined until its error
- * estimate is small enough. @throws the signal's reason
+ * estimate is small enough, or the time is over. @throws the signal's reason
  */
 export async function solveConvertibles(
   device: Device,
   rows: readonly ConvertibleRow[],
   signal?: AbortSignal,
+  refinement?: Refinement,
 ): Promise<(readonly ConvertiblePoint[])[]> {
   const states = rows.map((row) => new State(row));
+  const mayGoOn = (i: number, level: number): boolean =>
+    level < FIRST_LEVELS || refinement === undefined || refinement.allows(i, NEXT_LEVEL);
   for (let level = 0; level < MAX_LEVELS; level++) {
-    const open = states.filter((state) => !state.isDone(level));
+    const numbers = [...states.keys()].filter((i) => !states[i].isDone(level) && mayGoOn(i, level));
+    const open = numbers.map((i) => states[i]);
     if (open.length === 0) break;
     signal?.throwIfAborted();
     const instances = open.map(({ instance }) => instance);
-    const profiles = await rollBack(device, instances, { intervals: INTERVALS, level });
+    const work = () => rollBack(device, instances, { intervals: INTERVALS, level });
+    const profiles = await (refinement?.spend(numbers, work) ?? work());
     open.forEach((state, i) => state.take(profiles[i]));
   }
   return states.map((state) => state.points());

@@ -12,5 +12,13 @@ export {
   type Credit,
   type Period,
   type Put,
+  ratioAtMaturity,
 } from "./contract.ts";
-export { type ConvertiblePoint, type ConvertibleRow, errorOfMoves, solveConvertibles, TRUNCATED } from "./engine.ts";
+export {
+  type ConvertiblePoint,
+  type ConvertibleRow,
+  errorOfMoves,
+  type Refinement,
+  solveConvertibles,
+  TRUNCATED,
+} from "./engine.ts";

@@ -53,6 +53,21 @@ export {
   type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
+export {
+  curveVariance,
+  type Smile,
+  type SmileCurve,
+  type SmileSlice,
+  type SmileSurface,
+  smileVariance,
+  smileVolatility,
+  type Variance,
+  type VarianceAt,
+} from "./smile.ts";
+export { haganVolatility } from "./hagan.ts";
+export { type Spline, splineAt, splineThrough } from "./spline.ts";
+export { ssviVariance } from "./ssvi.ts";
+export { type SviParameters, sviVariance } from "./svi.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
 export { doubtsAbout, type FitState, isDoubt, laterFit, type QuotedTime } from "./fit-state.ts";
 export { type ClockTime, clockTime, type DividendClock, dividendClock } from "./dividend-clock.ts";

@@ -1,6 +1,7 @@
 import { SpecError } from "../errors.ts";
 import { type FitState, laterFit } from "./fit-state.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
+import type { Smile } from "./smile.ts";
 import { laterSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../elementary.ts";
 
@@ -28,7 +29,14 @@ export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   | { readonly kind: "cev"; readonly sigma: number; readonly beta: number; readonly added?: number }
   | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number; readonly added?: number }
-  | { readonly kind: "surface"; readonly surface: LocalSurface; readonly added?: number; readonly fit?: FitState }
+  | {
+      readonly kind: "surface";
+      readonly surface: LocalSurface;
+      readonly added?: number;
+      /** The fitted smile that the local volatility gives back; undefined for a surface that was given. */
+      readonly smile?: Smile;
+      readonly fit?: FitState;
+    }
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
   | Heston
   | Sabr
@@ -199,8 +207,11 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
       return volatility;
     case "heston":
       return volatility.fit === undefined ? volatility : { ...volatility, ...fitLater(volatility, t) };
-    case "surface":
-      return { ...volatility, surface: laterSurface(volatility.surface, t), ...fitLater(volatility, t) };
+    case "surface": {
+      // At a later date the local volatility alone is known.
+      const { smile: _, ...local } = volatility;
+      return { ...local, surface: laterSurface(volatility.surface, t), ...fitLater(volatility, t) };
+    }
     case "stochasticLocal":
       return { ...volatility, start: (volatility.start ?? 0) + t, ...fitLater(volatility, t) };
     case "local":
@@ -225,9 +236,12 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
   switch (volatility.kind) {
     case "deterministic":
       return { kind: "deterministic", sigma: shiftedSigma(volatility.sigma, shift) };
+    case "surface": {
+      const { smile: _, ...local } = volatility;
+      return { ...local, added: (volatility.added ?? 0) + shift };
+    }
     case "cev":
     case "displaced":
-    case "surface":
     case "local":
     case "heston":
     case "sabr":

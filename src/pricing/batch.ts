@@ -78,7 +78,7 @@ function priceTogether(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
-    const others = { settings: setting, cases, engine, sessionOf, signal };
+    const others = { settings: setting, cases, engine, sessionOf, budget: batch.budget, signal };
     const rates = await priceRates(trades, firstIndex, others);
     const convertibles = await priceConvertibles(trades, firstIndex, others);
     const chosen = await choose(trades, firstIndex, batch, results, signal);

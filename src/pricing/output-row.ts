@@ -23,6 +23,7 @@ import {
   WARNING,
 } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
+import { ACCURACY_MISSED, OUT_OF_TIME, SCENARIO_OUTSIDE } from "./guard/warnings.ts";
 import type { Settings } from "./options.ts";
 import { fitDoubts } from "./fit-doubts.ts";
 import { unitWarnings } from "./unit-warnings.ts";
@@ -114,9 +115,6 @@ function warningsOf({ results, settings, engine }: OutputRows, trade: Trade, i: 
 
 const KNOCKED_OUT = "a knock-out barrier is breached at asOf: the value is its rebate, or 0";
 
-/** Said by every result whose error estimate is above what was asked for; other warnings may say why. */
-const ACCURACY_MISSED = "the accuracy that was asked for is not reached: errorEstimate is larger";
-
 function isMissed(
   results: ResultColumns,
   i: number,
@@ -199,7 +197,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
-    [WARNING.outOfTime, "the time of a trade was over before the accuracy was reached: see errorEstimate"],
+    [WARNING.outOfTime, OUT_OF_TIME],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
     [
       WARNING.leverageBias,
@@ -212,10 +210,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       "the dates are too close for a tree in two factors: the value is not converged, and errorEstimate is no bound; " +
         "take fewer dates, or one factor",
     ],
-    [
-      WARNING.scenarioOutside,
-      "values of scenarios that no such payoff can have are left out (null): ask for another accuracy or method",
-    ],
+    [WARNING.scenarioOutside, SCENARIO_OUTSIDE],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

@@ -291,7 +291,10 @@ export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
           const cap = stops[stop + 5];
           const hasFloor = floor > -env.NO_PRICE;
           const hasCap = cap < env.NO_PRICE && floor < cap;
+          // A floor above the cap is what the bond is worth, whatever it would be worth if held.
+          const isForced = hasFloor && floor >= cap;
           for (let j = 0; j < nodes; j++) {
+            if (isForced) work[origin + j * block] = floor;
             const value = work[origin + j * block];
             let gain = floor - value;
             if (side !== 0) gain = side * (work[origin + (CLAIM + j) * block] - floor) - (isSum ? 0.0 : value);

@@ -74,8 +74,8 @@ const differenceAt = fn({
  *
  *   V = max(min(held, cap), floor),
  *
- * each kink corrected: that of held and cap, and that of held and floor, where the floor is below the cap; that of floor
- * and cap, which are settled at different times, where both are below what is held.
+ * each kink corrected: that of held and cap, and that of held and floor, where the floor is below the cap; that of
+ * floor and cap, which are settled at different times, where both are below what is held.
  */
 export const exercise = fn({
   name: "exercise",

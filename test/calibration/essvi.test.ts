@@ -4,7 +4,7 @@ import { butterflyFunction } from "../../src/calibration/arbitrage.ts";
 import { fitEssvi } from "../../src/calibration/essvi-fit.ts";
 import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
 import { repaired } from "../../src/calibration/repair.ts";
-import { ssviVariance } from "../../src/calibration/ssvi.ts";
+import { ssviVariance } from "../../src/market/ssvi.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
 import { dax, quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";

@@ -1,7 +1,7 @@
 /** From quotes to a fit: weights of equal strikes, calendar arbitrage and its repair, the variance beside a surface. */
 import { describe, expect, test } from "vitest";
 import { monotoneConvex } from "../../src/calibration/curves/interpolate.ts";
-import { fitQuotes, type OptionQuote } from "../../src/calibration/fit-quotes.ts";
+import { fitQuotes, type OptionQuote } from "../../src/calibration/index.ts";
 
 const quote = (time: number, strike: number, implied: number, more: Partial<OptionQuote> = {}): OptionQuote => ({
   time,

@@ -75,3 +75,26 @@ describe("Hull and White's model from quotes", () => {
     );
   });
 });
+
+it("a price that no volatility gives is refused by name before the fit", () => {
+  const draw = uniform(13);
+  const discount = (t: number): number => Math.exp(-0.03 * t);
+  for (let round = 0; round < 20; round++) {
+    const type = draw() < 0.5 ? ("payer" as const) : ("receiver" as const);
+    const terms = {
+      expiry: 0.5 + 5 * draw(),
+      length: 1 + Math.floor(8 * draw()),
+      frequency: 1,
+      strike: 0.01 + 0.04 * draw(),
+    };
+    const quote = (price: number): RateQuote => ({ kind: "swaption", type, ...terms, price });
+    const model = { meanReversion: 0.05, volatility: 0.01 };
+    const price = hullWhitePrice(quote(0), discount, model);
+    const near = hullWhitePrice({ ...quote(0), expiry: 1 } as RateQuote, discount, model);
+    const other = { ...quote(near), expiry: 1 } as RateQuote;
+    expect(fitHullWhite([quote(price), other], discount).rmse).toBeLessThan(1e-6);
+    expect(() => fitHullWhite([other, quote(1.5 + 100 * draw())], discount)).toThrow(
+      /quotes\[1\]\.price: .* above its bound/,
+    );
+  }
+});

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blackDeviation } from "../../src/calibration/index.ts";
 import { openDevice } from "../../src/device/index.ts";
 import { parseBook, priceBook } from "../../src/index.ts";
-import { ssviVariance } from "../../src/calibration/ssvi.ts";
+import { ssviVariance } from "../../src/market/ssvi.ts";
 
 const TIMES = [1 / 12, 0.25, 1, 3, 6];
 const STEPS = [-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2];

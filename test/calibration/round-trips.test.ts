@@ -8,11 +8,12 @@ import type { SurfaceFit, UnderlyingQuotes } from "../../src/calibration/fit.ts"
 import { fitHeston } from "../../src/calibration/heston-fit.ts";
 import { hestonSlice } from "../../src/calibration/heston-slices.ts";
 import { fitHullWhite, hullWhitePrice, type RateQuote } from "../../src/calibration/hull-white.ts";
-import { fitSabr, haganVolatility } from "../../src/calibration/sabr.ts";
-import { ssviVariance } from "../../src/calibration/ssvi.ts";
+import { fitSabr } from "../../src/calibration/sabr.ts";
+import { haganVolatility } from "../../src/market/hagan.ts";
+import { ssviVariance } from "../../src/market/ssvi.ts";
 import { fitSsvi } from "../../src/calibration/ssvi-fit.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
-import { sviVariance } from "../../src/calibration/svi.ts";
+import { sviVariance } from "../../src/market/svi.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { everything } from "../support/extent.ts";
 import { quotesOf } from "./quotes.ts";

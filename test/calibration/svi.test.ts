@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { butterflyCheck, calendarCheck } from "../../src/calibration/arbitrage.ts";
 import { fitSviSlice } from "../../src/calibration/svi-fit.ts";
-import { fitSvi, sviSlice } from "../../src/calibration/svi-surface.ts";
-import { type SviParameters, sviVariance } from "../../src/calibration/svi.ts";
+import { fitSvi } from "../../src/calibration/svi-surface.ts";
+import { sliceOf } from "../../src/calibration/variance-surface.ts";
+import { type SviParameters, sviVariance } from "../../src/market/svi.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { dax, quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";
@@ -34,7 +35,9 @@ describe("SVI", () => {
     expect(fit.status).toBe("converged");
     for (const [i, variance] of w.entries())
       expect(Math.abs(sviVariance({ parameters: fit.parameters, k: k[i] }).variance - variance)).toBeLessThan(1e-10);
-    const { free, min, at } = butterflyCheck([sviSlice(fit.parameters, { ...place, range })]);
+    const { free, min, at } = butterflyCheck([
+      sliceOf({ ...place, range }, { kind: "svi", parameters: fit.parameters }),
+    ]);
     expect(free).toBe(!expected.butterfly_arbitrage);
     expect(Math.abs(min - expected.g_min)).toBeLessThan(1e-9);
     expect(Math.abs(at!.logMoneyness - expected.g_argmin)).toBeLessThan(1e-6);
@@ -64,7 +67,10 @@ describe("SVI", () => {
     if (volatility.kind !== "surface") throw new Error("expected a surface");
     expect(volatility.surface.volatility.flat().every((sigma) => sigma > 0.02 && sigma < 3)).toBe(true);
     const flat = (time: number, level: number) =>
-      sviSlice({ a: level, b: 0, rho: 0, m: 0, sigma: 1 }, { time, forward: 100, range: [-1, 1] });
+      sliceOf(
+        { time, forward: 100, range: [-1, 1] },
+        { kind: "svi", parameters: { a: level, b: 0, rho: 0, m: 0, sigma: 1 } },
+      );
     expect(calendarCheck([flat(1, 0.04), flat(2, 0.03)])).toMatchObject({ free: false, at: { time: 2 } });
     expect(calendarCheck([flat(1, 0.04)])).toMatchObject({ free: true, at: undefined });
   });

@@ -191,6 +191,69 @@ test("scenarios are the values of moved books, local volatility of a constant is
   expect((await priced(local as BookInput))[0].value).toBeCloseTo(value, 2);
 });
 
+test("volatility has its time: a formula of t is its term structure, and a later date begins within it", async () => {
+  const terms = { maturity: 3, conversion: "american" } as const;
+  const trade: Trade = { terms, credit: { spread: 0.02 }, dividendYield: 0.03 };
+  const scenarios = { time: [0, 1], spot: [0], volatility: [0], rate: [0] };
+  const under = (volatility: object, { terms: own = terms, ...rest }: Partial<Trade & BookInput> = {}) => {
+    const book = bookOf([{ ...trade, terms: own }], rest as Partial<BookInput>);
+    return priced({ ...book, trades: book.trades.map((one) => ({ ...one, volatility })) } as BookInput, {
+      greeks: "none",
+      accuracy: { relative: 1e-3 },
+    });
+  };
+  // The implied volatility to T of 0.1 + 0.2·t is √(∫σ²/T).
+  const implied = (t: number): number => Math.sqrt(((0.1 + 0.2 * t) ** 3 - 0.1 ** 3) / (0.6 * t));
+  const nodes = Array.from({ length: 12 }, (_, i) => (i + 1) / 4);
+  const termStructure = nodes.map((date) => ({ date, volatility: implied(date) }));
+  const [byDate] = await under({ termStructure }, { scenarios });
+  const [local] = await under({ local: "0.1 + 0.2 * t" });
+  expect(Math.abs(local.value - byDate.value)).toBeLessThan(local.errorEstimate + byDate.errorEstimate);
+  expect(local.errorEstimate + byDate.errorEstimate).toBeLessThan(0.3);
+  // A year later the volatility is 0.3 + 0.2·t.
+  const [own] = await under({ local: "0.3 + 0.2 * t" }, { terms: { ...terms, maturity: 2 } });
+  const { scenarios: values, scenarioErrorEstimates: errors } = byDate;
+  expect(Math.abs(values![1][0][0][0]! - own.value)).toBeLessThan(errors![1][0][0]! + own.errorEstimate);
+});
+
+test("theta is the change with time, also where default leaves the shares", async () => {
+  const trade: Trade = {
+    terms: { maturity: 4, coupon: 0, conversion: "american" },
+    spot: 130,
+    dividendYield: 0.01,
+    credit: { hazard: 0.05, recovery: 0.4, jump: 0.3 },
+  };
+  const step = 0.02;
+  const scenarios = { time: [0, step], spot: [0], volatility: [0], rate: [0] };
+  const [{ theta, scenarios: ladder, value }] = await priced(bookOf([trade], { scenarios }), {
+    greeks: "grid",
+    accuracy: { relative: 1e-6 },
+  });
+  expect(theta!).toBeCloseTo((ladder![1][0][0][0]! - value) / step, 1);
+});
+
+test("values are within the bounds that no decision breaks", async () => {
+  const trades = randomTrades(12).flatMap(({ terms, ...market }) =>
+    (["american", "european"] as const).map((conversion): Trade => ({ ...market, terms: { ...terms, conversion } })),
+  );
+  const results = await priced(bookOf(trades), { method: "fdm", greeks: "none", accuracy: { relative: 1e-4 } });
+  results.forEach(({ value, bondFloor, parity }, i) => {
+    expect(value).toBeGreaterThanOrEqual(bondFloor! - 1e-9);
+    const isNow = i % 2 === 0;
+    if (isNow) expect(value).toBeGreaterThanOrEqual(parity! - 1e-9);
+    if (isNow) expect(value).toBeGreaterThanOrEqual(results[i + 1].value - results[i + 1].errorEstimate);
+  });
+});
+
+test("an error above what was asked for is said, and so is a limit of time", async () => {
+  const book = bookOf([{ terms: { calls: [{ from: 1, to: 5, price: 110, trigger: 120 }] }, credit: { spread: 0.02 } }]);
+  const asked = { greeks: "none", accuracy: { relative: 1e-8 }, timePerTrade: 1e-9 } as const;
+  const [{ warnings, errorEstimate }] = await priced(book, asked);
+  expect(errorEstimate).toBeGreaterThan(1e-6);
+  expect(warnings).toContain("the accuracy that was asked for is not reached: errorEstimate is larger");
+  expect(warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
+});
+
 test.each([
   [{ calls: [{ from: 1, to: 6, price: 100 }] }, "trades[0].convertible.calls[0].to"],
   [

@@ -160,6 +160,43 @@ describe("a value that is outside", () => {
     expect(results.errorOf(0)).toBeUndefined();
     expect(results.errorEstimate[0]).toBeCloseTo(1.5e-3, 8);
   });
+
+  it("of a scenario is left out with a warning, or let out near the bound; the others stay", () => {
+    const cases = new ScenarioCases({ time: [0], spot: [-0.1, 0, 0.1], volatility: [0], rate: [0] });
+    const columns = new TradeColumns([{ ok: true, trade: put }], cases);
+    columns.add(0, put, 7);
+    const results = new ResultColumns(1, cases);
+    const settings = {
+      method: "auto",
+      greeks: "none",
+      sensitivityErrorEstimates: false,
+      accuracy: undefined,
+      timePerTrade: undefined,
+      strict: false,
+      seed: 1,
+    } as const;
+    const batch = { columns, problems: new RowProblems(columns), settings, budget: new TimeBudget(undefined) };
+    const settled = (values: readonly number[]): readonly number[] => {
+      results.reset(0);
+      results.value[0] = 8;
+      results.scenarioValues.set(values);
+      results.scenarioErrors[0] = 1e-3;
+      results.priced(0, "fdm");
+      const guard = new Guard({ ...batch, precision: "f64" }, undefined);
+      guard.look([0], results);
+      guard.settle(results);
+      return [...results.scenarioValues];
+    };
+    expect(settled([14, 8, 5])).toEqual([14, 8, 5]);
+    expect(results.warnings[0] & WARNING.scenarioOutside).toBe(0);
+    expect(settled([14, 8, 101])).toEqual([14, 8, NaN]);
+    expect(results.warnings[0] & WARNING.scenarioOutside).not.toBe(0);
+    expect(results.errorOf(0)).toBeUndefined();
+    // Of the spot 90 the put pays 10 at once.
+    const bound = boundsOf(termsOf(put, 0, { volatility: 0, rate: 0 })!)([90]).low;
+    expect(settled([bound - 1.5e-3, 8, 5])[0]).toBeCloseTo(bound, 2);
+    expect(results.scenarioErrors[0]).toBeCloseTo(1.5e-3, 8);
+  });
 });
 
 describe("results say", () => {

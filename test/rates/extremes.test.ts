@@ -187,3 +187,98 @@ test("the option-adjusted spread of rights is found up to where the model has a 
   expect(last.optionAdjustedSpread).toBeUndefined();
   expect(last.warnings.join()).toContain("no option-adjusted spread");
 });
+
+test("a put above a call at one time ends the bond, by every method", async () => {
+  const [date, put] = [2, 101];
+  const terms = { ...bond, calls: [{ date, price: 100 }], puts: [{ date, price: put }] };
+  const rates = { E: { hullWhite: { meanReversion: 0.1, volatility: 0.015, curve: 0.03 } } };
+  const trade = [{ currency: "E", bond: terms }];
+  const coupons = [0.5, 1, 1.5, 2].reduce((sum, t) => sum + 1.75 * Math.exp(-0.03 * t), 0);
+  for (const method of ["convolution", "fdm"] as const) {
+    const [{ value, errorEstimate }] = await priced(rates, trade, { greeks: "none", method });
+    expect(Math.abs(value - (coupons + put * Math.exp(-0.03 * date))), method).toBeLessThan(errorEstimate);
+  }
+});
+
+test("vega without volatility is a difference upwards", async () => {
+  const at = (volatility: number) => ({ E: { hullWhite: { meanReversion: 0.1, volatility, curve: 0.03 } } });
+  // At the money: the value rises in proportion to the volatility.
+  const bondOf = { maturity: 3, coupon: 0, notional: 100 };
+  const strike = 100 * Math.exp(-0.03 * 2);
+  const trade = [{ currency: "E", payoff: "call", strike, exercise: [0.5, 1], on: { bond: bondOf } }];
+  const [{ vega, value }] = await priced(at(0), trade, { greeks: "all", method: "convolution" });
+  const [moved] = await priced(at(1e-3), trade);
+  expect(vega!).toBeGreaterThan(1);
+  expect(vega! / ((moved.value - value) / 1e-3)).toBeCloseTo(1, 1);
+});
+
+describe("values stay within their bounds", () => {
+  const random = new Random(13);
+  const pick = <T>(list: readonly T[]): T =>
+    list[Math.min(Math.floor(random.uniform(0, list.length)), list.length - 1)];
+  const models = [
+    () => ({
+      hullWhite: { meanReversion: random.uniform(0, 1), volatility: 10 ** random.uniform(-3, 0), curve: 0.03 },
+    }),
+    () => ({ cir: { r0: 0.03, kappa: random.uniform(0.1, 1), theta: 0.04, sigma: 10 ** random.uniform(-1.3, -0.3) } }),
+    () => ({
+      blackKarasinski: { meanReversion: random.uniform(0, 1), volatility: 10 ** random.uniform(-2, 0), curve: 0.04 },
+    }),
+    () => ({
+      g2: { a: 0.4, sigma: 10 ** random.uniform(-3, -1), b: 0.1, eta: 0.02, rho: pick([-1, 0.2, 1]), curve: -0.01 },
+    }),
+  ];
+
+  test.each(models.flatMap((model) => [model(), model()]))("%j", async (model) => {
+    const terms = { maturity: 4, coupon: random.uniform(0, 0.08), frequency: 1, notional: 100 };
+    const [first, second] = [random.uniform(0.2, 1.5), random.uniform(1.6, 3)];
+    const calls = [first, second].map((date) => ({ date, price: random.uniform(90, 108) }));
+    const puts = [{ date: second, price: random.uniform(85, 104) }];
+    const leg = { start: 1, end: 4, frequency: 1, notional: 100 };
+    const option = { payoff: pick(["call", "put"]), strike: random.uniform(80, 110), on: { bond: terms } };
+    const trades = [
+      { bond: terms },
+      { bond: { ...terms, calls } },
+      { bond: { ...terms, calls: calls.slice(0, 1) } },
+      { bond: { ...terms, puts } },
+      { bond: { ...terms, puts, calls } },
+      { ...option, expiry: first },
+      { ...option, expiry: second, exercise: [first, second] },
+      { swaption: pick(["payer", "receiver"]), strike: random.uniform(0, 0.08), exercise: [0.5, 1, 2], swap: leg },
+    ].map((trade) => ({ currency: "E", ...trade }));
+    const results = await priced({ E: model }, trades);
+    const [straight, all, one, puttable, both, european, bermudan, swap2] = results;
+    const above = (more: PricedTrade, less: PricedTrade): void =>
+      expect(more.value - less.value).toBeGreaterThan(-1.1 * (more.errorEstimate + less.errorEstimate) - 1e-9);
+    above(straight, one);
+    above(one, all);
+    above(puttable, straight);
+    above(puttable, both);
+    above(both, all);
+    above(bermudan, european);
+    expect(straight.value - all.value).toBeGreaterThanOrEqual(-1e-9);
+    expect(puttable.value - straight.value).toBeGreaterThanOrEqual(-1e-9);
+    expect(Math.min(european.value, bermudan.value, swap2.value)).toBeGreaterThanOrEqual(0);
+  });
+});
+
+test("an error that is larger than what was asked for is said", async () => {
+  const rates = { E: { hullWhite: { meanReversion: 0.05, volatility: 0.01, curve: 0.03 } } };
+  const calls = [1, 2].map((from) => ({ from, to: from + 1, price: 103 - from, notice: "30D" }));
+  const trades = [{ ...bond, calls }, bond].map((own) => ({ currency: "E", bond: own }));
+  const text = "the accuracy that was asked for is not reached: errorEstimate is larger";
+  const [rough, exact] = await priced(rates, trades, { greeks: "none", accuracy: { relative: 1e-8 } });
+  expect(rough.errorEstimate).toBeGreaterThan(1e-6);
+  expect(rough.warnings).toContain(text);
+  expect(exact.warnings).not.toContain(text);
+});
+
+test("a limit of time ends refinement, and is said", async () => {
+  const rates = { E: { blackKarasinski: { meanReversion: 0.1, volatility: 0.5, curve: 0.04 } } };
+  const trades = [{ currency: "E", bond: { ...bond, calls: [{ date: 2, price: 99 }] } }];
+  const asked = { greeks: "none", accuracy: { relative: 1e-8 } } as const;
+  const [whole] = await priced(rates, trades, asked);
+  const [short] = await priced(rates, trades, { ...asked, timePerTrade: 1e-9 });
+  expect(short.errorEstimate).toBeGreaterThan(whole.errorEstimate);
+  expect(short.warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
+});

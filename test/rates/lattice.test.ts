@@ -76,9 +76,26 @@ test.each(["cpu", "cuda"])("lattices, bonds, options and callable bonds on %s", 
   expect(references).toHaveLength(2);
 });
 
-test("yields that no lattice meets have no value", async () => {
-  const trade: ShortRateTrade = { kind: "bond", flows: [[2, 100]], dates: [] };
-  const yields = [[0.1, 0.2] as const, [0.01, 0.2] as const];
+test.each([
+  [
+    "would have rates below 0",
+    [
+      [0.1, 0.2],
+      [0.01, 0.2],
+    ],
+  ],
+  [
+    "are met by no rates, though all would be above 0",
+    [
+      [0.0194, 0.187],
+      [0.1146, 0.439],
+      [0.0897, 0.214],
+      [0.0547, 0.111],
+      [0.1489, 0.57],
+    ],
+  ],
+] as const)("yields that %s have no value", async (_name, yields) => {
+  const trade: ShortRateTrade = { kind: "bond", flows: [[yields.length, 100]], dates: [] };
   const { values } = await new LatticeEngine(device).values([{ trade, yields }]);
   expect(values[0]).toBeNaN();
 });

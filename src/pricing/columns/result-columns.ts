@@ -22,6 +22,7 @@ export const RESULT_METHODS = [
   "convolution",
   "lattice",
   "closed-form",
+  "implied-volatility",
 ] as const;
 
 /** The sensitivities of a trade to each underlying and to pairs of underlyings, or the error estimates of these. */

@@ -6,16 +6,21 @@ import {
   type ConvertibleRow,
   errorOfMoves,
   hasClosedForm,
+  type Refinement,
   solveConvertibles,
   TRUNCATED,
 } from "../../convertible/index.ts";
-import { SpecError } from "../../errors.ts";
+import { NumericsError, SpecError } from "../../errors.ts";
 import { later } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
+import { outsideText, withinBounds } from "../guard/range.ts";
+import { ACCURACY_MISSED, OUT_OF_TIME, SCENARIO_OUTSIDE } from "../guard/warnings.ts";
 import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
+import type { TimeBudget } from "../time-budget.ts";
+import { boundsOf } from "./bounds.ts";
 import { cpuBeside } from "./on-cpu.ts";
 import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
@@ -27,6 +32,7 @@ export interface ConvertibleSetting {
   readonly cases: ScenarioCases;
   readonly engine: Engine;
   readonly sessionOf: SessionOf;
+  readonly budget: TimeBudget;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -43,6 +49,7 @@ const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
 
 /** A row of a trade: its bond and market under a case or a bump, at spots. */
 interface Row extends ConvertibleRow {
+  readonly place: number;
   readonly isClosed: boolean;
 }
 
@@ -96,10 +103,16 @@ export async function priceConvertibles(
 
 type Points = ReadonlyMap<Row, readonly ConvertiblePoint[]>;
 
-async function solve(rows: readonly Row[], { sessionOf, signal }: ConvertibleSetting): Promise<Points> {
+async function solve(rows: readonly Row[], { sessionOf, budget, signal }: ConvertibleSetting): Promise<Points> {
   const points = new Map<Row, readonly ConvertiblePoint[]>();
   const open = rows.filter((row) => !row.isClosed);
-  const solved = open.length === 0 ? [] : await solveConvertibles(await sessionOf(cpuBeside).device, open, signal);
+  const placesOf = (numbers: readonly number[]): number[] => [...new Set(numbers.map((i) => open[i].place))];
+  const refinement: Refinement = {
+    spend: (numbers, work) => budget.spend(placesOf(numbers), work),
+    allows: (i, times) => budget.allowsTimes(open[i].place, times),
+  };
+  const solved =
+    open.length === 0 ? [] : await solveConvertibles(await sessionOf(cpuBeside).device, open, signal, refinement);
   open.forEach((row, i) => points.set(row, solved[i]));
   for (const row of rows)
     if (row.isClosed)
@@ -122,7 +135,7 @@ function jobOf(trade: ConvertibleTrade, place: number, setting: ConvertibleSetti
     const isClosed = method !== "fdm" && hasClosedForm(contract, market);
     if (!isClosed && method === "closed-form")
       throw new SpecError('method: closed-form does not price this bond, which may end early; expected auto or "fdm"');
-    return { contract, market, spots, accuracy, isClosed };
+    return { place, contract, market, spots, accuracy, isClosed };
   };
   const moves = cases.scenarios?.spot ?? [];
   const moved = moves.map((move) => underlying.spot * (1 + moveOf(move, underlying.name)));
@@ -160,9 +173,15 @@ function resultOf({ trade, cases: rows, bumps }: Job, points: Points, setting: C
   const { underlying, convertible } = trade;
   const [today] = rows;
   if (today === undefined) throw new SpecError("no value");
-  const first = bounded(convertible, underlying.spot, points.get(today)![0]);
-  if (!Number.isFinite(first.value))
-    throw new SpecError(`value: ${first.value}; its terms are beyond what finite differences can represent`);
+  const method = today.isClosed ? "closed-form" : "fdm";
+  const raw = bounded(convertible, underlying.spot, points.get(today)![0]);
+  if (!Number.isFinite(raw.value))
+    throw new SpecError(`value: ${raw.value}; its terms are beyond what finite differences can represent`);
+  const first = guarded(today, underlying.spot, raw);
+  if (first === undefined) {
+    const bounds = boundsOf(convertible, today.market, underlying.spot);
+    throw new NumericsError(`value: ${outsideText(method, raw.value, bounds)}; ask for another accuracy`);
+  }
   const theta = today.isClosed ? closedTheta(today, first) : thetaAt(convertible, today.market, underlying.spot, first);
   const slope = (name: Bump): Estimated => {
     if (bumps.length === 0) return UNKNOWN;
@@ -180,27 +199,47 @@ function resultOf({ trade, cases: rows, bumps }: Job, points: Points, setting: C
     rho: slope("rate"),
     credit: slope("credit"),
   };
-  const method = today.isClosed ? "closed-form" : "fdm";
-  const priced = convertibleResult({ trade, market: today.market, figures, method, settings, engine });
+  const warnings = warningsOf(today, first, setting);
+  const priced = convertibleResult({ trade, market: today.market, figures, method, warnings, settings, engine });
   const { scenarios } = cases;
   if (scenarios === undefined) return priced;
   const values = new Float64Array(cases.count * cases.spots);
   const errors = new Float64Array(cases.count);
+  let isOutside = false;
   rows.forEach((row, k) => {
     if (row === undefined) return;
     const found = points.get(row)!.slice(k === 0 ? 1 : 0);
     found.slice(0, cases.spots).forEach((point, i) => {
       const spot = row.spots[k === 0 ? i + 1 : i];
-      const at = bounded(row.contract, spot, point);
-      values[k * cases.spots + i] = at.value;
-      errors[k] = Math.max(errors[k], at.errorEstimate);
+      const own = bounded(row.contract, spot, point);
+      const at = guarded(row, spot, own);
+      isOutside ||= at === undefined;
+      values[k * cases.spots + i] = at?.value ?? Number.NaN;
+      errors[k] = Math.max(errors[k], (at ?? own).errorEstimate);
     });
   });
   return {
     ...priced,
+    ...(isOutside ? { warnings: [...priced.warnings, SCENARIO_OUTSIDE] } : {}),
     scenarios: cases.ladder(scenarios, values, 0),
     scenarioErrorEstimates: cases.estimates(scenarios, errors, 0),
   };
+}
+
+/** The point within its bounds (`boundsOf`); undefined where it is further outside than its estimate allows. */
+function guarded({ contract, market }: Row, spot: number, point: ConvertiblePoint): ConvertiblePoint | undefined {
+  const found = withinBounds(point, boundsOf(contract, market, spot), TRUNCATED * (contract.notional + spot));
+  return found && { ...point, ...found };
+}
+
+/** What a result says of its error: that it is larger than asked for, and whether more time would have helped. */
+function warningsOf(
+  { place, accuracy, isClosed }: Row,
+  { errorEstimate }: ConvertiblePoint,
+  setting: ConvertibleSetting,
+) {
+  if (isClosed || errorEstimate <= accuracy * (1 + 1e-9)) return [];
+  return setting.budget.allowsTimes(place, 1) ? [ACCURACY_MISSED] : [OUT_OF_TIME, ACCURACY_MISSED];
 }
 
 /** The years that a closed form is moved by for its theta. */

@@ -28,12 +28,13 @@ interface Priced {
   readonly market: ConvertibleMarket;
   readonly figures: ConvertibleNumbers;
   readonly method: "closed-form" | "fdm";
+  readonly warnings: readonly string[];
   readonly settings: Settings;
   readonly engine: Engine;
 }
 
 /** Returns the result of a convertible as users see it, without its scenarios. */
-export function convertibleResult({ trade, market, figures, method, settings, engine }: Priced): PricedTrade {
+export function convertibleResult({ trade, market, figures, method, warnings, settings, engine }: Priced): PricedTrade {
   const { convertible, underlying, credit } = trade;
   const { value, errorEstimate, errors, theta, vega, rho, credit: creditMoved } = figures;
   const accrued = accruedInterest(convertible.coupons, 0, true);
@@ -73,6 +74,7 @@ export function convertibleResult({ trade, market, figures, method, settings, en
       ...fitDoubts(trade),
       ...expiryWarnings(trade.expiry, "rates"),
       ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
+      ...warnings,
       ...engine.warnings,
     ],
     clean: value - accrued,

@@ -7,7 +7,7 @@ import type { Batch } from "../methods/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { boundsOf } from "./bounds.ts";
 import type { EuropeanTwins } from "./european-twins.ts";
-import { distance, type Range } from "./range.ts";
+import { distance, isNear, outsideText, type Range } from "./range.ts";
 
 /** A value that is outside the bounds of its payoff. */
 interface Outside {
@@ -23,11 +23,7 @@ interface Outside {
   readonly allowed: number;
 }
 
-/**
- * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound:
- * one that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
- */
-const WITHIN = 2;
+/** Monte Carlo's estimate is an interval of 95 %: so many of them count as the estimate of another method. */
 const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];
@@ -75,14 +71,14 @@ export class Guard {
 
   #settleOne(trade: number, { scenario, value, range, distance: far, allowed }: Outside, results: ResultColumns): void {
     if (!Number.isFinite(value)) return; // said of the trade, and null of a scenario
-    const isNear = far <= WITHIN * allowed;
+    const isLetOut = isNear(far, allowed);
     const { spots } = this.#batch.columns.cases;
     if (scenario === undefined) {
-      if (isNear) {
+      if (isLetOut) {
         results.value[trade] = allowedOf(value, range);
         results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
       } else results.fail(trade, this.#error(trade, value, range, results));
-    } else if (isNear) {
+    } else if (isLetOut) {
       const of = Math.floor(scenario / spots);
       results.scenarioValues[scenario] = allowedOf(value, range);
       results.scenarioErrors[of] = Math.max(results.scenarioErrors[of], far);
@@ -92,11 +88,9 @@ export class Guard {
     }
   }
 
-  #error(trade: number, value: number, { low, high }: Range, results: ResultColumns): NumericsError {
-    const bound =
-      value < low ? `less than ${low}, which it is worth at least` : `more than ${high}, which it is worth at most`;
+  #error(trade: number, value: number, range: Range, results: ResultColumns): NumericsError {
     return new NumericsError(
-      `trades[${this.#batch.columns.place[trade]}]: method "${results.methodOf(trade)}" gives ${value}, ${bound}, and so does ` +
+      `trades[${this.#batch.columns.place[trade]}]: ${outsideText(results.methodOf(trade), value, range)}, and so does ` +
         "a finer resolution; name another method, or ask for another accuracy",
     );
   }

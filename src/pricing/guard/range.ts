@@ -4,10 +4,59 @@ export interface Range {
   readonly high: number;
 }
 
+/** The bounds that a trade states for its value, with the reasons in words that complete "the worth of …". */
+export interface Bounds extends Range {
+  readonly lowIs: string;
+  readonly highIs: string;
+}
+
+/** A value with its error estimate. */
+export interface Estimated {
+  readonly value: number;
+  readonly errorEstimate: number;
+}
+
 /** The range that contains all numbers. */
 export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
 /** Returns the distance of a value from a range: 0 inside; NaN if the value is NaN. */
 export function distance({ low, high }: Range, value: number): number {
   return value < low ? low - value : value > high ? value - high : value - value;
+}
+
+/**
+ * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound:
+ * one that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
+ */
+const WITHIN = 2;
+
+/** Tells whether a value may be let out that is so far outside, given the distance that its estimate allows. */
+export const isNear = (far: number, allowed: number): boolean => far <= WITHIN * allowed;
+
+/**
+ * Returns a value moved to its bounds, with an estimate that contains the move; undefined where the value is no number,
+ * or further outside than its estimate and rounding allow.
+ */
+export function withinBounds(
+  { value, errorEstimate }: Estimated,
+  range: Range,
+  rounding: number,
+): Estimated | undefined {
+  const far = distance(range, value);
+  if (far === 0) return { value, errorEstimate };
+  if (!isNear(far, errorEstimate + rounding)) return undefined;
+  return {
+    value: Math.min(Math.max(value, range.low), range.high),
+    errorEstimate: Math.max(errorEstimate, far),
+  };
+}
+
+/** Returns the words for a value outside its bounds. */
+export function outsideText(method: string, value: number, { low, high, ...reasons }: Range & Partial<Bounds>): string {
+  const isLow = value < low;
+  const [bound, than] = isLow ? [low, "less"] : [high, "more"];
+  const why = isLow ? reasons.lowIs : reasons.highIs;
+  const reason = why === undefined ? "" : ` (${why})`;
+  const most = isLow ? "least" : "most";
+  return `method "${method}" gives ${value}, ${than} than ${bound}, which it is worth at ${most}${reason}`;
 }

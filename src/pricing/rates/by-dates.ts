@@ -1,5 +1,6 @@
 /** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
 import { SpecError } from "../../errors.ts";
+import { OUT_OF_TIME } from "../guard/warnings.ts";
 import type { ShortRateTrade } from "../../rates/index.ts";
 import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
@@ -56,6 +57,14 @@ export const PER_YEAR = [6, 12, 24] as const;
 const MARGIN = 3;
 /** The error to aim at, relative to the largest payment, where none is asked for. */
 const AIM = 1e-7;
+/** The work of the finer resolution, in units of all before: its values alone take some four times those before. */
+const FINER = 4;
+
+/** Runs work for rows, and charges their trades with its time. */
+function spent<T>(rows: readonly RatesRow[], work: () => Promise<T>): Promise<T> {
+  const places = [...new Set(rows.map(({ time }) => time.place))];
+  return rows.length === 0 ? work() : rows[0].time.budget.spend(places, work);
+}
 
 /** The evaluations of a row, and the weights by which its results follow. */
 interface Plan {
@@ -81,20 +90,28 @@ export class DatedSession<M, F> implements RatesSession {
     const [first, finer] = [new Evaluations<M, F>(), new Evaluations<M, F>()];
     const markets = new Markets((market) => this.#rules.marketOf(market));
     const plans = rows.map((row) => tried(() => this.#planOf(row, first, markets)));
-    await first.run(this.#engine, signal);
+    await spent(rows, () => first.run(this.#engine, signal));
     const outcomes = plans.map((plan) => (plan instanceof Error ? plan : valueOf(plan, first)));
     const { finer: resolution } = this.#rules;
     if (resolution === undefined) return outcomes;
+    const late = new Set<number>();
     const again = plans.map((plan, i): Plan | undefined => {
       const outcome = outcomes[i];
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
       const { claim, hasWindows } = datedTrade(plan.row.trade, 1);
       if (hasWindows) return undefined;
+      const { budget, place } = plan.row.time;
+      if (!budget.allowsTimes(place, FINER)) {
+        late.add(i);
+        return undefined;
+      }
       return { ...plan, ...compared(claim, markets.of(plan.row.market), resolution, finer) };
     });
-    await finer.run(this.#engine, signal);
+    const refined = rows.filter((_, i) => again[i] !== undefined);
+    if (refined.length > 0) await spent(refined, () => finer.run(this.#engine, signal));
     return outcomes.map((outcome, i) => {
       const plan = again[i];
+      if (late.has(i) && !(outcome instanceof Error)) return { ...outcome, warnings: [OUT_OF_TIME] };
       return plan === undefined || outcome instanceof Error ? outcome : { ...outcome, ...numbersOf(plan, finer) };
     });
   }

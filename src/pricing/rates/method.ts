@@ -3,6 +3,7 @@ import type { RatesTrade } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
+import type { TimeBudget } from "../time-budget.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** A trade to be valued at a date, with the rates of that date as a scenario shifts them. */
@@ -14,6 +15,8 @@ export interface RatesRow {
   readonly greeks: "all" | "grid" | "none";
   /** The target error, relative to the largest cash flow; undefined for the method's default. */
   readonly accuracy: number | undefined;
+  /** The time of the batch's trades, and the index of this one. */
+  readonly time: { readonly budget: TimeBudget; readonly place: number };
 }
 
 /**

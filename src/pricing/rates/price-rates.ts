@@ -1,11 +1,14 @@
 import { failedResult, labelsOf, type ParsedTrade, type RatesTrade, type TradeResult } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { NumericsError, SpecError } from "../../errors.ts";
 import type { RatesModel } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
+import { type Bounds, outsideText, withinBounds } from "../guard/range.ts";
+import { SCENARIO_OUTSIDE } from "../guard/warnings.ts";
 import { refuseDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
+import type { TimeBudget } from "../time-budget.ts";
 import { adjustedSpreads } from "./adjusted-spread.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
@@ -16,7 +19,8 @@ import { laterRatesTrade } from "./later.ts";
 import { planeRates } from "./plane.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
-import { ratesResult } from "./result.ts";
+import { largestPayment, ratesResult } from "./result.ts";
+import { narrowedBounds } from "./single-dates.ts";
 
 /** The methods of trades on rates, the cheapest first. */
 const METHODS: readonly RatesMethod[] = [
@@ -28,12 +32,16 @@ const METHODS: readonly RatesMethod[] = [
   finiteRates,
 ];
 
+/** The methods of options on single dates, which bound those on several. */
+const SINGLE_DATES: readonly RatesMethod[] = [closedFormRates, cirRates];
+
 /** The settings and the device with which the trades on rates of a batch are priced. */
 export interface RatesSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
   readonly engine: Engine;
   readonly sessionOf: SessionOf;
+  readonly budget: TimeBudget;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -71,7 +79,7 @@ export async function priceRates(
       refuseDoubts(trade, setting.settings);
       const method = methodOf(trade, setting.settings);
       const own = jobs.get(method) ?? [];
-      own.push({ place, trade, method, rows: rowsOf(trade, markets, setting) });
+      own.push({ place, trade, method, rows: rowsOf(trade, place, markets, setting) });
       jobs.set(method, own);
     } catch (error) {
       fail(trade, place, error);
@@ -81,9 +89,11 @@ export async function priceRates(
     const rows = own.flatMap((job) => job.rows.filter((row) => row !== undefined));
     const session = setting.sessionOf(method);
     const outcomes = await session.price(rows, setting.signal);
+    const bounds = await narrowedBounds(rows, SINGLE_DATES, setting.sessionOf, setting.signal);
+    const guarded = outcomes.map((outcome, i) => guardedOf(rows[i], outcome, bounds[i], method));
     let next = 0;
     const spreads = new Map<Job, number>();
-    const values = own.map((job) => job.rows.map((row) => (row === undefined ? undefined : outcomes[next++])));
+    const values = own.map((job) => job.rows.map((row) => (row === undefined ? undefined : guarded[next++])));
     const quoted = own.flatMap((job, i) => {
       const [row, outcome] = [job.rows[0], values[i][0]];
       if (!hasAdjustedSpread(job.trade) || row === undefined) return [];
@@ -100,6 +110,19 @@ export async function priceRates(
     }
   }
   return results;
+}
+
+/** Rounding of values and of their bounds, relative to the largest payment. */
+const ROUNDING = 1e-9;
+
+/** The outcome within its bounds, or the error of one that is further outside than its estimate allows. */
+function guardedOf(row: RatesRow, outcome: RatesOutcome, bounds: Bounds, { name }: RatesMethod): RatesOutcome {
+  if (outcome instanceof Error || !Number.isFinite(outcome.value)) return outcome;
+  const found = withinBounds(outcome, bounds, ROUNDING * (largestPayment(row.trade) + Math.abs(outcome.value)));
+  if (found !== undefined) return { ...outcome, ...found };
+  return new NumericsError(
+    `value: ${outsideText(name, outcome.value, bounds)}; name another method, or ask for another accuracy`,
+  );
 }
 
 /** Tells whether a trade is a bond with rights and a market price. */
@@ -132,10 +155,16 @@ class Markets {
   }
 }
 
-function rowsOf(trade: RatesTrade, markets: Markets, { cases, settings }: RatesSetting): (RatesRow | undefined)[] {
+function rowsOf(
+  trade: RatesTrade,
+  place: number,
+  markets: Markets,
+  { cases, settings, budget }: RatesSetting,
+): (RatesRow | undefined)[] {
   const today = markets.of(trade.rates);
   const { accuracy } = settings;
-  const first: RatesRow = { trade, market: today, greeks: settings.greeks, accuracy };
+  const time = { place, budget };
+  const first: RatesRow = { trade, market: today, greeks: settings.greeks, accuracy, time };
   if (cases.scenarios === undefined) return [first];
   return cases.cases.map(({ date, shift }, i) => {
     if (i === 0) return first;
@@ -148,7 +177,7 @@ function rowsOf(trade: RatesTrade, markets: Markets, { cases, settings }: RatesS
       volatility,
       ...(rate === 0 ? {} : { shift: (t) => rate * t }),
     });
-    return { trade: later, market, greeks: "none", accuracy };
+    return { trade: later, market, greeks: "none", accuracy, time };
   });
 }
 
@@ -169,8 +198,10 @@ function resultOf(
   const numbers = outcomes.map((outcome, i) => numbersOf(rows[i], outcome));
   const column = Float64Array.from(numbers.flatMap(({ value }) => Array<number>(cases.spots).fill(value)));
   const errors = Float64Array.from(numbers.map(({ errorEstimate }) => errorEstimate));
+  const isOutside = outcomes.some((outcome) => outcome instanceof NumericsError);
   return {
     ...priced,
+    ...(isOutside ? { warnings: [...priced.warnings, SCENARIO_OUTSIDE] } : {}),
     scenarios: cases.ladder(scenarios, column, 0),
     scenarioErrorEstimates: cases.estimates(scenarios, errors, 0),
   };

@@ -1,12 +1,23 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
+import { roundingError } from "../../fdm/index.ts";
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
 import { expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
+import { ACCURACY_MISSED } from "../guard/warnings.ts";
 import { KEY_TIMES } from "./key-rates.ts";
 import type { RatesMethod, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
+
+/** The error of a value to aim at where nothing is said, relative to the largest payment. */
+const ACCURACY = 1e-5;
+
+/** Returns the largest payment of a trade, to which accuracies and rounding errors are relative. */
+export function largestPayment({ product }: RatesTrade): number {
+  if (!("bond" in product)) return product.notional;
+  return product.bond.flows.reduce((largest, [, amount]) => Math.max(largest, Math.abs(amount)), 0);
+}
 
 interface Priced {
   readonly trade: RatesTrade;
@@ -26,6 +37,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
   const all = settings.greeks === "all";
   const { value, theta, vega, rho, errorEstimate, keyRates, parameters, warnings = [] } = found;
   const spread = solved ?? spreadWithoutRights(trade);
+  const asked = (settings.accuracy ?? ACCURACY) * largestPayment(trade) * (1 + 1e-9);
   return {
     id: trade.id,
     ...labelsOf(trade),
@@ -43,6 +55,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     warnings: [
       ...expiryWarnings(trade.expiry, "rates"),
       ...warnings,
+      ...(errorEstimate > asked + roundingOf(settings, engine, value) ? [ACCURACY_MISSED] : []),
       ...fitDoubts(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
@@ -53,6 +66,10 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     ...(all && parameters !== undefined ? { parameters } : {}),
   };
 }
+
+/** Where nothing is asked for, f32 does what it can. */
+const roundingOf = ({ accuracy }: Settings, { precision }: Engine, value: number): number =>
+  accuracy === undefined ? roundingError(precision, value, value) : 0;
 
 const NO_SPREAD =
   "no parallel move of the rates, up to 100 % and as far as the model has a value, gives the bond its market price: no " +

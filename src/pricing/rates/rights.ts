@@ -138,7 +138,6 @@ function best(
   bond: Bond,
   of: (a: number, b: number) => number,
 ): Settled | undefined {
-  const { flows } = bond;
   const own = rights.filter(isAt(time));
   if (own.length === 0) return undefined;
   const [{ notice }] = own;
@@ -147,7 +146,20 @@ function best(
       "calls, puts: rights of the same side that are exercised at one time with different periods of notice; " +
         "give each window of calls, or of puts, the same notice, or end one before the next begins",
     );
-  const settlement = notice === 0 ? time : atFlow(time + notice, flows);
+  return settledAt({ notice, price: own.map(({ price }) => price).reduce(of) }, time, bond);
+}
+
+/**
+ * Returns the price of a right that is exercised at a time, and when it is settled; undefined where that is with the
+ * bond's last payment or later.
+ */
+export function settledAt(
+  { notice, price }: Pick<RedemptionRight, "notice" | "price">,
+  time: number,
+  bond: Bond,
+): Settled | undefined {
+  const { flows } = bond;
+  const settlement = atFlow(time + notice, flows);
   if (settlement > flows[flows.length - 1][0] - INSTANT) return undefined;
-  return { settlement, price: own.map(({ price }) => price).reduce(of) + accruedAt(bond, settlement) };
+  return { settlement, price: price + accruedAt(bond, settlement) };
 }

@@ -7,6 +7,9 @@ import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns
 import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { payoffProfile } from "../../trade-problem.ts";
+import { fdm } from "../fdm/fdm.ts";
+import { smileOf } from "./smile.ts";
+import { smileCost, SmilePlan } from "./smile-plan.ts";
 import { BLACK_SCHOLES, type Formula, HESTON, keptByDividends } from "./formulas.ts";
 
 /** Rounding errors of a value, relative to spot and value. */
@@ -18,7 +21,7 @@ const COST = { "black-scholes": 0.1, heston: 20 } as const;
 /**
  * The method of closed forms: European calls, puts and digitals under deterministic rates, with a yield and
  * proportional dividends, by Black and Scholes' formula under a deterministic volatility, and by a Fourier integral in
- * Heston's model.
+ * Heston's model; and every European payoff on a fitted smile, by its implied volatilities (`SmilePlan`).
  *
  * Error: rounding. Cost: one launch a formula and batch. Source: Black & Scholes (1973), Merton (1973), Heston (1993).
  * Verified: test/models, test/pricing/reference.test.ts, test/pricing/factors.test.ts.
@@ -30,7 +33,8 @@ export const closedForm = {
   open,
 } as const satisfies PricingMethod;
 
-function accepts({ columns, problems }: Batch, trade: number): Acceptance {
+function accepts(batch: Batch, trade: number): Acceptance {
+  const { columns, problems } = batch;
   const beyond = columns.beyondEquations(trade);
   if (beyond !== undefined) return beyond;
   const { payoff, exercise, expiry, settled, cases } = columns;
@@ -43,14 +47,16 @@ function accepts({ columns, problems }: Batch, trade: number): Acceptance {
     if (exercise[trade] === EXERCISE.bermudan) return "Bermudan exercise";
   }
   if (exercise[trade] === EXERCISE.american) return "American exercise";
-  if (payoff[trade] === PAYOFF.expression) return "a payoff given by a formula";
-  if (payoff[trade] === PAYOFF.digital && !(columns.cash[trade] > 0)) return "a digital payoff that is not above zero";
-  if (!isHeston && columns.unshiftedVolatility(first).kind !== "deterministic")
-    return "a volatility that depends on the spot";
+  const isDeterministic = columns.unshiftedVolatility(first).kind === "deterministic";
+  const smile = isHeston || isDeterministic ? undefined : smileOf(columns, trade);
+  if (typeof smile === "string") return smile;
+  if (smile === undefined && payoff[trade] === PAYOFF.expression) return "a payoff given by a formula";
+  if (smile === undefined && payoff[trade] === PAYOFF.digital && !(columns.cash[trade] > 0))
+    return "a digital payoff that is not above zero";
   if (expiry[first] === 0) return "no time left, it expires at once";
   for (const { time, cash, proportional } of columns.dividendsOf(first).discrete) {
     if (time > expiry[first]) continue;
-    if (cash > 0) return "cash dividends";
+    if (cash > 0 && smile === undefined) return "cash dividends";
     if (proportional >= 1) return "a dividend that takes all of the spot";
   }
   const hasDates = exercise[trade] === EXERCISE.bermudan;
@@ -61,6 +67,7 @@ function accepts({ columns, problems }: Batch, trade: number): Acceptance {
     if (problem.exerciseTimes !== undefined) return "Bermudan exercise";
     if (problem.barriers !== undefined || subtracted !== undefined) return "barriers";
   }
+  if (smile !== undefined) return smileCost(batch, trade);
   return COST[formulaOf(columns, trade).method] * cases.count * (1 + cases.spots);
 }
 
@@ -82,27 +89,49 @@ function open(device: Device, precision: Precision): MethodSession {
     // Awaited here: `using` frees the buffers when the function returns.
     return await device.read(output);
   };
-  return { plan: (batch, trades) => Promise.resolve(planOf(batch, trades, launch)), [Symbol.dispose]() {} };
+  let differences: MethodSession | undefined;
+  const openDifferences = (): MethodSession => (differences ??= fdm.open(device, precision));
+  return {
+    plan: (batch, trades, signal) => planOf(batch, trades, { launch, openDifferences, signal }),
+    [Symbol.dispose]: () => differences?.[Symbol.dispose](),
+  };
 }
 
-function planOf(batch: Batch, trades: readonly number[], launch: Launch): MethodPlan {
-  const plans = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
-    const own = trades.filter((trade) => formulaOf(batch.columns, trade) === formula);
+/** What plans compute with. */
+interface Planning {
+  readonly launch: Launch;
+  readonly openDifferences: () => MethodSession;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function planOf(
+  batch: Batch,
+  trades: readonly number[],
+  { launch, openDifferences, signal: until }: Planning,
+): Promise<MethodPlan> {
+  const { columns } = batch;
+  const isOnSmile = (trade: number): boolean => columns.unshiftedVolatility(columns.rowOf(trade)).kind === "surface";
+  const onSmile = trades.filter(isOnSmile);
+  const plans: MethodPlan[] = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
+    const own = trades.filter((trade) => !isOnSmile(trade) && formulaOf(columns, trade) === formula);
     return own.length === 0 ? [] : [new ClosedFormPlan(batch, own, formula, launch)];
   });
+  if (onSmile.length > 0) plans.push(await SmilePlan.of(batch, onSmile, openDifferences, until));
   return {
-    run: async () => {
-      for (const plan of plans) await plan.run();
+    run: async (signal) => {
+      for (const plan of plans) await plan.run(signal);
     },
     read: async (results, signal) => {
       for (const plan of plans) await plan.read(results, signal);
     },
-    [Symbol.dispose]() {},
+    [Symbol.dispose]: () => {
+      for (const plan of plans) plan[Symbol.dispose]();
+    },
   };
 }
 
 /** All trades of a formula in one launch: an item for every row and spot, those of one trade together. */
-class ClosedFormPlan {
+class ClosedFormPlan implements MethodPlan {
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
   readonly #formula: Formula;
@@ -141,6 +170,8 @@ class ClosedFormPlan {
       if (this.#columns.cases.scenarios !== undefined) this.#readScenarios(trade, item, results);
     });
   }
+
+  [Symbol.dispose](): void {}
 
   /** Everything in units of the spot, so that f32 has room in any currency. */
   #input(): Float64Array {

@@ -280,7 +280,9 @@ function answerOf(
   const { terms, level } = request;
   const target = targetOf(terms, accuracy);
   const isTrial = asked.some(({ name }) => name === STEPS.double);
-  const steps = isTrial ? { fineness, bias: stepBias(measures!) } : request.estimate?.steps;
+  const steps = isTrial
+    ? { fineness, bias: stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) }
+    : request.estimate?.steps;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
@@ -295,6 +297,9 @@ function answerOf(
     ...(measures === undefined || isTrial ? {} : { measures }),
   };
 }
+
+/** The factor on the error of steps where a volatility jumps: differences may cancel, and fall slowly. */
+const IRREGULAR = 4;
 
 /**
  * The error of steps, from paths with twice and four times as long ones. A scheme of order 1 has what lies between it

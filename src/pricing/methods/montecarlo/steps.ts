@@ -1,7 +1,7 @@
 /** The steps of paths whose scheme is not exact: where they end, and how many there are. */
 import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
-import { type Diffusion, volatilityAt } from "../../../fdm/index.ts";
+import { type Diffusion, jumpsBetween, volatilityAt } from "../../../fdm/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
 
 /** The steps of a path. */
@@ -87,15 +87,32 @@ function clockOf(terms: Terms): (t: number) => number {
 /** The times in a life at which a volatility bends or jumps in time. */
 const knotsOf = ({ assets, expiry }: Terms): readonly number[] =>
   assets
-    .flatMap(({ volatility }) =>
-      volatility.kind === "surface"
-        ? volatility.surface.times
-        : volatility.kind === "deterministic"
-          ? volatility.sigma.times
-          : [],
-    )
+    .flatMap((asset) => [...jumpsInTime(asset, expiry), ...nodesOf(asset)])
     .filter((t, i, all) => t > 0 && t < expiry && all.indexOf(t) === i)
     .toSorted((a, b) => a - b);
+
+const nodesOf = ({ volatility }: Asset): readonly number[] =>
+  volatility.kind === "surface"
+    ? volatility.surface.times
+    : volatility.kind === "deterministic"
+      ? volatility.sigma.times
+      : [];
+
+/** The times in a life at which a formula jumps at today's spot. */
+function jumpsInTime(asset: Asset, expiry: number): readonly number[] {
+  if (asset.volatility.kind !== "local") return [];
+  const diffusion = diffusionAt(asset, expiry);
+  const times = Array.from({ length: POINTS + 1 }, (_, k) => (k / POINTS) * expiry);
+  return jumpsBetween((t) => volatilityAt(diffusion, asset.underlying.spot, t), times);
+}
+
+/** Tells whether a volatility jumps in the spot or in time, where a scheme has no order to rely on. */
+export const mayJumpInSteps = ({ assets, expiry }: Terms): boolean =>
+  assets.some((asset) => {
+    const diffusion = diffusionAt(asset, expiry);
+    const { jumps = [] } = diffusion.kind === "local" || diffusion.kind === "formula" ? diffusion : {};
+    return jumps === true || (jumps !== false && jumps.length > 0) || jumpsInTime(asset, expiry).length > 0;
+  });
 
 /** The dates of dividends in a life, later than today. */
 const dividendsOf = ({ assets, expiry }: Terms): readonly number[] =>

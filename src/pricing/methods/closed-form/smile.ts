@@ -1,0 +1,209 @@
+/**
+ * European options on a fitted smile, priced by its implied volatilities: Black's formula for calls and puts, the slope
+ * of a call in its strike for digitals, and for formulas the expectation under the density that the smile has.
+ */
+import { butterflyFunction } from "../../../calibration/index.ts";
+import { gaussLegendre } from "../../../linalg/index.ts";
+import { affineSpot, discountFactor, type Smile, smileVariance, type VarianceAt } from "../../../market/index.ts";
+import { hostNormalCdf, logNormalOption } from "../../../models/index.ts";
+import { PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
+import { payoffProfile } from "../../trade-problem.ts";
+
+/** A value and an estimate of its error. */
+export interface Estimated {
+  readonly value: number;
+  readonly error: number;
+}
+
+/** Rounding errors of a value, relative to the sizes that it is a sum of. */
+const ROUNDING = 1e-14;
+
+/** Differences of forwards that rounding explains. */
+const SAME = 1e-12;
+
+/**
+ * Returns the fitted smile that prices a European trade, or the reason why there is none, as text that completes the
+ * sentence "it has …". A smile holds in the market that it was fitted in, and knows the dividends up to its last
+ * expiry.
+ */
+export function smileOf(columns: TradeColumns, trade: number): Smile | string {
+  const row = columns.rowOf(trade);
+  const volatility = columns.unshiftedVolatility(row);
+  if (volatility.kind !== "surface" || volatility.smile === undefined) return "a volatility that depends on the spot";
+  const { smile } = volatility;
+  const { forwards } = smile;
+  const horizon = forwards[forwards.length - 1].time;
+  const isLater = ({ time, cash }: { readonly time: number; readonly cash: number }): boolean =>
+    cash > 0 && time > horizon && time <= columns.expiry[row];
+  if (columns.dividendsOf(row).discrete.some(isLater)) return "cash dividends after the last quote";
+  if (columns.spot[trade] !== smile.spot) return MOVED;
+  const affine = affineAt(columns, trade, horizon);
+  const isSame = forwards.every(({ time, forward }) => {
+    const { scale, cash } = affine.at(time);
+    return Math.abs(scale * affine.start + cash - forward) <= SAME * forward;
+  });
+  return isSame ? smile : MOVED;
+}
+
+const MOVED = "a volatility fitted to quotes at another spot or other rates";
+
+/** The spot of a trade as an affine function of a martingale (`affineSpot`). */
+const affineAt = (columns: TradeColumns, trade: number, horizon: number): ReturnType<typeof affineSpot> => {
+  const row = columns.rowOf(trade);
+  const { discrete } = columns.dividendsOf(row);
+  const dividends = { yield: columns.dividendYield[trade], discrete };
+  return affineSpot({ spot: columns.spot[trade], rates: columns.unshiftedRates(row), dividends }, horizon);
+};
+
+/** Returns the present value of a European trade on a smile, in the market of today. */
+export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): Estimated {
+  const row = columns.rowOf(trade);
+  const expiry = columns.expiry[row];
+  const affine = affineAt(columns, trade, Math.max(smile.forwards[smile.forwards.length - 1].time, expiry));
+  const { scale, cash } = affine.at(expiry);
+  const forward = scale * affine.start;
+  const at = new SmileAt({ cash, forward, of: (k) => smileVariance(smile, k, expiry) });
+  const discount = discountFactor(columns.unshiftedRates(row), expiry);
+  const { value, error } = undiscounted(columns, trade, at);
+  return { value: discount * value, error: discount * (error + ROUNDING * (forward + cash)) };
+}
+
+function undiscounted(columns: TradeColumns, trade: number, at: SmileAt): Estimated {
+  const [strike, isCall] = [columns.strike[trade], columns.sign[trade] > 0];
+  if (columns.payoff[trade] === PAYOFF.vanilla) return { value: at.option(strike, isCall ? "call" : "put"), error: 0 };
+  if (columns.payoff[trade] === PAYOFF.expression) {
+    const { value, kinks } = payoffProfile(columns, trade);
+    return at.expectation((spot) => value(spot), kinks);
+  }
+  const above = at.above(strike);
+  const value = columns.cash[trade] * (isCall ? above : 1 - above);
+  return { value, error: ROUNDING * Math.abs(columns.cash[trade]) };
+}
+
+/** The distribution of the spot at one expiry: its cash dividends to come, its forward without them, and w(k). */
+interface Distribution {
+  readonly cash: number;
+  readonly forward: number;
+  readonly of: (k: number) => VarianceAt;
+}
+
+/** The order of the quadrature, the deepest bisection, and the reach of an expectation in standard deviations. */
+const [ORDER, DEEPEST, REACH] = [16, 12, 10] as const;
+/** The first panels of an expectation for each standard deviation, and the largest relative error of one. */
+const [PANELS, TOLERANCE] = [1, 1e-12] as const;
+
+/** European options on a spot S = X + cash at one expiry, X with a smile in k = ln((S − cash)/forward). */
+class SmileAt {
+  readonly #of: Distribution;
+
+  constructor(of: Distribution) {
+    this.#of = of;
+  }
+
+  /** Returns E[max(φ·(S − strike), 0)]. */
+  option(strike: number, right: "call" | "put"): number {
+    const { forward, cash, of } = this.#of;
+    const own = strike - cash;
+    if (!(own > 0)) return right === "call" ? forward - own : 0;
+    const variance = Math.max(of(Math.log(own / forward)).variance, 0);
+    return logNormalOption(right, own, Math.log(forward) - 0.5 * variance, variance);
+  }
+
+  /** Returns the probability of S > strike, less the slope of a call in its strike: N(d₂) − φ(d₂)·∂√w/∂k. */
+  above(strike: number): number {
+    const { forward, cash, of } = this.#of;
+    const own = strike - cash;
+    if (!(own > 0)) return 1;
+    const k = Math.log(own / forward);
+    const { variance, slope } = of(k);
+    if (!(variance > 0)) return k < 0 ? 1 : k > 0 ? 0 : 0.5;
+    const deviation = Math.sqrt(variance);
+    const d2 = -k / deviation - 0.5 * deviation;
+    return hostNormalCdf(d2) - (normalDensity(d2) * 0.5 * slope) / deviation;
+  }
+
+  /**
+   * Returns E[f(S)]. Between kinks f is a line, whose expectation options give, and a rest that is integrated under the
+   * density ∂²C/∂K².
+   */
+  expectation(f: (spot: number) => number, kinks: readonly number[]): Estimated {
+    const { cash, forward } = this.#of;
+    const ends = [cash, ...kinks.filter((kink) => kink > cash), Number.POSITIVE_INFINITY];
+    let [value, error] = [0, 0];
+    for (let i = 0; i < ends.length - 1; i++) {
+      const [from, to] = [ends[i], ends[i + 1]];
+      const width = Number.isFinite(to) ? to - from : Math.max(from - cash, forward);
+      const [a, b] = [from + 0.25 * width, from + 0.75 * width];
+      const slope = (f(b) - f(a)) / (b - a);
+      const line = (spot: number): number => f(a) + slope * (spot - a);
+      const beyond = (spot: number): number =>
+        Number.isFinite(spot) ? this.option(spot, "call") * slope + line(spot) * this.above(spot) : 0;
+      const rest = this.#integral((spot) => f(spot) - line(spot), from, to);
+      value += beyond(from) - beyond(to) + rest.value;
+      error += rest.error + ROUNDING * (Math.abs(line(from)) + Math.abs(slope) * forward);
+    }
+    return { value, error };
+  }
+
+  /** E[g(S)] for S between two spots, by adaptive Gauss–Legendre quadrature in k. */
+  #integral(g: (spot: number) => number, low: number, high: number): Estimated {
+    const { forward, cash, of } = this.#of;
+    const size = Math.max(Math.abs(g(low + 1e-3 * forward)), forward);
+    const density = (k: number): number => {
+      const at = of(k);
+      if (!(at.variance > 0)) return 0;
+      const deviation = Math.sqrt(at.variance);
+      return (butterflyFunction({ k, ...at }) * normalDensity(-k / deviation - 0.5 * deviation)) / deviation;
+    };
+    const integrand = (k: number): number => {
+      const spot = forward * Math.exp(k) + cash;
+      const value = g(spot);
+      // Rounding of a line is no rest.
+      return Math.abs(value) <= 1e-13 * (size + spot) ? 0 : value * density(k);
+    };
+    const { variance } = of(0);
+    const deviation = Math.sqrt(variance);
+    const reach = REACH * deviation + variance;
+    const from = Math.max(low > cash ? Math.log((low - cash) / forward) : -Infinity, -reach);
+    const to = Math.min(Number.isFinite(high) ? Math.log((high - cash) / forward) : Infinity, reach);
+    if (!(to > from)) return { value: 0, error: 0 };
+    const panels = Math.max(Math.ceil((PANELS * (to - from)) / deviation), 1);
+    const width = (to - from) / panels;
+    let [value, error] = [0, 0];
+    for (let i = 0; i < panels; i++) {
+      const own = adaptive(integrand, [from + i * width, from + (i + 1) * width], size);
+      value += own.value;
+      error += own.error;
+    }
+    // Beyond the reach the integrand goes on to fall, within a deviation at least.
+    const tails =
+      (low > cash ? 0 : Math.abs(integrand(-reach))) + (Number.isFinite(high) ? 0 : Math.abs(integrand(reach)));
+    return { value, error: error + tails * deviation };
+  }
+}
+
+const normalDensity = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
+
+function gauss(f: (x: number) => number, from: number, to: number): number {
+  const { nodes, weights } = gaussLegendre(ORDER);
+  const [centre, half] = [0.5 * (from + to), 0.5 * (to - from)];
+  let sum = 0;
+  for (let i = 0; i < ORDER; i++) sum += weights[i] * f(centre + half * nodes[i]);
+  return half * sum;
+}
+
+function adaptive(
+  f: (x: number) => number,
+  [from, to]: readonly [number, number],
+  size: number,
+  whole = gauss(f, from, to),
+  depth = 0,
+): Estimated {
+  const middle = 0.5 * (from + to);
+  const [left, right] = [gauss(f, from, middle), gauss(f, middle, to)];
+  const error = Math.abs(left + right - whole);
+  if (error <= TOLERANCE * size || depth === DEEPEST) return { value: left + right, error };
+  const a = adaptive(f, [from, middle], size, left, depth + 1);
+  const b = adaptive(f, [middle, to], size, right, depth + 1);
+  return { value: a.value + b.value, error: a.error + b.error };
+}

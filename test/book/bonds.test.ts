@@ -1,0 +1,50 @@
+/** The payments of bonds as a book names them: their order and their times. */
+import { expect, test } from "vitest";
+import { type RatesTrade, readBook } from "../../src/book/index.ts";
+
+const asOf = "2026-11-20T09:00:00Z";
+
+function read(bond: object): RatesTrade {
+  const trade = { id: "B", currency: "EUR", bond };
+  const [parsed] = readBook({ asOf, market: { rates: { EUR: 0.03 } }, trades: [trade] } as never).trades;
+  if (!parsed.ok || parsed.trade.kind !== "rates") throw new Error("no bond");
+  return parsed.trade;
+}
+
+test("payments may come in any order", () => {
+  const product = {
+    kind: "bond",
+    bond: {
+      flows: [
+        [1, 2],
+        [2, 102],
+      ],
+      coupons: [],
+      notional: 102,
+    },
+    calls: [],
+    puts: [],
+  };
+  for (const cashflows of [
+    [
+      [2, 102],
+      [1, 2],
+    ],
+    [
+      [1, 2],
+      [2, 102],
+    ],
+  ])
+    expect(read({ cashflows })).toMatchObject({ product, expiry: 2 });
+});
+
+test("coupons have the time of day of the maturity", () => {
+  const { product, expiry } = read({ maturity: "2030-05-15T16:00:00Z", coupon: 0.04, frequency: 2, notional: 100 });
+  if (product.kind !== "bond") throw new Error("no bond");
+  const years = (instant: string): number => (Date.parse(instant) - Date.parse(asOf)) / (365 * 86_400_000);
+  const times = product.bond.flows.map(([time]) => time);
+  const dates = [2027, 2028, 2029, 2030].flatMap((year) => [`${year}-05-15T16:00:00Z`, `${year}-11-15T16:00:00Z`]);
+  expect(times).toHaveLength(7);
+  times.forEach((time, i) => expect(time).toBeCloseTo(years(dates[i]), 10));
+  expect(expiry).toBeCloseTo(times[6], 12);
+});
