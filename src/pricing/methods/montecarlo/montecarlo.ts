@@ -2,16 +2,15 @@ import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import type { Settings } from "../../options.ts";
-import { bumpsOnPaths, DAY } from "../../plan/bump-sizes.ts";
+import { bumpsOnPaths } from "../../plan/bump-sizes.ts";
 import { differencesOf } from "../../plan/differences.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { datesOf, isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
+import { isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket } from "./without-paths.ts";
-import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { streamOf } from "./stream.ts";
 
@@ -89,17 +88,23 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   async estimate(requests, settings) {
     // Most books do without.
     const { simulate } = await import("./simulate.ts");
-    await simulate(device, requests, (trade) => streamOf(columns.tradeOf(trade)), settings);
+    const { raiseToEuropean } = await import("./european-floor.ts");
+    const stream = (trade: number): number => streamOf(columns.tradeOf(trade));
+    await simulate(device, requests, stream, settings);
+    await raiseToEuropean(device, requests, stream, settings);
   },
-  finerLevel: ({ terms, level }) => (isEarly(terms) ? level : Math.min(level + 1, MAX_LEVEL)),
+  finerLevel: ({ terms, level, estimate }, ratio) => {
+    const { halfWidth = 0, errors } = estimate!;
+    // Bounds that no further steps bring together.
+    const isSettled = halfWidth > 0 && errors[0] - halfWidth < (0.25 * errors[0]) / ratio;
+    return isEarly(terms) || isSettled ? level : Math.min(level + 1, MAX_LEVEL);
+  },
   growth: (_, from, to) => 2 ** (to - from),
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {
     if (terms.expiry === 0) return { copies: [], measures: [] };
     const scale = exactly(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
-    const tomorrow = terms.expiry > DAY ? later(DAY) : undefined;
-    const onDates = tomorrow && onLaterDates(terms, tomorrow, datesOf(terms)).terms;
-    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, onDates, greeks, scale));
+    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, later, greeks, scale));
   },
   measuresOf: ({ estimate }) => estimate!.measures ?? new Map(),
 });

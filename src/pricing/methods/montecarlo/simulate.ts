@@ -3,6 +3,7 @@ import type { Device } from "../../../device/index.ts";
 import { type FeynkacError, SpecError } from "../../../errors.ts";
 import {
   type Basis,
+  type Estimates,
   longstaffSchwartz,
   monteCarlo,
   type MonteCarloResult,
@@ -10,17 +11,16 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import { biasOnPaths, DAY } from "../../plan/bump-sizes.ts";
-import type { Measure } from "../../plan/differences.ts";
+import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
-import { isExercisable } from "../../terms.ts";
+import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
+import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
-import { onLaterDates } from "./later.ts";
-import type { PathEstimate } from "./path-estimate.ts";
+import { outOfTime, type PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
 import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
@@ -29,6 +29,8 @@ import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
+
+const pathsOfLevel = (level: number): number => FIRST_PATHS * 2 ** level;
 
 /** Sobol' points in so many scramblings, where a path takes no more numbers than there are dimensions. */
 const SCRAMBLINGS = 16;
@@ -105,13 +107,15 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const isStepped = stepping.isStepped(terms);
   const substeps = isStepped
     ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
-    : Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+    : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, pathsOfLevel(level)));
   const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
   const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
   const moved = (differences?.copies ?? []).map((copy): Path => {
-    if (!(copy.terms.expiry < terms.expiry)) return { ...path, ...copy };
-    const later = steps && { steps: stepping.laterSteps(steps, DAY) };
-    return { ...copy, dates: onLaterDates(terms, copy.terms, dates).dates, ...later };
+    // No date passes within the step of theta, and paths with as many dates use the same random numbers.
+    const years = terms.expiry - copy.terms.expiry;
+    if (years === 0) return { ...path, ...copy };
+    const later = steps && { steps: stepping.laterSteps(steps, years) };
+    return { ...copy, dates: dates.map((date) => date - years), ...later };
   });
   const shifts = shiftOf(path, endsOf(path, substeps));
   const kinds = [path, ...moved].map((one) => controlKind(one, shifts !== undefined));
@@ -119,7 +123,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const common = { request, path, stream, substeps, control, shifts, fineness };
   if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
     return onCoarserSteps(common, steps);
-  const isFinal = isEarly(terms) || estimate?.level === level;
+  const isFinal = isEarly(terms) || (estimate?.level === level && trial === 0);
   return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
 }
 
@@ -141,24 +145,27 @@ function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.S
 const SHARE = 1 / 3;
 const MOST_STEPS = 1024;
 
-/** Returns the job with twice the steps if the error of its steps is too large, else none. */
+/**
+ * Returns the job with more steps if the error of its steps is too large, or if the bounds of its value are further apart
+ * than the noise and than a part of the accuracy; else none.
+ */
 function withFinerSteps(
   { request, path, stream, substeps, fineness, measures }: Job,
   settings: RequestSettings,
 ): Job[] {
-  const { estimate, failure, terms, trade } = request;
-  const isMeasured = measures.some(({ name }) => name === STEPS.double);
-  if (!isMeasured || failure !== undefined || estimate?.steps === undefined) return [];
-  if (estimate.steps.bias <= SHARE * targetOf(terms, settings.accuracy)) return [];
-  if (2 * substeps * path.dates.length > MOST_STEPS) return [];
-  if (settings.budget.allowsTimes(trade, 2)) return [jobOf(request, stream, undefined, fineness + 1)];
-  const { warnings = 0, steps } = estimate;
-  const isLimited = (warnings & WARNING.stepsLimited) !== 0;
-  request.estimate = {
-    ...estimate,
-    steps: { ...steps, limit: WARNING.outOfTime },
-    warnings: isLimited ? (warnings & ~WARNING.stepsLimited) | WARNING.outOfTime : warnings,
-  };
+  const { estimate, failure, terms, trade, level } = request;
+  const isStepped = stepping.isStepped(terms);
+  const isTrial = isStepped ? measures.some(({ name }) => name === STEPS.double) : measures.length === 0;
+  if (!isTrial || failure !== undefined || estimate === undefined) return [];
+  const { halfWidth = 0, errors, steps } = estimate;
+  const target = targetOf(terms, settings.accuracy);
+  const isTight = halfWidth <= Math.max(0.5 * (errors[0] - halfWidth), 0.05 * target);
+  if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
+  const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(pathsOfLevel(level));
+  const by = isStepped ? 1 : GROWTH;
+  if (substeps * 2 ** by > most) return [];
+  if (settings.budget.allowsTimes(trade, 2 ** by)) return [jobOf(request, stream, undefined, fineness + by)];
+  request.estimate = outOfTime(estimate);
   return [];
 }
 
@@ -182,7 +189,7 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
   const [{ substeps, control }] = group;
   const paths = group.map(({ path }) => path);
   return {
-    ...pathsOf(paths, substeps, control),
+    ...pathsOf(paths, substeps, control, paths[0].terms),
     substeps,
     seed,
     streams: group.map(({ stream }) => stream),
@@ -196,11 +203,11 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
  */
 type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
 
-const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): PathSettings => {
+const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind, original: Terms): PathSettings => {
   const control = controlOf(paths, substeps, kind);
   return {
     model: modelOf(paths, substeps),
-    product: productOf(paths),
+    product: productOf(paths, original),
     dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
     ...(control === undefined ? {} : { control }),
   };
@@ -223,7 +230,7 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   const variants = copies.map((_, v) => {
     // Paths of a copy whose value is known are not looked at.
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
-    return pathsOf(paths, substeps, control);
+    return pathsOf(paths, substeps, control, group[0].path.terms);
   });
   const weightOf = (i: number, m: number, v: number): number => group[i].measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
@@ -236,22 +243,25 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   return { variants, measures, added };
 }
 
-/** The measures of a path of a group. */
-const measuresOf = (
+/** What moves leave in the sensitivities of a job; nothing of other measures. */
+const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
+  measures === differences?.measures ? differences.bias : undefined;
+
+/** The measures of entry i of a group. */
+function measuresOf(
   { added }: SimulatedCopies,
-  found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
+  found: Readonly<Record<string, Estimates & { readonly halfWidth?: Float64Array }>>,
   freedom: number,
-  path: Path,
+  bias: Bias | undefined,
   i: number,
-): ReadonlyMap<string, Measured> =>
-  new Map(
-    [...added].map(([name, sums]) => {
-      const { value, standardError } = found[name];
-      const whole = value[i] + sums[i];
-      const error = sensitivityError(standardError[i], freedom) + biasOnPaths(name, path.terms) * Math.abs(whole);
-      return [name, { value: whole, error }];
-    }),
-  );
+): ReadonlyMap<string, Measured> {
+  const sampled = Array.from(added, ([name, sums]): [string, Measured] => {
+    const { value, standardError, halfWidth } = found[name];
+    const error = sensitivityError(standardError[i], freedom) + (halfWidth?.[i] ?? 0);
+    return [name, { value: value[i] + sums[i], error }];
+  });
+  return withBias(new Map(sampled), bias);
+}
 
 /** Estimates values, and then sensitivities, on as many paths as the level says: others of the group do not matter. */
 async function estimate(device: Device, group: readonly Job[], common: RequestSettings): Promise<void> {
@@ -266,13 +276,13 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     control: "none",
     ...settings,
     ...(isSobol ? POINTS : {}),
-    paths: FIRST_PATHS * 2 ** first.level,
+    paths: pathsOfLevel(first.level),
     ...(shifts === undefined ? {} : { shifts: shiftColumns(group) }),
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
   group.forEach((job, i) => {
-    const found = copies && measuresOf(copies, result.sensitivities, freedom, job.path, i);
+    const found = copies && measuresOf(copies, result.sensitivities, freedom, biasOf(job), i);
     job.request.failure = failureOf(result, i);
     job.request.estimate = answerOf(job, estimateOf(job, result, freedom, i), found, common);
   });
@@ -288,13 +298,10 @@ function answerOf(
   const { terms, level } = request;
   const target = targetOf(terms, accuracy);
   const isTrial = asked.some(({ name }) => name === STEPS.double);
-  const steps = isTrial
-    ? {
-        fineness,
-        bias: stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1),
-        limit: WARNING.stepsLimited,
-      }
-    : request.estimate?.steps;
+  const before = request.estimate?.steps;
+  const isFiner = fineness > (before?.fineness ?? 0);
+  const found = isTrial ? stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) : 0;
+  const steps = isTrial || isFiner ? { fineness, bias: found, limit: WARNING.stepsLimited } : before;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
@@ -310,7 +317,10 @@ function answerOf(
   };
 }
 
-/** The factor on the error of steps where a volatility jumps: differences may cancel, and fall slowly. */
+/**
+ * The factor on the error of steps where a volatility jumps in the spot. The order is ½ there, so that the error is
+ * 1/(√2 − 1) = 2.4 times the difference to twice the step; and differences may cancel.
+ */
 const IRREGULAR = 4;
 
 /**
@@ -350,7 +360,8 @@ function estimateOf(
   const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
-  return { values: [value], errors: [error], method: "montecarlo", isSampled: true };
+  const halfWidth = scale * result.halfWidth[i];
+  return { values: [value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
@@ -374,7 +385,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     const gap = Math.abs(regression.value[i] - value[i]);
     const errors = [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap];
     const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
-    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, path, i);
+    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, biasOf(job), i);
     request.estimate = answerOf(job, estimate, found, common);
   });
 }
