@@ -195,6 +195,10 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       WARNING.roughVolatility,
       "volatility is 0, or jumps, where the spot may come: the scheme is of first order, see errorEstimate",
     ],
+    [
+      WARNING.bentAtSpot,
+      "the value bends or jumps at the spot, where it has no delta: it is the mean of the slopes on both sides",
+    ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
     [WARNING.outOfTime, OUT_OF_TIME],

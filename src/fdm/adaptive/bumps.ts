@@ -18,6 +18,27 @@ export interface BumpsOnMeshes {
   readonly rate: number;
 }
 
+/** The inputs that are bumped. */
+const INPUTS = ["volatility", "rate"] as const;
+type Input = (typeof INPUTS)[number];
+
+/** Bumps across an exercise boundary are made smaller so often, and by a factor within these bounds. */
+const TRIES = 2;
+const SMALLER = { least: 0.5, most: 1 / 16 } as const;
+/** The part of rho that the difference of the slopes on both sides may be, beyond which bumps are made smaller. */
+const CURVED = 0.02;
+/** The noise of values on one mesh as an exercise boundary moves between its nodes, relative to the spot. */
+const NOISE = 3e-7;
+
+/** The bumps of one input of a batch; arrays have one entry a problem. */
+interface InputBumps {
+  /** The pool index of the first bumped instance. */
+  readonly first: Int32Array;
+  readonly size: Float64Array;
+  /** 1 where bumps of some size went across a bend. */
+  readonly bent: Uint8Array;
+}
+
 /**
  * Vega and rho of a batch of problems by bumping volatility and rates and solving again on the mesh of the base case.
  * Arrays have one entry a problem, and `row` is a problem's index in them.
@@ -31,53 +52,66 @@ export class Bumps {
   /** 1 for forward differences, 0 for central ones. */
   readonly #smooth: Uint8Array;
   readonly #parts: Uint8Array;
-  /** The numbers of the first instance of the base case, and of the bumps: those of volatility, then those of rates. */
+  /** The pool index of the first instance of the base case. */
   readonly #base: Int32Array;
-  readonly #first: Int32Array;
-  /** The number of the first bump of rates, from the first. */
-  readonly #ofRate: Int32Array;
-  readonly #volatility: Float64Array;
-  readonly #rate: Float64Array;
+  readonly #inputs: Readonly<Record<Input, InputBumps>>;
+  readonly #problems: ProblemDifference[] = [];
+  readonly #tries: Uint8Array;
 
   /** `tellsErrors`: whether error estimates are wanted, too. */
   constructor(rows: number, pool: InstancePool, arena: Arena, tellsErrors: boolean) {
     this.#pool = pool;
     this.#arena = arena;
     this.#tellsErrors = tellsErrors;
-    this.#ofRate = new Int32Array(rows);
     this.#exists = new Uint8Array(rows);
     this.#smooth = new Uint8Array(rows);
     this.#parts = new Uint8Array(rows);
+    this.#tries = new Uint8Array(rows);
     this.#base = new Int32Array(rows);
-    this.#first = new Int32Array(rows);
-    this.#volatility = new Float64Array(rows);
-    this.#rate = new Float64Array(rows);
+    const input = (): InputBumps => ({
+      first: new Int32Array(rows),
+      size: new Float64Array(rows),
+      bent: new Uint8Array(rows),
+    });
+    this.#inputs = { volatility: input(), rate: input() };
   }
 
   /** Adds the bumped instances of a problem to the pool; `base` is the pool index of its base case. */
   start(row: number, base: number, problems: ProblemDifference, { isSmooth, volatility, rate }: BumpsOnMeshes): void {
-    const { subtracted } = problems;
-    const parts = subtracted === undefined ? 1 : 2;
-    const inPairs = isSmooth || this.#tellsErrors;
-    const first = this.#pool.count;
+    const { count } = this.#pool;
+    this.#smooth[row] = isSmooth ? 1 : 0;
+    this.#parts[row] = problems.subtracted === undefined ? 1 : 2;
+    this.#base[row] = base;
+    this.#problems[row] = problems;
     try {
-      const signs = isSmooth && !this.#tellsErrors ? [1] : [1, -1];
-      for (const sign of signs)
-        this.#add(base, shiftedDifference(problems, { volatility: sign * volatility, rate: 0 }), inPairs);
-      this.#ofRate[row] = this.#pool.count - first;
-      for (const sign of signs)
-        this.#add(base, shiftedDifference(problems, { volatility: 0, rate: sign * rate }), inPairs);
+      this.#bump(row, "volatility", volatility);
+      this.#bump(row, "rate", rate);
     } catch (error) {
-      this.#pool.truncate(first);
+      this.#pool.truncate(count);
       throw error;
     }
     this.#exists[row] = 1;
-    this.#smooth[row] = isSmooth ? 1 : 0;
-    this.#parts[row] = parts;
-    this.#base[row] = base;
-    this.#first[row] = first;
-    this.#volatility[row] = volatility;
-    this.#rate[row] = rate;
+  }
+
+  /**
+   * Adds smaller bumps to the pool where those that are solved go across an exercise boundary or the value is curved
+   * much, as near to one. The size balances what a bend leaves of a difference, ½·h·V″, and the noise of values.
+   */
+  refine(row: number, rounding: number): void {
+    if (this.#exists[row] === 0 || this.#smooth[row] !== 0 || this.#tries[row] >= TRIES) return;
+    this.#tries[row]++;
+    const [spot] = this.#problems[row].problem.spots;
+    for (const input of INPUTS) {
+      const size = this.#inputs[input].size[row];
+      const difference = this.#curvature(row, input, rounding);
+      const isCurved =
+        input === "rate" &&
+        0.5 * difference > CURVED * Math.abs(this.#slope(row, input, rounding)) + (4 * NOISE * spot) / size;
+      if (!isCurved && !this.#isAcross(row, input, rounding)) continue;
+      this.#inputs[input].bent[row] = 1;
+      const best = Math.sqrt((2 * NOISE * spot * size) / difference);
+      if (best < SMALLER.least * size) this.#bump(row, input, Math.max(best, SMALLER.most * size));
+    }
   }
 
   /**
@@ -85,12 +119,12 @@ export class Bumps {
    * values.
    */
   vega(row: number, rounding: number): number {
-    return this.#slope(row, this.#first[row], this.#volatility[row], rounding);
+    return this.#slope(row, "volatility", rounding);
   }
 
   /** Returns rho per unit of the rate; NaN for a problem without bumps. */
   rho(row: number, rounding: number): number {
-    return this.#slope(row, this.#first[row] + this.#ofRate[row], this.#rate[row], rounding);
+    return this.#slope(row, "rate", rounding);
   }
 
   /**
@@ -98,14 +132,26 @@ export class Bumps {
    * estimate of the value, and `scale` a change of the volatility that changes the value substantially.
    */
   vegaError(row: number, estimate: number, scale: number, rounding: number): number {
-    return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
+    return this.#error(row, "volatility", { estimate, scale, rounding });
   }
 
   /**
    * The error estimate of rho, as `vegaError`; `scale` is a change of the rate that changes the value substantially.
    */
   rhoError(row: number, estimate: number, scale: number, rounding: number): number {
-    return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
+    return this.#error(row, "rate", { estimate, scale, rounding });
+  }
+
+  /** Adds the instances of one input's bumps, up and, for central differences or estimates, down. */
+  #bump(row: number, input: Input, size: number): void {
+    const { first, size: sizes } = this.#inputs[input];
+    first[row] = this.#pool.count;
+    sizes[row] = size;
+    const isSmooth = this.#smooth[row] !== 0;
+    for (const by of isSmooth && !this.#tellsErrors ? [size] : [size, -size]) {
+      const shift = { volatility: 0, rate: 0, [input]: by };
+      this.#add(this.#base[row], shiftedDifference(this.#problems[row], shift), isSmooth || this.#tellsErrors);
+    }
   }
 
   /** Shifted problems on the grids of the base case, for today's spot: pairs, or fine solutions alone. */
@@ -122,16 +168,37 @@ export class Bumps {
     this.#pool.add(instance(grid, problem, this.#arena, "window"), this.#pool.drift(number));
   }
 
-  #slope(row: number, first: number, size: number, rounding: number): number {
+  #slope(row: number, input: Input, rounding: number): number {
     if (this.#exists[row] === 0) return Number.NaN;
     const parts = this.#parts[row];
     const pool = this.#pool;
+    const [first, size] = [this.#inputs[input].first[row], this.#inputs[input].size[row]];
     if (this.#smooth[row] !== 0) {
       const up = extrapolatedValue(pool, first, parts, rounding);
       return (up - extrapolatedValue(pool, this.#base[row], parts, rounding)) / size;
     }
     const fine = (start: number): number => this.#valueOf(row, start, this.#stride(row), rounding);
     return (fine(first) - fine(first + parts * this.#stride(row))) / (2 * size);
+  }
+
+  /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */
+  #curvature(row: number, input: Input, rounding: number): number {
+    const { first, size } = this.#inputs[input];
+    const stride = this.#stride(row);
+    const at = (start: number, step: number): number => this.#valueOf(row, start, step, rounding);
+    const down = first[row] + this.#parts[row] * stride;
+    return Math.abs(at(first[row], stride) - 2 * at(this.#base[row], 2) + at(down, stride)) / size[row];
+  }
+
+  /** Tells whether the bumps of an input go across a bend: an exercise boundary, or a rate of 0 where exercise ends. */
+  #isAcross(row: number, input: Input, rounding: number): boolean {
+    const { first, size } = this.#inputs[input];
+    const { american, exerciseTimes, rates } = this.#problems[row].problem;
+    if (!american && exerciseTimes === undefined) return false;
+    const down = first[row] + this.#parts[row] * this.#stride(row);
+    const states = [this.#base[row], first[row], down].map((at) => pointOf(this.#pool, at, rounding).exercised);
+    if (states.some((state) => state !== states[0])) return true;
+    return input === "rate" && rates.values.some((value) => Math.abs(value) < size[row]);
   }
 
   /** The number of parts from one solution to the same of the next part: 2 where a coarse one stands between. */
@@ -147,28 +214,28 @@ export class Bumps {
 
   /**
    * The slope's leading error in space and time, what the width of the difference leaves, and rounding. A forward
-   * difference is off by ½·h·V″, a central one by ⅙·h²·V‴, where V‴ is about V″ over the `scale` on which V changes.
-   * Of the value's own error the part that a bump moves is divided by the bump, where it moves an exercise boundary.
+   * difference is off by ½·h·V″, a central one by ⅙·h²·V‴, where V‴ is about V″ over the `scale` on which V changes,
+   * and by up to ½·h·V″ near a bend, which the rates, unlike the volatility, move across the spot before they change
+   * much else. Of the value's own error the part that a bump moves is divided by the bump, where it moves an exercise
+   * boundary.
    */
   #error(
     row: number,
-    first: number,
-    size: number,
+    input: Input,
     { estimate, scale, rounding }: Readonly<Record<"estimate" | "scale" | "rounding", number>>,
   ): number {
     if (this.#exists[row] === 0 || !this.#tellsErrors) return Number.NaN;
-    const parts = this.#parts[row];
+    const [first, size] = [this.#inputs[input].first[row], this.#inputs[input].size[row]];
     const at = (start: number): number => this.#valueOf(row, start, 2, rounding);
-    const down = first + 2 * parts;
-    const base = this.#base[row];
-    const [spot] = this.#pool.instance(base).grid.problem.spots;
+    const down = first + 2 * this.#parts[row];
+    const [spot] = this.#problems[row].problem.spots;
     const slope = (of: number): number => (at(first + of) - at(down + of)) / (2 * size);
     const leading = Math.abs(slope(0) - slope(1)) / 3;
-    const curvature = Math.abs(at(first) - 2 * at(base) + at(down)) / size;
     const isSmooth = this.#smooth[row] !== 0;
-    const width = isSmooth ? 0.5 : (0.5 * size) / scale;
+    const isBent = isSmooth || input === "rate" || this.#inputs.volatility.bent[row] !== 0;
+    const width = isBent ? 0.5 : (0.5 * size) / scale;
     const moved = isSmooth ? estimate / scale : estimate * Math.max(1 / scale, MOVED / size);
-    return 2 * leading + width * curvature + moved + (4 * rounding * spot) / size;
+    return 2 * leading + width * this.#curvature(row, input, rounding) + moved + (4 * rounding * spot) / size;
   }
 }
 

@@ -60,6 +60,7 @@ export const WARNING = {
   scenarioOutside: 256,
   leverageBias: 512,
   stepsLimited: 1024,
+  bentAtSpot: 2048,
 } as const;
 
 /** The states of a result: not priced yet, priced, or failed. */

@@ -6,7 +6,7 @@ import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../methods/method.ts";
 import type { Greeks } from "../options.ts";
 import { bumpsOnGrids } from "../plan/bump-sizes.ts";
-import { type Differences, differencesOf } from "../plan/differences.ts";
+import { DELTA, type Differences, differencesOf } from "../plan/differences.ts";
 import {
   type Estimator,
   grouped,
@@ -18,7 +18,7 @@ import {
 import { isExercisable } from "../terms.ts";
 import { shapeOfProblem } from "./expression.ts";
 import { errorsOf } from "./measure-errors.ts";
-import { followFromGamma, knownMeasures, measuresOf, slopesFrom, slopesFromGamma } from "./measures.ts";
+import { followFromGamma, knownMeasures, measuresOf, payoffSlopes, slopesFrom, slopesFromGamma } from "./measures.ts";
 import { knownAt, partsOf } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
 import { type GridEstimate, pointsOf, sumOf, summed, type Task } from "./solution.ts";
@@ -111,7 +111,13 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
       errors: [error],
     } = estimate!;
     const [spot] = spots;
-    if (known[0] !== undefined) return measured(knownMeasures(terms, spot, known[0]), () => 0);
+    if (known[0] !== undefined) {
+      const bends = payoffSlopes(terms, spot, known[0]);
+      return measured(
+        knownMeasures(terms, spot, known[0]),
+        (name) => bends.find((_, i) => name === DELTA(i))?.error ?? 0,
+      );
+    }
     const isImplied = followFromGamma(terms);
     const slopesOf = (point: Parameters<typeof slopesFromGamma>[1], at: (copy: GridEstimate) => number) =>
       isImplied ? slopesFromGamma(terms, point, spot) : slopesFrom(differences, copies, at);
@@ -151,6 +157,10 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
       values,
       errors: known.map((one) => (one === undefined ? estimated : 1e-14 * Math.abs(one.value))),
       method: known[0]?.method ?? this.#solver.name,
+      warnings:
+        known[0] !== undefined && payoffSlopes(terms, spots[0], known[0]).some(({ isBent }) => isBent)
+          ? WARNING.bentAtSpot
+          : 0,
       level,
       known,
       points,

@@ -15,6 +15,7 @@ import {
   THETA,
   VEGA,
 } from "../plan/differences.ts";
+import { type KnownSlope, slopeAcross } from "../plan/known-slope.ts";
 import type { Request } from "../plan/request.ts";
 import { isExercisable, type Terms } from "../terms.ts";
 import { assetName, factorEquation } from "./equation.ts";
@@ -156,13 +157,15 @@ function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots:
 
 /** The sensitivities of a trade that is exercised at once: it moves as its payoff does. */
 function exercised(terms: Terms, spots: readonly number[]): Measures {
-  const at = (moved: readonly number[]): number => payoffAt(terms, moved);
-  const delta = spots.map((spot, i) => {
-    const by = SPOT * spot;
-    return (at(spots.with(i, spot + by)) - at(spots.with(i, spot - by))) / (2 * by);
-  });
-  return new Map([...noMeasures(terms), ...delta.map((one, i) => [DELTA(i), one] as const)]);
+  const delta = payoffSlopes(terms, spots).map(({ slope }, i) => [DELTA(i), slope] as const);
+  return new Map([...noMeasures(terms), ...delta]);
 }
+
+/** Returns the slopes of the payoff in each spot, if it is what a trade is worth; none otherwise. */
+export const payoffSlopes = (terms: Terms, spots: readonly number[], known?: Known): readonly KnownSlope[] =>
+  (known !== undefined && (known.method !== "payoff" || known.value !== payoffAt(terms, spots)) ? [] : spots).map(
+    (spot, i) => slopeAcross((at) => payoffAt(terms, spots.with(i, at)), spot, SPOT * spot),
+  );
 
 /** The sensitivities of what does not move. */
 const noMeasures = ({ assets, correlations }: Terms): Measures =>
@@ -181,7 +184,7 @@ const noMeasures = ({ assets, correlations }: Terms): Measures =>
  * after a knock-out only those to rates can differ from zero.
  */
 export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: Known): Measures {
-  if (method === "payoff" && value !== 0) return exercised(terms, spots);
+  if (method === "payoff" && value === payoffAt(terms, spots)) return exercised(terms, spots);
   const none = noMeasures(terms);
   if (!discounted) return none;
   return new Map([...none, [THETA, terms.rates.values[0] * value], [RHO, -terms.expiry * value]]);

@@ -7,24 +7,31 @@
  * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
  * | trees and convolutions | none | central; gamma over some points of the tree |
- * | paths | none | central, on the same random numbers, wide where few paths tell |
+ * | paths | none | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../fdm/index.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { integratedVariance, isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
+import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
-import type { BumpSizes, Pair, Step, Valuation } from "./differences.ts";
+import { bendsOf, deviationAt, lastReading, nextEvent, widthOf } from "./bends.ts";
+import { type BumpSizes, DELTA, GAMMA, type Pair, type Side, type Step, type Valuation } from "./differences.ts";
 
-/** The time step of theta by differences, in years. */
-export const DAY = 1 / 365;
+/** The longest time step of theta by differences, in years. */
+const DAY = 1 / 365;
+/** The share that a time step may be of the years to the next event, and to a date at which the value bends. */
+const TIME_STEP = { event: 0.5, bend: 5e-3 } as const;
 
-/** A move of rates. */
+/** A move of rates, and the most that it may move the forward of the last date by, in standard deviations. */
 const RATE = 1e-3;
+const RATE_DEVIATIONS = 0.1;
+/** The share of its distance to 0 that a rate moves by at most on meshes with early exercise, and the least move. */
+const CLEAR = 0.9;
+const MIN_RATE = 1e-3;
 /** The moves of volatilities on grids, on trees, and on paths: there at most, and relative to the volatility. */
-const VOLATILITY = { grid: 2e-3, tree: 0.01, path: 0.01, pathRelative: 0.1 } as const;
-/** The moves of correlations. */
-const OF_CORRELATION = { grid: 1e-2, path: 0.02 } as const;
+const VOLATILITY = { grid: 2e-3, tree: 0.01, path: 0.01, pathRelative: 0.03 } as const;
+/** The moves of correlations: to both sides and to one side on grids, and on paths. */
+const OF_CORRELATION = { grid: 1e-2, beside: 5e-3, path: 0.02 } as const;
 /** The share of its distance to the end of its range that a correlation moves by on grids, and the least move. */
 const ROOM = 0.2;
 const MIN_CORRELATION = 2e-4;
@@ -35,11 +42,19 @@ const ON_TREE = { first: 0.01, most: 0.25 } as const;
 /** The points of a tree between two spots of a second difference: a value is a sum of kinks, one for each point. */
 const POINTS = 3;
 /**
- * The move of a spot on paths, in standard deviations of its logarithm to expiry, whose square is the relative bias of
- * second differences, about, while their variance falls with it; relative to the spot in any case within bounds.
+ * The move of a spot on paths, in standard deviations of the logarithm of what the payoff reads, whose square is the
+ * relative bias of second differences, about, while their variance falls with it; relative to the spot in any case
+ * within bounds.
  */
 const DEVIATIONS = 0.1;
-const ON_PATH = { min: 1e-3, max: 0.1, unknown: 0.01 } as const;
+const ON_PATH = { min: 2e-5, max: 0.1 } as const;
+/**
+ * What keeps the moves on paths clear of a bend: it matters within so many standard deviations of the spot until then,
+ * a move across it may be such a share of one, and a move up to it is taken if it is such a share of the usual one.
+ */
+const BEND = { reach: 3, share: 0.2, room: 0.25 } as const;
+/** The share of the distance of two barriers that a move may be. */
+const BETWEEN = 0.05;
 
 const central = (by: number): Step => [by, -by];
 
@@ -57,8 +72,10 @@ export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): 
   const wide = precision === "f32" ? 2.5 : 1;
   // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are curved
   // in them. And where volatility is little, no further than a tenth of a standard deviation, of the forward.
-  const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002) * wide;
-  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry));
+  const ofYear = Math.min(Math.max(0.004 / Math.sqrt(expiry), 0.002), 0.006) * wide;
+  // And not across 0, where the exercise of puts begins, if there is some way to it.
+  const nearest = Math.min(...problem.rates.values.map(Math.abs));
+  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry), Math.max(CLEAR * nearest, MIN_RATE));
   return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
 }
 
@@ -73,7 +90,43 @@ export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
  * Two moves of a correlation within what the others allow it. Values bend the more the nearer its range ends, since the
  * volatility of a spread is a root of the distance.
  */
-function correlationStep(matrix: readonly (readonly number[])[], [i, j]: Pair): Step {
+function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): Step {
+  const { up, down } = correlationRoom(matrix, pair);
+  const both = Math.min(OF_CORRELATION.grid, ROOM * Math.min(up, down));
+  if (both >= MIN_CORRELATION) return central(both);
+  // At an end of the range all to the one side that there is.
+  const one = Math.max(Math.min(OF_CORRELATION.beside, ROOM * Math.max(up, down)), MIN_CORRELATION);
+  return up > down ? [one, 2 * one, 3 * one] : [-one, -2 * one, -3 * one];
+}
+
+/**
+ * Returns the relative error that the bumps of a correlation leave in a slope: the variance of a spread, of which the
+ * value is a function like a root, vanishes where its volatilities are equal and the range ends. `deviations` are those
+ * of the assets' logarithms.
+ */
+export function correlationBias({ correlations }: Terms, pair: Pair, deviations: readonly number[]): number {
+  const step = correlationStep(correlations, pair);
+  if (step.length === 2) return 0.01;
+  return Math.max(0.01, 2 * Math.min((step[0] / distanceToEnd(correlations, pair, deviations)) ** 2, 1));
+}
+
+/** Returns the distance of a correlation to where a spread of two assets has no variance. */
+export function distanceToEnd(
+  matrix: readonly (readonly number[])[],
+  pair: Pair,
+  deviations: readonly number[],
+): number {
+  const { up, down } = correlationRoom(matrix, pair);
+  // An axis that is no asset's is a rate's.
+  const [a, b] = pair.map((asset) => deviations[asset] ?? 0);
+  return Math.min(up, down) + (a > 0 && b > 0 ? (a - b) ** 2 / (2 * a * b) : 1);
+}
+
+/** Returns how far a correlation can move up and down while the matrix stays one of correlations. */
+function correlationRoom(
+  matrix: readonly (readonly number[])[],
+  [i, j]: Pair,
+): Readonly<Record<"up" | "down", number>> {
   // What the other drivers leave of the two: the Schur complement.
   const rest = matrix.map((row) => [...row]);
   matrix.forEach((_, k) => {
@@ -85,12 +138,7 @@ function correlationStep(matrix: readonly (readonly number[])[], [i, j]: Pair): 
     }
   });
   const half = Math.sqrt(Math.max(rest[i][i] * rest[j][j], 0));
-  const [up, down] = [half - rest[i][j], half + rest[i][j]];
-  const both = Math.min(OF_CORRELATION.grid, ROOM * Math.min(up, down));
-  if (both >= MIN_CORRELATION) return central(both);
-  // At an end of the range both to the one side that there is.
-  const one = Math.max(Math.min(OF_CORRELATION.grid, ROOM * Math.max(up, down)), MIN_CORRELATION);
-  return up > down ? [one, 2 * one] : [-one, -2 * one];
+  return { up: half - rest[i][j], down: half + rest[i][j] };
 }
 
 /**
@@ -114,71 +162,144 @@ export function bumpsOnTrees(
   };
 }
 
-/** The lowest instantaneous volatility, below which it cannot be moved. */
+/** The lowest instantaneous volatility, by which it can be moved down; infinite where a formula has it. */
 function lowest(volatility: Volatility): number {
   if (volatility.kind === "deterministic") return Math.min(...volatility.sigma.values);
-  if (volatility.kind !== "gaussianFactors") return 0;
+  if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));
+  if (volatility.kind !== "gaussianFactors") return Number.POSITIVE_INFINITY;
   const [a, b = 0] = sigmasOf(volatility);
   return Math.sqrt(Math.max(a * a + 2 * volatility.rho * a * b + b * b, 0));
 }
 
 /**
- * Returns the bump sizes for Monte Carlo paths. `later` are the terms a day later, if the trade still exists then, and
- * `scale` is a factor on the bumps.
+ * Returns a time step for theta within which nothing happens; `bend` is the years until the value bends, if the step is
+ * to be short beside them.
  */
-export function bumpsOnPaths(
-  { terms, spots }: Valuation,
-  later: Terms | undefined,
-  greeks: Greeks,
-  scale: number,
-): BumpSizes {
-  const { assets, exercise, expiry, correlations } = terms;
-  const levels = assets.map(({ volatility }) => levelOf(volatility, expiry));
-  const first = spots.map((spot, i) => {
-    const level = levels[i];
-    if (level === undefined) return scale * ON_PATH.unknown * spot;
-    return Math.min(Math.max(scale * DEVIATIONS * level * Math.sqrt(expiry), ON_PATH.min), ON_PATH.max) * spot;
-  });
-  return {
-    // The second derivative of a value whose rule of exercise does not move is another one.
-    spots: { first, ...(exercise.kind === "european" ? { second: first } : {}) },
-    later: later && { terms: later, years: DAY },
-    ...(greeks === "all"
-      ? {
-          cross: true,
-          volatilities: levels.map((level = Number.POSITIVE_INFINITY) =>
-            central(scale * Math.min(VOLATILITY.path, VOLATILITY.pathRelative * level || VOLATILITY.path)),
-          ),
-          rate: central(scale * RATE),
-          // Towards 0, where a correlation matrix stays one; from 0 upwards.
-          correlation: ([i, j]) => [correlations[i][j] > 0 ? -OF_CORRELATION.path : OF_CORRELATION.path, 0],
-        }
-      : {}),
-  };
+export const timeStep = (terms: Terms, bend = Number.POSITIVE_INFINITY): number =>
+  Math.min(DAY, TIME_STEP.event * nextEvent(terms), TIME_STEP.bend * bend);
+
+/** The move of a spot on paths. */
+interface SpotMove {
+  /** The move, in the currency. */
+  readonly by: number;
+  readonly side: Side;
+  /** The width over which the value bends, in the currency. */
+  readonly width: number;
+  /** The years until the value bends at a level that is near. */
+  readonly until: number;
 }
 
-/** A volatility per √year, of all of the life; undefined of one that depends on the spot. */
-function levelOf(volatility: Volatility, expiry: number): number | undefined {
-  switch (volatility.kind) {
-    case "deterministic":
-      return Math.sqrt(integratedVariance(volatility.sigma, expiry) / expiry);
-    case "heston":
-      return Math.sqrt(Math.max(varianceOf(volatility), volatility.theta));
-    case "gaussianFactors":
-      return Math.hypot(...sigmasOf(volatility));
-    default:
-      return undefined;
+/** Returns the move of one spot on paths, clear of the levels at which the value bends. */
+function spotMove({ terms, spots }: Valuation, asset: number, scale: number): SpotMove {
+  const spot = spots[asset];
+  const { volatility } = terms.assets[asset];
+  const bends = bendsOf(terms, asset).map(({ level, from, side }) => ({
+    distance: Math.abs(spot - level),
+    away: Math.sign(spot - level) || side,
+    from,
+    blur: spot * deviationAt(volatility, spot, from),
+  }));
+  const clear = (away: number): number =>
+    Math.min(...bends.filter((one) => one.from === 0 && one.away === away).map(({ distance }) => distance));
+  let width = spot * widthOf(terms, asset, spot);
+  // Between two barriers the value is a sine, about.
+  width = Math.min(width, (clear(1) + clear(-1)) * (BETWEEN / DEVIATIONS));
+  let until = Number.POSITIVE_INFINITY;
+  const { min, max } = ON_PATH;
+  const usual = (): number => Math.min(Math.max(scale * DEVIATIONS * width, min * spot), max * spot);
+  for (const { distance, from, blur } of bends) {
+    if (from === 0 || distance - BEND.reach * blur >= usual()) continue;
+    width = Math.min(width, Math.max((BEND.share / DEVIATIONS) * blur, distance - BEND.reach * blur));
+    until = Math.min(until, from);
   }
+  const by = usual();
+  // A value is smooth up to a level that counts now, and next to it differences are taken on its own side.
+  const room = Math.min(clear(1), clear(-1));
+  if (by <= room) return { by, side: 0, width, until };
+  if (room >= BEND.room * by) return { by: room * (1 - 1e-9), side: 0, width, until };
+  const side = clear(1) < clear(-1) ? 1 : -1;
+  return { by: Math.min(by, 0.5 * clear(-side)), side, width, until };
 }
 
 /**
- * Returns the approximate relative bias of a sensitivity by differences on paths: the squared ratio of bump to standard
- * deviation for central differences, the ratio itself for one-sided ones.
+ * Returns the bump sizes for Monte Carlo paths. `later` returns the terms some years later, if the trade still exists
+ * then, and `scale` is a factor on the bumps.
  */
-export function biasOnPaths(measure: string, { expiry, correlations }: Terms): number {
-  const [kind, i, j] = measure.split(" ");
-  if (kind === "theta") return DAY / expiry;
-  if (kind === "correlation")
-    return OF_CORRELATION.path / Math.max(1 - Math.abs(correlations[Number(i)][Number(j)]), OF_CORRELATION.path);
-  return kind === "gamma" || kind === "cross" ? DEVIATIONS ** 2 : 0.2 * DEVIATIONS ** 2;
+export function bumpsOnPaths(
+  valuation: Valuation,
+  later: (years: number) => Terms | undefined,
+  greeks: Greeks,
+  scale: number,
+): BumpSizes {
+  const { terms, spots } = valuation;
+  const { assets, exercise, correlations } = terms;
+  const last = lastReading(terms) || terms.expiry;
+  const moves = spots.map((_, asset) => spotMove(valuation, asset, scale));
+  const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
+  const bend = Math.min(last, ...moves.map(({ until }) => until));
+  const years = timeStep(terms, bend * scale * scale);
+  const then = later(years);
+  const first = moves.map(({ by }) => by);
+  const sides = moves.map(({ side }) => side);
+  const volatilities = assets.map(({ volatility }, i): Step => {
+    const relative = (VOLATILITY.pathRelative * deviations[i]) / Math.sqrt(last) || VOLATILITY.path;
+    const by = scale * Math.min(VOLATILITY.path, relative);
+    return [by, -Math.min(by, lowest(volatility))];
+  });
+  const rate = scale * Math.min(RATE, (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE);
+  const correlation = (pair: Pair): number => correlationMove(correlations, pair);
+  return {
+    // The second derivative of a value whose rule of exercise does not move is another one.
+    spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
+    later: then && { terms: then, years },
+    ...(greeks === "all"
+      ? { cross: true, volatilities, rate: central(rate), correlation: (pair) => [correlation(pair), 0] }
+      : {}),
+    bias(measure, found) {
+      const [kind, i, j] = measure.split(" ");
+      const size = Math.abs(found(measure));
+      switch (kind) {
+        case "theta":
+          return (years / bend) * size;
+        case "rho":
+          return 0.2 * ((rate * last) / Math.max(...deviations) || 0) ** 2 * size;
+        case "vega":
+          return VEGA_BIAS * ((volatilities[Number(i)][0] * Math.sqrt(last)) / deviations[Number(i)] || 0) ** 2 * size;
+        case "correlation": {
+          const pair = [Number(i), Number(j)] as const;
+          const move = Math.abs(correlation(pair));
+          return (move / Math.max(distanceToEnd(correlations, pair, deviations), move)) * size;
+        }
+        default: {
+          const own = [...moves.keys()].filter((asset) => i === "all" || Number(i) === asset || Number(j) === asset);
+          const other = kind === "delta" ? GAMMA : DELTA;
+          return Math.max(
+            ...[...own].map((asset) => spotBias(kind, moves[asset], size, Math.abs(found(other(asset))))),
+          );
+        }
+      }
+    },
+  };
+}
+
+/** The bias of a vega in units of the squared relative move. */
+const VEGA_BIAS = 3;
+
+/**
+ * The bias of a first or second difference of a size: V‴ is about V″ and V′ over the width and its square, and V⁗ is V″
+ * and V′ over the square and the cube. Differences to one side are of lower order. `other` is the size of the gamma
+ * beside a delta, and of the delta beside a gamma.
+ */
+function spotBias(kind: string, { by, side, width }: SpotMove, size: number, other: number): number {
+  const share = by / width;
+  if (kind === "delta") return (side === 0 ? 1 : 2.5) * share ** 2 * (0.2 * size + 0.25 * width * other);
+  return side === 0 ? share ** 2 * (0.5 * size + (0.1 * other) / width) : share * (size + other / width);
+}
+
+/** The move of a correlation on paths: towards 0, and to the other side where the others leave no room. */
+function correlationMove(matrix: readonly (readonly number[])[], pair: Pair): number {
+  const room = correlationRoom(matrix, pair);
+  const towards = matrix[pair[0]][pair[1]] > 0 ? "down" : "up";
+  const side = room[towards] >= OF_CORRELATION.path ? towards : room.up > room.down ? "up" : "down";
+  return (side === "up" ? 1 : -1) * Math.min(OF_CORRELATION.path, room[side]);
 }

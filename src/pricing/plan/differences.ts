@@ -1,6 +1,13 @@
 /** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
+/** A number and its error estimate. */
+export interface Measured {
+  readonly value: number;
+  /** The error estimate; NaN where it is unknown. */
+  readonly error: number;
+}
+
 /** The indices of two assets. */
 export type Pair = readonly [number, number];
 
@@ -10,8 +17,14 @@ export interface Valuation {
   readonly spots: readonly number[];
 }
 
-/** The two bumps of an input between which a difference is taken; a bump of 0 is the base case. */
-export type Step = readonly [number, number];
+/**
+ * The two bumps of an input between which a difference is taken; a bump of 0 is the base case. Three bumps h, 2h and 3h
+ * are of a difference to one side without the base case.
+ */
+export type Step = readonly [number, number] | readonly [number, number, number];
+
+/** The side of a spot on which differences are taken: above it (1), below it (−1), or both (0). */
+export type Side = -1 | 0 | 1;
 
 /**
  * The bump sizes of sensitivities by differences. An input without a bump size is not bumped, because its sensitivity
@@ -19,7 +32,12 @@ export type Step = readonly [number, number];
  */
 export interface BumpSizes {
   /** The bump of each spot for first and second differences, in the currency. */
-  readonly spots?: { readonly first: readonly number[]; readonly second?: readonly number[] };
+  readonly spots?: {
+    readonly first: readonly number[];
+    readonly second?: readonly number[];
+    /** The side of each spot; both sides by default. Differences to one side have one bump for both orders. */
+    readonly sides?: readonly Side[];
+  };
   /** True where mixed second differences of two spots are wanted too. */
   readonly cross?: boolean;
   /** The bumps of each volatility; undefined for a volatility by which the solution has its own derivative. */
@@ -30,7 +48,12 @@ export interface BumpSizes {
   readonly correlation?: (pair: Pair) => Step;
   /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
+  /** Returns an estimate of the error that the bump sizes leave in a sensitivity; `found` returns its size by name. */
+  readonly bias?: Bias;
 }
+
+/** A function for the error that bump sizes leave in a sensitivity, from the sizes of all; unknown ones are 0. */
+export type Bias = (measure: string, found: (measure: string) => number) => number;
 
 /**
  * A sensitivity as a linear combination of values: the weights of the base case and of each bumped copy, and an added
@@ -47,6 +70,8 @@ export interface Measure {
 export interface Differences {
   readonly copies: readonly Valuation[];
   readonly measures: readonly Measure[];
+  /** The estimate of the error that the bump sizes leave, if there is one. */
+  readonly bias?: Bias | undefined;
 }
 
 /** Returns the name of the delta of an asset, by index, or of all assets together. */
@@ -70,52 +95,18 @@ export const pairsOf = (count: number): readonly Pair[] =>
     Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
   ).flat();
 
-/** The number of the value itself among those of the copies. */
-const ITSELF = -1;
-
 /**
  * Returns the bumped copies of a valuation that given bump sizes require, and the sensitivities that follow from them.
  */
-export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Differences {
-  const copies: Valuation[] = [];
-  const all: { readonly name: string; readonly of: readonly (readonly [copy: number, weight: number])[] }[] = [];
-  const add = (copy: Partial<Valuation>): number => copies.push({ terms, spots, ...copy }) - 1;
-  const measure = (name: string, ...of: readonly (readonly [number, number])[]): unknown => all.push({ name, of });
-  const slope = (name: string, [a, b]: Step, copyAt: (by: number) => Partial<Valuation>): void => {
-    const [one, other] = [a, b].map((by) => (by === 0 ? ITSELF : add(copyAt(by))));
-    measure(name, [one, 1 / (a - b)], [other, -1 / (a - b)]);
-  };
+export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
+  const { terms } = today;
+  const list = new DifferenceList(today);
   const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
-    slope(name, step, (by) => ({ terms: bumped(terms, make(by)) }));
+    list.slope(name, step, (by) => ({ terms: bumped(terms, make(by)) }));
   };
-  const around = (by: (asset: number) => number): Pair => [
-    add({ spots: spots.map((spot, i) => spot + by(i)) }),
-    add({ spots: spots.map((spot, i) => spot - by(i)) }),
-  ];
-  const { first = [], second } = sizes.spots ?? {};
-  const curvature = (name: string, [up, down]: Pair, h: number): void => {
-    measure(name, [ITSELF, -2 / (h * h)], [up, 1 / (h * h)], [down, 1 / (h * h)]);
-  };
-  const own = first.map((h, asset) => {
-    const pair = around((i) => (i === asset ? h : 0));
-    measure(DELTA(asset), [pair[0], 0.5 / h], [pair[1], -0.5 / h]);
-    const wide = second?.[asset];
-    if (wide !== undefined) curvature(GAMMA(asset), wide === h ? pair : around((i) => (i === asset ? wide : 0)), wide);
-    return pair;
-  });
-  if (spots.length > 1 && second !== undefined) {
-    const h = Math.min(...second);
-    const together = around(() => h);
-    curvature(GAMMA("all"), together, h);
-    // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
-    for (const pair of sizes.cross ? pairsOf(spots.length) : []) {
-      const weight = 0.5 / (first[pair[0]] * first[pair[1]]);
-      const both = around((i) => (pair.includes(i) ? first[i] : 0));
-      const single = pair.flatMap((asset) => own[asset]).map((copy) => [copy, -weight] as const);
-      measure(CROSS(pair), [ITSELF, 2 * weight], ...both.map((copy) => [copy, weight] as const), ...single);
-    }
-  }
-  if (sizes.later !== undefined) slope(THETA, [sizes.later.years, 0], () => ({ terms: sizes.later!.terms }));
+  if (sizes.spots !== undefined) list.spots(sizes.spots, sizes.cross === true);
+  const { later } = sizes;
+  if (later !== undefined) list.slope(THETA, [later.years, 0], () => ({ terms: later.terms }));
   sizes.volatilities?.forEach((step, asset) => {
     if (step !== undefined) bump(VEGA(asset), step, (by) => ({ kind: "volatility", asset, by }));
   });
@@ -123,13 +114,160 @@ export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Di
   if (sizes.correlation !== undefined)
     for (const pair of pairsOf(terms.correlations.length))
       bump(CORRELATION(pair), sizes.correlation(pair), (by) => ({ kind: "correlation", pair, by }));
-  const weightsOf = (of: (typeof all)[number]["of"]): readonly number[] =>
-    Array.from({ length: 1 + copies.length }, (_, k) => of.find(([copy]) => copy === k - 1)?.[1] ?? 0);
-  return { copies, measures: all.map(({ name, of }) => ({ name, weights: weightsOf(of) })) };
+  return { copies: list.copies, measures: list.measures(), bias: sizes.bias };
 }
+
+/** The number of the value itself among those of the copies. */
+const ITSELF = -1;
+
+/** The weights of copies in a sensitivity, by their number. */
+type Weights = readonly (readonly [copy: number, weight: number])[];
+
+/** The copies and weights of differences as they are put together. */
+class DifferenceList {
+  readonly copies: Valuation[] = [];
+  readonly #today: Valuation;
+  readonly #weights = new Map<string, Weights>();
+
+  constructor(today: Valuation) {
+    this.#today = today;
+  }
+
+  measures(): readonly Measure[] {
+    const count = 1 + this.copies.length;
+    return Array.from(this.#weights, ([name, of]) => {
+      const weights = new Array<number>(count).fill(0);
+      for (const [copy, weight] of of) weights[copy + 1] += weight;
+      return { name, weights };
+    });
+  }
+
+  slope(name: string, step: Step, copyAt: (by: number) => Partial<Valuation>): void {
+    const weights =
+      step.length === 2 ? [1, -1].map((sign) => sign / (step[0] - step[1])) : BESIDE.map((w) => w / step[0]);
+    this.#weights.set(
+      name,
+      step.map((by, k) => [by === 0 ? ITSELF : this.#add(copyAt(by)), weights[k]]),
+    );
+  }
+
+  /** Adds first differences of each spot, and second ones if they have sizes. */
+  spots({ first, second, sides = [] }: NonNullable<BumpSizes["spots"]>, cross: boolean): void {
+    const own = first.map((h, asset) => {
+      const side = sides[asset] ?? 0;
+      return side === 0
+        ? this.#central(asset, h, second?.[asset])
+        : this.#toOneSide(asset, side * h, second !== undefined);
+    });
+    if (first.length === 1 || second === undefined) return;
+    const isCentral = first.every((_, asset) => (sides[asset] ?? 0) === 0);
+    const h = Math.min(...second);
+    if (isCentral)
+      this.#weights.set(
+        GAMMA("all"),
+        curvature(
+          this.#around(() => h),
+          h,
+        ),
+      );
+    for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {
+      const [i, j] = pair;
+      if (sides[i] || sides[j]) {
+        // (V(a, b) − V(a, 0) − V(0, b) + V)/(a·b), of first order.
+        const by = pair.map((asset) => (sides[asset] || 1) * first[asset]);
+        const weight = 1 / (by[0] * by[1]);
+        const both = this.#at((asset) => (asset === i ? by[0] : asset === j ? by[1] : 0));
+        const single = pair.map((asset) => [own[asset][0], -weight] as const);
+        this.#weights.set(CROSS(pair), [[ITSELF, weight], [both, weight], ...single]);
+        continue;
+      }
+      // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
+      const weight = 0.5 / (first[i] * first[j]);
+      const both = this.#around((asset) => (pair.includes(asset) ? first[asset] : 0));
+      const single = pair.flatMap((asset) => own[asset]).map((copy) => [copy, -weight] as const);
+      this.#weights.set(CROSS(pair), [[ITSELF, 2 * weight], ...both.map((copy) => [copy, weight] as const), ...single]);
+    }
+    if (!isCentral) this.#weights.set(GAMMA("all"), this.#sumOfSecond(first.length));
+  }
+
+  /** (V(h) − V(−h))/(2h) and, over its own size, (V(h) − 2·V + V(−h))/h². */
+  #central(asset: number, h: number, wide: number | undefined): Pair {
+    const around = (by: number): Pair => this.#around((i) => (i === asset ? by : 0));
+    const pair = around(h);
+    this.#weights.set(DELTA(asset), [
+      [pair[0], 0.5 / h],
+      [pair[1], -0.5 / h],
+    ]);
+    if (wide !== undefined) this.#weights.set(GAMMA(asset), curvature(wide === h ? pair : around(wide), wide));
+    return pair;
+  }
+
+  /** A first difference of second order, and (V − 2·V(h) + V(2h))/h², of first order. */
+  #toOneSide(asset: number, h: number, hasSecond: boolean): Pair {
+    const [near, far] = [1, 2].map((times) => this.#at((i) => (i === asset ? times * h : 0)));
+    this.#weights.set(DELTA(asset), oneSided(near, far, h));
+    const weight = 1 / (h * h);
+    if (hasSecond)
+      this.#weights.set(GAMMA(asset), [
+        [ITSELF, weight],
+        [near, -2 * weight],
+        [far, weight],
+      ]);
+    return [near, far];
+  }
+
+  /** The second derivative by a common move, Σ ∂²V/∂Sᵢ∂Sⱼ. */
+  #sumOfSecond(assets: number): Weights {
+    const twice = pairsOf(assets).flatMap((pair) => this.#weights.get(CROSS(pair))!);
+    return [
+      ...Array.from({ length: assets }, (_, asset) => this.#weights.get(GAMMA(asset))!).flat(),
+      ...twice.map(([copy, weight]) => [copy, 2 * weight] as const),
+    ];
+  }
+
+  #add(copy: Partial<Valuation>): number {
+    return this.copies.push({ ...this.#today, ...copy }) - 1;
+  }
+
+  #at(by: (asset: number) => number): number {
+    return this.#add({ spots: this.#today.spots.map((spot, i) => spot + by(i)) });
+  }
+
+  #around(by: (asset: number) => number): Pair {
+    return [this.#at(by), this.#at((i) => -by(i))];
+  }
+}
+
+/** The weights of V(h), V(2h) and V(3h) in h·V′(0), of second order. */
+const BESIDE = [-2.5, 4, -1.5] as const;
+
+/** (−3·V + 4·V(h) − V(2h))/(2h), of second order. */
+const oneSided = (near: number, far: number, h: number): Weights => [
+  [ITSELF, -1.5 / h],
+  [near, 2 / h],
+  [far, -0.5 / h],
+];
+
+const curvature = ([up, down]: Pair, h: number): Weights => [
+  [ITSELF, -2 / (h * h)],
+  [up, 1 / (h * h)],
+  [down, 1 / (h * h)],
+];
 
 /**
  * Returns a sensitivity from the value of the base case and those of the bumped copies, in the order of the weights.
  */
 export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
   weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);
+
+/** Returns sensitivities whose error estimates contain what bump sizes leave. */
+export function withBias(
+  measures: ReadonlyMap<string, Measured>,
+  bias: Bias | undefined,
+): ReadonlyMap<string, Measured> {
+  if (bias === undefined) return measures;
+  const found = (name: string): number => Math.abs(measures.get(name)?.value ?? 0);
+  return new Map(
+    Array.from(measures, ([name, { value, error }]) => [name, { value, error: error + bias(name, found) }]),
+  );
+}

@@ -5,14 +5,9 @@ import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
 import type { TimeBudget } from "../time-budget.ts";
-import type { Differences } from "./differences.ts";
+import type { Differences, Measured } from "./differences.ts";
 
-/** A number and its error estimate. */
-export interface Measured {
-  readonly value: number;
-  /** The error estimate; NaN where it is unknown. */
-  readonly error: number;
-}
+export type { Measured } from "./differences.ts";
 
 /** The answer of a method to a request. */
 export interface Estimate {

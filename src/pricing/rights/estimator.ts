@@ -1,5 +1,5 @@
 /** Estimates of rights, and their sensitivities by differences of values on the same tree or grid. */
-import { bumpsOnTrees, DAY } from "../plan/bump-sizes.ts";
+import { bumpsOnTrees, timeStep } from "../plan/bump-sizes.ts";
 import { combined, type Differences, differencesOf, type Measure, THETA, type Valuation } from "../plan/differences.ts";
 import type { Estimate, Estimator, Measured, Request } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
@@ -55,10 +55,8 @@ function withDecisions(
 ): Differences {
   const all = [...copies];
   const add = (own: Terms): number => all.push({ terms: own, spots });
-  const next = datesOf(terms).find((time) => time > 0);
-  if (next === undefined) return { copies, measures };
-  // No date passes.
-  const years = Math.min(DAY, 0.5 * next);
+  if (!datesOf(terms).some((time) => time > 0)) return { copies, measures };
+  const years = timeStep(terms);
   const then = later(years);
   if (then === undefined) return { copies, measures };
   const decision = (k: number, added: number, now: number, after: number): readonly Measure[] => {

@@ -15,7 +15,8 @@ import {
   totalVariance,
 } from "../../../fdm/index.ts";
 import { integratedVariance } from "../../../market/index.ts";
-import type { ResultColumns } from "../../columns/result-columns.ts";
+import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
+import { slopeAcross } from "../../plan/known-slope.ts";
 import type { Batch } from "../method.ts";
 import { deterministicValue } from "./path.ts";
 
@@ -46,7 +47,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
     return;
   }
   const value = deterministicValue(problems, spot);
-  const { delta, width } = deltaOf(problems, spot);
+  const { delta, width, isBent, bend } = deltaOf(problems, spot);
+  if (isBent) results.warnings[trade] |= WARNING.bentAtSpot;
   const rateShifted = (rate: number): number =>
     deterministicValue(shiftedDifference(problems, { volatility: 0, rate }), spot);
   results.value[trade] = value;
@@ -60,7 +62,7 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
   const { sensitivityErrors: errors } = results;
   const rounding = 2 * results.errorEstimate[trade];
   const { rates, dividendYield } = problem;
-  errors.delta[trade] = rounding / width;
+  errors.delta[trade] = rounding / width + bend;
   errors.gamma[trade] = 0;
   errors.theta[trade] = Math.abs(rates.values[0]) * rounding;
   errors.theta[trade] += Math.abs(rates.values[0] - dividendYield) * spot * errors.delta[trade];
@@ -109,11 +111,19 @@ export function readKnownScenarios(problems: ProblemDifference, row: number, res
   results.scenarioErrors[row] = largest;
 }
 
+/** A delta by differences. */
+interface KnownDelta {
+  readonly delta: number;
+  /** The distance between the two spots. */
+  readonly width: number;
+  /** True where the value bends or jumps at the spot. */
+  readonly isBent: boolean;
+  /** The error that the bend leaves; NaN at a jump. */
+  readonly bend: number;
+}
+
 /** A difference to either side of the spot, or to the one where no barrier of today is. */
-function deltaOf(
-  problems: ProblemDifference,
-  spot: number,
-): { readonly delta: number; /** The distance between the two spots. */ readonly width: number } {
+function deltaOf(problems: ProblemDifference, spot: number): KnownDelta {
   const { problem, subtracted } = problems;
   const isHit = (at: number): boolean => knockedOutBy(subtracted ?? problem, at) !== undefined;
   const onSide = (at: number): boolean =>
@@ -122,7 +132,12 @@ function deltaOf(
   while (!onSide(spot - bump) && !onSide(spot + bump)) bump /= 8;
   const [down, up] = [onSide(spot - bump) ? spot - bump : spot, onSide(spot + bump) ? spot + bump : spot];
   const width = up - down;
-  return { delta: (deterministicValue(problems, up) - deterministicValue(problems, down)) / width, width };
+  const value = (at: number): number => deterministicValue(problems, at);
+  if (down < spot && up > spot && onSide(spot - 2 * bump) && onSide(spot + 2 * bump)) {
+    const { slope, isBent, error } = slopeAcross(value, spot, bump);
+    return { delta: slope, width, isBent, bend: error };
+  }
+  return { delta: (value(up) - value(down)) / width, width, isBent: false, bend: 0 };
 }
 
 /** dV/dt by the PDE without diffusion, V_t = r·V − (r − q)·S·V_S. */

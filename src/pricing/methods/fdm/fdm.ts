@@ -273,7 +273,10 @@ class FdmPlan implements MethodPlan {
     const rows = this.#rows;
     const mayRefine = this.#batch.budget.allowsTimes(this.#trades[i], FINER);
     for (let c = 0; c < this.#cases; c++) if (rows.advance(base + c, mayRefine)) this.#outOfTime.add(i);
-    if (this.#started[i] !== 0) return;
+    if (this.#started[i] !== 0) {
+      this.#bumps.refine(i, this.#rounding);
+      return;
+    }
     const problems = this.#problems[base];
     if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
       this.#bumps.start(i, rows.pairsOf(base), problems, bumpsOnMeshes(problems.problem, this.#batch.precision));

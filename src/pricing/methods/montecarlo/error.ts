@@ -1,6 +1,7 @@
 /** Error estimates of sampled values. */
 import { integrate, integratedVariance } from "../../../market/index.ts";
 import { intervalWidth } from "../../../montecarlo/index.ts";
+import { lastReading } from "../../plan/bends.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 
@@ -85,12 +86,13 @@ function tail({ terms, spots }: Path, { paths, isShifted }: Sample): number {
   const { payoff, assets, rates, expiry } = terms;
   if (isShifted || payoff.kind === "digital" || payoff.kind === "swing") return 0;
   if (payoff.kind !== "expression" && payoff.right === "put") return 0;
+  const last = lastReading(terms);
   let [moment, largest] = [0, 0];
   assets.forEach(({ volatility, underlying }, i) => {
     if (volatility.kind !== "deterministic") return;
-    const v = integratedVariance(volatility.sigma, expiry);
+    const v = integratedVariance(volatility.sigma, last);
     const weight = payoff.kind === "basket" ? payoff.weights[i] : 1;
-    const forward = weight * spots[i] * Math.exp(integrate(rates, expiry) - underlying.dividends.yield * expiry);
+    const forward = weight * spots[i] * Math.exp(integrate(rates, last) - underlying.dividends.yield * last);
     moment += forward * forward * Math.exp(v);
     largest = Math.max(largest, v);
   });

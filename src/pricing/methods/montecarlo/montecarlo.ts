@@ -2,16 +2,15 @@ import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import type { Settings } from "../../options.ts";
-import { bumpsOnPaths, DAY } from "../../plan/bump-sizes.ts";
+import { bumpsOnPaths } from "../../plan/bump-sizes.ts";
 import { differencesOf } from "../../plan/differences.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { datesOf, isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
+import { isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket } from "./without-paths.ts";
-import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { streamOf } from "./stream.ts";
 
@@ -97,9 +96,7 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   differencesOf({ terms, spots: [spots] }, greeks, later) {
     if (terms.expiry === 0) return { copies: [], measures: [] };
     const scale = exactly(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
-    const tomorrow = terms.expiry > DAY ? later(DAY) : undefined;
-    const onDates = tomorrow && onLaterDates(terms, tomorrow, datesOf(terms)).terms;
-    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, onDates, greeks, scale));
+    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, later, greeks, scale));
   },
   measuresOf: ({ estimate }) => estimate!.measures ?? new Map(),
 });

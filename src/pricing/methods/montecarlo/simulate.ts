@@ -10,8 +10,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import { biasOnPaths, DAY } from "../../plan/bump-sizes.ts";
-import type { Measure } from "../../plan/differences.ts";
+import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
@@ -19,7 +18,6 @@ import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
-import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
 import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
@@ -109,9 +107,11 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
   const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
   const moved = (differences?.copies ?? []).map((copy): Path => {
-    if (!(copy.terms.expiry < terms.expiry)) return { ...path, ...copy };
-    const later = steps && { steps: stepping.laterSteps(steps, DAY) };
-    return { ...copy, dates: onLaterDates(terms, copy.terms, dates).dates, ...later };
+    // No date passes within the step of theta, and paths with as many dates use the same random numbers.
+    const years = terms.expiry - copy.terms.expiry;
+    if (years === 0) return { ...path, ...copy };
+    const later = steps && { steps: stepping.laterSteps(steps, years) };
+    return { ...copy, dates: dates.map((date) => date - years), ...later };
   });
   const shifts = shiftOf(path, endsOf(path, substeps));
   const kinds = [path, ...moved].map((one) => controlKind(one, shifts !== undefined));
@@ -228,22 +228,24 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   return { variants, measures, added };
 }
 
-/** The measures of a path of a group. */
-const measuresOf = (
+/** What moves leave in the sensitivities of a job; nothing of other measures. */
+const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
+  measures === differences?.measures ? differences.bias : undefined;
+
+/** The measures of entry i of a group. */
+function measuresOf(
   { added }: SimulatedCopies,
   found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
   freedom: number,
-  path: Path,
+  bias: Bias | undefined,
   i: number,
-): ReadonlyMap<string, Measured> =>
-  new Map(
-    [...added].map(([name, sums]) => {
-      const { value, standardError } = found[name];
-      const whole = value[i] + sums[i];
-      const error = sensitivityError(standardError[i], freedom) + biasOnPaths(name, path.terms) * Math.abs(whole);
-      return [name, { value: whole, error }];
-    }),
-  );
+): ReadonlyMap<string, Measured> {
+  const sampled = Array.from(added, ([name, sums]): [string, Measured] => {
+    const { value, standardError } = found[name];
+    return [name, { value: value[i] + sums[i], error: sensitivityError(standardError[i], freedom) }];
+  });
+  return withBias(new Map(sampled), bias);
+}
 
 /** Estimates values, and then sensitivities, on as many paths as the level says: others of the group do not matter. */
 async function estimate(device: Device, group: readonly Job[], common: RequestSettings): Promise<void> {
@@ -264,7 +266,7 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
   group.forEach((job, i) => {
-    const found = copies && measuresOf(copies, result.sensitivities, freedom, job.path, i);
+    const found = copies && measuresOf(copies, result.sensitivities, freedom, biasOf(job), i);
     job.request.failure = failureOf(result, i);
     job.request.estimate = answerOf(job, estimateOf(job, result, freedom, i), found, common);
   });
@@ -362,7 +364,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     const gap = Math.abs(regression.value[i] - value[i]);
     const errors = [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap];
     const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
-    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, path, i);
+    const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, biasOf(job), i);
     request.estimate = answerOf(job, estimate, found, common);
   });
 }

@@ -6,7 +6,7 @@ import type { Terms } from "../../terms.ts";
 import { knownAt } from "../../equations/parts.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/logarithms.ts";
-import { combined, type Differences } from "../../plan/differences.ts";
+import { combined, type Differences, withBias } from "../../plan/differences.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { isStepped } from "./steps.ts";
@@ -116,14 +116,13 @@ const known = (value: number, method: ResultMethod): PathEstimate => ({
 /** Returns sensitivities as differences of exact values; none where a bumped copy has no exact value. */
 export function exactMeasures(
   { values }: PathEstimate,
-  { copies, measures }: Differences,
+  { copies, measures, bias }: Differences,
 ): ReadonlyMap<string, Measured> {
   const all = [...values, ...copies.map(({ terms, spots }) => exactly(terms, spots)?.values[0] ?? Number.NaN)];
-  return new Map(
-    measures.map(({ name, weights }) => {
-      const sizes = weights.map(Math.abs);
-      const size = combined({ name, weights: sizes }, all.map(Math.abs));
-      return [name, { value: combined({ name, weights }, all), error: ROUNDING * size }];
-    }),
-  );
+  const exact = measures.map(({ name, weights }): [string, Measured] => {
+    const sizes = weights.map(Math.abs);
+    const size = combined({ name, weights: sizes }, all.map(Math.abs));
+    return [name, { value: combined({ name, weights }, all), error: ROUNDING * size }];
+  });
+  return withBias(new Map(exact), bias);
 }

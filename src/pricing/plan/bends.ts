@@ -1,0 +1,88 @@
+/** The places where the value of a trade bends, in its spots and in time, and which differences keep clear of. */
+import type { Volatility } from "../../market/index.ts";
+import { totalVariance } from "../equations/domain.ts";
+import { varianceAt } from "../rights/factors.ts";
+import type { Terms } from "../terms.ts";
+
+/** A spot at which the value bends: a barrier, or the extremum so far of a lookback. */
+export interface Bend {
+  readonly level: number;
+  /** The years until the level counts; until then diffusion blurs the bend. */
+  readonly from: number;
+  /** The side of the level (+1 above, −1 below) to which a spot on the level itself belongs. */
+  readonly side: 1 | -1;
+}
+
+/** Returns the spots of an asset at which the value of a trade bends. */
+export function bendsOf({ payoff, barriers }: Terms, asset: number): readonly Bend[] {
+  const bends = barriers.flatMap(({ asset: own = asset, type, level, monitoring, from }): Bend[] => {
+    const first = monitoring.kind === "continuous" ? from : monitoring.times[0];
+    if (own !== asset || first === undefined) return [];
+    return [{ level, from: Math.max(first, 0), side: type.startsWith("up") ? 1 : -1 }];
+  });
+  if (payoff.kind !== "lookback") return bends;
+  const { right, isFloating, extremum, strike, times, from } = payoff;
+  const isMaximum = (right === "call") !== isFloating;
+  const levels = [extremum ?? Number.NaN, isFloating ? Number.NaN : strike].filter((level) => level > 0);
+  const first = times === "continuous" ? from : times.find((time) => time > 0);
+  if (levels.length === 0 || first === undefined) return bends;
+  // Of a strike and an extremum only the further one counts.
+  const level = isMaximum ? Math.max(...levels) : Math.min(...levels);
+  return [...bends, { level, from: first, side: isMaximum ? -1 : 1 }];
+}
+
+/** A volatility to scale moves with where none is known. */
+const ASSUMED = 0.2;
+
+/** Returns the standard deviation of the logarithm of a spot at a time, about. */
+export function deviationAt(volatility: Volatility, spot: number, time: number): number {
+  if (time <= 0) return 0;
+  if (volatility.kind === "gaussianFactors") return Math.sqrt(varianceAt(volatility, time));
+  if (volatility.kind === "stochasticLocal") return ASSUMED * Math.sqrt(time);
+  return Math.sqrt(totalVariance(volatility, spot, time));
+}
+
+/** Returns the last time at which the payoff reads the spot, in years. */
+export function lastReading({ payoff, expiry }: Terms): number {
+  if (payoff.kind !== "average" && payoff.kind !== "lookback") return expiry;
+  const { times } = payoff;
+  return times === "continuous" ? expiry : Math.max(times.at(-1) ?? 0, 0);
+}
+
+/**
+ * Returns the standard deviation of what the payoff is a function of, relative to a spot: of an average that of its
+ * logarithm, in which a step counts as often as fixings come after it; else that of the spot at the last reading.
+ */
+export function widthOf(terms: Terms, asset: number, spot: number): number {
+  const { payoff, assets } = terms;
+  const { volatility } = assets[asset];
+  const at = (time: number): number => deviationAt(volatility, spot, time);
+  const last = lastReading(terms);
+  if (payoff.kind !== "average") return at(last);
+  if (payoff.times === "continuous") return at(last) / Math.sqrt(3);
+  const times = payoff.times.filter((time) => time > 0);
+  const variances = times.map((time) => at(time) ** 2);
+  const parts = variances.map((v, k) => (v - (variances[k - 1] ?? 0)) * ((times.length - k) / times.length) ** 2);
+  return Math.sqrt(
+    Math.max(
+      parts.reduce((sum, part) => sum + part, 0),
+      0,
+    ),
+  );
+}
+
+/** Returns the years until the next date on which anything happens: no step in time goes across it. */
+export function nextEvent({ assets, rates, payoff, exercise, barriers, expiry }: Terms): number {
+  const times = [expiry, ...rates.times];
+  for (const { underlying, volatility } of assets) {
+    times.push(...underlying.dividends.discrete.map(({ time }) => time));
+    if (volatility.kind === "deterministic") times.push(...volatility.sigma.times);
+  }
+  if (payoff.kind === "average" || payoff.kind === "lookback" || payoff.kind === "swing")
+    if (payoff.times !== "continuous") times.push(...payoff.times);
+  if (payoff.kind === "lookback") times.push(payoff.from);
+  if (exercise.kind === "bermudan") times.push(...exercise.times);
+  for (const { from, to, monitoring } of barriers)
+    times.push(from, to, ...(monitoring.kind === "discrete" ? monitoring.times : []));
+  return times.reduce((next, time) => (time > 0 && time < next ? time : next), Number.POSITIVE_INFINITY);
+}
