@@ -117,7 +117,7 @@ function ends(
     low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
     high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
-  if (!linear) ({ lowest: low, highest: high } = withinFarthest(problem, { lowest: low, highest: high }));
+  if (!linear) ({ lowest: low, highest: high } = withinFarthest(problem, deviation, { lowest: low, highest: high }));
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;

@@ -92,7 +92,7 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
   const highest = reached(problem, max, reach);
   const ends = linear
     ? { lowest: 0, highest }
-    : withinFarthest(problem, { lowest: reached(problem, min / margin, 1 / reach), highest });
+    : withinFarthest(problem, deviation, { lowest: reached(problem, min / margin, 1 / reach), highest });
   const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
   const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
   return {

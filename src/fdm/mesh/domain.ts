@@ -44,6 +44,8 @@ export const MIN_PART = 0.02;
  * of itself with at most its inverse as probability: there a value may be off by the strike, and at zero by the spot.
  */
 const FARTHEST = 100;
+/** The standard deviation of ln S up to which values on meshes that are cut so are within their error estimates. */
+const LARGEST_CUT = 50;
 
 /** The specification of the mesh of a one-factor problem. */
 export interface Domain extends MeshSpec {
@@ -172,7 +174,7 @@ function ends(
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
     highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
-  if (!linear) ({ lowest, highest } = withinFarthest(problem, { lowest, highest }));
+  if (!linear) ({ lowest, highest } = withinFarthest(problem, deviation, { lowest, highest }));
   if (exercised === undefined) return { lowest, highest, firstExercised: false };
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
@@ -185,9 +187,10 @@ function ends(
  */
 export function withinFarthest(
   { spots, payoff: { kinks, straight } }: OneFactorProblem,
+  deviation: number,
   { lowest, highest }: Pick<Domain, "lowest" | "highest">,
 ): Pick<Domain, "lowest" | "highest"> {
-  if (!straight) return { lowest, highest };
+  if (!straight || deviation > LARGEST_CUT) return { lowest, highest };
   const prices = [...spots, ...kinks];
   const least = lowestOf(prices) * Math.exp(-FARTHEST);
   const most = highestOf(prices) * Math.exp(FARTHEST);
