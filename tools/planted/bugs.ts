@@ -52,6 +52,9 @@ export const bugs: readonly Bug[] = [
     ["worker.ts", 'outcome === "priced" ? context', 'outcome !== "priced" ? context'],
     ["finish-job.ts", 'key.lastIndexOf(":") + 1 + begin', 'key.lastIndexOf(":") + begin'],
     ["jobs.ts", "Math.max(1, Math.round(MAX_SHARE / share))", "Math.max(1, Math.round(MAX_SHARE * share))"],
+    ["worker.ts", "if (tries >= TRIES) await next(job, surroundings);", ""],
+    ["worker.ts", "if (error instanceof StorageError || error instanceof Stopped", "if (error instanceof Stopped"],
+    ["price-chunk.ts", 'if ((await knownPart(store, manifest, chunk)) !== undefined) return "known";', ""],
   ]),
   ...beside("device", "device/cpu device/kernel-cache device/stored-programs", [
     ["arguments.ts", "count < 0 || count > max", "count < 0 || count >= max"],
@@ -63,6 +66,7 @@ export const bugs: readonly Bug[] = [
     ["cpu/stream.ts", "this.#waiting.length === 0 && (", "this.#waiting.length === 0 || ("],
     ["cpu/pool.ts", "return number < this.#passed || ", "return number <= this.#passed || "],
     ["cpu/programs.ts", "return vectors === undefined ? { memory } : { memory, vectors };", "return { memory };"],
+    ["cpu/device.ts", "if (this.#retired.length === 0 || !this.#stream.idle) return;", ""],
   ]),
   ...beside(
     "fdm",
@@ -90,6 +94,8 @@ export const bugs: readonly Bug[] = [
       "values === undefined ? null : values.flat(2)",
     ],
     ["totals.ts", "sizes.toSorted((a, b) => b - a)", "sizes.toSorted((a, b) => a - b)"],
+    ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
+    ["csv.ts", "credit.size > 0 ||", ""],
   ]),
   ...beside("integral", "integral/integral", [
     ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
@@ -109,6 +115,10 @@ export const bugs: readonly Bug[] = [
       ["emit/wgsl/operators.ts", "return `(1f / ${texts[0]})`;", "return `(-1f / ${texts[0]})`;"],
     ],
   ),
+  ...beside("kernel/emit", "kernel/cuda kernel/wgsl", [
+    ["cuda/operators.ts", '&& !(type === "i32" && constant === -1);', ";"],
+    ["wgsl/operators.ts", 'if (op === "ne" && a.type === "real")', "if (false)"],
+  ]),
   ...beside(
     "linalg",
     "linalg/dense-array linalg/krylov-host linalg/sparse-host linalg/tridiagonal-cpu linalg/tridiagonal-property",
@@ -238,6 +248,12 @@ export const bugs: readonly Bug[] = [
     ["part.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
     ["reprice.ts", "if (before !== now) this.differences", "if (before < now) this.differences"],
     ["verify.ts", 'if (typeof found === "string") problems.push(found);', ""],
+    ["receipts.ts", "(trust || (await isWhole(store, receipt.outcome)))", "(trust || receipt.outcome.bytes > 0)"],
+    [
+      "part.ts",
+      "spot.map(() => volatility.map(() => rate.map(take)))",
+      "spot.map(() => rate.map(() => volatility.map(take)))",
+    ],
   ]),
   ...beside("service", "service/service", [
     ["requests.ts", 'if (typeof stream !== "boolean") throw', "if (stream === undefined) throw"],
@@ -245,6 +261,13 @@ export const bugs: readonly Bug[] = [
     ["server.ts", "if (trades > limits.trades)", "if (trades >= limits.trades + 2)"],
     ["server.ts", 'message: status === 500 ? "internal error" : error.message', "message: error.message"],
     ["server.ts", "trades.add(before.trades.length + after.trades.length);", "trades.add(before.trades.length);"],
+    ["markets.ts", "this.#kept.delete(hash);", ""],
+    ["server.ts", "if (underWay >= requests)", "if (underWay > requests)"],
+    ["server.ts", "reply.raw.destroy();", "reply.raw.end();"],
+    ["server.ts", "method: options.method ?? method,", "method: options.method,"],
+    ["prices.ts", "a.method === b.method &&", ""],
+    ["prices.ts", "a.seed === b.seed &&", ""],
+    ["prices.ts", "(a.scenarios === undefined || a.asOf === b.asOf)", "true"],
   ]),
   ...beside("serving", "cluster/cluster service/service", [
     ["health.ts", "json(isHealthy() ? 200 : 503,", "json(200,"],
