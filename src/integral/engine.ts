@@ -36,6 +36,12 @@ export class PutValues {
 /** The part of the change of delta, over one standard deviation of S, that counts as an error of V. */
 const OF_DELTA = 0.6;
 
+/**
+ * The part of the change of vega, over a change of σ by all of itself, that counts as an error of V. A change between
+ * two schemes that vanishes for the spot and σ of an option seldom does so for other spots and other σ at once.
+ */
+const OF_VEGA = 0.2;
+
 /** The safety factor on the change of V: 1 is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
@@ -57,8 +63,9 @@ export class IntegralEngine implements Disposable {
   /**
    * Prices the puts with the indices `open` by successively finer schemes. After each scheme `isEnough` returns the
    * puts that need a finer one. The result are the puts that the finest scheme leaves. The error estimate of a value is
-   * 1.5 times its change between schemes plus 0.6 standard deviations of S times the change of delta, since a change
-   * may vanish by chance at one spot. It is infinite where a boundary has not converged. @throws the signal's reason
+   * 1.5 times its change between schemes plus 0.6 standard deviations of S times the change of delta and 0.2 σ times
+   * that of vega, since a change may vanish by chance at one spot and σ. It is infinite where a boundary has not
+   * converged. @throws the signal's reason
    */
   async solve(
     puts: Puts,
@@ -114,7 +121,8 @@ export class IntegralEngine implements Disposable {
       const estimate =
         SCHEMES[scheme].leastError +
         MARGIN * Math.abs(values.change[at]) +
-        OF_DELTA * deviation * Math.abs(values.change[at + 1]);
+        OF_DELTA * deviation * Math.abs(values.change[at + 1]) +
+        OF_VEGA * sigma * Math.abs(values.change[at + 3]);
       const hasConverged = (slot: number): boolean =>
         slot < 0 || (boundaries.hasConverged(slot, scheme - 1) && boundaries.hasConverged(slot, scheme));
       const isKnown = hasConverged(upper[l]) && hasConverged(lower[l]) && estimate >= 0;

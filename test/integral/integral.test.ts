@@ -170,6 +170,32 @@ test("estimates cover the distance to the finest scheme of 98 % of random option
   }
 });
 
+test("the estimate of each scheme covers ordinary options whose boundary is made for a longer life", async () => {
+  const between = uniforms(7);
+  const puts = Array.from({ length: 700 }, (): Put => {
+    const sigma = between(0.05, 0.8);
+    const expiry = Math.exp(between(Math.log(0.02), Math.log(6)));
+    const spot = Math.exp(between(-1.5, 1.5) * sigma * Math.sqrt(expiry));
+    const [rate, dividendYield] = [between(0.001, 0.1), between(-0.02, 0.1)];
+    return { spot, rate, dividendYield, sigma, expiry, longest: expiry * between(1, 4) };
+  });
+  // The change of its value between the first two schemes is 45 times smaller than the error of the second.
+  puts.push({ spot: 1.25097, rate: 0.037076, dividendYield: 0.062583, sigma: 0.285689, expiry: 2.846575, longest: 4 });
+  const values = new PutValues(puts.length);
+  const schemes: { readonly value: Float64Array; readonly estimate: Float64Array }[] = [];
+  await engine.solve(putsOf(puts), Int32Array.from(puts.keys()), values, (open) => {
+    const value = Float64Array.from(puts, (_, i) => values.all[5 * i]);
+    schemes.push({ value, estimate: values.estimate.slice() });
+    return open;
+  });
+  const finest = schemes[schemes.length - 1].value;
+  expect(schemes.length).toBe(5);
+  for (const { value, estimate } of schemes.slice(0, 3)) {
+    const ratios = puts.map((_, i) => Math.abs(value[i] - finest[i]) / estimate[i]);
+    expect(Math.max(...ratios)).toBeLessThan(1);
+  }
+});
+
 test("no value leaves its bounds, however extreme the model", async () => {
   const puts = randomPuts(600, 7);
   const values = await priced(puts, 1e-5);

@@ -264,8 +264,8 @@ const SCORE: NonNullable<PathModel["score"]> = {
 };
 
 /**
- * Returns the Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have none are
- * added to `failures`.
+ * Returns the Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have
+ * none are added to `failures`.
  */
 export function choleskyParameters(
   correlation: BrownianSettings["correlation"],
