@@ -9,10 +9,11 @@ export interface Bug {
 
 type Change = readonly [file: string, from: string, to: string];
 
-/** Bugs of one folder, and the tests beside them, which take seconds. */
+/** Bugs of one folder, or of several with "", and the tests beside them, which take seconds. */
 const beside = (folder: string, names: string, changes: readonly Change[]): Bug[] => {
   const tests = names.split(" ").map((name) => `test/${name}.test.ts`);
-  return changes.map(([file, from, to]) => ({ file: `${folder}/${file}`, from, to, tests }));
+  const within = folder === "" ? "" : `${folder}/`;
+  return changes.map(([file, from, to]) => ({ file: `${within}${file}`, from, to, tests }));
 };
 
 export const bugs: readonly Bug[] = [
@@ -28,7 +29,26 @@ export const bugs: readonly Bug[] = [
       ["chunks/entry-places.ts", "(byte | BRACKET_TO_BRACE) === BRACE_END", "byte === BRACE_END"],
     ],
   ),
+  ...beside("book", "book/times book/streams book/tags book/parity", [
+    ["time.ts", "(hours * 60 + minutes) * 60_000", "hours * 60 * 60_000"],
+    ["csv.ts", "row.cells.length === columns.length", "row.cells.length >= columns.length"],
+    ["totals.ts", "keyOf([labels.currency, ...values])", "keyOf(values)"],
+    ["parity.ts", '.filter(({ exercise = spec?.exercise }) => exercise !== "american")', ""],
+  ]),
+  ...beside("calibration", "calibration/fit-quotes calibration/curves", [
+    ["fit-quotes.ts", "same.weighted += weight * volatility;", "same.weighted += volatility;"],
+    ["fit-quotes.ts", "nu: mixing * sabr!.nu", "nu: sabr!.nu"],
+    ["fit-quotes.ts", 'fitted === undefined || fitted.status === "converged"', "true"],
+    ["repair.ts", "if (fit.butterfly.free && fit.calendar.free) return fit;", "if (fit.butterfly.free) return fit;"],
+    [
+      "curves/interpolate.ts",
+      "left * discrete[i] + right * discrete[i - 1]",
+      "right * discrete[i] + left * discrete[i - 1]",
+    ],
+  ]),
   ...beside("charts", "charts/charts", [
+    ["heat-map.ts", "y: bottom - (j + 1) * cellHeight", "y: TOP + j * cellHeight"],
+    ["waterfall.ts", "const value = isTotal ? to : to - from;", "const value = to;"],
     ["axes.ts", "values.filter((value) => value > 0)", "values.filter((value) => value >= 0)"],
     ["axes.ts", "high = Math.max(high, value);", "high = Math.min(high, value);"],
     ["waterfall.ts", "const from = isTotal ? 0 : sum;", "const from = sum;"],
@@ -225,6 +245,11 @@ export const bugs: readonly Bug[] = [
     ["tree/chain.ts", "t - times[k]);", "t);"],
     ["normal/guess.ts", "weights[b] - weights[a]", "weights[a] - weights[b]"],
   ]),
+  ...beside("", "pricing/explain pricing/method-choice", [
+    ["pricing/explain/row.ts", "time > before.expiry && time <= years", "time > before.expiry"],
+    ["pricing/methods/integral/puts.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
+    ["fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
+  ]),
   ...beside("random", "random/distributions random/reference random/sobol random/skip-ahead random/errors", [
     ["brownian-bridge.ts", "const middle = (left + right + 1) >> 1;", "const middle = (left + right) >> 1;"],
     ["random-generator.ts", 'generator === "philox" ? blockLength / 4n', 'generator === "philox" ? blockLength / 2n'],
@@ -243,8 +268,11 @@ export const bugs: readonly Bug[] = [
     ["summary.ts", "if (vega === null) group.withoutVega++;", "if (vega === null) group.vega++;"],
     ["summary.ts", "else group.vega += quantity * vega;", "else group.vega += vega;"],
   ]),
+  ...beside("report", "report/report", [
+    ["charts.ts", "against(values[0]?.[s]?.[v]?.[r0])", "against(values[0]?.[v]?.[s]?.[r0])"],
+  ]),
   ...beside("runs", "runs/run", [
-    ["finish.ts", "(sum, { failed }) => sum + failed, 0)", "(sum, { failed }) => Math.max(sum, failed), 0)"],
+    ["sum-totals.ts", "of chunks) sums.addCounts(counts)", "of chunks.slice(0, 1)) sums.addCounts(counts)"],
     ["part.ts", "const file = bytes.buffer.slice(bytes.byteOffset,", "const file = bytes.buffer.slice(0,"],
     ["part.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
     ["reprice.ts", "if (before !== now) this.differences", "if (before < now) this.differences"],
