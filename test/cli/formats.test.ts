@@ -1,5 +1,6 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
+import { failedResult } from "../../src/book/index.ts";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
 import {
   decimalsFor,
@@ -111,8 +112,8 @@ test("CSV puts cells with commas, quotes and line breaks of either kind into quo
   const market = { rates: { EUR: 0.02 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } };
   const book = readBook({ asOf: "2026-11-20", market, trades: [] });
   const ids = ["plain", "a,b", 'say "x"', "two\nlines", "an old\rMac", "a\r\nb"];
-  const rows = ids.map((id) => ({ id, status: "error", error: { code: "BOOK", message: id }, warnings: [] }) as const);
-  const text = (await writtenAs("csv", book, rows as readonly TradeResult[])).toString();
+  const rows = ids.map((id) => failedResult({ id }, new Error(id)));
+  const text = (await writtenAs("csv", book, rows)).toString();
   const [header] = text.split("\n");
   // RFC 4180, section 2, 6 and 7.
   const quoted = ["plain", '"a,b"', '"say ""x"""', '"two\nlines"', '"an old\rMac"', '"a\r\nb"'];
