@@ -68,12 +68,22 @@ function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): 
       return sigmasOf(volatility);
     case "surface":
     case "stochasticLocal":
-      return volatility.surface.volatility[0];
+      return ofSurface(volatility, spot);
     case "local":
       return []; // a formula is what it is
     default:
       return volatility satisfies never;
   }
+}
+
+/** A given surface has no node that is not meant. The wings of a fitted one may be high: it counts at the spot. */
+function ofSurface(
+  { surface, fit }: Extract<Volatility, { readonly surface: unknown }>,
+  spot: number,
+): readonly number[] {
+  const [today] = surface.volatility;
+  if (fit === undefined) return today;
+  return [today[Math.min(surface.spots.findLastIndex((node) => node <= spot) + 1, today.length - 1)]];
 }
 
 /** A variance above this was probably meant as a volatility, or in percent: 200 % a √year. */
