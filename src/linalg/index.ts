@@ -8,6 +8,6 @@ export * from "./dense/index.ts";
 export * from "./sparse/index.ts";
 export * from "./krylov/index.ts";
 /** @internal */
-export { checkedSymmetric, choleskyOf } from "./dense/small.ts";
+export { checkedSymmetric, choleskyOf, semidefiniteCholeskyOf } from "./dense/small.ts";
 /** @internal */
 export { gaussLegendre } from "./gauss-legendre.ts";

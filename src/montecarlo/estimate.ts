@@ -8,7 +8,7 @@ import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
 import { firstStatus, type Instances, instancesIn, type Status } from "./instances.ts";
 import type { PathModel } from "./model.ts";
-import { type ControlMean, controlMeanOf, Moments } from "./moments.ts";
+import { type ControlMean, controlMeanOf, halfWidthOf, Moments } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
@@ -92,11 +92,18 @@ export interface Estimates {
 
 /** A sensitivity of all instances, and the method that computed it. */
 export interface SensitivityEstimates extends Estimates {
+  /** Half the distance of the sensitivities of the bounds, [instances]; `errorEstimate` contains it. */
+  readonly halfWidth: Float64Array;
   readonly method: SensitivityMethod;
 }
 
 /** The result of `monteCarlo`. */
 export interface MonteCarloResult extends Estimates {
+  /**
+   * Half the distance of the bounds between which paths leave the value, [instances]: see `withBarriers`; 0 for most
+   * products. `errorEstimate` contains it, and more steps make it smaller.
+   */
+  readonly halfWidth: Float64Array;
   /** The number of paths of each instance, including reflections. */
   readonly paths: Float64Array;
   /**
@@ -310,7 +317,12 @@ function emptyResult(
 ): Writable {
   const column = (): Float64Array => new Float64Array(instances.count);
   const unknown = (): Float64Array => column().fill(Number.NaN);
-  const estimates = () => ({ value: unknown(), standardError: unknown(), errorEstimate: unknown() });
+  const estimates = () => ({
+    value: unknown(),
+    standardError: unknown(),
+    errorEstimate: unknown(),
+    halfWidth: column(),
+  });
   const names = [...measures, ...scores];
   return {
     ...estimates(),
@@ -329,7 +341,7 @@ function emptyResult(
 /** Estimates of some instances from their moments. */
 function read(result: Writable, plan: SimulationPlan, moments: Moments, members: Uint32Array): void {
   const { batch, names, scores, controlMean } = plan;
-  const { scramblings, measures } = batch.shape;
+  const { scramblings, measures, scores: scoreCount, product } = batch.shape;
   const { weights } = batch.variants;
   const meanOf = (measure: number, i: number): ControlMean =>
     controlMeanOf(
@@ -337,7 +349,7 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, members:
       (v) => controlMean(v, i),
     );
   const all = batch.shape.model.score?.names ?? [];
-  const outputs: (readonly [Estimates, number])[] = [
+  const outputs: (readonly [SensitivityEstimates | MonteCarloResult, number])[] = [
     [result, 0],
     ...names.map((name, k) => [result.sensitivities[name], 1 + k] as const),
     ...scores.map((name) => [result.sensitivities[name], measures + all.indexOf(name)] as const),
@@ -348,6 +360,10 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, members:
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
       output.errorEstimate[i] = estimate.errorEstimate;
+      if (product.halfWidth !== undefined && measure < measures) {
+        output.halfWidth[i] = halfWidthOf(moments, measures + scoreCount + measure, k, scramblings);
+        output.errorEstimate[i] += output.halfWidth[i];
+      }
       if (measure === 0) result.effectivePaths[i] = estimate.effective;
     }
   }

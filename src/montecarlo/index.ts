@@ -35,7 +35,7 @@ export {
   terminalPayoff,
   type TerminalSettings,
 } from "./products/basket.ts";
-export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
+export { type BarrierSettings, type BridgeDependence, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
 export { intervalWidth } from "./moments.ts";
 export type { SensitivityMethod } from "./sensitivities.ts";

@@ -138,6 +138,12 @@ export interface Estimate {
   readonly effective: number;
 }
 
+/** Returns the half width of payoffs (`PathProduct.halfWidth`) that a measure samples, with its sampling error. */
+export function halfWidthOf(moments: Moments, measure: number, instance: number, randomisations: number): number {
+  const { value, errorEstimate } = moments.estimate(measure, instance, randomisations);
+  return Math.abs(value) + errorEstimate;
+}
+
 /**
  * Returns half the width of a confidence interval in standard errors, by Student's t with some degrees of freedom.
  *

@@ -63,6 +63,11 @@ export interface PathProduct {
    */
   readonly payoff: PayoffFunction;
   /**
+   * Returns half the distance of the bounds of a payoff that a path leaves open, not discounted; `payoff` returns their
+   * middle. Undefined where paths determine the payoff.
+   */
+  readonly halfWidth?: PayoffFunction | undefined;
+  /**
    * The times of monitoring: dates by default; with "steps" `update` runs after each step of the model; with "bridge"
    * it also receives `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
    */

@@ -26,8 +26,8 @@ const functionsOf = ({ drift, volatility, rates }: FormulasInTime): readonly ((t
 
 /**
  * Returns the time about `middle`, to within `distance`, at which a function has a jump or a kink; undefined where it
- * is smooth. As the distance h of the times in a second difference is halved, the largest of those nearby is divided by 4
- * where the function is smooth, by 2 at a kink, and stays at a jump.
+ * is smooth. As the distance h of the times in a second difference is halved, the largest of those nearby is divided by
+ * 4 where the function is smooth, by 2 at a kink, and stays at a jump.
  */
 function breakAbout(f: (t: number) => number, middle: number, distance: number): number | undefined {
   const difference = (t: number, h: number): number => Math.abs(f(t + h) - 2 * f(t) + f(t - h));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type ParsedTrade, parseBook, type TradeResult } from "../../src/book/index.ts";
 import type { HostArrays } from "../../src/device/device.ts";
 import { BookError, DeviceLostError } from "../../src/errors.ts";
@@ -136,7 +136,8 @@ describe("a stream of trades", () => {
       expect(taken).toBeLessThanOrEqual(priced + 10);
       if (priced === 20) break;
     }
-    expect(closed).toBe(true);
+    // A source that is asked for a trade when the reader leaves is closed once it has answered.
+    await vi.waitFor(() => expect(closed).toBe(true));
     expect(device.liveBuffers).toBe(0);
   });
 

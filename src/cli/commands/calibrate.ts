@@ -37,6 +37,12 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   if (options.output !== "-" && options.picture !== "-") terminal.stdout.write(text);
   for (const [name, { warnings }] of Object.entries(underlyings))
     for (const warning of warnings) terminal.stderr.write(`feynkac: ${name}: ${warning}\n`);
+  const doubts = doubtsOf(calibration);
+  for (const doubt of doubts) terminal.stderr.write(`feynkac: ${doubt}\n`);
+  if (options.output !== undefined && doubts.length > 0)
+    terminal.stderr.write(
+      "feynkac: the written book has numbers in the place of quotes, so that prices from it do not repeat these doubts\n",
+    );
   const all = [...Object.values(underlyings), ...Object.values(rates)];
   return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
 }
@@ -75,6 +81,14 @@ async function write(path: string, text: string, { stdout }: Terminal): Promise<
     await output.discard();
     throw error;
   }
+}
+
+/** What is doubtful about the fits, as far as the warnings do not say it. */
+function doubtsOf({ underlyings, rates }: MarketCalibration): string[] {
+  const all = [...Object.entries(underlyings), ...Object.entries(rates)];
+  return all.flatMap(([name, { doubts, ...fit }]) =>
+    doubts.filter((doubt) => !("warnings" in fit && fit.warnings.includes(doubt))).map((doubt) => `${name}: ${doubt}`),
+  );
 }
 
 type Plain = Readonly<Record<string, unknown>>;

@@ -38,3 +38,26 @@ export function choleskyOf(a: Float64Array, d: number): Float64Array {
   }
   return l;
 }
+
+/** A pivot of a correlation matrix from which on it counts as positive: entries are rounded to nine digits at worst. */
+const PIVOT = 1e-9;
+
+/**
+ * Returns the lower triangular L with L·Lᵀ = A of a positive semi-definite matrix with ones on the diagonal: a variable
+ * that others determine has a zero on the diagonal of L. Numbers are those of `choleskyOf` for other matrices. @throws
+ * NotPositiveDefiniteError
+ */
+export function semidefiniteCholeskyOf(a: Float64Array, d: number): Float64Array {
+  const l = new Float64Array(d * d);
+  for (let i = 0; i < d; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = a[i * d + j];
+      for (let k = 0; k < j; k++) sum -= l[i * d + k] * l[j * d + k];
+      const pivot = l[j * d + j];
+      if (i > j && pivot > 0) l[i * d + j] = sum / pivot;
+      else if (i > j ? Math.abs(sum) > Math.sqrt(PIVOT) : sum < -PIVOT) throw new NotPositiveDefiniteError(0, i + 1);
+      else if (i === j && sum > PIVOT) l[i * d + i] = Math.sqrt(sum);
+    }
+  }
+  return l;
+}

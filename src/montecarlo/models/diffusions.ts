@@ -285,8 +285,8 @@ const functionsOf = remembered(
  *   dSᵢ = (r − qᵢ)·Sᵢ dt + σᵢ(Sᵢ, t)·Sᵢ dWᵢ,   S⁺ = max(S⁻·(1 − proportional) − cash, 0) on dates of dividends
  *
  * Over a step the diffusion of the discounted spot is a straight line in it, of which the step is solved exactly
- * (`stepAsset`): exact for constant and, without drift, for displaced volatilities. Steps of which `fresh` is 0 keep the
- * line of the step before, so that a copy has longer steps on the same random numbers.
+ * (`stepAsset`): exact for constant and, without drift, for displaced volatilities. Steps of which `fresh` is 0 keep
+ * the line of the step before, so that a copy has longer steps on the same random numbers.
  *
  * Accuracy: of weak order 2 in the step where σ is smooth and zero is not reached; the discounted spot is a martingale
  * for any step. Bridges of products are for ln S with the mean of the volatilities at both ends. Verified:

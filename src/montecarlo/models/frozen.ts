@@ -2,8 +2,9 @@
  * The diffusion of one asset over a step, as a function of its spot at the start: a straight line b + b₁·(Y − S), of
  * which the step is solved exactly (`diffusions.ts`).
  *
- * b is the mean of the diffusion over the step, with the curvature term of the weak Taylor scheme of order 2 (P. Kloeden
- * and E. Platen, Numerical Solution of Stochastic Differential Equations (1992), section 14.2, for dY = b(Y, t) dW):
+ * b is the mean of the diffusion over the step, with the curvature term of the weak Taylor scheme of order 2 (P.
+ * Kloeden and E. Platen, Numerical Solution of Stochastic Differential Equations (1992), section 14.2, for dY = b(Y, t)
+ * dW):
  *
  *   b + ½·b_t·Δt + ¼·b²·b″·Δt
  */

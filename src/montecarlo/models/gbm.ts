@@ -2,7 +2,7 @@
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
 import { knownFields } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
-import { choleskyOf } from "../../linalg/index.ts";
+import { semidefiniteCholeskyOf } from "../../linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import {
   type Column,
@@ -264,8 +264,8 @@ const SCORE: NonNullable<PathModel["score"]> = {
 };
 
 /**
- * Returns the Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have none are
- * added to `failures`.
+ * Returns the Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have
+ * none are added to `failures`.
  */
 export function choleskyParameters(
   correlation: BrownianSettings["correlation"],
@@ -306,7 +306,7 @@ function choleskyColumns(flat: readonly Column[], d: number, failures: Parameter
     const matrix = Float64Array.from(flat, (column) => columnAt(column, k));
     try {
       checkCorrelation(matrix, d, width === 1 ? "" : ` of instance ${k}`);
-      choleskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
+      semidefiniteCholeskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
     } catch (error) {
       const isIndefinite = error instanceof NotPositiveDefiniteError;
       if (isShared || !(isIndefinite || error instanceof SpecError)) throw error;

@@ -139,6 +139,7 @@ const productParts = (p: PathProduct): readonly unknown[] => [
   p.start,
   p.update,
   p.payoff,
+  p.halfWidth,
 ];
 
 /**

@@ -37,8 +37,12 @@ export interface WalkShape extends PathShape {
  * variate there are also those of the control, and the centred sum of products.
  */
 export const momentsOf = ({ control }: Pick<PathShape, "control">): number => (control === undefined ? 2 : 5);
-/** Returns the number of quantities that a shape estimates: combinations of payoffs, and products with scores. */
-export const measuresOf = ({ measures, scores }: WalkShape): number => measures + scores;
+/**
+ * Returns the number of quantities that a shape estimates: combinations of payoffs, products with scores, and the same
+ * combinations of the half widths of payoffs that have one.
+ */
+export const measuresOf = ({ measures, scores, product }: WalkShape): number =>
+  measures + scores + (product.halfWidth === undefined ? 0 : measures);
 
 /**
  * The kernel of samples. A work item simulates one block of `BLOCK` samples of an instance and writes their moments,
@@ -84,6 +88,7 @@ function makeWalk(shape: WalkShape) {
       begin: beginFunction(shape),
       advance: advanceFunction(shape, shape.scores > 0),
       payoff: product.payoff,
+      halfWidth: product.halfWidth,
       controlPayoff: control?.payoff,
       continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
       SHIFTED: shape.isShifted === true,
@@ -131,6 +136,7 @@ function makeWalk(shape: WalkShape) {
         begin,
         advance,
         payoff,
+        halfWidth,
         controlPayoff,
         continuation,
         SHIFTED,
@@ -245,6 +251,11 @@ function makeWalk(shape: WalkShape) {
                 y[M + s] += (scores[s] * paid) / SIDES;
                 x[M + s] += other / SIDES;
               }
+            }
+            if (halfWidth !== undefined) {
+              const width = factor * halfWidth({ running: path.running, spots: path.spots, p: path.p, t, discount });
+              for (let m = 0; m < M; m++)
+                y[M + SCORES + m] += (weights[(m * V + v) * instances + instance] / SIDES) * width;
             }
           }
         }

@@ -1,10 +1,10 @@
 /** Knock-outs and knock-ins of any product. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import { knownFields, oneOf } from "../../given.ts";
-import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
-import { type Column, failuresOf, type Parameters } from "../parameters.ts";
-import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { type Column, columnAt, failuresOf, type Parameters } from "../parameters.ts";
+import type { PathProduct } from "../product.ts";
+import { barrierFunctions, type BarrierPlaces, type BarrierShape } from "./barrier-functions.ts";
+import { SIDES } from "./survival.ts";
 
 /** A barrier on one of the assets, or on each. */
 export interface PathBarrier {
@@ -16,6 +16,13 @@ export interface PathBarrier {
 
 const TYPES: readonly PathBarrier["type"][] = ["up-and-out", "down-and-out", "up-and-in", "down-and-in"];
 
+/**
+ * The dependence between the bridges of different assets in a step, as far as it bounds their joint survival P by the
+ * survival pᵢ of each: "independent", P = Π pᵢ; "positive", Π pᵢ ≤ P ≤ min pᵢ; "negative", 1 − Σ (1 − pᵢ) ≤ P ≤ Π pᵢ;
+ * "any", 1 − Σ (1 − pᵢ) ≤ P ≤ min pᵢ.
+ */
+export type BridgeDependence = "independent" | "positive" | "negative" | "any";
+
 /** The settings of `withBarriers`. */
 export interface BarrierSettings {
   readonly product: PathProduct;
@@ -23,11 +30,27 @@ export interface BarrierSettings {
   readonly barriers: readonly PathBarrier[];
   /** The monitoring: "dates", or "continuous" (the default), between dates by Brownian bridges. */
   readonly monitoring?: "dates" | "continuous";
+  /** True where a breach at time 0 counts, too: by default with continuous monitoring. */
+  readonly includesStart?: boolean;
   /** The cash paid by a trade that is knocked out, or never knocked in; 0 by default. */
   readonly rebate?: Column;
   /** The payment time of a knock-out's rebate: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";
+  /**
+   * The dependence of the bridges of different assets, for all instances or for each; "any" by default. "positive" are correlations ρ ≥ 0 of assets
+   * with barriers on one and the same side, or ρ ≤ 0 of those with barriers on opposite sides, "negative" the other
+   * way round.
+   */
+  readonly dependence?: BridgeDependence | readonly BridgeDependence[];
+  /**
+   * The number of the driver of each asset, from 0 and below the number of assets; by default each has its own. Assets
+   * with the same driver have a correlation of 1, barriers on one and the same side, and the same bridge.
+   */
+  readonly drivers?: readonly Column[];
 }
+
+const FIELDS = ["product", "barriers", "monitoring", "includesStart", "rebate", "rebateAt", "dependence", "drivers"];
+const DEPENDENCES: readonly BridgeDependence[] = ["independent", "positive", "negative", "any"];
 
 /**
  * Returns a product that a breach of barriers ends (out) or activates (in). The path carries the conditional
@@ -36,12 +59,16 @@ export interface BarrierSettings {
  *
  *   P(no breach of B between x and y) = 1 − exp(−2·ln(B/x)·ln(B/y)/w),   w the variance of ln S over the step
  *
- * Accuracy: exact for one barrier under Black and Scholes, with any steps. With several barriers the probabilities of a
- * step are multiplied, with an error that falls fast with the step. A rebate at breach is discounted from the middle of
- * its step. On dates a knock-out is exact. Source: Glasserman (2004), section 6.4. Verified:
- * test/montecarlo/reference.test.ts.
+ * Two barriers of one asset have the series of their corridor. Between bridges of several assets only bounds are known
+ * (`BridgeDependence`): the value lies in the middle of the bounds' values, and `halfWidth` is half their distance,
+ * which falls with the step, like its root at worst.
  *
- * @param settings the product, barriers, monitoring and rebate.
+ * Accuracy: exact for the barriers of one asset under Black and Scholes, with any steps, and for independent assets. A
+ * rebate at breach is discounted from the middle of its step, and `halfWidth` contains the half of it. On dates a
+ * knock-out is exact. Source: Glasserman (2004), section 6.4. Verified: test/montecarlo/reference.test.ts,
+ * test/montecarlo/barriers.test.ts.
+ *
+ * @param settings the product, barriers, monitoring, rebate, and how bridges depend on each other.
  * @throws SpecError | ShapeError
  * @example
  * import { european, withBarriers } from "feynkac/montecarlo";
@@ -51,8 +78,44 @@ export interface BarrierSettings {
  * console.log(product.name, product.running); // European call, down-and-out 1
  */
 export function withBarriers(settings: BarrierSettings): PathProduct {
-  knownFields("withBarriers", settings, ["product", "barriers", "monitoring", "rebate", "rebateAt"]);
+  checkBarriers(settings);
   const { product: inner, barriers, monitoring = "continuous", rebate = 0, rebateAt = "expiry" } = settings;
+  const continuous = monitoring === "continuous";
+  const failures = barriers.flatMap(({ level }, k) =>
+    failuresOf(`withBarriers: barriers[${k}].level`, level, "a positive number", (x) => x > 0),
+  );
+  const levels: Parameters = Object.fromEntries(barriers.map(({ level }, k) => [`barrier${k + 1}`, level]));
+  const assets = Math.max(inner.assets ?? 1, ...barriers.map(({ asset = 0 }) => (asset === "each" ? 1 : asset + 1)));
+  const places = placesOf(settings, assets);
+  const atBreach = rebateAt === "breach";
+  const shape: BarrierShape = {
+    ...places,
+    running: inner.running,
+    parameters: Object.keys(inner.parameters).length,
+    continuous,
+    includesStart: settings.includesStart ?? continuous,
+    isIn: barriers[0].type.endsWith("in"),
+    atBreach,
+  };
+  return {
+    ...inner,
+    name: `${inner.name}, ${barriers.map(({ type }) => type).join(", ")}`,
+    assets,
+    // The inner product's numbers; the probability of no breach, or its bounds; rebates paid, discounted; the discount
+    // factor to the start of the step; half the discounting of steps with a breach.
+    running: inner.running + (places.bounded ? 2 : 1) + (atBreach ? 3 : 0),
+    parameters: { ...inner.parameters, ...levels, rebate, ...(places.bounded ? dependenceColumns(settings) : {}) },
+    failures: [...(inner.failures ?? []), ...failures],
+    ...(continuous ? { monitoring: "bridge" } : {}),
+    ...barrierFunctions(shape, inner.start, inner.update, inner.payoff, inner.halfWidth),
+    isDiscontinuous: !continuous || inner.isDiscontinuous === true,
+  };
+}
+
+/** @throws SpecError | ShapeError */
+function checkBarriers(settings: BarrierSettings): void {
+  knownFields("withBarriers", settings, FIELDS);
+  const { product: inner, barriers, monitoring = "continuous", rebateAt = "expiry" } = settings;
   if (barriers.length === 0) throw new ShapeError("withBarriers: barriers: got none, expected at least one");
   barriers.forEach((barrier, k) => {
     knownFields(`withBarriers: barriers[${k}]`, barrier, ["type", "level", "asset"]);
@@ -60,6 +123,7 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
   });
   oneOf("withBarriers: monitoring", monitoring, ["dates", "continuous"]);
   oneOf("withBarriers: rebateAt", rebateAt, ["expiry", "breach"]);
+  for (const one of dependencesOf(settings)) oneOf("withBarriers: dependence", one, DEPENDENCES);
   const isIn = barriers[0].type.endsWith("in");
   if (barriers.some(({ type }) => type.endsWith("in") !== isIn))
     throw new SpecError(
@@ -72,151 +136,47 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
       `withBarriers: monitoring: got "dates" around "${inner.name}", which is monitored between them; expected "continuous"`,
     );
   if (barriers.length > 30) throw new ShapeError(`withBarriers: barriers: got ${barriers.length}, expected at most 30`);
-  const failures = barriers.flatMap(({ level }, k) =>
-    failuresOf(`withBarriers: barriers[${k}].level`, level, "a positive number", (x) => x > 0),
-  );
-  const levels: Parameters = Object.fromEntries(barriers.map(({ level }, k) => [`barrier${k + 1}`, level]));
-  const assets = Math.max(inner.assets ?? 1, ...barriers.map(({ asset = 0 }) => (asset === "each" ? 1 : asset + 1)));
-  const places = barriers.map(({ type, asset = 0 }) => `${type.startsWith("up") ? "u" : "d"}${asset}`).join(" ");
-  const continuous = monitoring === "continuous";
-  const layout = [inner.running, Object.keys(inner.parameters).length, assets].join(" ");
+}
+
+const dependencesOf = ({ dependence = "any" }: BarrierSettings): readonly BridgeDependence[] =>
+  typeof dependence === "string" ? [dependence] : dependence;
+
+/** Whether the product of each survival is the lower bound, and the upper one; then the driver of each asset. */
+function dependenceColumns(settings: BarrierSettings): Parameters {
+  const all = dependencesOf(settings);
+  const column = (...kinds: readonly BridgeDependence[]): Column => all.map((one) => (kinds.includes(one) ? 1 : 0));
   return {
-    ...inner,
-    name: `${inner.name}, ${barriers.map(({ type }) => type).join(", ")}`,
-    assets,
-    // The inner product's numbers; the probability of no breach; rebates paid, discounted;
-    // the discount factor to the start of the step.
-    running: inner.running + (rebateAt === "breach" ? 3 : 1),
-    parameters: { ...inner.parameters, ...levels, rebate },
-    failures: [...(inner.failures ?? []), ...failures],
-    ...(continuous ? { monitoring: "bridge" } : {}),
-    ...barrierFunctions(
-      places,
-      layout,
-      continuous,
-      isIn,
-      rebateAt === "breach",
-      inner.start,
-      inner.update,
-      inner.payoff,
-    ),
-    isDiscontinuous: !continuous || inner.isDiscontinuous === true,
+    isFromProduct: column("independent", "positive"),
+    isToProduct: column("independent", "negative"),
+    ...Object.fromEntries((settings.drivers ?? []).map((driver, a) => [`driver${a + 1}`, driver])),
   };
 }
 
-const barrierFunctions = remembered(
-  (
-    places: string,
-    layout: string,
-    continuous: boolean,
-    isIn: boolean,
-    atBreach: boolean,
-    innerStart: PathProduct["start"],
-    innerUpdate: PathProduct["update"],
-    innerPayoff: PathProduct["payoff"],
-  ) => {
-    const [running, parameters, assets] = layout.split(" ").map(Number);
-    const all = places.split(" ");
-    const env = {
-      R: running,
-      P: parameters,
-      A: assets,
-      N: all.length,
-      // Bit k: barrier k is an upper one; is on each asset.
-      UP: all.reduce((bits, place, k) => bits + (place.startsWith("u") ? 2 ** k : 0), 0),
-      EACH: all.reduce((bits, place, k) => bits + (place.endsWith("each") ? 2 ** k : 0), 0),
-      CONTINUOUS: continuous,
-      AT_BREACH: atBreach,
-      survival: survivalOf(continuous),
-    };
-    const assetOf = assetFunction(all.map((place) => Number(place.slice(1)) || 0).join(" "));
-    return {
-      start: fn({
-        name: "barrierStart",
-        params: productParams.start,
-        env: { ...env, inner: innerStart, assetOf },
-        body({ running, spots, p }, gpu, { R, P, A, N, UP, EACH, AT_BREACH, inner, assetOf }) {
-          if (inner !== undefined) inner({ running, spots, p });
-          let alive = gpu.real(1);
-          for (let k = 0; k < N; k++)
-            for (let a = 0; a < A; a++)
-              if (((EACH >> k) & 1) === 1 || assetOf(k) === a) {
-                const breached = ((UP >> k) & 1) === 1 ? spots[a] >= p[P + k] : spots[a] <= p[P + k];
-                if (breached) alive = 0;
-              }
-          running[R] = alive;
-          if (AT_BREACH) {
-            running[R + 1] = (1 - alive) * p[P + N];
-            running[R + 2] = 1;
-          }
-        },
-      }),
-      update: fn({
-        name: "barrierUpdate",
-        params: productParams.update,
-        env: { ...env, inner: innerUpdate, assetOf },
-        body(
-          { running, spots, logs, before, variances, uniforms, p, t, dt, date, discount },
-          gpu,
-          { R, P, A, N, UP, EACH, AT_BREACH, survival, inner, assetOf },
-        ) {
-          if (inner !== undefined)
-            inner({ running, spots, logs, before, variances, uniforms, p, t, dt, date, discount });
-          let stays = gpu.real(1);
-          for (let k = 0; k < N; k++)
-            for (let a = 0; a < A; a++)
-              if (((EACH >> k) & 1) === 1 || assetOf(k) === a) {
-                const sign = ((UP >> k) & 1) === 1 ? gpu.real(1) : gpu.real(-1);
-                stays *= survival(before[a], spots[a], p[P + k], sign, variances[a]);
-              }
-          if (AT_BREACH) {
-            // From the middle of the step.
-            const middle = 0.5 * (running[R + 2] + discount);
-            running[R + 1] = running[R + 1] + running[R] * (1 - stays) * p[P + N] * middle;
-            running[R + 2] = discount;
-          }
-          running[R] = running[R] * stays;
-        },
-      }),
-      payoff: fn({
-        name: "barrierPayoff",
-        params: productParams.payoff,
-        env: { ...env, IN: isIn, inner: innerPayoff },
-        body({ running, spots, p, t, discount }, _gpu, { R, P, N, AT_BREACH, IN, inner }) {
-          const alive = running[R];
-          const value = inner({ running, spots, p, t, discount });
-          const rebate = p[P + N];
-          if (IN) return (1 - alive) * value + alive * rebate;
-          return alive * value + (AT_BREACH ? running[R + 1] / discount : (1 - alive) * rebate);
-        },
-      }),
-    };
-  },
-);
-
-/** The asset of a barrier, from its number: a constant wherever loops are unrolled. */
-const assetFunction = remembered((assets: string) => {
-  const list = assets.split(" ");
-  const body = list.reduceRight((rest, asset, k) => `k === ${k} ? ${asset} : ${rest}`, "0");
-  return functionFromSource<readonly [typeof i32], number>({
-    name: "assetOf",
-    params: [i32],
-    source: `([k]) => ${body}`,
-  });
-});
-
-/** P(no breach) between two ends, for an upper barrier with sign 1 and a lower one with −1. */
-const survivalOf = remembered((continuous: boolean) =>
-  fn({
-    name: "survival",
-    params: [real, real, real, real, real],
-    env: { CONTINUOUS: continuous },
-    body([from, to, level, sign, variance], _gpu, { CONTINUOUS }) {
-      const b = sign * (level - to);
-      if (!CONTINUOUS) return b > 0 ? 1 : 0;
-      const a = sign * (level - from);
-      const exponent = (-2 * Math.log(level / from) * Math.log(level / to)) / Math.max(variance, 1e-30);
-      return a > 0 && b > 0 ? -Math.expm1(exponent) : 0;
-    },
-  }),
-);
+function placesOf({ barriers, monitoring, drivers = [] }: BarrierSettings, assets: number): BarrierPlaces {
+  const each = Array.from({ length: assets }, (_, a) => a);
+  const sides = each.map((a) =>
+    barriers
+      .filter(({ asset = 0 }) => asset === "each" || asset === a)
+      .reduce((bits, { type }) => bits | (type.startsWith("up") ? SIDES.upper : SIDES.lower), SIDES.none as number),
+  );
+  if (drivers.length > 0 && drivers.length !== assets)
+    throw new ShapeError(`withBarriers: drivers: got ${drivers.length}, expected ${assets}, one for each asset`);
+  const monitored = each.filter((a) => sides[a] !== SIDES.none);
+  const width = Math.max(1, ...drivers.map((driver) => (typeof driver === "number" ? 1 : driver.length)));
+  for (let i = 0; drivers.length > 0 && i < width; i++)
+    for (const a of monitored) {
+      const first = monitored.find((other) => columnAt(drivers[other], i) === columnAt(drivers[a], i))!;
+      if (first !== a && (sides[a] !== sides[first] || sides[a] === SIDES.both))
+        throw new SpecError(
+          `withBarriers: drivers: got the same of the assets ${first} and ${a}, which have barriers on two sides; ` +
+            `expected different ones`,
+        );
+    }
+  return {
+    barriers: barriers.map(({ type, asset = 0 }) => `${type.startsWith("up") ? "u" : "d"}${asset}`).join(" "),
+    assets,
+    sides: sides.join(" "),
+    bounded: monitored.length > 1 && monitoring !== "dates",
+    shared: drivers.length > 0,
+  };
+}

@@ -15,11 +15,11 @@ import type { Estimates } from "../estimate.ts";
 import { bumpedVariants, givenVariants, type Paths } from "../sensitivities.ts";
 import { firstStatus, instancesIn, type Status } from "../instances.ts";
 import type { PathModel } from "../model.ts";
-import { type ControlMean, controlMeanOf, Moments } from "../moments.ts";
+import { type ControlMean, controlMeanOf, halfWidthOf, Moments } from "../moments.ts";
 import { type Column, columnAt } from "../parameters.ts";
 import { BLOCK, type Sampling } from "../paths/shape.ts";
 import { type Batch, preparedTable, Simulation } from "../paths/simulation.ts";
-import { MERGED, measuresOf, mergeKernel, momentsOf } from "../paths/walk.ts";
+import { MERGED, measuresOf, mergeKernel, momentsOf, type WalkShape } from "../paths/walk.ts";
 import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
@@ -256,7 +256,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     store([regression], fitted.moments, { series: 1, members });
     const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, perBlock, members);
     if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, members });
-    else store(measures, moments, { series: scramblings, members, meanOf });
+    else store(measures, moments, { series: scramblings, members, meanOf, widthsFrom: widthsOf(price.shape) });
     if (settings.upper !== undefined && settings.upper !== false) {
       const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], members);
       for (const name of ["value", "standardError", "errorEstimate"] as const)
@@ -287,15 +287,21 @@ interface Part {
   readonly members: Uint32Array;
   /** The known mean of the control. */
   readonly meanOf?: (measure: number, instance: number) => ControlMean;
+  /** The first of the measures of half widths, if the product has them. */
+  readonly widthsFrom?: number | undefined;
 }
 
-function store(to: readonly Estimates[], moments: Moments, { series, members, meanOf }: Part): void {
+const widthsOf = ({ product, measures, scores }: WalkShape): number | undefined =>
+  product.halfWidth === undefined ? undefined : measures + scores;
+
+function store(to: readonly Estimates[], moments: Moments, { series, members, meanOf, widthsFrom }: Part): void {
   to.forEach((one, measure) => {
     for (const [k, i] of members.entries()) {
       const { value, standardError, errorEstimate } = moments.estimate(measure, k, series, meanOf?.(measure, i));
       one.value[i] = value;
       one.standardError[i] = standardError;
-      one.errorEstimate[i] = errorEstimate;
+      const width = widthsFrom === undefined ? 0 : halfWidthOf(moments, widthsFrom + measure, k, series);
+      one.errorEstimate[i] = errorEstimate + width;
     }
   });
 }

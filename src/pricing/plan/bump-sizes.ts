@@ -248,12 +248,14 @@ export function bumpsOnPaths(
   });
   const rate = scale * Math.min(RATE, (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE);
   const correlation = (pair: Pair): number => correlationMove(correlations, pair);
+  const correlationStepOnPaths = (pair: Pair): Step | undefined =>
+    Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : [correlation(pair), 0];
   return {
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
     later: then && { terms: then, years },
     ...(greeks === "all"
-      ? { cross: true, volatilities, rate: central(rate), correlation: (pair) => [correlation(pair), 0] }
+      ? { cross: true, volatilities, rate: central(rate), correlation: correlationStepOnPaths }
       : {}),
     bias(measure, found) {
       const [kind, i, j] = measure.split(" ");

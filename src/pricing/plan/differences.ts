@@ -44,8 +44,8 @@ export interface BumpSizes {
   readonly volatilities?: readonly (Step | undefined)[];
   /** The bumps of a parallel shift of the rates. */
   readonly rate?: Step;
-  /** Returns the bumps of the correlation of two assets. */
-  readonly correlation?: (pair: Pair) => Step;
+  /** Returns the bumps of the correlation of two assets; undefined where the others leave it no room. */
+  readonly correlation?: (pair: Pair) => Step | undefined;
   /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
   /** Returns an estimate of the error that the bump sizes leave in a sensitivity; `found` returns its size by name. */
@@ -112,8 +112,10 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   });
   if (sizes.rate !== undefined) bump(RHO, sizes.rate, (by) => ({ kind: "rate", by }));
   if (sizes.correlation !== undefined)
-    for (const pair of pairsOf(terms.correlations.length))
-      bump(CORRELATION(pair), sizes.correlation(pair), (by) => ({ kind: "correlation", pair, by }));
+    for (const pair of pairsOf(terms.correlations.length)) {
+      const step = sizes.correlation(pair);
+      if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
+    }
   return { copies: list.copies, measures: list.measures(), bias: sizes.bias };
 }
 

@@ -16,8 +16,8 @@ interface Single {
 
 /**
  * Returns the bounds of trades on rates (`boundsOf`), narrowed by the closed forms of their single dates where the
- * model has them: a Bermudan option is worth at least its European ones, a callable bond at most the straight bond less one
- * of them, and a puttable bond at least the straight bond and one of them.
+ * model has them: a Bermudan option is worth at least its European ones, a callable bond at most the straight bond less
+ * one of them, and a puttable bond at least the straight bond and one of them.
  */
 export async function narrowedBounds(
   rows: readonly RatesRow[],

@@ -88,9 +88,17 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   async estimate(requests, settings) {
     // Most books do without.
     const { simulate } = await import("./simulate.ts");
-    await simulate(device, requests, (trade) => streamOf(columns.tradeOf(trade)), settings);
+    const { raiseToEuropean } = await import("./european-floor.ts");
+    const stream = (trade: number): number => streamOf(columns.tradeOf(trade));
+    await simulate(device, requests, stream, settings);
+    await raiseToEuropean(device, requests, stream, settings);
   },
-  finerLevel: ({ terms, level }) => (isEarly(terms) ? level : Math.min(level + 1, MAX_LEVEL)),
+  finerLevel: ({ terms, level, estimate }, ratio) => {
+    const { halfWidth = 0, errors } = estimate!;
+    // Bounds that no further steps bring together.
+    const isSettled = halfWidth > 0 && errors[0] - halfWidth < (0.25 * errors[0]) / ratio;
+    return isEarly(terms) || isSettled ? level : Math.min(level + 1, MAX_LEVEL);
+  },
   growth: (_, from, to) => 2 ** (to - from),
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {

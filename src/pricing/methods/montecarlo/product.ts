@@ -15,6 +15,7 @@ import {
   withBarriers,
 } from "../../../montecarlo/index.ts";
 import type { Terms } from "../../terms.ts";
+import { barrierSettings, dependenceOf, driversOf } from "./barriers.ts";
 import { pastOf, type Path, strikeOf, weightToCome } from "./acceptance.ts";
 
 /** A year's steps of an average over time, whose bias is of the order of the square of a step. */
@@ -34,8 +35,10 @@ export const isBridged = ({ payoff, barriers }: Terms): boolean =>
   barriers.some(({ monitoring }) => monitoring.kind === "continuous");
 
 /** Returns a text that is equal for payoffs that can share a kernel. */
-export function productKey({ payoff, barriers }: Terms): string {
-  const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);
+export function productKey(terms: Terms): string {
+  const { payoff, barriers } = terms;
+  const places = barriers.map(({ type, asset }) => [type, asset]);
+  const own = barriers.length === 0 ? [] : [places, barrierSettings(terms)];
   const { kind } = payoff;
   const right = kind === "expression" ? payoff.expression : payoff.right;
   const rest =
@@ -49,26 +52,34 @@ export function productKey({ payoff, barriers }: Terms): string {
   return keyOf([kind, right, ...rest, own]);
 }
 
-/** Returns the path product of instances with equal keys; `scaleOf` converts its payoff to that of the trade. */
-export function productOf(paths: readonly Path[]): PathProduct {
-  const [{ terms }] = paths;
+/**
+ * Returns the path product of instances with equal keys, or of their bumped copies; `terms` are those of one of these
+ * instances. `scaleOf` converts its payoff to that of the trade.
+ */
+export function productOf(paths: readonly Path[], terms: Terms): PathProduct {
   const product = withoutBarriers(paths);
   const { barriers } = terms;
   if (barriers.length === 0) return product;
   const column = (of: (barrier: Barrier) => number, k: number): Float64Array =>
     Float64Array.from(paths, (path) => of(path.terms.barriers[k]));
-  const several = terms.assets.length > 1;
+  const { hasDrivers, ...settings } = barrierSettings(terms);
   return withBarriers({
     product,
     barriers: barriers.map(({ type, asset }, k) => ({
       type,
       level: column(({ level }) => level, k),
-      asset: asset ?? (several ? "each" : 0),
+      asset: asset ?? (terms.assets.length > 1 ? "each" : 0),
     })),
-    monitoring: barriers[0].monitoring.kind === "continuous" ? "continuous" : "dates",
     rebate: column(({ rebate }) => rebate, 0),
-    rebateAt: barriers[0].rebateAt === "hit" && barriers[0].type.endsWith("-out") ? "breach" : "expiry",
+    ...settings,
+    dependence: paths.map((path) => dependenceOf(path.terms)),
+    ...(hasDrivers ? { drivers: driverColumns(paths) } : {}),
   });
+}
+
+function driverColumns(paths: readonly Path[]): readonly Float64Array[] {
+  const all = paths.map(({ terms }) => driversOf(terms));
+  return all[0].map((_, asset) => Float64Array.from(all, (drivers) => drivers[asset]));
 }
 
 function withoutBarriers(paths: readonly Path[]): PathProduct {

@@ -1,6 +1,6 @@
 /** Importance sampling: where paths are sent that would pay rarely, or whose payoffs have heavy tails. */
 import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
-import { choleskyOf } from "../../../linalg/index.ts";
+import { semidefiniteCholeskyOf } from "../../../linalg/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 
 /** Standard deviations out of the money from which on a payoff is rare. */
@@ -79,7 +79,10 @@ function gradientOf(path: Path, ends: readonly number[]): readonly (readonly num
   const forwards = forwardsOf(path);
   const total = forwards.reduce((sum, one) => sum + one, 0);
   const d = assets.length;
-  const factor = choleskyOf(Float64Array.from(correlations.slice(0, d).flatMap((row) => row.slice(0, d))), d);
+  const factor = semidefiniteCholeskyOf(
+    Float64Array.from(correlations.slice(0, d).flatMap((row) => row.slice(0, d))),
+    d,
+  );
   return steps.map(({ from, to }, k) => {
     const row = new Array<number>(d).fill(0);
     for (let i = 0; i < d; i++) {

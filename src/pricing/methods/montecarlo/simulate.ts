@@ -3,6 +3,7 @@ import type { Device } from "../../../device/index.ts";
 import { type FeynkacError, SpecError } from "../../../errors.ts";
 import {
   type Basis,
+  type Estimates,
   longstaffSchwartz,
   monteCarlo,
   type MonteCarloResult,
@@ -13,8 +14,9 @@ import { WARNING } from "../../columns/result-columns.ts";
 import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
-import { isExercisable } from "../../terms.ts";
+import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
+import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
@@ -27,6 +29,8 @@ import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
+
+const pathsOfLevel = (level: number): number => FIRST_PATHS * 2 ** level;
 
 /** Sobol' points in so many scramblings, where a path takes no more numbers than there are dimensions. */
 const SCRAMBLINGS = 16;
@@ -103,7 +107,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const isStepped = stepping.isStepped(terms);
   const substeps = isStepped
     ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
-    : Math.max(substepsOf(terms, dates.length), stepsOf(terms));
+    : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, pathsOfLevel(level)));
   const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
   const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
   const moved = (differences?.copies ?? []).map((copy): Path => {
@@ -119,7 +123,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const common = { request, path, stream, substeps, control, shifts, fineness };
   if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
     return onCoarserSteps(common, steps);
-  const isFinal = isEarly(terms) || estimate?.level === level;
+  const isFinal = isEarly(terms) || (estimate?.level === level && trial === 0);
   return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
 }
 
@@ -141,17 +145,26 @@ function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.S
 const SHARE = 1 / 3;
 const MOST_STEPS = 1024;
 
-/** Returns the job with twice the steps if the error of its steps is too large, else none. */
+/**
+ * Returns the job with more steps if the error of its steps is too large, or if the bounds of its value are further apart
+ * than the noise and than a part of the accuracy; else none.
+ */
 function withFinerSteps(
   { request, path, stream, substeps, fineness, measures }: Job,
   settings: RequestSettings,
 ): Job[] {
-  const { estimate, failure, terms, trade } = request;
-  const isMeasured = measures.some(({ name }) => name === STEPS.double);
-  if (!isMeasured || failure !== undefined || estimate?.steps === undefined) return [];
-  const isGood = estimate.steps.bias <= SHARE * targetOf(terms, settings.accuracy);
-  const isLast = 2 * substeps * path.dates.length > MOST_STEPS || !settings.budget.allowsTimes(trade, 2);
-  return isGood || isLast ? [] : [jobOf(request, stream, undefined, fineness + 1)];
+  const { estimate, failure, terms, trade, level } = request;
+  const isStepped = stepping.isStepped(terms);
+  const isTrial = isStepped ? measures.some(({ name }) => name === STEPS.double) : measures.length === 0;
+  if (!isTrial || failure !== undefined || estimate === undefined) return [];
+  const { halfWidth = 0, errors, steps } = estimate;
+  const target = targetOf(terms, settings.accuracy);
+  const isTight = halfWidth <= Math.max(0.5 * (errors[0] - halfWidth), 0.05 * target);
+  if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
+  const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(pathsOfLevel(level));
+  const by = isStepped ? 1 : GROWTH;
+  const isLast = substeps * 2 ** by > most || !settings.budget.allowsTimes(trade, 2 ** by);
+  return isLast ? [] : [jobOf(request, stream, undefined, fineness + by)];
 }
 
 function keyOfJob({
@@ -174,7 +187,7 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
   const [{ substeps, control }] = group;
   const paths = group.map(({ path }) => path);
   return {
-    ...pathsOf(paths, substeps, control),
+    ...pathsOf(paths, substeps, control, paths[0].terms),
     substeps,
     seed,
     streams: group.map(({ stream }) => stream),
@@ -188,11 +201,11 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
  */
 type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
 
-const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): PathSettings => {
+const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind, original: Terms): PathSettings => {
   const control = controlOf(paths, substeps, kind);
   return {
     model: modelOf(paths, substeps),
-    product: productOf(paths),
+    product: productOf(paths, original),
     dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
     ...(control === undefined ? {} : { control }),
   };
@@ -215,7 +228,7 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   const variants = copies.map((_, v) => {
     // Paths of a copy whose value is known are not looked at.
     const paths = all.map((some, i) => (known[i][v + 1] === undefined ? some[v + 1] : some[0]));
-    return pathsOf(paths, substeps, control);
+    return pathsOf(paths, substeps, control, group[0].path.terms);
   });
   const weightOf = (i: number, m: number, v: number): number => group[i].measures[m].weights[v];
   const measures: Record<string, Float64Array[]> = {};
@@ -235,14 +248,15 @@ const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =
 /** The measures of entry i of a group. */
 function measuresOf(
   { added }: SimulatedCopies,
-  found: Readonly<Record<string, { readonly value: Float64Array; readonly standardError: Float64Array }>>,
+  found: Readonly<Record<string, Estimates & { readonly halfWidth?: Float64Array }>>,
   freedom: number,
   bias: Bias | undefined,
   i: number,
 ): ReadonlyMap<string, Measured> {
   const sampled = Array.from(added, ([name, sums]): [string, Measured] => {
-    const { value, standardError } = found[name];
-    return [name, { value: value[i] + sums[i], error: sensitivityError(standardError[i], freedom) }];
+    const { value, standardError, halfWidth } = found[name];
+    const error = sensitivityError(standardError[i], freedom) + (halfWidth?.[i] ?? 0);
+    return [name, { value: value[i] + sums[i], error }];
   });
   return withBias(new Map(sampled), bias);
 }
@@ -260,7 +274,7 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     control: "none",
     ...settings,
     ...(isSobol ? POINTS : {}),
-    paths: FIRST_PATHS * 2 ** first.level,
+    paths: pathsOfLevel(first.level),
     ...(shifts === undefined ? {} : { shifts: shiftColumns(group) }),
     ...(copies === undefined ? {} : { variants: copies.variants, measures: copies.measures }),
   });
@@ -282,9 +296,10 @@ function answerOf(
   const { terms, level } = request;
   const target = targetOf(terms, accuracy);
   const isTrial = asked.some(({ name }) => name === STEPS.double);
-  const steps = isTrial
-    ? { fineness, bias: stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) }
-    : request.estimate?.steps;
+  const before = request.estimate?.steps;
+  const isFiner = fineness > (before?.fineness ?? 0);
+  const found = isTrial ? stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) : 0;
+  const steps = isTrial || isFiner ? { fineness, bias: found } : before;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
@@ -340,7 +355,8 @@ function estimateOf(
   const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
-  return { values: [value], errors: [error], method: "montecarlo", isSampled: true };
+  const halfWidth = scale * result.halfWidth[i];
+  return { values: [value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
