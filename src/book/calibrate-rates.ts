@@ -10,6 +10,7 @@ import {
   type RateQuote,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
+import { unheard } from "../turns.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type Place } from "./place.ts";
@@ -52,6 +53,8 @@ export interface CurveCalibration {
     readonly fitted: number;
     readonly error: number;
   }[];
+  /** What is doubtful about the fit, which results that depend on it repeat; empty if nothing is. */
+  readonly doubts: readonly string[];
 }
 
 /**
@@ -65,15 +68,23 @@ export function calibrateHullWhite(
 ): { readonly model: HullWhiteParameters; readonly state: FitState; readonly report: CurveCalibration } {
   let fit: HullWhiteFit;
   try {
-    fit = fitHullWhite(quotes, (time) => discountFactor(curve, time));
+    fit = unheard(() => fitHullWhite(quotes, (time) => discountFactor(curve, time)));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place(), error.message.replace("quotes", of), { cause: error });
   }
   const times = [...new Set(quotes.map((quote) => lastOf(quote)))].sort((a, b) => a - b);
+  const doubts = [
+    ...(fit.status === "converged" ? [] : [fit.status]),
+    ...(fit.message === undefined ? [] : [fit.message]),
+    ...(fit.rmse > USUAL_MISFIT.price
+      ? [`the prices for a notional of 1 are missed by ${(100 * fit.rmse).toPrecision(2)} % (root mean square)`]
+      : []),
+  ];
   const report = {
     status: fit.status,
     model: "hull-white",
+    doubts,
     parameters: { ...fit.parameters },
     standardErrors: { ...fit.standardErrors },
     rmse: fit.rmse,
@@ -92,13 +103,7 @@ export function calibrateHullWhite(
   const last = times[times.length - 1];
   const state: FitState = {
     place: place(),
-    doubts: [
-      ...(fit.status === "converged" ? [] : [fit.status]),
-      ...(fit.message === undefined ? [] : [fit.message]),
-      ...(fit.rmse > USUAL_MISFIT.price
-        ? [`the prices are missed by ${(100 * fit.rmse).toPrecision(2)} % of themselves (root mean square)`]
-        : []),
-    ],
+    doubts,
     last: { time: last, written: `end of a quote, ${yearsText(last)}` },
   };
   return { model: fit.parameters, state, report };
@@ -132,6 +137,21 @@ function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstr
     : { kind: "deposit", end, rate: spec.rate, accrual };
 }
 
+/** Beyond this a quoted rate was probably meant in percent, and a future of such a rate quoted by its rate. */
+const MAX_RATE = { future: 0.5, other: 1 } as const;
+
+/** Returns a doubt about a quote that was probably given in another unit. */
+function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: Place): string[] {
+  const percent = `${Number((100 * rate).toPrecision(6))} %`;
+  if (kind === "future")
+    return Math.abs(rate) > MAX_RATE.future
+      ? [`${place("price")} is a rate of ${percent}; if that was not meant, write the price, 96.5 for 3.5 %`]
+      : [];
+  return Math.abs(rate) > MAX_RATE.other
+    ? [`${place("rate")} is ${percent}; if that was not meant, write 3.2 % as 0.032, or a futures price as "future"`]
+    : [];
+}
+
 /** Fits the interest rate curve of a currency to its quotes. @throws BookError a quote that no curve can reproduce */
 export function calibrateCurve(
   spec: InstrumentsSpec,
@@ -142,15 +162,23 @@ export function calibrateCurve(
   const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
   let fit: CurveFit;
   try {
-    fit = fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit });
+    fit = unheard(() => fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit }));
   } catch (error) {
     if (!(error instanceof InstrumentError)) throw error;
     throw new BookError(at(error.index)(), error.message, { cause: error });
   }
   const written = new Map(instruments.map(({ end }, i) => [end, timeText(asOf, spec.instruments[i].end)]));
+  const doubts = [
+    ...(fit.status === "converged" ? [] : [fit.status]),
+    ...(fit.rmse > USUAL_MISFIT.rate
+      ? [`the rates are missed by ${(1e4 * fit.rmse).toPrecision(2)} basis points (root mean square)`]
+      : []),
+    ...spec.instruments.flatMap((instrument, i) => doubtsOfUnits(instrument, at(i))),
+  ];
   const report = {
     status: fit.status,
     model: fit.model,
+    doubts,
     parameters: fit.parameters,
     rmse: fit.rmse,
     curve: fit.nodes.map(({ time, zero }) => ({
@@ -169,12 +197,7 @@ export function calibrateCurve(
   const last = instruments.reduce((late, { end }, i) => (end > instruments[late].end ? i : late), 0);
   const state: FitState = {
     place: place(),
-    doubts: [
-      ...(fit.status === "converged" ? [] : [fit.status]),
-      ...(fit.rmse > USUAL_MISFIT.rate
-        ? [`the rates are missed by ${(1e4 * fit.rmse).toPrecision(2)} basis points (root mean square)`]
-        : []),
-    ],
+    doubts,
     last: {
       time: instruments[last].end,
       written: `end of an instrument, ${shownTime(asOf, spec.instruments[last].end)}`,

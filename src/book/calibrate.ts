@@ -24,6 +24,7 @@ import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
+import { unheard } from "../turns.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
 /** The result of checking a fitted volatility surface for one kind of arbitrage. */
@@ -88,6 +89,8 @@ export interface UnderlyingCalibration {
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
+  /** What is doubtful about the fit, which results that depend on it repeat; empty if nothing is. */
+  readonly doubts: readonly string[];
   /** The forwards and the yield implied by put–call parity, if the book requests them. */
   readonly parity?: Parity;
   /** The fitted volatility in the form in which a book can contain it; null if there is none. */
@@ -115,7 +118,10 @@ interface Preparing {
 
 const DAYS_A_YEAR = 365;
 
-/** A quote in the form that the calibration takes. `problem` says why its weight was set to 0, if it was. */
+/**
+ * A quote in the form that the calibration takes. `problem` says by which rule its weight was set to 0: no quote with a
+ * bid of 0, or older than the book's `maxAge`, is fitted.
+ */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
 function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, place }: Preparing): Prepared {
@@ -202,22 +208,21 @@ export function calibrateVolatility(
   };
   let fitted: FittedQuotes;
   try {
-    fitted = fitAt(
-      carry.spot,
-      prepared.map(({ quote }) => quote),
-    );
+    const all = prepared.map(({ quote }) => quote);
+    fitted = unheard(() => fitAt(carry.spot, all));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  const rejected = fitted.quotes.filter(({ problem }, i) => problem !== undefined && prepared[i].problem === undefined);
   const times = [...new Set(prepared.map(({ quote }) => quote.time))].sort((a, b) => a - b);
   const marketAt = (spot: number): Pick<Smile, "spot" | "forwards"> => ({
     spot,
     forwards: times.map((time) => ({ time, forward: forwardAt({ ...carry, spot }, time) })),
   });
   const given = prepared.map(({ quote }) => quote);
-  const about = { specs: quotes, quotes: given, problems, fitted, place: place(), asOf };
+  const about = { specs: quotes, quotes: given, problems, rejected: rejected.length, fitted, place: place(), asOf };
   const state = fitted.surface && stateOf(fitted.surface, about);
   const refit: Refit = (spot, keep) => {
     const moved = prepared.flatMap(({ quote }, i) => {
@@ -228,9 +233,9 @@ export function calibrateVolatility(
       return [{ ...quote, forward, strike, implied, american: false }];
     });
     const { surface } = fitAt(spot, moved);
-    return surface && state && volatilityOf(surface, movedState(surface, problems, state), marketAt(spot));
+    return surface && state && volatilityOf(surface, movedState(surface, about, state), marketAt(spot));
   };
-  const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
+  const report = reportOf({ quotes, fit, fitted, problems, state, asOf, place, start });
   const own = marketAt(carry.spot);
   return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state, own), report, refit };
 }
@@ -273,12 +278,13 @@ interface Reported {
   readonly fit: FittedSpec["fit"];
   readonly fitted: FittedQuotes;
   readonly problems: readonly (string | undefined)[];
+  readonly state: FitState | undefined;
   readonly asOf: AsOf;
   readonly place: Place;
   readonly start: number;
 }
 
-function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reported): UnderlyingCalibration {
+function reportOf({ quotes, fit, fitted, problems, state, asOf, place, start }: Reported): UnderlyingCalibration {
   const { surface } = fitted;
   const years = quotes.map(({ expiry }) => yearsFrom(asOf, expiry));
   const texts = new Map(quotes.map(({ expiry }, i) => [years[i], timeText(asOf, expiry)]));
@@ -333,6 +339,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     quotes: rows,
     volatility: surface === undefined ? null : writtenOf(surface.volatility),
     warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
+    doubts: state?.doubts ?? [],
     seconds: (performance.now() - start) / 1000,
   };
 }

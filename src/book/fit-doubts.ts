@@ -22,6 +22,8 @@ interface Fitted {
     readonly sign: number;
   }[];
   readonly problems: readonly (string | undefined)[];
+  /** The number of quotes that were left out, other than by a rule of the book. */
+  readonly rejected: number;
   readonly fitted: FittedQuotes;
   readonly place: string;
   readonly asOf: AsOf;
@@ -39,7 +41,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   const times = used.map((i) => years[i]);
   return {
     place,
-    doubts: [...doubtsOf(surface), ...leftOut(problems), ...misfits(of, used)],
+    doubts: [...doubtsOf(surface), ...leftOut(of), ...misfits(of, used)],
     first: quoted(Math.min(...times)),
     last: quoted(Math.max(...times)),
   };
@@ -58,8 +60,8 @@ export function doubtsOf(surface: SurfaceFit): string[] {
 }
 
 /** Returns the state of a surface that was fitted again to moved quotes. */
-export function movedState(surface: SurfaceFit, problems: Fitted["problems"], today: FitState): FitState {
-  return { ...today, doubts: [...doubtsOf(surface), ...leftOut(problems)] };
+export function movedState(surface: SurfaceFit, of: Fitted, today: FitState): FitState {
+  return { ...today, doubts: [...doubtsOf(surface), ...leftOut(of)] };
 }
 
 function arbitrageIn({ butterfly, calendar }: SurfaceFit): string[] {
@@ -70,10 +72,8 @@ function arbitrageIn({ butterfly, calendar }: SurfaceFit): string[] {
   ];
 }
 
-function leftOut(problems: readonly (string | undefined)[]): string[] {
-  const count = problems.filter((problem) => problem !== undefined).length;
-  return count === 0 ? [] : [`${count} of ${problems.length} quotes left out`];
-}
+const leftOut = ({ rejected, problems }: Fitted): string[] =>
+  rejected === 0 ? [] : [`${rejected} of ${problems.length} quotes left out`];
 
 /** A difference of prices below this, relative to the forward, is rounding. */
 const ROUNDING = 1e-9;
@@ -101,7 +101,7 @@ function misfits({ specs, quotes, fitted }: Fitted, used: readonly number[]): st
   const largest = Math.max(0, ...errors.map(Math.abs));
   const points = (error: number): string => `${(100 * error).toPrecision(2)} points`;
   return [
-    ...(beyond > 0 ? [`${beyond} of ${spread.length} quotes are missed beyond bid and ask`] : []),
+    ...(beyond > 0 ? [`missed beyond bid and ask: ${beyond} of ${spread.length} quotes`] : []),
     ...(rmse > USUAL_MISFIT.rmse || largest > USUAL_MISFIT.largest
       ? [`the quotes are missed by ${points(rmse)} of volatility (root mean square), ${points(largest)} at most`]
       : []),

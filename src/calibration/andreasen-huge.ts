@@ -10,7 +10,7 @@
  * with a part of Δt would have kinks in time at the expiries.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
-import { atTheMoney, checkedQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, counted } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import {
   byLogPrice,
@@ -69,7 +69,9 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { limited, ...described } = describeSlices(slices, quotes);
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
-    ...(unused > 0 ? [`${unused} expiries have local volatilities at a limit: their quotes have arbitrage`] : []),
+    ...(unused > 0
+      ? [`${counted(unused, "expiry has", "expiries have")} local volatilities at a limit: the quotes have arbitrage`]
+      : []),
     ...limitedMessage(limited),
   ];
   return {

@@ -109,6 +109,10 @@ export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   return implied[nearest];
 }
 
+/** Returns a count with the words that agree with it: `counted(few, "expiry has", "expiries have")`. */
+export const counted = (count: number, one: string, several: string): string =>
+  `${count} ${count === 1 ? one : several}`;
+
 /** Returns the number of quotes whose weight is positive. */
 export function countOf(expiries: readonly ExpiryQuotes[]): number {
   return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);

@@ -3,7 +3,7 @@
  * derivatives from several starts, which are evaluated together.
  */
 import type { Device } from "../device/index.ts";
-import { atTheMoney, checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine, type HestonVolatilities } from "./heston-engine.ts";
 import { hestonOnHost } from "./heston-host.ts";
 import { hostNormalCdf } from "../models/index.ts";
@@ -171,7 +171,9 @@ function describe(
   const messages = [
     ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
-    ...(left > 0 ? [`${left} quotes are worth less than ${SMALLEST} of the forward, and are left out`] : []),
+    ...(left > 0
+      ? [`${counted(left, "quote is", "quotes are")} left out, worth less than ${SMALLEST} of the forward`]
+      : []),
   ];
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
   return {

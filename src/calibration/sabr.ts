@@ -3,6 +3,7 @@ import { haganVolatility } from "../market/index.ts";
 import {
   atTheMoney,
   checkedQuotes,
+  counted,
   countOf,
   type ExpiryQuotes,
   type SurfaceFit,
@@ -51,7 +52,9 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
   const { limited, ...described } = describeSlices(slices, quotes);
   const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
   const messages = [
-    ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),
+    ...(few > 0
+      ? [`${counted(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ν are not determined`]
+      : []),
     ...limitedMessage(limited),
   ];
   const errors = fits.map(({ standardErrors }) => standardErrors);

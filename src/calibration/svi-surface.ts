@@ -1,5 +1,5 @@
 /** The fit of an underlying's quotes by an SVI slice for each expiry. */
-import { checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, counted, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
 import type { SviParameters } from "../market/index.ts";
 import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
@@ -21,7 +21,11 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
   const few = expiries.filter((expiry) => countOf([expiry]) < NAMES.length).length;
   const messages = [
-    ...(few > 0 ? [`${few} expiries have fewer quotes than SVI has parameters: their wings are not determined`] : []),
+    ...(few > 0
+      ? [
+          `${counted(few, "expiry has", "expiries have")} fewer quotes than SVI has parameters: the wings are not determined`,
+        ]
+      : []),
     ...limitedMessage(limited),
   ];
   return {

@@ -8,7 +8,7 @@
  */
 import { curveVariance, type SmileCurve, type SmileSurface, smileVariance, smileVolatility } from "../market/index.ts";
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "./arbitrage.ts";
-import type { ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
+import { counted, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 
 /** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type Expiry = Omit<Slice, "at">;
@@ -166,7 +166,10 @@ export function dupire(
  */
 export function limitedMessage(limited: number): string[] {
   return limited > 0
-    ? [`${limited} nodes of the local volatility lie at a limit, a fifth or five times the implied volatility`]
+    ? [
+        `${counted(limited, "node", "nodes")} of the local volatility at a limit, a fifth or five times the implied ` +
+          "volatility",
+      ]
     : [];
 }
 

@@ -1,5 +1,13 @@
 import type { Trade } from "../book/index.ts";
-import { alphaOf, type Heston, sigmasOf, type Underlying, varianceOf, type Volatility } from "../market/index.ts";
+import {
+  alphaOf,
+  type Heston,
+  type RatesModel,
+  sigmasOf,
+  type Underlying,
+  varianceOf,
+  type Volatility,
+} from "../market/index.ts";
 import { power } from "../elementary.ts";
 
 /** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
@@ -18,6 +26,13 @@ export function unitWarnings({ expiry, underlying, volatility, assets }: Trade):
   warn(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
   if (assets === undefined) warnOfAsset(warnings, underlying, volatility);
   else for (const asset of assets) warnOfAsset(warnings, asset.underlying, asset.volatility);
+  return warnings;
+}
+
+/** Returns warnings about the curve of a currency, which was probably meant in percent. */
+export function curveWarnings(currency: string, rates: RatesModel): string[] {
+  const warnings: string[] = [];
+  if ("curve" in rates) warn(warnings, "rate", currency, rates.curve.values, MAX_RATE);
   return warnings;
 }
 
@@ -53,12 +68,22 @@ function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): 
       return sigmasOf(volatility);
     case "surface":
     case "stochasticLocal":
-      return volatility.surface.volatility[0];
+      return ofSurface(volatility, spot);
     case "local":
       return []; // a formula is what it is
     default:
       return volatility satisfies never;
   }
+}
+
+/** A given surface has no node that is not meant. The wings of a fitted one may be high: it counts at the spot. */
+function ofSurface(
+  { surface, fit }: Extract<Volatility, { readonly surface: unknown }>,
+  spot: number,
+): readonly number[] {
+  const [today] = surface.volatility;
+  if (fit === undefined) return today;
+  return [today[Math.min(surface.spots.findLastIndex((node) => node <= spot) + 1, today.length - 1)]];
 }
 
 /** A variance above this was probably meant as a volatility, or in percent: 200 % a √year. */

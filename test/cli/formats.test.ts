@@ -1,9 +1,18 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
+import { failedResult } from "../../src/book/index.ts";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
-import { decimalsFor, fixed, formatNamed, hasFigures, magnitude, parquetTable } from "../../src/formats/index.ts";
+import {
+  decimalsFor,
+  fixed,
+  formatNamed,
+  hasFigures,
+  magnitude,
+  parquetTable,
+  RESULT_COLUMNS,
+} from "../../src/formats/index.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
-import { openDevice, priceBook, readBook } from "../../src/index.ts";
+import { type Book, openDevice, priceBook, readBook, type TradeResult } from "../../src/index.ts";
 import { kept } from "./in-process.ts";
 
 describe("numbers for people", () => {
@@ -86,6 +95,55 @@ describe("progress", () => {
   });
 });
 
+/** A table of results of a book. */
+async function writtenAs(name: "csv" | "parquet", book: Book, results: readonly TradeResult[]): Promise<Buffer> {
+  const format = formatNamed(name);
+  const device = { backend: "cpu", name: "none" } as const;
+  const start = { asOf: book.asOf, device, scenarios: undefined, sensitivityErrors: false, tags: [] };
+  const parts = [
+    await format.begin({ ...start, figures: hasFigures(book.market) }),
+    format.rows(results.map((result) => ({ trade: undefined, result }))),
+    format.end({ priced: results.length, failed: 0, totals: [] }),
+  ];
+  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+}
+
+test("CSV puts cells with commas, quotes and line breaks of either kind into quotes", async () => {
+  const market = { rates: { EUR: 0.02 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+  const book = readBook({ asOf: "2026-11-20", market, trades: [] });
+  const ids = ["plain", "a,b", 'say "x"', "two\nlines", "an old\rMac", "a\r\nb"];
+  const rows = ids.map((id) => failedResult({ id }, new Error(id)));
+  const text = (await writtenAs("csv", book, rows)).toString();
+  const [header] = text.split("\n");
+  // RFC 4180, section 2, 6 and 7.
+  const quoted = ["plain", '"a,b"', '"say ""x"""', '"two\nlines"', '"an old\rMac"', '"a\r\nb"'];
+  expect(header).toBe(RESULT_COLUMNS.join(","));
+  const lines = quoted.map((cell) => `${cell},,,,error${",".repeat(12)}${cell}\n`);
+  expect(text).toBe([`${header}\n`, ...lines].join(""));
+});
+
+test("figures of convertible bonds have columns under a plain curve, too", async () => {
+  using device = await openDevice({ backend: "cpu" });
+  const convertible = { maturity: 2, coupon: 0.02, frequency: 1, notional: 100, ratio: 0.9, conversion: "american" };
+  const book = readBook({
+    asOf: "2026-11-20",
+    market: {
+      rates: { EUR: 0.02 },
+      underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.3 } },
+      credit: { A: { spread: 0.03 } },
+    },
+    trades: [{ id: "C", underlying: "A", convertible }],
+  });
+  const { results } = await priceBook(book, { device });
+  const [result] = results;
+  if (result.status === "error") throw new Error(result.error.message);
+  expect(result.parity).toBeCloseTo(90, 12);
+  const [header, line] = (await writtenAs("csv", book, results)).toString().split("\n");
+  const cells = new Map(header.split(",").map((name, i) => [name, line.split(",")[i]]));
+  for (const name of ["parity", "bondFloor", "creditSensitivity"] as const)
+    expect([name, Number(cells.get(name))]).toEqual([name, result[name]]);
+});
+
 test("figures of bonds and swaptions have columns in CSV and Parquet, where the market has a model for them", async () => {
   using device = await openDevice({ backend: "cpu" });
   const EUR = { hullWhite: { meanReversion: 0.05, volatility: 0.01, curve: 0.02 } };
@@ -97,16 +155,7 @@ test("figures of bonds and swaptions have columns in CSV and Parquet, where the 
   const { results } = await priceBook(book, { device });
   const [result] = results;
   if (result.status === "error") throw new Error(result.error.message);
-  const written = async (name: "csv" | "parquet"): Promise<Buffer> => {
-    const format = formatNamed(name);
-    const start = { asOf: book.asOf, device, scenarios: undefined, sensitivityErrors: false, tags: [] };
-    const parts = [
-      await format.begin({ ...start, figures: hasFigures(book.market) }),
-      format.rows([{ trade: undefined, result }]),
-      format.end({ priced: 1, failed: 0, totals: [] }),
-    ];
-    return Buffer.concat(parts.map((part) => Buffer.from(part)));
-  };
+  const written = (name: "csv" | "parquet"): Promise<Buffer> => writtenAs(name, book, [result]);
   const { buffer, byteOffset, byteLength } = await written("parquet");
   const file = buffer.slice(byteOffset, byteOffset + byteLength);
   const [row] = await parquetReadObjects({ file: file as ArrayBuffer });

@@ -110,17 +110,23 @@ async function before(work: (ids: readonly string[], signal: AbortSignal) => Pro
   };
 }
 
-/** Plans a run of six chunks, and puts it into the queue. */
-async function submit(name: string, change: Partial<SubmitRequest> = {}) {
+/** Plans a run of six chunks, of which some may be priced already, and puts it into the queue. */
+async function submit(name: string, change: Partial<SubmitRequest> = {}, priced: readonly number[] = []) {
   const output = join(folder, name);
   const planned = await feynkac(["price", book, "--output", `${output}/`, "--chunk-trades", "10"]);
   expect(planned.status).toBe(0);
   const whole = hashesOf(output);
   const store = await openStore(output);
   const { chunks, timings, ...rest } = await needManifest(store);
-  for (const part of readdirSync(join(output, "parts"))) rmSync(join(output, "parts", part));
-  const plain = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
-  const pending = { ...rest, status: "running", chunks: plain, timings: { ...timings, chunks: plain.map(() => null) } };
+  const pending = {
+    ...rest,
+    status: "running",
+    chunks: chunks.map((chunk, i) => (priced.includes(i) ? chunk : { ...chunk, outcome: undefined })),
+    timings: { ...timings, chunks: timings.chunks.map((timing, i) => (priced.includes(i) ? timing : null)) },
+  };
+  const kept = new Set(pending.chunks.map(({ outcome }) => outcome?.part));
+  for (const part of readdirSync(join(output, "parts")))
+    if (!kept.has(`parts/${part}`)) rmSync(join(output, "parts", part));
   writeFileSync(join(output, "manifest.json"), JSON.stringify(pending));
   const manifest = await needManifest(store);
   const entry = await submitRun({
@@ -173,10 +179,12 @@ describe.skipIf(skipped)("a queue", () => {
       tried.push(ids[0]);
       throw new Error("the pricer has no idea");
     });
-    await startWorker(failing);
-    const { entry, store } = await submit("run");
+    const { lines } = await startWorker(failing);
+    // With one chunk in the queue at a time, the chunk that is given up has to bring the next one.
+    const { entry, store } = await submit("run", { maxWorkers: 1 });
     await wait(entry);
     expect(tried).toEqual(["T20", "T20", "T20"]);
+    expect(lines.filter(({ message }) => message === "chunks are missing; they are priced again")).toEqual([]);
     const manifest = await needManifest(store);
     expect(manifest).toMatchObject({ status: "complete", priced: 50, failed: 10 });
     const errors: string[] = [];
@@ -193,9 +201,20 @@ describe.skipIf(skipped)("a queue", () => {
     expect(logs.stdout.match(/the pricer has no idea/g)).toHaveLength(3);
   });
 
+  test("prices nothing of a chunk that is priced already", async () => {
+    const seen: string[] = [];
+    const { lines } = await startWorker(await before(async (ids) => void seen.push(...ids)));
+    const { entry, output, whole } = await submit("run", {}, [2]);
+    await wait(entry);
+    expect(hashesOf(output)).toEqual(whole);
+    expect(seen).toHaveLength(50);
+    expect(seen.filter((id) => /^T2\d$/.test(id))).toEqual([]);
+    expect(lines.filter(({ message }) => message === "known").map(({ chunk }) => chunk)).toEqual([2]);
+  });
+
   test("a full disk is waited for, and costs no tries", async () => {
     let failures = 8;
-    const { lines } = await startWorker(
+    const { lines, metrics } = await startWorker(
       await before(async () => {
         if (failures-- > 0) throw new StorageError("cannot write part: no space left on device");
       }),
@@ -204,6 +223,8 @@ describe.skipIf(skipped)("a queue", () => {
     await wait(entry);
     expect(hashesOf(output)).toEqual(whole);
     expect(lines.filter(({ message }) => message === "cannot read or write; tries again")).toHaveLength(8);
+    const chunks = (await metrics.all.text()).match(/^feynkac_chunks_total.*$/gm);
+    expect(chunks).toEqual(['feynkac_chunks_total{outcome="priced"} 6']);
   });
 
   test("a hung chunk ends at its limit", async () => {
@@ -236,16 +257,21 @@ describe.skipIf(skipped)("a queue", () => {
   });
 
   test("--max-workers bounds the workers of a run", async () => {
-    let [now, most] = [0, 0];
+    let [now, most, begun] = [0, 0, 0];
+    const beginnings = Array.from({ length: 6 }, deferred);
     const counting = await before(async () => {
       most = Math.max(most, ++now);
+      const i = begun++;
+      beginnings[i].resolve();
+      // Every other chunk waits for the one after it: two workers price to the end, and not at the beginning only.
+      await beginnings[i | 1].promise;
       await new Promise((resolve) => setTimeout(resolve, 30));
       now--;
     });
     for (let i = 0; i < 4; i++) await startWorker(counting);
     const { entry } = await submit("run", { maxWorkers: 2 });
     await wait(entry);
-    expect(most).toBe(2);
+    expect([most, begun]).toEqual([2, 6]);
   });
 
   test("runs of one level alternate, by their shares; a higher level goes first", async () => {
@@ -283,12 +309,15 @@ describe.skipIf(skipped)("a queue", () => {
   });
 
   test("a run of another version waits for workers of that version", async () => {
-    const { lines } = await startWorker(await pricer());
-    const { store, output } = await submit("other", { level: "low" });
+    const { entry: own, store, output } = await submit("own", { level: "low" });
     const manifest = { ...(await needManifest(store)), feynkac: { version: "9.9.9" } };
     const request = { queue: redis.url, manifest, output, maxWorkers: 1, level: "normal", share: 1 } as const;
     const entry = await submitRun(request);
-    await expect(waitForRun(redis.url, entry, AbortSignal.timeout(500), () => undefined)).rejects.toThrow();
+    const { lines } = await startWorker(await pricer());
+    // The worker would take the other run first, whose level is higher.
+    await wait(own);
+    const aborted = waitForRun(redis.url, entry, AbortSignal.timeout(500), () => undefined);
+    await expect(aborted).rejects.toThrow("The operation was aborted due to timeout");
     expect(lines.filter(({ run }) => run === entry.run)).toEqual([]);
     await feynkac(["cancel", entry.run, "--queue", redis.url]);
   });

@@ -239,6 +239,21 @@ describe("CPU device", () => {
     }
   });
 
+  it("keeps the memory of a disposed buffer until the workers are done with it", async () => {
+    using device = createCpuDevice({ threads: 2, share: "always" });
+    const compiled = await device.compile(increment, { precision: "f64" });
+    const items = 2000;
+    for (let round = 0; round < 3; round++) {
+      {
+        using u = device.createBuffer("f64", items);
+        device.launch(compiled, { turns: 20_000, u }, { items });
+      }
+      using next = device.createBuffer("f64", items);
+      await device.finish();
+      expect(await device.read(next)).toEqual(new Float64Array(items));
+    }
+  });
+
   it("runs out of memory and goes on", async () => {
     using device = createCpuDevice({ threads: 1 });
     const held = [];

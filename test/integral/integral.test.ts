@@ -1,9 +1,11 @@
 /** American options by the integral equation: convergence, estimates, derivatives, limits, devices. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { IntegralEngine, PutValues, type Puts } from "../../src/integral/index.ts";
+import { Boundaries } from "../../src/integral/boundaries.ts";
 import { openCudaForTests } from "../support/cuda.ts";
+import { readFixture } from "../support/fixtures.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -93,7 +95,67 @@ test("the early-exercise premium of Andersen, Lake and Offengenden (2016), table
   expect(american.value - european).toBeCloseTo(0.00106952702747, 9);
 });
 
-test("estimates cover the error of 98 % of random options, three times of all", async () => {
+interface QuantLibOption {
+  readonly type: "call" | "put";
+  readonly spot: number;
+  readonly strike: number;
+  readonly rate: number;
+  readonly yield: number;
+  readonly vol: number;
+  readonly maturity: number;
+  readonly price: number;
+  /** The change of the price on a finer scheme of QuantLib. */
+  readonly moved: number;
+}
+
+// QuantLib prices options with two boundaries by finite differences, to 1e-6 of the spot beside what its meshes move.
+test.each([
+  ["american-random", 0],
+  ["american-negative", 1e-6],
+] as const)("estimates cover the distance to QuantLib's %s", async (name, ofSpot) => {
+  const cases = (readFixture(`quantlib/${name}.json`) as { cases: readonly QuantLibOption[] }).cases.slice(0, 300);
+  // A call is a put with spot and strike, and rate and yield, exchanged (McDonald and Schroder 1998).
+  const terms = cases.map((one) => {
+    const { type, spot, strike, rate, yield: dividendYield } = one;
+    if (type === "put") return { spot, strike, rate, dividendYield };
+    return { spot: strike, strike: spot, rate: dividendYield, dividendYield: rate };
+  });
+  const puts = terms.map(({ spot, strike, ...rates }, i): Put => {
+    return { spot: spot / strike, ...rates, sigma: cases[i].vol, expiry: cases[i].maturity };
+  });
+  for (const accuracy of [1e-4, 1e-6]) {
+    const found = await priced(puts, accuracy);
+    expect(found.filter(({ estimate }) => estimate < accuracy).length).toBeGreaterThan(0.9 * cases.length);
+    const ratios = found.map(({ value, estimate }, i) => {
+      const { strike } = terms[i];
+      const { price, spot, moved } = cases[i];
+      return Math.abs(strike * value - price) / (strike * estimate + moved + ofSpot * spot);
+    });
+    expect(ratios.filter((ratio) => ratio <= 1).length).toBeGreaterThan(0.98 * ratios.length);
+    expect(Math.max(...ratios)).toBeLessThan(3);
+  }
+});
+
+test.each(["upper", "lower"])("nothing is known of a value whose %s boundary has not converged", async (which) => {
+  using own = new IntegralEngine(device);
+  const put = { spot: 1.02, rate: -0.03, dividendYield: -0.06, sigma: 0.1, expiry: 1.5 };
+  const [known] = await priced([put], 1e-6, own);
+  expect(known.estimate).toBeLessThan(1e-6);
+  // The boundaries of the engine's only put have the slots 0 and 1.
+  const spoiled = which === "upper" ? 0 : 1;
+  const hasConverged = Boundaries.prototype.hasConverged;
+  using _ = vi.spyOn(Boundaries.prototype, "hasConverged").mockImplementation(function (
+    this: Boundaries,
+    slot: number,
+    scheme: number,
+  ) {
+    return slot !== spoiled && hasConverged.call(this, slot, scheme);
+  });
+  const [unknown] = await priced([put], 1e-6, own);
+  expect(unknown.estimate).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("estimates cover the distance to the finest scheme of 98 % of random options, three times of all", async () => {
   const puts = randomPuts(600, 20_261_124);
   const exact = await priced(puts, 0);
   const known = puts.map((_, i) => exact[i].estimate < 1e-8);

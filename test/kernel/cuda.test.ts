@@ -74,6 +74,35 @@ describe("literals", () => {
   });
 });
 
+describe("quotients of integers", () => {
+  const quotient = (op: "div" | "rem", type: "i32" | "u32", divisor: Expr): string =>
+    textOf([store(1, buffer(), int(0), binary(op, load(buffer(), int(1), type), divisor))], {
+      buffers: [{ name: "u", element: type, access: "write", atomic: false }],
+    });
+
+  // C++ leaves the quotient of INT_MIN and −1 undefined, and quotients by 0.
+  test.for([-1, 0])("by %i have the IR's meaning by a function", (divisor) => {
+    expect(quotient("div", "i32", int(divisor))).toContain(
+      `u_b0[0] = fk::div_i32(u_b0[1], ${divisor === 0 ? 0 : "(-1)"});`,
+    );
+    expect(quotient("rem", "i32", int(divisor))).toContain(
+      `u_b0[0] = fk::rem_i32(u_b0[1], ${divisor === 0 ? 0 : "(-1)"});`,
+    );
+  });
+
+  test("by other constants are C++'s own, those without sign by the largest number, too", () => {
+    expect(quotient("div", "i32", int(-2))).toContain("u_b0[0] = (u_b0[1] / (-2));");
+    expect(quotient("rem", "i32", int(1))).toContain("u_b0[0] = (u_b0[1] % 1);");
+    expect(quotient("div", "u32", constant("u32", 2 ** 32 - 1))).toContain("u_b0[0] = (u_b0[1] / 4294967295u);");
+    expect(quotient("div", "u32", constant("u32", 0))).toContain("fk::div_u32(u_b0[1], 0u)");
+  });
+
+  test("by anything else have the IR's meaning by a function", () => {
+    expect(quotient("div", "i32", load(buffer(), int(2), "i32"))).toContain("fk::div_i32(u_b0[1], u_b0[2])");
+    expect(quotient("rem", "u32", load(buffer(), int(2), "u32"))).toContain("fk::rem_u32(u_b0[1], u_b0[2])");
+  });
+});
+
 describe("loops", () => {
   const i = local("i32", 0);
   const locals = [{ name: "i", type: "i32" }] as const;

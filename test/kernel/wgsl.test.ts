@@ -102,6 +102,23 @@ describe("expressions", () => {
     expect(deepest).toBeLessThan(64);
   });
 
+  // Tint makes `!=` an ordered comparison, which is false for NaN.
+  test.for([
+    ["f32", "(!(u_b0[0i] == u_b0[1i]))"],
+    ["f32x2", "(!fk2_eq(u_b0[0i], u_b0[1i]))"],
+  ] as const)("reals of %s are unequal where they are not equal", ([precision, text]) => {
+    const condition = compare("ne", load(buffer(), int(0)), load(buffer(), int(1)));
+    const then = [store(2, buffer(), globalId, constant("real", 1))];
+    const code = textOf([at(1, { kind: "if", condition, then, else: [] })], { precision });
+    expect(code).toContain(`if (${text}) {`);
+  });
+
+  test("integers are compared by !=", () => {
+    const condition = compare("ne", globalId, int(3));
+    const then = [store(2, buffer(), globalId, constant("real", 1))];
+    expect(textOf([at(1, { kind: "if", condition, then, else: [] })])).toContain("if ((i32(fk_global) != 3i))");
+  });
+
   test("expressions of constants alone are left to run time", () => {
     const e = binary("div", constant("real", 1), constant("real", 0));
     expect(textOf([store(1, buffer(), globalId, e)])).toContain("(fk_hide(1f) / 0f)");

@@ -39,7 +39,7 @@ function smoothQuotes(draw: () => number): Quote[] {
 
 const PLACE = "market.underlyings.X.volatility";
 
-function bookOf(quotes: readonly Quote[], trades?: readonly TradeInput[], fit = "svi"): BookInput {
+function bookOf(quotes: readonly Quote[], trades?: readonly TradeInput[], fit = "svi", rules = {}): BookInput {
   const common = { underlying: "X", strike: 100, expiry: 0.75 } as const;
   const all: readonly TradeInput[] = trades ?? [
     { id: "call", ...common, payoff: "call" },
@@ -55,7 +55,7 @@ function bookOf(quotes: readonly Quote[], trades?: readonly TradeInput[], fit = 
     market: {
       rates: { EUR: 0 },
       underlyings: {
-        X: { spot: 100, currency: "EUR", volatility: { quotes, fit } as never },
+        X: { spot: 100, currency: "EUR", volatility: { quotes, fit, ...rules } as never },
         Y: { spot: 100, currency: "EUR", volatility: 0.2 },
       },
       correlations: [["X", "Y", 0.3]],
@@ -102,7 +102,7 @@ const STATES: readonly {
   },
   {
     name: "misfit beyond bid and ask",
-    says: /quotes are missed beyond bid and ask/,
+    says: /missed beyond bid and ask: 1 of 1 quotes/,
     spoil: (quotes, draw) =>
       quotes.map(({ implied, ...one }, i) =>
         i === 10 ? { ...one, type: "call", bid: 9 + draw(), ask: 10 } : { ...one, implied: implied! },
@@ -177,6 +177,32 @@ test("a trade outside the quoted expiries says so, today and in scenarios and ex
   check(results);
 });
 
+test("quotes that a rule of the book leaves out are no doubt about the fit", () => {
+  const draw = uniform(11);
+  for (let round = 0; round < 5; round++) {
+    const [first, second, ...others] = smoothQuotes(draw);
+    const { expiry, strike } = second;
+    const stale = { ...first, implied: 3 * draw() + 1, date: "2026-11-01" };
+    const withoutBid = { expiry, strike, bid: 0, ask: 0.01 + draw() };
+    const book = bookOf([stale, withoutBid, ...others], undefined, "svi", { maxAge: 5 });
+    expect(doubtsOf(book)).toEqual([[], [], []]);
+    // Without the rule the stale quote is fitted, and is missed.
+    expect(doubtsOf(bookOf([stale, ...others])).flat()).not.toEqual([]);
+  }
+});
+
+test.each([
+  [{ deposit: 1, rate: 3.2 }, /instruments\[0\]\.rate is 320 %; .*3\.2 % as 0\.032/],
+  [{ fra: 1, end: 1.25, rate: 96.5 }, /instruments\[0\]\.rate is 9650 %; .*a futures price as "future"/],
+  [{ future: 1, end: 1.25, price: 3.5 }, /instruments\[0\]\.price is a rate of 96\.5 %; .*write the price, 96\.5/],
+  [{ future: 1, end: 1.25, price: 0.035 }, /instruments\[0\]\.price is a rate of 99\.965 %/],
+])("an instrument in another unit is said: %o", (instrument, says) => {
+  const rates = { EUR: { instruments: [instrument] } } as unknown as BookInput["market"]["rates"];
+  const book = bookOf([], [{ id: "bond", currency: "EUR", bond: { maturity: 1, notional: 1 } }]);
+  const doubts = doubtsOf({ ...book, market: { rates } });
+  expect(doubts).toEqual([[expect.stringMatching(says)]]);
+});
+
 test("a curve from instruments and a model fitted to quotes say what they do not reach", async () => {
   const instruments = [
     { deposit: 1, rate: 0.02 },
@@ -210,7 +236,7 @@ test("a curve from instruments and a model fitted to quotes say what they do not
   };
   const { results } = await priceBook(parseBook(book), { device, ...OPTIONS });
   const after = expect.stringMatching(/^market.rates.EUR: .*after the last end of an instrument, 3 years/);
-  const missed = expect.stringMatching(/^market.rates.USD.hullWhite: .*prices are missed by/);
+  const missed = expect.stringMatching(/^market.rates.USD.hullWhite: .*prices for a notional of 1 are missed by/);
   const doubts = results.map(({ warnings }) => warnings.filter(isDoubt));
   expect(doubts).toEqual([[], [after], [after], [missed], [missed]]);
 });

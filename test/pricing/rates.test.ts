@@ -295,3 +295,48 @@ it("a cap that is refused leaves the trades after it as they are", async () => {
   expect(results[0].status).toBe("error");
   expect(results[1]).toEqual(alone[0]);
 });
+
+describe("a curve without volatility", () => {
+  const leg = { start: 1, end: 3, frequency: 1, notional: 100 };
+  const options: Trade[] = [
+    { cap: leg, strike: 0.03 },
+    { swaption: "payer", swap: leg, strike: 0.03, expiry: 1 },
+    { payoff: "call", strike: 90, expiry: 1, on: { bond: { maturity: 3, notional: 100 } } },
+  ];
+  const warning = /^the rates of EUR are a curve without volatility.*give .*market\.rates\.EUR a model/;
+
+  it("says that options have their intrinsic value, unless they have a volatility or the rates a model", async () => {
+    for (const { warnings } of await price(0.02, options)) expect(warnings).toEqual([expect.stringMatching(warning)]);
+    const quoted = options.slice(0, 2).map((trade) => ({ ...trade, volatility: 0.2 }));
+    const bond = { bond: { maturity: 3, notional: 100 } };
+    for (const { warnings } of await price(0.02, [...quoted, bond])) expect(warnings).toEqual([]);
+    const model = { hullWhite: { meanReversion: 0.05, volatility: 0.01, curve: 0.02 } };
+    for (const { warnings } of await price(model, options)) expect(warnings).toEqual([]);
+  });
+
+  it("is no model for rights of exercise, which the error says", async () => {
+    const callable = { bond: { maturity: 3, notional: 100, calls: [{ date: 1, price: 99 }] } };
+    await expect(price(0.02, [callable])).rejects.toThrow(/give market\.rates\.EUR a model, such as hullWhite/);
+  });
+
+  it("that was probably written in percent is said", async () => {
+    const bond = { bond: { maturity: 3, notional: 100 } };
+    const [{ warnings }] = await price(3.2, [bond]);
+    expect(warnings).toEqual(["the rate of EUR is 320 %; if that was not meant, write 5 % as 0.05"]);
+  });
+});
+
+it("a swap, and a currency beside an underlying, are refused with what to write instead", async () => {
+  const swap = { swap: { start: 0, end: 5, frequency: 1, notional: 1 }, strike: 0.02 };
+  await expect(price(0.02, [swap])).rejects.toThrow(/swaps are not supported .* "cap" less a "floor"/);
+  const quanto = { underlying: "A", payoff: "call", strike: 100, expiry: 1 };
+  await expect(price(0.02, [quanto])).rejects.toThrow(/leave "currency" out: payment in another currency/);
+  // What to write instead of a swap is one: 5 coupons against the floating rate.
+  const leg = { start: 0, end: 5, frequency: 1, notional: 1 };
+  const [cap, floor] = await price(0.03, [
+    { cap: leg, strike: 0.02 },
+    { floor: leg, strike: 0.02 },
+  ]);
+  const annuity = [1, 2, 3, 4, 5].reduce((sum, time) => sum + Math.exp(-0.03 * time), 0);
+  expect(cap.value - floor.value).toBeCloseTo(1 - Math.exp(-0.15) - 0.02 * annuity, 12);
+});

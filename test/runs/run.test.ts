@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TradeResult } from "../../src/book/index.ts";
 import { feynkac } from "../cli/in-process.ts";
-import { fakeEngine } from "../cli/fake-engine.ts";
+import { type FakeEngine, fakeEngine } from "../cli/fake-engine.ts";
 
 let folder: string;
 let book: string;
@@ -45,6 +46,23 @@ const change = (name: string, at: number): void => {
   writeFileSync(path, bytes);
 };
 
+/** The stand-in of the pricer, in batches of three, with something done to each batch of results. */
+function changing(change: (results: readonly TradeResult[]) => readonly TradeResult[]): FakeEngine {
+  const engine = fakeEngine(3);
+  return {
+    ...engine,
+    open: async (options) => {
+      const opened = await engine.open(options);
+      return {
+        ...opened,
+        async *priceTrades(...asked: Parameters<typeof opened.priceTrades>) {
+          for await (const results of opened.priceTrades(...asked)) yield change(results);
+        },
+      };
+    },
+  };
+}
+
 describe("a run in parts", () => {
   test("has a part for each chunk, and a manifest", async () => {
     const { status, stdout, stderr } = await price();
@@ -74,13 +92,34 @@ describe("a run in parts", () => {
     expect(readFileSync(other).equals(readFileSync(one))).toBe(true);
   });
 
-  test("keeps scenarios", async () => {
-    writeFileSync(book, lines(25, { ...header, scenarios: { time: [0, 0.5], spot: [-0.1, 0, 0.1] } }));
-    await price();
+  test("keeps scenarios, with each number at its place", async () => {
+    // No two axes have the same length, and no two scenarios the same value.
+    const axes = {
+      time: [0, 0.5],
+      spot: [-0.1, 0, 0.1, 0.2],
+      volatility: [0, 0.01, 0.02, 0.03, 0.04],
+      rate: [0, 0.01, 0.02],
+    };
+    const { time, spot, volatility, rate } = axes;
+    writeFileSync(book, lines(25, { ...header, scenarios: axes }));
+    const engine = changing((results) =>
+      results.map((result) => {
+        if (result.status !== "ok") return result;
+        const errors = time.map((_, t) => volatility.map((_v, v) => rate.map((_r, r) => 100 * t + 10 * v + r)));
+        const scenarios = errors.map((all) => spot.map((_, s) => all.map((row) => row.map((x) => x + 1000 * s))));
+        return { ...result, scenarios, scenarioErrorEstimates: errors };
+      }),
+    );
     const [one, other] = [join(folder, "one.json"), join(folder, "other.json")];
-    await feynkac(["price", book, "--output", one]);
+    await feynkac(["price", book, "--output", one], { engine });
+    await feynkac(["price", book, "--output", `${run}/`, "--chunk-trades", "10"], { engine });
     await feynkac(["merge", run, "--output", other]);
     expect(readFileSync(other, "utf8")).toBe(readFileSync(one, "utf8"));
+    const { results } = JSON.parse(readFileSync(other, "utf8")) as { results: TradeResult[] };
+    const [first] = results;
+    if (first.status !== "ok") throw new Error(first.error.message);
+    expect(first.scenarios?.[1][3][4][2]).toBe(3142);
+    expect(first.scenarioErrorEstimates?.[1][4][2]).toBe(142);
   });
 
   test("without trades is a run, too", async () => {
@@ -128,6 +167,27 @@ describe("--resume", () => {
     expect(stderr).toContain("20 trades priced");
     expect(stderr).toContain("1 of 3 parts were there already");
     expect(contents()).toEqual(first);
+  });
+
+  test("prices a damaged part of an interrupted run again", async () => {
+    await price();
+    const whole = contents();
+    rmSync(run, { recursive: true });
+    let batches = 0;
+    const engine = changing((results) => {
+      if (++batches > 7) throw new Error("the power failed");
+      return results;
+    });
+    await feynkac(["price", book, "--output", `${run}/`, "--chunk-trades", "10"], { engine });
+    expect(manifest()).toMatchObject({ status: "running" });
+    // Two parts of ten trades were ended, and each has its receipt.
+    const [damaged] = parts().filter((name) => name.endsWith(".parquet"));
+    expect(parts().filter((name) => name.endsWith(".json"))).toHaveLength(2);
+    change(`parts/${damaged}`, 100);
+    const { stderr } = await price("--resume");
+    expect(stderr).toContain("15 trades priced");
+    expect(stderr).toContain("1 of 3 parts were there already");
+    expect(contents()).toEqual(whole);
   });
 
   test("prices nothing of a complete run", async () => {
@@ -219,22 +279,10 @@ describe("verify", () => {
     await price();
     const same = await feynkac(["verify", run, "--reprice", "100%"]);
     expect(same.stdout).toContain("25 priced again, 0 of them differ");
-    const engine = fakeEngine();
-    const other = await feynkac(["verify", run, "--reprice", "0.5"], {
-      engine: {
-        ...engine,
-        open: async (options) => {
-          const opened = await engine.open(options);
-          return {
-            ...opened,
-            async *priceTrades(...asked: Parameters<typeof opened.priceTrades>) {
-              for await (const results of opened.priceTrades(...asked))
-                yield results.map((one) => (one.status === "ok" ? { ...one, value: one.value * (1 + 2 ** -52) } : one));
-            },
-          };
-        },
-      },
-    });
+    const engine = changing((results) =>
+      results.map((one) => (one.status === "ok" ? { ...one, value: one.value * (1 + 2 ** -52) } : one)),
+    );
+    const other = await feynkac(["verify", run, "--reprice", "0.5"], { engine });
     expect(other.status).toBe(1);
     expect(other.stdout).toMatch(/trade \d+ \(T\d+\): was .* is now /);
   });

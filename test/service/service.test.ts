@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import createClient from "openapi-fetch";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { paths } from "../../examples/service/generated/service.ts";
-import { explainBook, parseBook, priceBook, readHeader } from "../../src/index.ts";
+import { explainBook, parseBook, priceBook, readHeader, type TradeResult } from "../../src/index.ts";
 import { CLIENT, clientTypes } from "../../scripts/client.ts";
-import { Prices } from "../../src/service/prices.ts";
+import { Prices, type PriceSettings } from "../../src/service/prices.ts";
 import { type Service, startService } from "../../src/service/index.ts";
 import { feynkac } from "../cli/in-process.ts";
 import { random } from "../runs/killed.ts";
@@ -50,6 +50,17 @@ const later = {
   market: { rates: { EUR: 0.051 }, underlyings: { ACME: { ...header.market.underlyings.ACME, spot: 101 } } },
 };
 const dated = (id: string) => ({ ...trade(id), expiry: "2027-11-22" });
+
+/** A service of a test's own, with other limits than the others have. */
+const startWith = (other: Partial<typeof limits>): Promise<Service> =>
+  startService({ device, host: "127.0.0.1", port: 0, token: undefined, version: "", limits: { ...limits, ...other } });
+
+/** A promise, and the function that resolves it. */
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((yes) => (resolve = yes));
+  return { promise, resolve };
+}
 
 describe("POST /explain", () => {
   test.each(["taylor", "revaluation"] as const)("gives what explainBook gives, by %s", async (method) => {
@@ -106,15 +117,30 @@ describe("POST /price", () => {
     expect(totals).toEqual(expected.totals);
   });
 
+  test("prices by the book's method, unless the request has its own", async () => {
+    const book = { ...header, method: "fdm", trades: [trade("A")] };
+    const methodOf = async (body: object): Promise<unknown> =>
+      (results((await ask("/price", body)).text) as { method: string }[]).map(({ method }) => method);
+    expect(await methodOf(book)).toEqual(["fdm"]);
+    expect(await methodOf({ ...book, options: { method: "closed-form" } })).toEqual(["black-scholes"]);
+  });
+
   test("takes a market that is kept, and forgets those that were used long ago", async () => {
     const put = await ask("/market", header, "PUT");
     const { market } = JSON.parse(put.text) as { market: string };
     const asked = { market, trades: [trade("A")] };
     expect(results((await ask("/price", asked)).text)).toHaveLength(1);
-    for (const spot of [101, 102]) {
+    const keep = (spot: number) => {
       const underlyings = { ACME: { ...header.market.underlyings.ACME, spot } };
-      await ask("/market", { ...header, market: { ...header.market, underlyings } }, "PUT");
-    }
+      return ask("/market", { ...header, market: { ...header.market, underlyings } }, "PUT");
+    };
+    // Two are kept. The first one is used again before the third comes, so that the second one goes.
+    const { market: second } = JSON.parse((await keep(101)).text) as { market: string };
+    expect((await ask("/price", asked)).status).toBe(200);
+    await keep(102);
+    expect((await ask("/price", asked)).status).toBe(200);
+    expect((await ask("/price", { ...asked, market: second })).status).toBe(404);
+    for (const spot of [103, 104]) await keep(spot);
     const gone = await ask("/price", asked);
     expect(gone.status).toBe(404);
     expect(gone.text).toContain("is not kept here; put it: PUT /market");
@@ -129,35 +155,94 @@ describe("POST /price", () => {
     expect(new Set(together.map(({ text }) => text)).size).toBe(strikes.length);
   });
 
-  test("prices those of one turn of the event loop in one launch, and other options in another", async () => {
-    const prices = new Prices(device);
-    const { asOf, scenarios, seed, readEntry } = readHeader(header);
+  describe("prices requests of one turn of the event loop", () => {
+    const axes = { spot: [0, 0.1] };
+    const { asOf, scenarios, seed, readEntry } = readHeader({ ...header, scenarios: axes });
     const parsed = readEntry(trade("A"), 0, false);
     const request = { trades: [parsed], asOf, scenarios, seed, signal: new AbortController().signal };
-    const all = await Promise.all([
-      ...Array.from({ length: 20 }, () => prices.price(request)),
-      prices.price({ ...request, greeks: "none" }),
-    ]);
-    expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
-    expect([prices.launches, prices.waiting]).toEqual([2, 0]);
+
+    test("in one launch", async () => {
+      const prices = new Prices(device);
+      const all = await Promise.all(Array.from({ length: 20 }, () => prices.price(request)));
+      expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
+      expect([prices.launches, prices.waiting]).toEqual([1, 0]);
+    });
+
+    test.each<[string, Partial<typeof request> & PriceSettings]>([
+      ["Greeks", { greeks: "none" }],
+      ["accuracy", { accuracy: 1e-3 }],
+      ["method", { method: "fdm" }],
+      ["seed", { seed: 2 }],
+      ["scenarios", { scenarios: readHeader({ ...header, scenarios: { spot: [0, 0.2] } }).scenarios }],
+      ["date of scenarios", { asOf: later.asOf }],
+    ])("in two launches if they differ in their %s", async (_, change) => {
+      const prices = new Prices(device);
+      const both = [request, { ...request, ...change }];
+      const together = await Promise.all(both.map((one) => prices.price(one)));
+      expect([prices.launches, prices.waiting]).toEqual([2, 0]);
+      for (const [i, one] of both.entries()) expect(together[i]).toEqual(await new Prices(device).price(one));
+    });
   });
 
-  test("streams NDJSON", async () => {
-    const { text } = await ask("/price", { ...header, trades: [trade("A"), trade("B")], stream: true });
-    const lines = text.trim().split("\n");
-    expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(["A", "B"]);
+  describe("streams NDJSON", () => {
+    const body = { ...header, trades: [trade("A"), trade("B", 90), { ...trade("C"), strike: -1 }], stream: true };
+    const post = (): Promise<Response> =>
+      fetch(`${service.url}/price`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      });
+
+    test("of the results that priceBook gives", async () => {
+      const response = await post();
+      expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-ndjson"]);
+      const { stream: _, ...book } = body;
+      const expected = await priceBook(parseBook(book), { device });
+      const lines = (await response.text()).trimEnd().split("\n");
+      expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(expected.results)));
+    });
+
+    test("that breaks off where pricing fails, so that half of it does not look whole", async () => {
+      const isRead = deferred();
+      using stream = vi.spyOn(Prices.prototype, "stream").mockImplementationOnce(async function* ({ trades }) {
+        yield trades.slice(0, 1).map(() => ({ id: "A" }) as TradeResult);
+        await isRead.promise;
+        throw new Error("the device is lost");
+      });
+      const reader = (await post()).body!.getReader();
+      const { value } = await reader.read();
+      expect(new TextDecoder().decode(value)).toBe('{"id":"A"}\n');
+      isRead.resolve();
+      await expect(reader.read()).rejects.toThrow("terminated");
+      expect(stream).toHaveBeenCalledOnce();
+    });
+  });
+
+  test("refuses more requests at once than allowed", async () => {
+    await using narrow = await startWith({ requests: 1 });
+    const [began, ended] = [deferred(), deferred()];
+    using _ = vi.spyOn(Prices.prototype, "price").mockImplementationOnce(async () => {
+      began.resolve();
+      await ended.promise;
+      return [];
+    });
+    const body = JSON.stringify({ ...header, trades: [trade("A")] });
+    const post = (): Promise<Response> =>
+      fetch(`${narrow.url}/price`, { method: "POST", body, headers: { "content-type": "application/json" } });
+    const first = post();
+    await began.promise;
+    const second = await post();
+    expect([second.status, await second.json()]).toEqual([
+      429,
+      { error: { code: "BUSY", message: "1 requests are under way; try again later" } },
+    ]);
+    ended.resolve();
+    expect((await first).status).toBe(200);
+    expect((await post()).status).toBe(200);
   });
 
   test("answers at once when a request's time is over or its client goes, and prices the next one", async () => {
-    const hasty = { ...limits, seconds: 0.05 };
-    await using other = await startService({
-      device,
-      host: "127.0.0.1",
-      port: 0,
-      token: undefined,
-      version: "",
-      limits: hasty,
-    });
+    await using other = await startWith({ seconds: 0.05 });
     const book = { ...header, trades: ["A", "B", "C", "D"].map((id) => trade(id)) };
     const body = JSON.stringify({ ...book, options: { accuracy: 1e-6, method: "montecarlo" } });
     const request = { method: "POST", body, headers: { "content-type": "application/json" } };

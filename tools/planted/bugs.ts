@@ -9,10 +9,11 @@ export interface Bug {
 
 type Change = readonly [file: string, from: string, to: string];
 
-/** Bugs of one folder, and the tests beside them, which take seconds. */
+/** Bugs of one folder, or of several with "", and the tests beside them, which take seconds. */
 const beside = (folder: string, names: string, changes: readonly Change[]): Bug[] => {
   const tests = names.split(" ").map((name) => `test/${name}.test.ts`);
-  return changes.map(([file, from, to]) => ({ file: `${folder}/${file}`, from, to, tests }));
+  const within = folder === "" ? "" : `${folder}/`;
+  return changes.map(([file, from, to]) => ({ file: `${within}${file}`, from, to, tests }));
 };
 
 export const bugs: readonly Bug[] = [
@@ -28,7 +29,26 @@ export const bugs: readonly Bug[] = [
       ["chunks/entry-places.ts", "(byte | BRACKET_TO_BRACE) === BRACE_END", "byte === BRACE_END"],
     ],
   ),
+  ...beside("book", "book/times book/streams book/tags book/parity", [
+    ["time.ts", "(hours * 60 + minutes) * 60_000", "hours * 60 * 60_000"],
+    ["csv.ts", "row.cells.length === columns.length", "row.cells.length >= columns.length"],
+    ["totals.ts", "keyOf([labels.currency, ...values])", "keyOf(values)"],
+    ["parity.ts", '.filter(({ exercise = spec?.exercise }) => exercise !== "american")', ""],
+  ]),
+  ...beside("calibration", "calibration/fit-quotes calibration/curves", [
+    ["fit-quotes.ts", "same.weighted += weight * volatility;", "same.weighted += volatility;"],
+    ["fit-quotes.ts", "nu: mixing * sabr!.nu", "nu: sabr!.nu"],
+    ["fit-quotes.ts", 'fitted === undefined || fitted.status === "converged"', "true"],
+    ["repair.ts", "if (fit.butterfly.free && fit.calendar.free) return fit;", "if (fit.butterfly.free) return fit;"],
+    [
+      "curves/interpolate.ts",
+      "left * discrete[i] + right * discrete[i - 1]",
+      "right * discrete[i] + left * discrete[i - 1]",
+    ],
+  ]),
   ...beside("charts", "charts/charts", [
+    ["heat-map.ts", "y: bottom - (j + 1) * cellHeight", "y: TOP + j * cellHeight"],
+    ["waterfall.ts", "const value = isTotal ? to : to - from;", "const value = to;"],
     ["axes.ts", "values.filter((value) => value > 0)", "values.filter((value) => value >= 0)"],
     ["axes.ts", "high = Math.max(high, value);", "high = Math.min(high, value);"],
     ["waterfall.ts", "const from = isTotal ? 0 : sum;", "const from = sum;"],
@@ -52,6 +72,9 @@ export const bugs: readonly Bug[] = [
     ["worker.ts", 'outcome === "priced" ? context', 'outcome !== "priced" ? context'],
     ["finish-job.ts", 'key.lastIndexOf(":") + 1 + begin', 'key.lastIndexOf(":") + begin'],
     ["jobs.ts", "Math.max(1, Math.round(MAX_SHARE / share))", "Math.max(1, Math.round(MAX_SHARE * share))"],
+    ["worker.ts", "if (tries >= TRIES) await next(job, surroundings);", ""],
+    ["worker.ts", "if (error instanceof StorageError || error instanceof Stopped", "if (error instanceof Stopped"],
+    ["price-chunk.ts", 'if ((await knownPart(store, manifest, chunk)) !== undefined) return "known";', ""],
   ]),
   ...beside("device", "device/cpu device/kernel-cache device/stored-programs", [
     ["arguments.ts", "count < 0 || count > max", "count < 0 || count >= max"],
@@ -63,6 +86,7 @@ export const bugs: readonly Bug[] = [
     ["cpu/stream.ts", "this.#waiting.length === 0 && (", "this.#waiting.length === 0 || ("],
     ["cpu/pool.ts", "return number < this.#passed || ", "return number <= this.#passed || "],
     ["cpu/programs.ts", "return vectors === undefined ? { memory } : { memory, vectors };", "return { memory };"],
+    ["cpu/device.ts", "if (this.#retired.length === 0 || !this.#stream.idle) return;", ""],
   ]),
   ...beside(
     "fdm",
@@ -90,6 +114,8 @@ export const bugs: readonly Bug[] = [
       "values === undefined ? null : values.flat(2)",
     ],
     ["totals.ts", "sizes.toSorted((a, b) => b - a)", "sizes.toSorted((a, b) => a - b)"],
+    ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
+    ["csv.ts", "credit.size > 0 ||", ""],
   ]),
   ...beside("integral", "integral/integral", [
     ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
@@ -97,6 +123,7 @@ export const bugs: readonly Bug[] = [
     ["premium.ts", "const slope = (-0.5 * sign) / depth;", "const slope = (0.5 * sign) / depth;"],
     ["engine.ts", "number < 0 ? -1 : all[number]", "number < 0 ? 0 : all[number]"],
     ["scheme.ts", "k === 0 || k === last ? 0.5 : 1", "k === 0 ? 0.5 : 1"],
+    ["engine.ts", "hasConverged(upper[l]) && hasConverged(lower[l])", "hasConverged(upper[l])"],
   ]),
   ...beside(
     "kernel",
@@ -109,6 +136,10 @@ export const bugs: readonly Bug[] = [
       ["emit/wgsl/operators.ts", "return `(1f / ${texts[0]})`;", "return `(-1f / ${texts[0]})`;"],
     ],
   ),
+  ...beside("kernel/emit", "kernel/cuda kernel/wgsl", [
+    ["cuda/operators.ts", '&& !(type === "i32" && constant === -1);', ";"],
+    ["wgsl/operators.ts", 'if (op === "ne" && a.type === "real")', "if (false)"],
+  ]),
   ...beside(
     "linalg",
     "linalg/dense-array linalg/krylov-host linalg/sparse-host linalg/tridiagonal-cpu linalg/tridiagonal-property",
@@ -214,6 +245,11 @@ export const bugs: readonly Bug[] = [
     ["tree/chain.ts", "t - times[k]);", "t);"],
     ["normal/guess.ts", "weights[b] - weights[a]", "weights[a] - weights[b]"],
   ]),
+  ...beside("", "pricing/explain pricing/method-choice", [
+    ["pricing/explain/row.ts", "time > before.expiry && time <= years", "time > before.expiry"],
+    ["pricing/methods/integral/puts.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
+    ["fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
+  ]),
   ...beside("random", "random/distributions random/reference random/sobol random/skip-ahead random/errors", [
     ["brownian-bridge.ts", "const middle = (left + right + 1) >> 1;", "const middle = (left + right) >> 1;"],
     ["random-generator.ts", 'generator === "philox" ? blockLength / 4n', 'generator === "philox" ? blockLength / 2n'],
@@ -232,12 +268,21 @@ export const bugs: readonly Bug[] = [
     ["summary.ts", "if (vega === null) group.withoutVega++;", "if (vega === null) group.vega++;"],
     ["summary.ts", "else group.vega += quantity * vega;", "else group.vega += vega;"],
   ]),
+  ...beside("report", "report/report", [
+    ["charts.ts", "against(values[0]?.[s]?.[v]?.[r0])", "against(values[0]?.[v]?.[s]?.[r0])"],
+  ]),
   ...beside("runs", "runs/run", [
-    ["finish.ts", "(sum, { failed }) => sum + failed, 0)", "(sum, { failed }) => Math.max(sum, failed), 0)"],
+    ["sum-totals.ts", "of chunks) sums.addCounts(counts)", "of chunks.slice(0, 1)) sums.addCounts(counts)"],
     ["part.ts", "const file = bytes.buffer.slice(bytes.byteOffset,", "const file = bytes.buffer.slice(0,"],
     ["part.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
     ["reprice.ts", "if (before !== now) this.differences", "if (before < now) this.differences"],
     ["verify.ts", 'if (typeof found === "string") problems.push(found);', ""],
+    ["receipts.ts", "(trust || (await isWhole(store, receipt.outcome)))", "(trust || receipt.outcome.bytes > 0)"],
+    [
+      "part.ts",
+      "spot.map(() => volatility.map(() => rate.map(take)))",
+      "spot.map(() => rate.map(() => volatility.map(take)))",
+    ],
   ]),
   ...beside("service", "service/service", [
     ["requests.ts", 'if (typeof stream !== "boolean") throw', "if (stream === undefined) throw"],
@@ -245,6 +290,13 @@ export const bugs: readonly Bug[] = [
     ["server.ts", "if (trades > limits.trades)", "if (trades >= limits.trades + 2)"],
     ["server.ts", 'message: status === 500 ? "internal error" : error.message', "message: error.message"],
     ["server.ts", "trades.add(before.trades.length + after.trades.length);", "trades.add(before.trades.length);"],
+    ["markets.ts", "this.#kept.delete(hash);", ""],
+    ["server.ts", "if (underWay >= requests)", "if (underWay > requests)"],
+    ["server.ts", "reply.raw.destroy();", "reply.raw.end();"],
+    ["server.ts", "method: options.method ?? method,", "method: options.method,"],
+    ["prices.ts", "a.method === b.method &&", ""],
+    ["prices.ts", "a.seed === b.seed &&", ""],
+    ["prices.ts", "(a.scenarios === undefined || a.asOf === b.asOf)", "true"],
   ]),
   ...beside("serving", "cluster/cluster service/service", [
     ["health.ts", "json(isHealthy() ? 200 : 503,", "json(200,"],

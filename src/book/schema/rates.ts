@@ -120,7 +120,24 @@ const forms = { on: bondOption, bond: bondTrade, cashflows: flowsTrade, cap, flo
 export const ratesTradeSchema = choose(
   'a trade on rates: { "currency" } and "bond", "cashflows", "on", "cap", "floor" or "swaption"',
   { marked: forms },
+  remedyOf,
 );
+
+/** Says what to write instead of a trade that this version does not support. */
+function remedyOf(value: unknown): string {
+  if (!isPlainObject(value)) return "";
+  if (Object.hasOwn(value, "underlying") || Object.hasOwn(value, "underlyings"))
+    return (
+      '; a trade on an underlying pays in the currency of the underlying, so leave "currency" out: payment in another ' +
+      "currency (quanto, composite) is not supported in this version"
+    );
+  if (Object.hasOwn(value, "swap"))
+    return (
+      '; swaps are not supported in this version: write a payer swap as a "cap" less a "floor" (of quantity −1) with ' +
+      "the fixed rate as strike"
+    );
+  return "";
+}
 /** A trade on interest rates after validation by its schema, before its dates become years. */
 export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
 

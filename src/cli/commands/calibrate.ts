@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
 import { sheetFile } from "../../charts/index.ts";
-import { CliError, EXIT, INTERRUPTING, type InterruptingSignal, reasonOf } from "../failure.ts";
+import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
@@ -21,7 +21,7 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));
-  const { calibration } = interruptibly(() => readHeader(book).market);
+  const { calibration } = readHeader(book).market;
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
@@ -37,23 +37,14 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   if (options.output !== "-" && options.picture !== "-") terminal.stdout.write(text);
   for (const [name, { warnings }] of Object.entries(underlyings))
     for (const warning of warnings) terminal.stderr.write(`feynkac: ${name}: ${warning}\n`);
+  const doubts = doubtsOf(calibration);
+  for (const doubt of doubts) terminal.stderr.write(`feynkac: ${doubt}\n`);
+  if (options.output !== undefined && doubts.length > 0)
+    terminal.stderr.write(
+      "feynkac: the written book has numbers in the place of quotes, so that prices from it do not repeat these doubts\n",
+    );
   const all = [...Object.values(underlyings), ...Object.values(rates)];
   return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
-}
-
-/**
- * Calls a function that does not let the event loop run, so that no listener would hear a signal. Nothing is open
- * meanwhile: signals end the process as they do by default.
- */
-function interruptibly<T>(read: () => T): T {
-  const names = Object.keys(INTERRUPTING) as InterruptingSignal[];
-  const listeners = names.map((name) => [name, process.listeners(name)] as const);
-  for (const name of names) process.removeAllListeners(name);
-  try {
-    return read();
-  } finally {
-    for (const [name, all] of listeners) for (const listener of all) process.on(name, listener);
-  }
 }
 
 async function readText(path: string, { stdin }: Terminal): Promise<string> {
@@ -75,6 +66,14 @@ async function write(path: string, text: string, { stdout }: Terminal): Promise<
     await output.discard();
     throw error;
   }
+}
+
+/** What is doubtful about the fits, as far as the warnings do not say it. */
+function doubtsOf({ underlyings, rates }: MarketCalibration): string[] {
+  const all = [...Object.entries(underlyings), ...Object.entries(rates)];
+  return all.flatMap(([name, { doubts, ...fit }]) =>
+    doubts.filter((doubt) => !("warnings" in fit && fit.warnings.includes(doubt))).map((doubt) => `${name}: ${doubt}`),
+  );
 }
 
 type Plain = Readonly<Record<string, unknown>>;

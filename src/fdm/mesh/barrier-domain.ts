@@ -13,6 +13,7 @@ import {
   reached,
   reachesZero,
   weighedSpot,
+  withinFarthest,
 } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { type OneFactorProblem, totalDrift } from "../problem/one-factor.ts";
@@ -116,6 +117,7 @@ function ends(
     low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
     high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
+  if (!linear) ({ lowest: low, highest: high } = withinFarthest(problem, deviation, { lowest: low, highest: high }));
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;

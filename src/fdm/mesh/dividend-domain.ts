@@ -1,6 +1,16 @@
 import { deviationOf } from "../problem/one-factor.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
-import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
+import {
+  jumpsOf,
+  MIN_PART,
+  lowestOf,
+  pinnedPrices,
+  REACH,
+  reached,
+  reachesZero,
+  weighedSpot,
+  withinFarthest,
+} from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 
@@ -79,10 +89,10 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
     min = Math.min(min, weighedSpot(problem, deviation, -1));
     max = Math.max(max, weighedSpot(problem, deviation, 1));
   }
-  const ends = {
-    lowest: linear ? 0 : reached(problem, min / margin, 1 / reach),
-    highest: reached(problem, max, reach),
-  };
+  const highest = reached(problem, max, reach);
+  const ends = linear
+    ? { lowest: 0, highest }
+    : withinFarthest(problem, deviation, { lowest: reached(problem, min / margin, 1 / reach), highest });
   const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
   const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
   return {

@@ -39,6 +39,14 @@ const INFLOW_REACH = 6;
 /** The fraction of the lowest kink or spot below which a mesh need not extend, whatever dividends are paid. */
 export const MIN_PART = 0.02;
 
+/**
+ * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a multiple
+ * of itself with at most its inverse as probability: there a value may be off by the strike, and at zero by the spot.
+ */
+const FARTHEST = 100;
+/** The standard deviation of ln S up to which values on meshes that are cut so are within their error estimates. */
+const LARGEST_CUT = 50;
+
 /** The specification of the mesh of a one-factor problem. */
 export interface Domain extends MeshSpec {
   /** True where the first node is certain to be exercised, because the mesh ends inside the exercise region. */
@@ -166,10 +174,28 @@ function ends(
     lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
     highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
   }
+  if (!linear) ({ lowest, highest } = withinFarthest(problem, deviation, { lowest, highest }));
   if (exercised === undefined) return { lowest, highest, firstExercised: false };
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
   return { lowest, highest: Math.min(highest, exercised), firstExercised: exercised <= highest };
+}
+
+/**
+ * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would overflow:
+ * at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
+ */
+export function withinFarthest(
+  { spots, payoff: { kinks, straight } }: OneFactorProblem,
+  deviation: number,
+  { lowest, highest }: Pick<Domain, "lowest" | "highest">,
+): Pick<Domain, "lowest" | "highest"> {
+  if (!straight || deviation > LARGEST_CUT) return { lowest, highest };
+  const prices = [...spots, ...kinks];
+  const least = lowestOf(prices) * Math.exp(-FARTHEST);
+  const most = highestOf(prices) * Math.exp(FARTHEST);
+  // What has overflowed may be no number.
+  return { lowest: lowest >= least ? lowest : least, highest: highest <= most ? highest : most };
 }
 
 /** The lowest of a list of prices; infinity for an empty list. `Math.min(...prices)` would copy a long list. */

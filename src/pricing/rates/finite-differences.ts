@@ -28,16 +28,23 @@ const three = (first: number): Resolution<number> => [
   [1 / 45, first],
 ];
 
+/** The part of the change to the last two levels that counts as an error; see `compared`. */
+function weightOf({ diffusion, volatility }: GridMarket): number {
+  if (diffusion.isTimed) return 14;
+  // Of 41 random trades whose volatility falls or rises by up to 50 times the worst error was 16 times the change.
+  return volatility.times.length > 0 ? 20 : 4;
+}
+
 /**
  * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance. Of
  * the 60 random trades in test/fixtures/rates/estimates.json the worst error was 0.85 of such an estimate. Where a
- * volatility falls in time the drift outweighs it, and one-sided differences leave a part e/2ˡ on level l: an error of
+ * volatility changes in time the drift outweighs it, and one-sided differences leave a part e/2ˡ on level l: an error of
  * 7e/45 in the value, and of e/90 in its difference from the last two levels.
  */
 const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
   value: three(first),
   checks: [
-    [({ diffusion }) => (diffusion.isTimed ? 14 : 4), two(first + 1)],
+    [(market) => weightOf(market), two(first + 1)],
     [0.1, [[1, first + 2]]],
   ],
 });

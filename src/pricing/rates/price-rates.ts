@@ -140,6 +140,11 @@ function methodOf(trade: RatesTrade, { method: asked }: Settings): RatesMethod {
   const reasons = offered.map((method) => method.refuses(trade));
   const first = reasons.indexOf(undefined);
   if (first >= 0) return offered[first];
+  if (trade.rates.kind === "curve" && asked === "auto")
+    throw new SpecError(
+      `the rates of ${trade.currency} are a curve without volatility, under which no method prices rights of exercise; ` +
+        `give market.rates.${trade.currency} a model, such as hullWhite`,
+    );
   const why = offered.map(({ name }, i) => `${name}: it has ${reasons[i] ?? ""}`).join("; ");
   throw new SpecError(`no method prices this trade (${why})`);
 }

@@ -3,7 +3,7 @@ import { roundingError } from "../../fdm/index.ts";
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
-import { expiryWarnings } from "../unit-warnings.ts";
+import { curveWarnings, expiryWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { ACCURACY_MISSED } from "../guard/warnings.ts";
 import { KEY_TIMES } from "./key-rates.ts";
@@ -54,9 +54,11 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     backend: engine.device.backend,
     warnings: [
       ...expiryWarnings(trade.expiry, "rates"),
+      ...curveWarnings(trade.currency, trade.rates),
       ...warnings,
       ...(errorEstimate > asked + roundingOf(settings, engine, value) ? [ACCURACY_MISSED] : []),
       ...fitDoubts(trade),
+      ...withoutVolatility(trade),
       ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
       ...engine.warnings,
     ],
@@ -65,6 +67,17 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     ...(all && keyRates !== undefined ? { keyRates: keyRates.map((one, k): KeyRate => [KEY_TIMES[k], one]) } : {}),
     ...(all && parameters !== undefined ? { parameters } : {}),
   };
+}
+
+/** A warning about an option whose rates are certain to be the forward rates, so that it has its intrinsic value. */
+function withoutVolatility({ product, rates, currency, expiry }: RatesTrade): string[] {
+  if (rates.kind !== "curve" || product.kind === "bond" || !(expiry > 0)) return [];
+  const mayQuote = product.kind !== "bondOption";
+  if (mayQuote && product.quote !== undefined) return [];
+  return [
+    `the rates of ${currency} are a curve without volatility, so the option has its intrinsic value at the forward ` +
+      `rates; give ${mayQuote ? 'the trade a "volatility", or ' : ""}market.rates.${currency} a model, such as hullWhite`,
+  ];
 }
 
 /** Where nothing is asked for, f32 does what it can. */
