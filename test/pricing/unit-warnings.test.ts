@@ -17,7 +17,7 @@ async function warningsOf(
       rates: { EUR: rate },
       underlyings: { ACME: { spot: 100, currency: "EUR", volatility, dividends: { yield: yieldOf } } },
     },
-    trades: [{ id: "T", underlying: "ACME", payoff: "call", strike: 100, expiry }],
+    trades: [{ id: "T", underlying: "ACME", payoff: "call", strike: 110, expiry }],
   };
   const { results } = await priceBook(readBook(book), { device });
   return results[0].status === "ok" ? results[0].warnings : [results[0].error.message];
