@@ -1,6 +1,7 @@
 /** Paths of local volatilities in steps, against closed forms, and the order of their scheme. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { normalCdf } from "../support/normal.ts";
 import {
   type AssetVolatility,
   blackScholes,
@@ -142,4 +143,18 @@ test("a spot that a dividend takes to zero stays there", async () => {
   const volatility = (): AssetVolatility => ({ kind: "constant", sigma: 0.2 });
   const { value } = await priced({ steps: 4, volatility, cash: 1000 }, european({ payoff: "put", strike: 100 }));
   expect(value[0]).toBe(100);
+});
+
+test("a continuous minimum of a spot that is absorbed at zero is that of a Brownian motion, and a number", async () => {
+  // A spot of volatility 60 a √year falls by |N|·60 at most, but not below 0: E min(100, 60·|N|), by reflection.
+  const exact = 60 * Math.sqrt(2 / Math.PI) * (1 - Math.exp(-(100 ** 2) / 7200)) + 200 * normalCdf(-100 / 60);
+  const volatility = (): AssetVolatility => ({ kind: "cev", sigma: 60, beta: 0, added: 0 });
+  const minimum = lookback({ payoff: "put", strike: 100 });
+  const errorAt = async (steps: number): Promise<number> => {
+    const { value, errorEstimate } = await priced({ steps, volatility }, minimum);
+    return Math.max(Math.abs(value[0] - exact) - errorEstimate[0], 0);
+  };
+  // Bridges are those of ln S with the mean of its variances: of first order near zero.
+  expect(await errorAt(256)).toBeLessThan(0.1);
+  expect(await errorAt(64)).toBeLessThan(0.4);
 });

@@ -174,13 +174,13 @@ export const bugs: readonly Bug[] = [
   ]),
   ...beside(
     "montecarlo",
-    "montecarlo/barriers montecarlo/estimates montecarlo/models montecarlo/reference montecarlo/stopping",
+    "montecarlo/barriers montecarlo/survival montecarlo/estimates montecarlo/models montecarlo/reference montecarlo/stopping",
     [
       ["models/local-volatility.ts", "variances[0] = s * s * dt;", "variances[0] = s * dt;"],
       ["moments.ts", "(sum * sum) / squares", "sum / squares"],
       ["estimate.ts", "blocks * perBlock", "blocks"],
-      ["products/barrier.ts", "sign, variances[a])", "sign, variances[0])"],
-      ["products/barrier.ts", "0.5 * (running[R + 2] + discount)", "discount"],
+      ["products/barrier-functions.ts", "const variance = variances[a];", "const variance = variances[0];"],
+      ["products/barrier-functions.ts", "0.5 * (running[R + 1] - running[R])", "gpu.real(0)"],
       ["moments.ts", "intervalWidth(randomisations - 1)", "intervalWidth(Infinity)"],
       ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
       ["stopping/upper.ts", ", price.standardError[members[i]])", ", 0)"],
