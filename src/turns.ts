@@ -126,3 +126,19 @@ export function within<T>(patience: number, promise: Promise<T>): Promise<T | un
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** A function that calls another one which does not let the event loop run, and returns its result. */
+export type Unheard = <T>(work: () => T) => T;
+
+let around: Unheard = (work) => work();
+
+/**
+ * Sets how `unheard` calls functions: a program that listens to signals does so in a way that lets them end the process,
+ * although no listener is called meanwhile.
+ */
+export function setUnheard(own: Unheard): void {
+  around = own;
+}
+
+/** Calls a function that may take seconds without letting the event loop run, and returns its result. */
+export const unheard: Unheard = (work) => around(work);

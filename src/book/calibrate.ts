@@ -24,6 +24,7 @@ import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
+import { unheard } from "../turns.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
 /** The result of checking a fitted volatility surface for one kind of arbitrage. */
@@ -207,10 +208,8 @@ export function calibrateVolatility(
   };
   let fitted: FittedQuotes;
   try {
-    fitted = fitAt(
-      carry.spot,
-      prepared.map(({ quote }) => quote),
-    );
+    const all = prepared.map(({ quote }) => quote);
+    fitted = unheard(() => fitAt(carry.spot, all));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });

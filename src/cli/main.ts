@@ -22,6 +22,8 @@ import {
   withMethod,
   withStrict,
 } from "./options.ts";
+import { setUnheard } from "../turns.ts";
+import { interruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
@@ -50,6 +52,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   };
   for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
     process.on(name, () => end(new Interruption(name)));
+  setUnheard((work) => interruptibly(work, end));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!signal.aborted)
@@ -60,7 +63,11 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
       );
   });
   process.stderr.on("error", () => {}); // there is nobody to tell
-  process.exitCode = await main(process.argv.slice(2), process, signal, engine, (ms) => (patience = ms));
+  const takeTime = (ms: number): void => {
+    patience = ms;
+    setUnheard((work) => work()); // it ends its other work first
+  };
+  process.exitCode = await main(process.argv.slice(2), process, signal, engine, takeTime);
   const told = signal.aborted;
   await written(process.stdout);
   if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);

@@ -155,6 +155,33 @@ describe("the command as a process", () => {
     expect(leftovers()).toEqual([]);
   });
 
+  // Hundreds of quotes under Heston's model take longer than this test may.
+  const interrupted = { status: 130, stdout: "", stderr: "feynkac: interrupted\n" };
+  const killed = { status: null, stdout: "", stderr: "" };
+  const fits = [
+    ["calibrate", "SIGINT", interrupted],
+    ["price", "SIGINT", interrupted],
+    ["price", "SIGTERM", killed],
+    ["calibrate", "SIGTERM", killed],
+  ] as const;
+  test.each(dealt(fits, 0, 2))("%s ends by %s while it fits", async (command, signal, expected) => {
+    const expiries = Array.from({ length: 40 }, (_, i) => 0.1 * (i + 1));
+    const strikes = Array.from({ length: 60 }, (_, i) => 70 + i);
+    const implied = expiries.map((_, i) => strikes.map((_, j) => 0.2 + 0.05 * Math.sin(i) * Math.cos(j)));
+    const volatility = { quotes: { expiries, strikes, implied }, fit: "heston" };
+    const underlyings = { A: { spot: 100, currency: "EUR", volatility } };
+    const given = JSON.stringify({ asOf, market: { rates: { EUR: 0.02 }, underlyings }, trades: [] });
+    const child = start([command, "-"]);
+    const ending = end(child);
+    // More than a pipe holds: when it is written, the command reads.
+    await new Promise((resolve) => child.stdin.write(given + " ".repeat(1 << 20), resolve));
+    child.stdin.end();
+    await setTimeout(2000); // in which the fit has begun
+    child.kill(signal);
+    expect(await ending).toEqual(expected);
+    expect(child.signalCode).toBe(expected.status === null ? signal : null);
+  });
+
   test("what nobody has caught is one message, and leaves no temporary file", async () => {
     const code = `import { openOutput } from "./src/cli/output.ts"; import { runFromShell } from "./src/cli/main.ts";
       await openOutput(${JSON.stringify(join(folder, "lost.csv"))}, process.stdout);

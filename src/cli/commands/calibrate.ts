@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
 import { sheetFile } from "../../charts/index.ts";
-import { CliError, EXIT, INTERRUPTING, type InterruptingSignal, reasonOf } from "../failure.ts";
+import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
@@ -21,7 +21,7 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));
-  const { calibration } = interruptibly(() => readHeader(book).market);
+  const { calibration } = readHeader(book).market;
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
@@ -45,21 +45,6 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
     );
   const all = [...Object.values(underlyings), ...Object.values(rates)];
   return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
-}
-
-/**
- * Calls a function that does not let the event loop run, so that no listener would hear a signal. Nothing is open
- * meanwhile: signals end the process as they do by default.
- */
-function interruptibly<T>(read: () => T): T {
-  const names = Object.keys(INTERRUPTING) as InterruptingSignal[];
-  const listeners = names.map((name) => [name, process.listeners(name)] as const);
-  for (const name of names) process.removeAllListeners(name);
-  try {
-    return read();
-  } finally {
-    for (const [name, all] of listeners) for (const listener of all) process.on(name, listener);
-  }
 }
 
 async function readText(path: string, { stdin }: Terminal): Promise<string> {

@@ -152,6 +152,9 @@ export function beginFunction(shape: PathShape) {
   });
 }
 
+/** The logarithm of a spot that is zero: the exponential of any mean with it is 0, and products with times are finite. */
+const LOG_OF_ZERO = -1e30;
+
 /**
  * Returns the function that advances a path to the next date: the steps of the model, then the update of the product.
  * It returns the time, and the discount factor of the path. With `isFirst` the path begins here, so that no random
@@ -177,6 +180,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       drawStep: drawFunction(shape),
       modelStep: model.step,
       observe: model.observe,
+      LOG_OF_ZERO,
       LOGS: product.usesLogs === true || control?.usesLogs === true,
       logsOf: model.logs,
       variancesOf: product.monitoring === "bridge" ? model.variances : undefined,
@@ -206,6 +210,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
         drawStep,
         modelStep,
         observe,
+        LOG_OF_ZERO,
         LOGS,
         logsOf,
         variancesOf,
@@ -263,7 +268,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
           observe({ state, spots });
           if (LOGS) {
             if (logsOf !== undefined) logsOf({ state, logs });
-            else for (let a = 0; a < A; a++) logs[a] = Math.log(spots[a]);
+            else for (let a = 0; a < A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : LOG_OF_ZERO;
           }
           time = t + dt;
           discount = table[(row + 2) * columns + column];

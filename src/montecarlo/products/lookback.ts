@@ -61,6 +61,8 @@ export function lookback(settings: LookbackSettings): PathProduct {
 
 /** A minimum that any spot is below of, also in f32. */
 const FAR = 1e30;
+/** A spot that stands for zero in logarithms, also in f32. */
+const LEAST = 1e-30;
 
 const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, continuous: boolean) => {
   const MAXIMUM = (payoff === "call") !== floating;
@@ -77,14 +79,15 @@ const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, con
     update: fn({
       name: "lookbackUpdate",
       params: productParams.update,
-      env: { MAXIMUM, CONTINUOUS: continuous },
-      body({ running, spots, before, variances, uniforms, p, t, dt }, _gpu, { MAXIMUM, CONTINUOUS }) {
+      env: { MAXIMUM, CONTINUOUS: continuous, LEAST },
+      body({ running, spots, before, variances, uniforms, p, t, dt }, _gpu, { MAXIMUM, CONTINUOUS, LEAST }) {
         // Half a step of tolerance: `from` is a date, up to rounding.
         if (t - (CONTINUOUS ? 0.5 * dt : -0.5 * dt) >= p[2]) {
           let extreme = spots[0];
           if (CONTINUOUS) {
-            const x = Math.log(before[0]);
-            const y = Math.log(spots[0]);
+            // A spot of zero stays there, so that only the larger end matters.
+            const x = Math.log(Math.max(before[0], LEAST));
+            const y = Math.log(Math.max(spots[0], LEAST));
             const root = Math.sqrt((y - x) * (y - x) - 2 * variances[0] * Math.log(uniforms[0]));
             extreme = Math.exp(0.5 * (x + y + (MAXIMUM ? root : -root)));
           }

@@ -17,6 +17,7 @@ const MARKET = {
     N: { ...common, volatility: local, dividends: { yield: 0.01 } },
     B: { ...common, volatility: { cev: { sigma: 3, beta: 0.5 } }, dividends: discrete({ proportional: 0.02 }) },
     F: { ...common, volatility: 0.25, dividends: discrete({ cash: 4 }) },
+    E: { ...common, volatility: { local: "t < 0.05 ? 0.2 : t < 0.058 ? 1.6 : 0.2 + 0.1*exp(-S/100)" } },
     D: { ...common, volatility: { displaced: { sigma: 0.1, shift: 100 } } },
   },
   correlations: [["A", "B", -0.4] as const],
@@ -42,6 +43,14 @@ async function priced(trades: readonly object[], options: object = {}): Promise<
 const dates = [0.25, 0.5, 0.75, 1];
 const average = { kind: "arithmetic", dates };
 const of = { underlyings: ["A", "B"] };
+
+test("steps begin where a volatility jumps in time, as in an event of three days", async () => {
+  const trade = { underlying: "E", payoff: "put" };
+  const [[exact], [paths]] = [await priced([trade]), await priced([trade], { method: "montecarlo" })];
+  expect(exact.method).toBe("fdm");
+  expect(paths.errorEstimate).toBeLessThan(0.1);
+  expect(Math.abs(paths.value - exact.value)).toBeLessThan(paths.errorEstimate + exact.errorEstimate);
+});
 
 describe("values are those of an independent simulation", () => {
   // NumPy, Milstein's scheme with 200 steps and 800,000 antithetic paths; the standard error is the last number.

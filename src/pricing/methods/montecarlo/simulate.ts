@@ -20,7 +20,7 @@ import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
-import type { PathEstimate } from "./path-estimate.ts";
+import { outOfTime, type PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
 import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
@@ -163,8 +163,10 @@ function withFinerSteps(
   if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
   const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(pathsOfLevel(level));
   const by = isStepped ? 1 : GROWTH;
-  const isLast = substeps * 2 ** by > most || !settings.budget.allowsTimes(trade, 2 ** by);
-  return isLast ? [] : [jobOf(request, stream, undefined, fineness + by)];
+  if (substeps * 2 ** by > most) return [];
+  if (settings.budget.allowsTimes(trade, 2 ** by)) return [jobOf(request, stream, undefined, fineness + by)];
+  request.estimate = outOfTime(estimate);
+  return [];
 }
 
 function keyOfJob({
@@ -299,7 +301,7 @@ function answerOf(
   const before = request.estimate?.steps;
   const isFiner = fineness > (before?.fineness ?? 0);
   const found = isTrial ? stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) : 0;
-  const steps = isTrial || isFiner ? { fineness, bias: found } : before;
+  const steps = isTrial || isFiner ? { fineness, bias: found, limit: WARNING.stepsLimited } : before;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
@@ -308,14 +310,17 @@ function answerOf(
     ...estimate,
     errors: estimate.errors.map((error) => error + (isSmall ? stepError : 0)),
     bias: leverage + (isSmall ? 0 : stepError),
-    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : WARNING.stepsLimited),
+    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : steps.limit),
     level,
     ...(steps && { steps }),
     ...(measures === undefined || isTrial ? {} : { measures }),
   };
 }
 
-/** The factor on the error of steps where a volatility jumps: differences may cancel, and fall slowly. */
+/**
+ * The factor on the error of steps where a volatility jumps in the spot. The order is ½ there, so that the error is
+ * 1/(√2 − 1) = 2.4 times the difference to twice the step; and differences may cancel.
+ */
 const IRREGULAR = 4;
 
 /**

@@ -10,6 +10,8 @@ export interface Steps {
   readonly ends: readonly number[];
   /** Tells of each step whether it has no length to speak of and pays the dividends of its end. */
   readonly isJump: readonly boolean[];
+  /** Tells of each step whether a volatility jumps in time at its end. */
+  readonly isBreak: readonly boolean[];
   /** Tells of each step whether the diffusion is evaluated at its start; otherwise that of the step before is kept. */
   readonly isFresh: readonly boolean[];
   /** Tells of each step whether products see the spot at its end. */
@@ -22,6 +24,8 @@ const MOMENT = 1e-9;
 const FEWEST = 8;
 /** Points of the clock, by which steps are spaced. */
 const POINTS = 256;
+/** Parts of a life at which a formula is looked at for jumps in time. */
+const LOOKED_AT = 2048;
 
 /** Returns the forward of an asset, without its dividends on dates. */
 const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
@@ -84,12 +88,19 @@ function clockOf(terms: Terms): (t: number) => number {
   };
 }
 
-/** The times in a life at which a volatility bends or jumps in time. */
-const knotsOf = ({ assets, expiry }: Terms): readonly number[] =>
-  assets
-    .flatMap((asset) => [...jumpsInTime(asset, expiry), ...nodesOf(asset)])
-    .filter((t, i, all) => t > 0 && t < expiry && all.indexOf(t) === i)
-    .toSorted((a, b) => a - b);
+/** Times in a life, each once, in order. */
+const inLife = (times: readonly number[], expiry: number): readonly number[] =>
+  [...new Set(times)].filter((t) => t > 0 && t < expiry).toSorted((a, b) => a - b);
+
+/** The times in a life at which a volatility bends in time. */
+const knotsOf = ({ assets, expiry }: Terms): readonly number[] => inLife(assets.flatMap(nodesOf), expiry);
+
+/** The times in a life at which a volatility jumps in time, but for those of surfaces, whose mean steps see. */
+const breaksOf = ({ assets, expiry }: Terms): readonly number[] =>
+  inLife(
+    assets.flatMap((asset) => jumpsInTime(asset, expiry)),
+    expiry,
+  );
 
 const nodesOf = ({ volatility }: Asset): readonly number[] =>
   volatility.kind === "surface"
@@ -102,16 +113,16 @@ const nodesOf = ({ volatility }: Asset): readonly number[] =>
 function jumpsInTime(asset: Asset, expiry: number): readonly number[] {
   if (asset.volatility.kind !== "local") return [];
   const diffusion = diffusionAt(asset, expiry);
-  const times = Array.from({ length: POINTS + 1 }, (_, k) => (k / POINTS) * expiry);
+  const times = Array.from({ length: LOOKED_AT + 1 }, (_, k) => (k / LOOKED_AT) * expiry);
   return jumpsBetween((t) => volatilityAt(diffusion, asset.underlying.spot, t), times);
 }
 
-/** Tells whether a volatility jumps in the spot or in time, where a scheme has no order to rely on. */
+/** Tells whether a volatility jumps in the spot, where a scheme has no order to rely on. */
 export const mayJumpInSteps = ({ assets, expiry }: Terms): boolean =>
   assets.some((asset) => {
     const diffusion = diffusionAt(asset, expiry);
     const { jumps = [] } = diffusion.kind === "local" || diffusion.kind === "formula" ? diffusion : {};
-    return jumps === true || (jumps !== false && jumps.length > 0) || jumpsInTime(asset, expiry).length > 0;
+    return jumps === true || (jumps !== false && jumps.length > 0);
   });
 
 /** The dates of dividends in a life, later than today. */
@@ -127,7 +138,13 @@ const between = (times: readonly number[], from: number, to: number): readonly n
 /** Returns the number of the coarsest steps between two dates, a power of two. */
 export function stepsBetween(terms: Terms, dates: readonly number[]): number {
   const dividends = dividendsOf(terms);
-  const most = Math.max(...dates.map((date, k) => 2 * between(dividends, k === 0 ? 0 : dates[k - 1], date).length));
+  const breaks = breaksOf(terms);
+  const most = Math.max(
+    ...dates.map((date, k) => {
+      const from = k === 0 ? 0 : dates[k - 1];
+      return 2 * between(dividends, from, date).length + between(breaks, from, date).length;
+    }),
+  );
   const least = isExactInSteps(terms) ? 1 : FEWEST / dates.length;
   return 2 ** Math.ceil(Math.log2(Math.max(least, most + (most > 0 ? 1 : 0), 1)));
 }
@@ -137,16 +154,19 @@ export function stepsOf(terms: Terms, dates: readonly number[], count: number): 
   const clock = clockOf(terms);
   const dividends = dividendsOf(terms);
   const knots = knotsOf(terms);
+  const breaks = breaksOf(terms);
   const ends: number[] = [];
   const isJump: boolean[] = [];
   dates.forEach((date, k) => {
     const from = k === 0 ? 0 : dates[k - 1];
     const pays = between(dividends, from, date);
-    const fixed = [...pays.filter((time) => date - time > MOMENT), date];
-    const free = count - 2 * pays.length - (pays.some((time) => date - time <= MOMENT) ? 0 : 1);
+    const inside = pays.filter((time) => date - time > MOMENT);
+    const others = between(breaks, from + MOMENT, date - MOMENT).filter((time) => !isOneOf(pays, time));
+    const fixed = [...[...inside, ...others].toSorted((a, b) => a - b), date];
+    const free = count - pays.length - fixed.length;
     const points = spread(clock, from, fixed, free, knots);
     for (const point of points) {
-      if (pays.some((time) => Math.abs(time - point) <= MOMENT)) {
+      if (isOneOf(pays, point)) {
         const before = ends.length === 0 ? 0 : ends[ends.length - 1];
         ends.push(Math.max(point - MOMENT, 0.5 * (before + point)));
         isJump.push(false);
@@ -156,8 +176,11 @@ export function stepsOf(terms: Terms, dates: readonly number[], count: number): 
     }
   });
   const all = ends.map(() => true);
-  return { ends, isJump, isFresh: all, isShown: all };
+  return { ends, isJump, isBreak: ends.map((end) => isOneOf(breaks, end)), isFresh: all, isShown: all };
 }
+
+const isOneOf = (times: readonly number[], time: number): boolean =>
+  times.some((one) => Math.abs(one - time) <= MOMENT);
 
 /**
  * The fixed times and `free` others among them, at equal distances by the clock; the nearest ones are moved to where a
@@ -217,19 +240,19 @@ function snapped(times: readonly number[], from: number, to: number, knots: read
 }
 
 /**
- * Returns steps of which each keeps its diffusion for `kept` steps, up to a dividend. With `hides` products see the
- * spot only where it is evaluated again.
+ * Returns steps of which each keeps its diffusion for `kept` steps, up to a dividend or a jump in time. With `hides`
+ * products see the spot only where it is evaluated again.
  */
-export function coarser({ ends, isJump }: Steps, kept: number, hides: boolean): Steps {
+export function coarser({ ends, isJump, isBreak }: Steps, kept: number, hides: boolean): Steps {
   const isFresh: boolean[] = [];
   let run = 0;
   isJump.forEach((jump, k) => {
-    const starts = k === 0 || jump || isJump[k - 1] || run >= kept;
+    const starts = k === 0 || jump || isJump[k - 1] || isBreak[k - 1] || run >= kept;
     run = starts ? 1 : run + 1;
     isFresh.push(starts);
   });
   const isShown = ends.map((_, k) => !hides || k === ends.length - 1 || isFresh[k + 1]);
-  return { ends, isJump, isFresh, isShown };
+  return { ends, isJump, isBreak, isFresh, isShown };
 }
 
 /** Returns the steps as they are some years later, as many as before. */
