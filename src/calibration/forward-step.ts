@@ -51,11 +51,6 @@ export interface Step {
     on: readonly [number, number],
     take: (part: number, values: Float64Array) => void,
   ) => void;
-  /**
-   * Returns the squares of Dupire's local volatility at the nodes, 2·(∂c/∂t)/(κ²·∂²c/∂κ²), with ∂c/∂t of the step's own
-   * interpolation in time; NaN where there is no density.
-   */
-  readonly localSquares: () => Float64Array;
 }
 
 /** Returns the grid with the nodes k = ln κ. */
@@ -126,13 +121,6 @@ export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before 
         for (let j = first - 1; j >= from; j--) values[j] = -above[j] * inverse[j] * values[j + 1];
         take(part, values);
       }
-    },
-    localSquares: () => {
-      const right = new Float64Array(n);
-      for (let j = 0; j < n; j++) right[j] = 0.5 * sigma[j] * sigma[j] * density(j);
-      const byTime = solve(right);
-      for (let j = 0; j < n; j++) byTime[j] = density(j) > TINY ? (2 * byTime[j]) / density(j) : Number.NaN;
-      return byTime;
     },
   };
 }

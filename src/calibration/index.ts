@@ -44,6 +44,8 @@ export {
 /** @internal */
 export { butterflyFunction } from "./arbitrage.ts";
 /** @internal */
+export { LocalMisfit, type Misfit, misfitOf } from "./misfit.ts";
+/** @internal */
 export { fitHeston, fitHestonOn, type HestonFitOptions } from "./heston-fit.ts";
 /** @internal */
 export { fitSvi } from "./svi-surface.ts";

@@ -15,6 +15,7 @@ import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
+import { addMisfits } from "./guard/misfits.ts";
 import { priceConvertibles } from "./convertibles/index.ts";
 import { convolution } from "./methods/convolution/convolution.ts";
 import { closedForm } from "./methods/closed-form/closed-form.ts";
@@ -117,6 +118,7 @@ async function priceBy(
     }
     await allOf(plans.map((plan) => plan.run(signal)));
     for (const plan of plans) await plan.read(results, signal);
+    for (const accepted of chosen.values()) addMisfits(own, accepted, results);
   } finally {
     for (const plan of plans) plan[Symbol.dispose]();
   }

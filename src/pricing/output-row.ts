@@ -214,6 +214,10 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       "the dates are too close for a tree in two factors: the value is not converged, and errorEstimate is no bound; " +
         "take fewer dates, or one factor",
     ],
+    [
+      WARNING.smileMissed,
+      "the local volatility does not give back the fitted smile to the accuracy: European values differ, see errorEstimate",
+    ],
     [WARNING.scenarioOutside, SCENARIO_OUTSIDE],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];

@@ -61,6 +61,7 @@ export const WARNING = {
   leverageBias: 512,
   stepsLimited: 1024,
   bentAtSpot: 2048,
+  smileMissed: 4096,
 } as const;
 
 /** The states of a result: not priced yet, priced, or failed. */

@@ -48,7 +48,7 @@ export function smileOf(columns: TradeColumns, trade: number): Smile | string {
 const MOVED = "a volatility fitted to quotes at another spot or other rates";
 
 /** The spot of a trade as an affine function of a martingale (`affineSpot`). */
-const affineAt = (columns: TradeColumns, trade: number, horizon: number): ReturnType<typeof affineSpot> => {
+export const affineAt = (columns: TradeColumns, trade: number, horizon: number): ReturnType<typeof affineSpot> => {
   const row = columns.rowOf(trade);
   const { discrete } = columns.dividendsOf(row);
   const dividends = { yield: columns.dividendYield[trade], discrete };
