@@ -6,7 +6,7 @@ const asOf = "2026-11-20T09:00:00Z";
 
 function read(bond: object): RatesTrade {
   const trade = { id: "B", currency: "EUR", bond };
-  const [parsed] = readBook({ asOf, market: { rates: { EUR: 0.03 } }, trades: [trade] } as never).trades;
+  const [parsed] = readBook({ asOf, market: { rates: { EUR: 0.03 } }, trades: [trade] }).trades;
   if (!parsed.ok || parsed.trade.kind !== "rates") throw new Error("no bond");
   return parsed.trade;
 }

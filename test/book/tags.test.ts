@@ -142,7 +142,7 @@ test("a group of trades in two currencies is two groups, one of each currency", 
     trade({ id: "A", tags: { desk: "Paris" } }),
     trade({ id: "B", underlying: "BETA", tags: { desk: "Paris" } }),
   ];
-  for (const parsed of readBook({ asOf, market, trades } as never).trades) {
+  for (const parsed of readBook({ asOf, market, trades }).trades) {
     if (!parsed.ok) throw parsed.error;
     const numbers = { value: 7, delta: 0, gamma: 0, theta: 0, vega: null, rho: 0, errorEstimate: 0.5 };
     totals.add(parsed.trade, {

@@ -158,7 +158,7 @@ describe("American calls on a spot of constant volatility with a dividend of", (
       expect(Math.abs(fitted[i].implied! - european), `strike ${strike}`).toBeLessThan(1e-3);
       // A tenth of a point of the volatility, of which a point is worth at most 0.4 here.
       expect(Math.abs(repriced[i] - prices[i]), `strike ${strike}`).toBeLessThan(0.04);
-      if (fitted[i].repriced != null) expect(Math.abs(fitted[i].repriced! - repriced[i])).toBeLessThan(0.02);
+      if (fitted[i].repriced !== undefined) expect(Math.abs(fitted[i].repriced! - repriced[i])).toBeLessThan(0.02);
     });
     expect(repricingRmse).toBeLessThan(1.5e-3);
   });

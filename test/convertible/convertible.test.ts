@@ -196,7 +196,7 @@ test("volatility has its time: a formula of t is its term structure, and a later
   const trade: Trade = { terms, credit: { spread: 0.02 }, dividendYield: 0.03 };
   const scenarios = { time: [0, 1], spot: [0], volatility: [0], rate: [0] };
   const under = (volatility: object, { terms: own = terms, ...rest }: Partial<Trade & BookInput> = {}) => {
-    const book = bookOf([{ ...trade, terms: own }], rest as Partial<BookInput>);
+    const book = bookOf([{ ...trade, terms: own }], rest);
     return priced({ ...book, trades: book.trades.map((one) => ({ ...one, volatility })) } as BookInput, {
       greeks: "none",
       accuracy: { relative: 1e-3 },

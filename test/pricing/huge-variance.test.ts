@@ -67,7 +67,7 @@ test.each(drawn)("volatility $volatility over $expiry years", async (terms) => {
   const isAbout = (id: string, expected: number): void => {
     const { value, error } = found.get(id)!;
     // An estimate covers 98 of 100 errors and is never exceeded by a factor of three.
-    expect(Math.abs(value - expected), id).toBeLessThanOrEqual(3 * error + 1e-9);
+    expect(Math.abs(value - expected), `trade ${id}`).toBeLessThanOrEqual(3 * error + 1e-9);
   };
   const deviation = volatility * Math.sqrt(expiry);
   const discounted = strike * Math.exp(-RATE * expiry);

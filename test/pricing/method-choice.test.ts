@@ -17,7 +17,7 @@ async function priced(method: BookInput["method"], option: object, underlying: o
     trades: [{ id: "T", underlying: "ACME", strike: 100, expiry: 1, exercise: "american", ...option }],
     ...(method === undefined ? {} : { method }),
   };
-  const [result] = (await priceBook(readBook(book as never), { device })).results;
+  const [result] = (await priceBook(readBook(book), { device })).results;
   return result;
 }
 

@@ -79,7 +79,7 @@ describe.each(FITS.map((fit) => [typeof fit === "string" ? fit : JSON.stringify(
 
     it("give digitals and formulas within their estimates of what the smile says", async () => {
       const market = marketOf(uniform(32), fit);
-      const digitals = options({ payoff: { digital: "call", cash: 10 } } as Partial<TradeInput>);
+      const digitals = options({ payoff: { digital: "call", cash: 10 } });
       const formulas = STRIKES.map((strike) => {
         const expression = `max(S - ${strike}, 0) - 2*max(S - ${1.1 * strike}, 0)`;
         return {

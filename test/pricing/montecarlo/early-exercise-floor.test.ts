@@ -26,7 +26,7 @@ test("a Bermudan call without rates and dividends is the European one", async ()
     const { results } = await priceBook(readBook(book), { device, greeks: "none" });
     const [one, other] = results.map((result) => {
       if (result.status === "error") throw new Error(result.error.message);
-      return { value: result.value!, error: result.errorEstimate! };
+      return { value: result.value, error: result.errorEstimate };
     });
     // Both values of European exercise are within their noise, on paths of their own.
     expect(one.value).toBeGreaterThan(other.value - other.error - 0.05);

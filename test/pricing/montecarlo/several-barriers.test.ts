@@ -27,7 +27,7 @@ async function priced(trades: readonly object[], rho: number, method = "montecar
   const { results } = await priceBook(readBook(book), { device, greeks: "none" });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
-    return { value: result.value!, errorEstimate: result.errorEstimate! };
+    return { value: result.value, errorEstimate: result.errorEstimate };
   });
 }
 
