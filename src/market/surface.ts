@@ -129,36 +129,80 @@ export function rowRootMeanSquare(surface: LocalSurface, from: number, to: numbe
   return row;
 }
 
-/** `rowRootMeanSquare` that keeps nothing. */
-export function rootMeanSquare(surface: LocalSurface, from: number, to: number, shift = 0): SurfaceRow {
-  const ends = [from, ...surface.times.filter((time) => time > from && time < to), to];
-  const { volatility, slopes } = emptyRow(surface);
-  let before = movedRow(surface, from, shift);
+/**
+ * `rowRootMeanSquare` that keeps nothing, written to `mean`. Cost: 20 flops for each spot and each interval between two
+ * dates of the surface.
+ */
+export function rootMeanSquare(
+  surface: LocalSurface,
+  from: number,
+  to: number,
+  shift = 0,
+  mean = emptyRow(surface),
+): SurfaceRow {
+  const { times } = surface;
+  const { volatility, slopes } = mean;
+  volatility.fill(0);
+  slopes.fill(0);
   // The same at all times, it is itself to the last bit.
-  if (!(to > from) || surface.times.length === 1) return before;
-  for (let i = 1; i < ends.length; i++) {
-    const after = movedRow(surface, ends[i], shift);
-    const weight = (ends[i] - ends[i - 1]) / (3 * (to - from));
-    for (let k = 0; k < volatility.length; k++) {
-      const [a, b] = [before.volatility[k], after.volatility[k]];
-      const [rise, next] = [before.slopes[k], after.slopes[k]];
-      volatility[k] += weight * (a * a + a * b + b * b);
-      slopes[k] += weight * ((2 * a + b) * rise + (a + 2 * b) * next);
-    }
-    before = after;
+  if (!(to > from) || times.length === 1) return addSquares(mean, pieceOf(surface, from, from), shift);
+  const length = to - from;
+  for (let start = from, next = firstNotBefore(times, from); start < to; next++) {
+    const stop = next < times.length ? Math.min(times[next], to) : to;
+    if (stop > start) addSquares(mean, pieceOf(surface, start, stop), shift, (stop - start) / (3 * length));
+    start = stop;
   }
   for (let k = 0; k < volatility.length; k++) {
     volatility[k] = Math.sqrt(volatility[k]);
     slopes[k] = volatility[k] > 0 ? slopes[k] / (2 * volatility[k]) : 0;
   }
-  return { volatility, slopes };
+  return mean;
 }
 
-/** The row at a time after a shift, not below 0. */
-function movedRow(surface: LocalSurface, time: number, shift: number): SurfaceRow {
-  const { volatility, slopes } = rowMean(surface, time, time, emptyRow(surface));
-  const moved = Array.from(volatility, (sigma) => Math.max(sigma + shift, 0));
-  return { volatility: moved, slopes: Array.from(slopes, (slope, k) => (moved[k] > 0 ? slope : 0)) };
+/** A part of the time between two neighbouring dates of a surface, and the weights of the later one at its ends. */
+interface Piece {
+  readonly before: { readonly volatility: readonly number[]; readonly slopes: readonly number[] };
+  readonly after: Piece["before"];
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The piece from `from` to `to`, which lie between the same two dates. */
+function pieceOf({ times, volatility, slopes }: LocalSurface, from: number, to: number): Piece {
+  const end = times.length - 1;
+  const i = firstNotBefore(times, to);
+  const row = (at: number): Piece["before"] => ({ volatility: volatility[at], slopes: slopes[at] });
+  if (i === 0 || i > end) return { before: row(Math.min(i, end)), after: row(Math.min(i, end)), first: 0, last: 0 };
+  const share = (time: number): number => (time - times[i - 1]) / (times[i] - times[i - 1]);
+  return { before: row(i - 1), after: row(i), first: share(from), last: share(to) };
+}
+
+/**
+ * Adds the integral of max(σ + shift, 0)² over a piece and its slope ∂/∂S to a row, `weight` times; without a weight it
+ * writes max(σ + shift, 0) and its slope at the beginning of the piece.
+ */
+function addSquares(
+  mean: { readonly volatility: Float64Array; readonly slopes: Float64Array },
+  { before, after, first, last }: Piece,
+  shift: number,
+  weight?: number,
+): SurfaceRow {
+  const { volatility, slopes } = mean;
+  for (let k = 0; k < volatility.length; k++) {
+    const [x, y, p, q] = [before.volatility[k], after.volatility[k], before.slopes[k], after.slopes[k]];
+    const a = Math.max((1 - first) * x + first * y + shift, 0);
+    const rise = a > 0 ? (1 - first) * p + first * q : 0;
+    if (weight === undefined) {
+      volatility[k] = a;
+      slopes[k] = rise;
+      continue;
+    }
+    const b = Math.max((1 - last) * x + last * y + shift, 0);
+    const next = b > 0 ? (1 - last) * p + last * q : 0;
+    volatility[k] += weight * (a * a + a * b + b * b);
+    slopes[k] += weight * ((2 * a + b) * rise + (a + 2 * b) * next);
+  }
+  return mean;
 }
 
 /** Returns a row of zeros with an element for each spot of a surface. */

@@ -1,4 +1,4 @@
-import { type LocalSurface, rootMeanSquare } from "../../market/index.ts";
+import { emptyRow, type LocalSurface, rootMeanSquare } from "../../market/index.ts";
 import { SLICE_WORDS } from "./read-surface.ts";
 import { REFACTOR } from "../time/flags.ts";
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
@@ -21,12 +21,14 @@ export function putBlock(
   time: TimeGrid,
 ): void {
   const { spots } = surface;
+  const mean = emptyRow(surface);
+  const { volatility, slopes } = mean;
   let at = first;
   for (const one of spots) into[at++] = one / spot;
   time.steps.forEach((step, i) => {
     if ((time.flags[i] & REFACTOR) === 0) return;
     const { from, to } = time.homogeneous ? { from: 0, to: 0 } : stepTimes(time, step);
-    const { volatility, slopes } = rootMeanSquare(surface, from, to);
+    rootMeanSquare(surface, from, to, 0, mean);
     for (let k = 0; k < volatility.length; k++, at += SLICE_WORDS) {
       into[at] = volatility[k];
       into[at + 1] = slopes[k] * spot;
