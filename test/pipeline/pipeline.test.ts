@@ -169,8 +169,11 @@ test("what a lost GPU leaves is priced on the CPU, and says so", async (test) =>
     .map((line) => JSON.parse(line) as TradeResult);
   const priced = rows.filter(({ status }) => status === "ok");
   expect(priced.length).toBeGreaterThan(1000);
+  // What is doubtful about the fit of its quotes is said of a trade, too.
   for (const { warnings } of priced)
-    expect(warnings).toEqual([expect.stringMatching(/was lost .*; priced on CPU, .* in f64/)]);
+    expect(warnings.filter((text) => text.includes("was lost"))).toEqual([
+      expect.stringMatching(/was lost .*; priced on CPU, .* in f64/),
+    ]);
 });
 
 test("a run that is stopped ends with the reason", async () => {
