@@ -133,8 +133,8 @@ export type Unheard = <T>(work: () => T) => T;
 let around: Unheard = (work) => work();
 
 /**
- * Sets how `unheard` calls functions: a program that listens to signals does so in a way that lets them end the process,
- * although no listener is called meanwhile.
+ * Sets how `unheard` calls functions: a program that listens to signals does so in a way that lets them end the
+ * process, although no listener is called meanwhile.
  */
 export function setUnheard(own: Unheard): void {
   around = own;

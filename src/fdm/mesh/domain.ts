@@ -40,8 +40,9 @@ const INFLOW_REACH = 6;
 export const MIN_PART = 0.02;
 
 /**
- * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a multiple
- * of itself with at most its inverse as probability: there a value may be off by the strike, and at zero by the spot.
+ * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a
+ * multiple of itself with at most its inverse as probability: there a value may be off by the strike, and at zero by
+ * the spot.
  */
 const FARTHEST = 100;
 /** The standard deviation of ln S up to which values on meshes that are cut so are within their error estimates. */
@@ -182,8 +183,8 @@ function ends(
 }
 
 /**
- * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would overflow:
- * at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
+ * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would
+ * overflow: at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
  */
 export function withinFarthest(
   { spots, payoff: { kinks, straight } }: OneFactorProblem,

@@ -152,7 +152,9 @@ export function beginFunction(shape: PathShape) {
   });
 }
 
-/** The logarithm of a spot that is zero: the exponential of any mean with it is 0, and products with times are finite. */
+/**
+ * The logarithm of a spot that is zero: the exponential of any mean with it is 0, and products with times are finite.
+ */
 const LOG_OF_ZERO = -1e30;
 
 /**

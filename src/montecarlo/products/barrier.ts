@@ -37,9 +37,9 @@ export interface BarrierSettings {
   /** The payment time of a knock-out's rebate: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";
   /**
-   * The dependence of the bridges of different assets, for all instances or for each; "any" by default. "positive" are correlations ρ ≥ 0 of assets
-   * with barriers on one and the same side, or ρ ≤ 0 of those with barriers on opposite sides, "negative" the other
-   * way round.
+   * The dependence of the bridges of different assets, for all instances or for each; "any" by default. "positive" are
+   * correlations ρ ≥ 0 of assets with barriers on one and the same side, or ρ ≤ 0 of those with barriers on opposite
+   * sides, "negative" the other way round.
    */
   readonly dependence?: BridgeDependence | readonly BridgeDependence[];
   /**

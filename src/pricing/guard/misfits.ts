@@ -18,8 +18,8 @@ const WINDOW = 0.5;
 
 /**
  * Adds to the error estimates of trades on one fitted smile the misfit of its local volatility: that of the European
- * option with the same payoff and expiry, whose price the smile gives. Early exercise and barriers take a part of it away
- * as a rule, but meet it at other strikes, so that the largest of those nearby counts.
+ * option with the same payoff and expiry, whose price the smile gives. Early exercise and barriers take a part of it
+ * away as a rule, but meet it at other strikes, so that the largest of those nearby counts.
  */
 export function addMisfits({ columns }: Batch, trades: readonly number[], results: ResultColumns): void {
   for (const trade of trades) {

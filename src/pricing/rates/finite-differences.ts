@@ -38,8 +38,8 @@ function weightOf({ diffusion, volatility }: GridMarket): number {
 /**
  * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance. Of
  * the 60 random trades in test/fixtures/rates/estimates.json the worst error was 0.85 of such an estimate. Where a
- * volatility changes in time the drift outweighs it, and one-sided differences leave a part e/2ˡ on level l: an error of
- * 7e/45 in the value, and of e/90 in its difference from the last two levels.
+ * volatility changes in time the drift outweighs it, and one-sided differences leave a part e/2ˡ on level l: an error
+ * of 7e/45 in the value, and of e/90 in its difference from the last two levels.
  */
 const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
   value: three(first),

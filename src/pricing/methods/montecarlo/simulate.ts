@@ -146,8 +146,8 @@ const SHARE = 1 / 3;
 const MOST_STEPS = 1024;
 
 /**
- * Returns the job with more steps if the error of its steps is too large, or if the bounds of its value are further apart
- * than the noise and than a part of the accuracy; else none.
+ * Returns the job with more steps if the error of its steps is too large, or if the bounds of its value are further
+ * apart than the noise and than a part of the accuracy; else none.
  */
 function withFinerSteps(
   { request, path, stream, substeps, fineness, measures }: Job,
