@@ -126,11 +126,11 @@ export class SpecError extends FeynkacError {
  * import { NotPositiveDefiniteError } from "feynkac";
  * import { geometricBrownian } from "feynkac/montecarlo";
  *
- * const correlation = [[1, 1], [1, 1]];
+ * const correlation = [[1, 0.9, 0], [0.9, 1, 0.9], [0, 0.9, 1]];
  * try {
- *   geometricBrownian({ spots: [100, 90], volatilities: [0.2, 0.3], correlation });
+ *   geometricBrownian({ spots: [100, 90, 80], volatilities: [0.2, 0.3, 0.2], correlation });
  * } catch (error) {
- *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 2
+ *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 3
  * }
  */
 export class NotPositiveDefiniteError extends FeynkacError {
