@@ -197,7 +197,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     ],
     [
       WARNING.bentAtSpot,
-      "the value bends or jumps at the spot, where it has no delta: it is the mean of the slopes on both sides",
+      "the value has a kink or a jump at the spot, where it has no delta: delta is the mean of the slopes on both sides",
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],

@@ -23,7 +23,7 @@ async function price(trade: object): Promise<PricedTrade> {
   return result;
 }
 
-const isSaid = ({ warnings }: PricedTrade): boolean => warnings.some((text) => text.includes("bends or jumps"));
+const isSaid = ({ warnings }: PricedTrade): boolean => warnings.some((text) => text.includes("has a kink or a jump"));
 
 test.each([
   ["a digital", { ...one, payoff: { digital: "call" } }, 0],
