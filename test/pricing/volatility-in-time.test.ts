@@ -42,9 +42,9 @@ describe("a volatility that varies in time", () => {
         const right = rightValue(cases[i]);
         const distance = Math.abs(result.value - right.value);
         const about = JSON.stringify(cases[i].trade) + JSON.stringify(cases[i].underlying);
-        expect(distance, about).toBeLessThan(result.errorEstimate + right.error);
+        expect(distance, `error of ${about}`).toBeLessThan(result.errorEstimate + right.error);
         // The accuracy that books have unless they ask for another one: 1e-5 of the spot, with some room.
-        expect(result.errorEstimate, about).toBeLessThan(5e-3);
+        expect(result.errorEstimate, `estimate of ${about}`).toBeLessThan(5e-3);
       });
     },
   );

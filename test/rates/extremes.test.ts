@@ -196,7 +196,7 @@ test("a put above a call at one time ends the bond, by every method", async () =
   const coupons = [0.5, 1, 1.5, 2].reduce((sum, t) => sum + 1.75 * Math.exp(-0.03 * t), 0);
   for (const method of ["convolution", "fdm"] as const) {
     const [{ value, errorEstimate }] = await priced(rates, trade, { greeks: "none", method });
-    expect(Math.abs(value - (coupons + put * Math.exp(-0.03 * date))), method).toBeLessThan(errorEstimate);
+    expect(Math.abs(value - (coupons + put * Math.exp(-0.03 * date))), `by ${method}`).toBeLessThan(errorEstimate);
   }
 });
 
