@@ -155,7 +155,7 @@ describe("the command as a process", () => {
     expect(leftovers()).toEqual([]);
   });
 
-  // Hundreds of quotes under Heston's model take longer than this test may.
+  // A hundred fits of Heston's model to 2,400 quotes each take longer than this test may.
   const interrupted = { status: 130, stdout: "", stderr: "feynkac: interrupted\n" };
   const killed = { status: null, stdout: "", stderr: "" };
   const fits = [
@@ -169,7 +169,9 @@ describe("the command as a process", () => {
     const strikes = Array.from({ length: 60 }, (_, i) => 70 + i);
     const implied = expiries.map((_, i) => strikes.map((_, j) => 0.2 + 0.05 * Math.sin(i) * Math.cos(j)));
     const volatility = { quotes: { expiries, strikes, implied }, fit: "heston" };
-    const underlyings = { A: { spot: 100, currency: "EUR", volatility } };
+    const underlyings = Object.fromEntries(
+      Array.from({ length: 100 }, (_, i) => [`U${i}`, { spot: 100 + i / 100, currency: "EUR", volatility }]),
+    );
     const given = JSON.stringify({ asOf, market: { rates: { EUR: 0.02 }, underlyings }, trades: [] });
     const child = start([command, "-"]);
     const ending = end(child);
