@@ -46,6 +46,8 @@ export type ReferenceKind =
 export interface Family {
   readonly name: string;
   readonly reference: ReferenceKind;
+  /** The most trades that are priced, where each takes a second or more. */
+  readonly most?: number;
   /** From where to where trades and markets are drawn, in a few words. */
   readonly draws: string;
   /** Returns undefined where a draw does not suit. */

@@ -75,6 +75,7 @@ export const hestonFamilies: readonly Family[] = [
   },
   {
     name: "Heston by Monte Carlo, European",
+    most: 160,
     reference: "quadrature",
     draws: EXTENT,
     draw: (random) => european(random, "montecarlo"),
