@@ -48,3 +48,16 @@ test("coupons have the time of day of the maturity", () => {
   times.forEach((time, i) => expect(time).toBeCloseTo(years(dates[i]), 10));
   expect(expiry).toBeCloseTo(times[6], 12);
 });
+
+test("a first period of some weeks is one of its own, of some days a part of the next one", () => {
+  const periodsFrom = (start: number): readonly number[] => {
+    const cap = { start, end: 3.05, frequency: 1, notional: 100 };
+    const trade = { id: "C", currency: "EUR", cap, strike: 0.03 };
+    const [parsed] = readBook({ asOf, market: { rates: { EUR: 0.03 } }, trades: [trade] }).trades;
+    if (!parsed.ok || parsed.trade.kind !== "rates" || parsed.trade.product.kind !== "capFloor")
+      throw new Error("no cap");
+    return parsed.trade.product.periods.map(({ end }) => Number(end.toFixed(6)));
+  };
+  expect(periodsFrom(1)).toEqual([1.05, 2.05, 3.05]);
+  expect(periodsFrom(1.04)).toEqual([2.05, 3.05]);
+});
