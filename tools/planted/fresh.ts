@@ -158,7 +158,7 @@ export const fresh: readonly Bug[] = [
     ["csv.ts", 'typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure', "figure as string"],
     ["csv.ts", "|| underlyings.size === 0 ||", "||"],
     ["numbers.ts", 'Number(shown) === 0 ? shown.replace("-", "") : shown', "shown"],
-    ["totals.ts", "hidden: sizes.length - max", "hidden: sizes.length"],
+    ["totals.ts", "hidden: all.length - max", "hidden: all.length"],
     ["parquet-results.ts", 'name === "keyRates" || name === "parameters" ? "string"', 'name === "keyRates" ? "string"'],
     ["encoded.ts", "length + 3 * piece.length;", "length + 2 * piece.length;"],
   ]),
