@@ -36,7 +36,7 @@ export interface Context {
   readonly cpu: Device;
 }
 
-export type Family = (target: Target, context: Context) => readonly Group[];
+export type Family = (target: Target, context: Context) => readonly Group[] | Promise<readonly Group[]>;
 
 export const compileOptions = ({ precision, fma }: Target): CompileOptions => ({ precision, fma });
 

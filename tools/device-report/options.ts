@@ -14,9 +14,10 @@ export const USAGE = `Runs the conformance and pricing suite on every device, an
 
   --devices cpu,cuda,webgpu   which devices; all by default
   --families NAME,…           which of conformance, functions, reference, greeks, formulas, splits,
-                              equations, axes, sparse, sparse-grids, knock-ins;
+                              equations, axes, sparse, sparse-grids, knock-ins, methods;
                               all by default
-  --quick                     a part of the cases of functions, reference, splits, equations, axes, sparse and knock-ins
+  --quick                     a part of the cases of functions, reference, splits, equations, axes, sparse,
+                              knock-ins and methods
   --output FILE               also as JSON, in the form of bench/results; a folder gets a file for each device
   --cuda-emulator             CUDA on the CPU, where there is no GPU (in a checkout, with g++)
 

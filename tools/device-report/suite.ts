@@ -9,6 +9,7 @@ import { conformance } from "./families/conformance.ts";
 import { equations } from "./families/equations.ts";
 import { formulasOf, greeks } from "./families/greeks.ts";
 import { knockIns } from "./families/knock-ins.ts";
+import { methods } from "./families/methods.ts";
 import { math } from "./families/math.ts";
 import { reference } from "./families/reference.ts";
 import { sparse } from "./families/sparse.ts";
@@ -32,6 +33,7 @@ export const FAMILIES: Families = {
   equations,
   axes,
   "knock-ins": knockIns,
+  methods,
 };
 
 /** Lines of the report, and of its progress. */
@@ -84,15 +86,15 @@ async function* rowsOf(inUse: DeviceInUse, families: readonly Family[], context:
   for (const { name, precision, fma } of targetsOf(inUse.opened)) {
     for (const family of families) {
       const target = { device: await inUse.usable(), name, precision, fma };
-      for (const group of groupsOf(family, target, context)) yield inUse.watch(await runGroup(target, group));
+      for (const group of await groupsOf(family, target, context)) yield inUse.watch(await runGroup(target, group));
     }
   }
 }
 
 /** A family that cannot even say what it checks fails, too. */
-function groupsOf(family: Family, target: Target, context: Context): readonly Group[] {
+async function groupsOf(family: Family, target: Target, context: Context): Promise<readonly Group[]> {
   try {
-    return family(target, context);
+    return await family(target, context);
   } catch (error) {
     const failure = messageOf(error);
     const check = { name: "cases", run: () => Promise.resolve({ error: Infinity, failure }) };

@@ -318,7 +318,7 @@ export const RATES_TRADES: Readonly<Record<string, Draw>> = {
   }),
 };
 
-const convertible: Draw = (random) => ({
+export const convertible: Draw = (random) => ({
   convertible: {
     maturity: random.choice([3, random.uniform(2, 5)]),
     coupon: rate(random),
