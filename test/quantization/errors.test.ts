@@ -94,6 +94,18 @@ test.each([
     /expected 1 as the quantizer/,
   ],
   [
+    "not a covariance, by little",
+    async () => gaussianQuantizer(await normalQuantizer({ size: 4, dimension: 2, samples: 100 }), {
+        covariance: [
+          [1, 1.005],
+          [1.005, 1],
+        ],
+        root: "symmetric",
+      }),
+    NotPositiveDefiniteError,
+    /positive/,
+  ],
+  [
     "first time",
     () => meanRevertingFactors({ times: [1, 2], meanReversion: [1] }),
     SpecError,
