@@ -499,7 +499,7 @@ it.each(methods)("%s: a dividend on the second date itself has been paid", async
   const discrete = [{ date: "2026-12-01T16:00:00Z", cash: 2 }];
   const row = await explained({ discrete }, { asOf: "2026-12-01T16:00:00Z", spot: 98.5 }, method);
   expect(row.moves?.paid).toBeCloseTo(2, 12);
-  const left = await explained({ discrete }, { asOf: "2026-12-01T15:59:00Z", spot: 98.5 }, method);
+  const left = await explained({ discrete }, { asOf: "2026-11-30T16:00:00Z", spot: 98.5 }, method);
   expect(left.moves?.paid).toBe(0);
 });
 
