@@ -296,7 +296,10 @@ test("a conversion at maturity alone, and a dividend before it: the bond and a c
       { ...one, dividends: { yield: 0, discrete: [{ date: 2, proportional: 0.2 }] } },
     ]),
   );
-  const [{ value }] = await priced({ ...book, market: { ...book.market, underlyings } }, { accuracy: { relative: 1e-6 } });
+  const [{ value }] = await priced(
+    { ...book, market: { ...book.market, underlyings } },
+    { accuracy: { relative: 1e-6 } },
+  );
   const deviation = 0.3 * Math.sqrt(5);
   const d = (Math.log(80 / 100) + 0.2) / deviation + 0.5 * deviation;
   const call = 80 * normalCdf(d) - 100 * Math.exp(-0.2) * normalCdf(d - deviation);
