@@ -308,31 +308,3 @@ test("accuracy on request chooses levels and time steps", async () => {
   expect(point.errorEstimate! / point.value).toBeLessThan(1e-3);
   expect(entry.grids.length).toBeGreaterThan(10);
 });
-
-test("mixed derivatives of three axes are each of its own pair", async () => {
-  // A·B + 2·B·C + 5·A·C solves the heat equation as it is.
-  const exact = "A*B + 2*B*C + 5*A*C";
-  const axis = { from: -1, to: 1, points: [0.25] as [number], initialLevel: 2 };
-  const end = { kind: "dirichlet", value: exact };
-  const ends = { low: end, high: end };
-  const { entries } = await solveOnSparseGrid(
-    {
-      axes: { A: axis, B: axis, C: axis },
-      equation: { AA: 0.5, BB: 0.5, CC: 0.5 },
-      terminal: exact,
-      boundaries: { A: ends, B: ends, C: ends },
-      expiry: 0.1,
-      level: 2,
-      steps: 4,
-    } as never,
-    { device },
-  );
-  const { value, second } = entries[0].at({ A: 0.25, B: 0.25, C: 0.25 } as never) as {
-    readonly value: number;
-    readonly second: Readonly<Record<string, number>>;
-  };
-  expect(value).toBeCloseTo(0.5, 6);
-  expect(["AB", "BC", "AC", "BA", "CB", "CA"].map((pair) => Number(second[pair].toFixed(4)))).toEqual([
-    1, 2, 5, 1, 2, 5,
-  ]);
-});

@@ -70,7 +70,7 @@ export const fresh: readonly Bug[] = [
     ["waterfall.ts", 'to >= from ? "var(--c-gain)"', 'to >= 0 ? "var(--c-gain)"'],
     ["text.ts", '.replaceAll("<", "&lt;")', ""],
   ]),
-  ...beside("cli", "cli/price cli/explain cli/formats", [
+  ...beside("cli", "cli/price cli/explain cli/formats cli/arguments", [
     ["format/table.ts", "more(pricedRows - shown - rest.length)", "more(pricedRows - shown)"],
     ["format/table.ts", "` and ${grouped(count - 1)} more`", "` and ${grouped(count)} more`"],
     ["format/scenario-table.ts", "rates ${signed(rate[k])}", "rates ${signed(rate[0])}"],
@@ -83,7 +83,9 @@ export const fresh: readonly Bug[] = [
     ["progress.ts", "Math.floor(whole / 60) % 60", "Math.floor(whole / 60)"],
     ["commands/price-file.ts", "|| groupBy !== undefined || keep !== undefined", "|| groupBy !== undefined"],
   ]),
-  ...beside("cli", "cli/calibrate", [["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"]]),
+  ...beside("cli", "cli/calibrate cli/arguments", [
+    ["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"],
+  ]),
   ...beside("cluster", "cluster/cluster", [
     ["jobs.ts", "1 + LEVELS.indexOf(level) * BAND", "1 + (LEVELS.length - 1 - LEVELS.indexOf(level)) * BAND"],
     ["submit.ts", "(await board.headOf(queue, first, last)) ?? first", "first"],
@@ -130,7 +132,7 @@ export const fresh: readonly Bug[] = [
       "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
     ],
   ]),
-  ...beside("fdm", "fdm/knock-ins fdm/barriers fdm/exercise-dates fdm/dividend-jump pricing/company", [
+  ...beside("fdm", "fdm/knock-ins fdm/barriers fdm/exercise-dates fdm/dividend-jump fdm/mesh pricing/company", [
     ["conditions/knock-in.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
     [
       "conditions/dividend.ts",
@@ -145,7 +147,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["time/nested-times.ts", "known.jumps === jumps &&", ""],
   ]),
-  ...beside("fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy", [
+  ...beside("fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy fdm/mesh", [
     [
       "problem/mean-volatility.ts",
       "Math.sqrt(Math.max(variance, 0) / (to - from))",
@@ -169,26 +171,42 @@ export const fresh: readonly Bug[] = [
     ["premium.ts", "const u = expiry - horizon + horizon * table", "const u = horizon * table"],
     ["boundaries.ts", "if (this.#slots.size + missing > this.#capacity)", "if (missing > this.#capacity)"],
   ]),
-  ...beside("kernel", "kernel/interpret kernel/literals kernel/dependence kernel/unroll kernel/wgsl kernel/cuda", [
-    ["canonical.ts", 'if (Object.is(value, -0)) return "-0";', ""],
-    ["copies.ts", "for (let k = start; k < this.log.length; k++) this.versions[this.log[k]]++;", ""],
-    ["dependence.ts", "(found.get(index) ?? false) || divergent(s) ||", "(found.get(index) ?? false) ||"],
-    ["unroll.ts", 'const decided = e.a.value === (e.op === "or");', 'const decided = e.a.value === (e.op === "and");'],
-    ["fold.ts", "return a >= b;", "return a > b;"],
-    ["emit/wgsl/operators.ts", "`${Number(b.constant) & 31}u`", "`${Number(b.constant)}u`"],
-    ["emit/cuda/literals.ts", 'if (Object.is(value, -0)) return "-0.0";', ""],
-  ]),
-  ...beside("linalg", "linalg/dense-correlation linalg/sparse-host linalg/krylov-host linalg/tridiagonal-property", [
-    ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
-    ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],
-    ["sparse/entries.ts", "k > starts[i] && column[k] <= column[k - 1]", "k > starts[i] && column[k] < column[k - 1]"],
+  ...beside(
+    "kernel",
+    "kernel/interpret kernel/lowering kernel/literals kernel/dependence kernel/unroll kernel/wgsl kernel/cuda",
     [
-      "krylov/jacobi.ts",
-      "const count = Math.min(size, rows - first);\n    const base",
-      "const count = size;\n    const base",
+      ["canonical.ts", 'if (Object.is(value, -0)) return "-0";', ""],
+      ["copies.ts", "for (let k = start; k < this.log.length; k++) this.versions[this.log[k]]++;", ""],
+      ["dependence.ts", "(found.get(index) ?? false) || divergent(s) ||", "(found.get(index) ?? false) ||"],
+      [
+        "unroll.ts",
+        'const decided = e.a.value === (e.op === "or");',
+        'const decided = e.a.value === (e.op === "and");',
+      ],
+      ["fold.ts", "return a >= b;", "return a > b;"],
+      ["emit/wgsl/operators.ts", "`${Number(b.constant) & 31}u`", "`${Number(b.constant)}u`"],
+      ["emit/cuda/literals.ts", 'if (Object.is(value, -0)) return "-0.0";', ""],
     ],
-    ["tridiagonal/periodic.ts", "if (i === 0) c += a;", "if (i === 0) c -= a;"],
-  ]),
+  ),
+  ...beside(
+    "linalg",
+    "linalg/dense-correlation linalg/sparse-host linalg/krylov linalg/krylov-host linalg/tridiagonal-property linalg/tridiagonal-batches",
+    [
+      ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
+      ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],
+      [
+        "sparse/entries.ts",
+        "k > starts[i] && column[k] <= column[k - 1]",
+        "k > starts[i] && column[k] < column[k - 1]",
+      ],
+      [
+        "krylov/jacobi.ts",
+        "const count = Math.min(size, rows - first);\n    const base",
+        "const count = size;\n    const base",
+      ],
+      ["tridiagonal/periodic.ts", "if (i === 0) c += a;", "if (i === 0) c -= a;"],
+    ],
+  ),
   ...beside("market", "market/curves market/dividends market/later market/surface calibration/local", [
     ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
     [
