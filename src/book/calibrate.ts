@@ -176,6 +176,8 @@ export interface VolatilityFit {
   /** The fitted volatility; undefined if the quotes are checked only, or cannot be fitted. */
   readonly volatility: Volatility | undefined;
   readonly report: UnderlyingCalibration;
+  /** The reason why the first quote is not fitted; undefined if any quote is. */
+  readonly unfit?: string;
   /** Fits the quotes again after a move of the spot. */
   readonly refit: Refit;
 }
@@ -222,7 +224,17 @@ export function calibrateVolatility(
     forwards: times.map((time) => ({ time, forward: forwardAt({ ...carry, spot }, time) })),
   });
   const given = prepared.map(({ quote }) => quote);
-  const about = { specs: quotes, quotes: given, problems, rejected: rejected.length, fitted, place: place(), asOf };
+  const ruledOut = prepared.filter(({ problem }) => problem !== undefined).length;
+  const about = {
+    specs: quotes,
+    quotes: given,
+    problems,
+    rejected: rejected.length,
+    ruledOut,
+    fitted,
+    place: place(),
+    asOf,
+  };
   const state = fitted.surface && stateOf(fitted.surface, about);
   const refit: Refit = (spot, keep) => {
     const moved = prepared.flatMap(({ quote }, i) => {
@@ -237,7 +249,9 @@ export function calibrateVolatility(
   };
   const report = reportOf({ quotes, fit, fitted, problems, state, asOf, place, start });
   const own = marketAt(carry.spot);
-  return { volatility: fitted.surface && state && volatilityOf(fitted.surface, state, own), report, refit };
+  if (fitted.surface !== undefined && state !== undefined)
+    return { volatility: volatilityOf(fitted.surface, state, own), report, refit };
+  return { volatility: undefined, unfit: `quotes[0]: ${problems[0] ?? "its weight is 0"}`, report, refit };
 }
 
 function volatilityOf(

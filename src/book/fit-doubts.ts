@@ -24,6 +24,8 @@ interface Fitted {
   readonly problems: readonly (string | undefined)[];
   /** The number of quotes that were left out, other than by a rule of the book. */
   readonly rejected: number;
+  /** The number of quotes that a rule of the book leaves out: a bid of 0, or an age above `maxAge`. */
+  readonly ruledOut: number;
   readonly fitted: FittedQuotes;
   readonly place: string;
   readonly asOf: AsOf;
@@ -42,6 +44,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   return {
     place,
     doubts: [...doubtsOf(surface), ...leftOut(of), ...misfits(of, used)],
+    ...notesOn(of),
     first: quoted(Math.min(...times)),
     last: quoted(Math.max(...times)),
   };
@@ -70,6 +73,12 @@ function arbitrageIn({ butterfly, calendar }: SurfaceFit): string[] {
     ...(butterfly.free ? [] : [`butterfly arbitrage (Gatheral's g falls to ${shown(butterfly.min)})`]),
     ...(calendar.free ? [] : [`calendar arbitrage (total variance falls by ${shown(-calendar.min)})`]),
   ];
+}
+
+/** What is said of a fit though it is no doubt: the quotes that a rule leaves out. */
+function notesOn({ ruledOut, problems }: Fitted): Pick<FitState, "notes"> {
+  if (ruledOut === 0) return {};
+  return { notes: [`${ruledOut} of ${problems.length} quotes not fitted: a bid of 0, or older than maxAge`] };
 }
 
 const leftOut = ({ rejected, problems }: Fitted): string[] =>

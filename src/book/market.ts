@@ -115,8 +115,10 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
     written === undefined
       ? `${quote(name)} has no volatility; give it one, or give one to the trade`
       : volatility === undefined
-        ? `${quote(name)} has quotes for its volatility: ` +
-          (fittedSpec === undefined || fittedSpec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT)
+        ? `${quote(name)} has quotes for its volatility` +
+          (fittedSpec === undefined || fittedSpec.fit === "none"
+            ? `: ${NOT_PRICED}`
+            : `, but none that can be fitted: ${found?.unfit ?? NOTHING_TO_FIT}`)
         : undefined;
   if (rate === undefined) {
     const known = didYouMean(spec.currency, rates.keys());
@@ -156,7 +158,7 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
 function fittedVolatility(
   known: Volatility | undefined,
   fitted: () => VolatilityFit,
-): Pick<VolatilityFit, "volatility" | "refit"> & { readonly report?: UnderlyingCalibration } {
+): Pick<VolatilityFit, "volatility" | "unfit" | "refit"> & { readonly report?: UnderlyingCalibration } {
   if (known === undefined) return fitted();
   let own: VolatilityFit | undefined;
   return { volatility: known, refit: (spot, keep) => (own ??= fitted()).refit(spot, keep) };
@@ -176,7 +178,7 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined, exercise: spec.exercise };
 }
 
-const NOTHING_TO_FIT = "none of them has an implied volatility to fit";
+const NOTHING_TO_FIT = "none of them has an implied volatility";
 
 function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {
   if (spec === undefined) return noDividends;

@@ -21,8 +21,7 @@ import { smallestOver } from "./andreasen-huge.ts";
 import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { byLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
-import { splinesOf } from "./local-fit.ts";
-import { dupire, expiryOf } from "./variance-surface.ts";
+import { dupire, expiryOf, splinesOf } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {

@@ -4,13 +4,14 @@
  *
  *   (1 − ½Δt·σᵢ(κ)²·κ²·∂²/∂κ²)·cᵢ₊₁ = cᵢ,   c₀ = (1 − κ)⁺,
  *
- * with σᵢ piecewise constant between the middles of the quoted strikes, found by least squares in implied volatility,
- * expiry by expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time,
- * whatever σᵢ is: no arbitrage. Between two expiries total variance is linear in time, as it is in other fits: the step
+ * with a factor of σᵢ between the middles of the quoted strikes, found by least squares in implied volatility, expiry by
+ * expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever σᵢ
+ * is: no arbitrage. The paper has σᵢ constant where here a factor multiplies a given shape (`stepShape`), as constants
+ * would leave kinks in the smile between the strikes. Between two expiries total variance is linear in time, as it is in other fits: the step
  * with a part of Δt would have kinks in time at the expiries.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
-import { atTheMoney, checkedQuotes, counted } from "./fit.ts";
+import { checkedQuotes, counted } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import {
   byLogPrice,
@@ -23,6 +24,7 @@ import {
   type Prices,
   type Step,
 } from "./forward-step.ts";
+import { stepShape } from "./step-shape.ts";
 import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
 import { describeSlices, type Expiry, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
 
@@ -99,13 +101,11 @@ function fitStep(
     const end = grid.k.findIndex((node) => node > middle);
     return end < 0 ? NODES : end;
   });
-  // A local volatility is about as far from that at the money as twice the implied one.
-  const centre = atTheMoney(quotes);
-  const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));
+  const { start, shape } = stepShape(grid, quotes, { elapsed, before, ends });
   const cells = Int32Array.from(logMoneyness, (k) => cellOf(grid, k));
   const root = Math.sqrt(time);
   const evaluate = (point: Float64Array): Linearisation => {
-    const step = forwardStep(grid, { elapsed, sigma: onNodes(ends, point), before });
+    const step = forwardStep(grid, { elapsed, sigma: onNodes(ends, point, shape), before });
     const residuals = new Float64Array(n);
     const jacobian = new Float64Array(n * n);
     const slopes = new Float64Array(4 * n);
@@ -116,7 +116,7 @@ function fitStep(
       const slope = weight * byLogPrice(option, k, time);
       for (let a = 0; a < 4; a++) slopes[4 * i + a] = slope * option.weights[a];
     });
-    step.derivatives(ends, [cells[0] - 1, cells[n - 1] + 2], (part, moved) => {
+    step.derivatives({ ends, shape }, [cells[0] - 1, cells[n - 1] + 2], (part, moved) => {
       for (let i = 0; i < n; i++) {
         let slope = 0;
         for (let a = 0; a < 4; a++) slope += slopes[4 * i + a] * moved[cells[i] - 1 + a];
@@ -134,15 +134,15 @@ function fitStep(
     damping: 1e-9,
   };
   const fit = leastSquares(start, spec, evaluate);
-  return { from, to: time, before, quotes, fit, sigma: onNodes(ends, fit.point) };
+  return { from, to: time, before, quotes, fit, sigma: onNodes(ends, fit.point, shape) };
 }
 
-function onNodes(ends: Int32Array, point: Float64Array): Float64Array {
+function onNodes(ends: Int32Array, point: Float64Array, shape: Float64Array): Float64Array {
   const sigma = new Float64Array(NODES);
   let part = 0;
   for (let j = 0; j < NODES; j++) {
     while (j >= ends[part]) part++;
-    sigma[j] = point[part];
+    sigma[j] = point[part] * shape[j];
   }
   return sigma;
 }

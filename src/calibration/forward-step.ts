@@ -42,12 +42,13 @@ export interface Step {
   /** Returns κ²·∂²c/∂κ² at a node, which is proportional to the risk-neutral density. */
   readonly density: (node: number) => number;
   /**
-   * Computes the derivatives of the prices by a constant shift of σ on each of several intervals of nodes, ends[p − 1]
-   * ≤ node < ends[p]. `take` receives the interval p and the derivatives at the nodes `on[0]` to `on[1]`. Cost: 8 flops
-   * for each node of the interval, and 1 for each other node, where the derivative is a product of one factor a node.
+   * Computes the derivatives of the prices by x, where σ moves by x times `shape` on one of several intervals of nodes,
+   * ends[p − 1] ≤ node < ends[p]. `take` receives the interval p and the derivatives at the nodes `on[0]` to `on[1]`.
+   * Cost: 9 flops for each node of the interval, and 1 for each other node, where the derivative is a product of one
+   * factor a node.
    */
   readonly derivatives: (
-    ends: Int32Array,
+    moves: { readonly ends: Int32Array; readonly shape: Float64Array },
     on: readonly [number, number],
     take: (part: number, values: Float64Array) => void,
   ) => void;
@@ -105,13 +106,13 @@ export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before 
   return {
     prices,
     density,
-    derivatives: (ends, [from, to], take) => {
+    derivatives: ({ ends, shape }, [from, to], take) => {
       const down = factorsAbove();
       const values = new Float64Array(n);
       for (let part = 0; part < ends.length; part++) {
         const [first, end] = [part > 0 ? ends[part - 1] : 0, ends[part]];
         for (let j = first; j < end; j++) {
-          values[j] = elapsed * sigma[j] * density(j) - (j > first ? factor[j] * values[j - 1] : 0);
+          values[j] = elapsed * sigma[j] * shape[j] * density(j) - (j > first ? factor[j] * values[j - 1] : 0);
         }
         // What lies beyond the part follows from its last node.
         const beyond = end < n ? above[end - 1] * down[end] : 0;

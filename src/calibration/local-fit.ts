@@ -1,13 +1,13 @@
 /**
  * Local volatility from quotes by Dupire's formula, on splines of total variance through all of them: in k by expiry,
- * and in t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no
+ * and in ln t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no
  * such local volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
-import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { type Spline, splineAt, splineThrough } from "../market/index.ts";
-import { describeSlices, expiryOf, type FittedSlice, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, limitedMessage, splinesOf } from "./variance-surface.ts";
 
 /**
  * Fits a local volatility surface to quotes: splines through the implied total variances, then Dupire's formula.
@@ -35,45 +35,51 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-/** Returns, for each expiry, a spline in k = ln(K/F) through the total variances of its quotes. */
-export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly FittedSlice[] {
-  return expiries.map((expiry) => {
-    const { time, logMoneyness, implied } = expiry;
-    const variances = implied.map((sigma) => sigma * sigma * time);
-    return sliceOf(expiryOf(expiry), { kind: "spline", spline: splineThrough(logMoneyness, variances) });
-  });
-}
-
 /** The fewest expiries that say how the surface curves in time. */
 const FEWEST = 4;
 /** The bounds of the growth of total variance in time, in units of its mean growth from one expiry to the next. */
 const GROWTH = [0.4, 2.5] as const;
-/** The looks at that growth within an interval of expiries, and along the quotes. */
+/** The largest difference in implied volatility that the rule between expiries may make. */
+const DIFFERENCE = 1.5e-3;
+/** The looks within an interval of expiries, and along the quotes. */
 const [LOOKS_IN_TIME, LOOKS] = [8, 16] as const;
 
 /**
- * Returns the cubic splines in time of a surface that is smooth in time; undefined where expiries are few, or so far
- * apart that the splines overshoot, and total variance should be linear between them.
+ * Returns the cubic splines in time of a surface that is smooth in time (`SmileSurface.cubics`); undefined where
+ * expiries are few, or so far apart that the splines overshoot, or leave what is linear in total variance: the quotes
+ * then say too little about the time between them, and total variance should be linear.
  */
 function cubicsThrough(slices: readonly Slice[]): readonly Spline[] | undefined {
   if (slices.length < FEWEST) return undefined;
   const times = slices.map(({ time }) => time);
+  const logs = times.map(Math.log);
   const cubics = slices.map((_, i) =>
     splineThrough(
-      times,
-      Float64Array.from(times, (_, j) => (j === i ? 1 : 0)),
+      logs,
+      Float64Array.from(logs, (_, j) => (j === i ? 1 : 0)),
     ),
   );
   const isSmooth = slices.slice(1).every((late, i) => {
     const early = slices[i];
     const [from, to] = [Math.min(early.range[0], late.range[0]), Math.max(early.range[1], late.range[1])];
     return Array.from({ length: LOOKS + 1 }, (_, l) => from + ((to - from) * l) / LOOKS).every((k) => {
-      const variances = slices.map(({ at }) => at(k).variance);
-      const mean = (variances[i + 1] - variances[i]) / (late.time - early.time);
+      const squares = slices.map(({ at, time }) => at(k).variance / time);
+      const mean = (squares[i + 1] * late.time - squares[i] * early.time) / (late.time - early.time);
       return Array.from({ length: LOOKS_IN_TIME + 1 }, (_, m) => {
-        const t = early.time + ((late.time - early.time) * m) / LOOKS_IN_TIME;
-        return variances.reduce((sum, variance, j) => sum + splineAt(cubics[j], t)[1] * variance, 0);
-      }).every((growth) => growth >= GROWTH[0] * mean && growth <= GROWTH[1] * mean);
+        return Math.log(early.time + ((late.time - early.time) * m) / LOOKS_IN_TIME);
+      }).every((x) => {
+        let [square, slope] = [0, 0];
+        squares.forEach((own, j) => {
+          const [share, rate] = splineAt(cubics[j], x);
+          square += share * own;
+          slope += rate * own;
+        });
+        const growth = square + slope;
+        const t = Math.exp(x);
+        const linear = squares[i + 1] * late.time - mean * (late.time - t);
+        const isNear = Math.abs(Math.sqrt(Math.max(square, 0)) - Math.sqrt(linear / t)) <= DIFFERENCE;
+        return isNear && growth >= GROWTH[0] * mean && growth <= GROWTH[1] * mean;
+      });
     });
   });
   return isSmooth ? cubics : undefined;

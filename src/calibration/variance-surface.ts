@@ -6,7 +6,14 @@
  * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/local, by
  * published local volatilities at points between the quotes; test/calibration/repricing, by prices under it.
  */
-import { curveVariance, type SmileCurve, type SmileSurface, smileVariance, smileVolatility } from "../market/index.ts";
+import {
+  curveVariance,
+  type SmileCurve,
+  type SmileSurface,
+  smileVariance,
+  smileVolatility,
+  splineThrough,
+} from "../market/index.ts";
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "./arbitrage.ts";
 import { counted, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 
@@ -26,6 +33,15 @@ export function expiryOf({ time, forward, logMoneyness }: ExpiryQuotes): Expiry 
 /** Returns the slice of an expiry whose total variance is a curve. */
 export function sliceOf(expiry: Expiry, curve: SmileCurve): FittedSlice {
   return { ...expiry, curve, at: (k) => curveVariance(curve, k) };
+}
+
+/** Returns, for each expiry, a spline in k = ln(K/F) through the total variances of its quotes. */
+export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly FittedSlice[] {
+  return expiries.map((expiry) => {
+    const { time, logMoneyness, implied } = expiry;
+    const variances = implied.map((sigma) => sigma * sigma * time);
+    return sliceOf(expiryOf(expiry), { kind: "spline", spline: splineThrough(logMoneyness, variances) });
+  });
 }
 
 /** Returns the forward price at time t in years; its drift is constant between expiries. */

@@ -4,8 +4,8 @@
  * that prices everything else.
  *
  * Before the first expiry σ is constant in t at constant k, and so it is after the last one. Between two expiries w is
- * linear in t at constant k, which keeps free of calendar arbitrage what is free of it at both; a surface that is
- * smooth in time may have cubic splines in t instead (`cubics`).
+ * linear in t at constant k, which keeps free of calendar arbitrage what is free of it at both; the σ² of a surface that
+ * is smooth in time may have cubic splines in ln t instead (`cubics`), which keep a constant σ constant.
  *
  * Verified: test/calibration/smile, by differences and by prices on quotes and between them.
  */
@@ -50,7 +50,10 @@ export interface SmileSlice {
 export interface SmileSurface {
   /** The slices in increasing order of time, at least one. */
   readonly slices: readonly SmileSlice[];
-  /** Splines in t, one for each slice, which are 1 at its time and 0 at the others; linear between slices without. */
+  /**
+   * Splines in ln t, one for each slice, which are 1 at its time and 0 at the others: the share of its σ² in σ². Without
+   * them w is linear between slices.
+   */
   readonly cubics?: readonly Spline[] | undefined;
   /** The clock of a smile with cash dividends, by which w is linear in the place of t. */
   readonly clock?: DividendClock | undefined;
@@ -133,13 +136,14 @@ export function smileVariance({ slices, cubics, clock }: SmileSurface, k: number
 
 function cubicVariance(slices: readonly SmileSlice[], cubics: readonly Spline[], k: number, t: number): VarianceAt {
   const found = { variance: 0, slope: 0, curvature: 0, byTime: 0 };
-  slices.forEach(({ curve }, i) => {
-    const [share, growth] = splineAt(cubics[i], t);
-    const { variance, slope, curvature } = curveVariance(curve, k);
-    found.variance += share * variance;
-    found.slope += share * slope;
-    found.curvature += share * curvature;
-    found.byTime += growth * variance;
+  slices.forEach(({ curve, time }, i) => {
+    const [own, slope] = splineAt(cubics[i], Math.log(t));
+    const [share, growth] = [(own * t) / time, (own + slope) / time];
+    const at = curveVariance(curve, k);
+    found.variance += share * at.variance;
+    found.slope += share * at.slope;
+    found.curvature += share * at.curvature;
+    found.byTime += growth * at.variance;
   });
   return found;
 }

@@ -6,6 +6,7 @@ import { fitLocal } from "../../src/calibration/local-fit.ts";
 import { type LocalSurface, localSurface, surfaceVolatility } from "../../src/market/index.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { dax, quotesOf } from "./quotes.ts";
+import { uniform } from "./uniform.ts";
 
 interface DupireCase {
   readonly id: string;
@@ -83,5 +84,81 @@ describe("Andreasen and Huge's surface", () => {
         .volatility.flat()
         .every((sigma) => sigma > 0),
     ).toBe(true);
+  });
+});
+
+describe("between the quotes", () => {
+  it("flat quotes give a flat smile, however far apart strikes and expiries are", () => {
+    const random = uniform(41);
+    for (let round = 0; round < 6; round++) {
+      const level = 0.05 * 24 ** random();
+      const [width, half, ratio] = [1 + 2 * random(), 2 + Math.floor(5 * random()), 1.5 + 3 * random()];
+      const times = Array.from({ length: 5 }, (_, e) => 0.02 * ratio ** e);
+      const expiries = times.map((t) => {
+        const k = Array.from({ length: 2 * half + 1 }, (_, i) => width * level * Math.sqrt(t) * (i / half - 1));
+        return quotesOf(t, k, () => level);
+      });
+      for (const fit of [fitAndreasenHuge({ spot: 100, expiries }), fitLocal({ spot: 100, expiries })]) {
+        for (let i = 0; i < 50; i++) {
+          const t = times[0] + (times[4] - times[0]) * random() ** 2;
+          const [deviation, h] = [level * Math.sqrt(t), 1e-3];
+          const at = (z: number): number => fit.impliedVolatility(z * deviation, t);
+          const z = width * (2 * random() - 1) * Math.sqrt(times[0] / t);
+          expect(Math.abs(at(z) / level - 1)).toBeLessThan(1e-6);
+          // The value of a digital depends on this slope.
+          expect(Math.abs(at(z + h) - at(z - h)) / (2 * h * level)).toBeLessThan(1e-5);
+        }
+      }
+    }
+  });
+
+  it("smooth quotes are met between strikes by Andreasen and Huge's surface, and by its slope", () => {
+    const random = uniform(42);
+    for (let round = 0; round < 6; round++) {
+      const [level, skew, bend] = [0.15 + 0.3 * random(), 0.15 * (random() - 0.7), 0.05 * random()];
+      const smile = (z: number): number => level * (1 + skew * z + bend * z * z);
+      const times = [0.1, 0.4, 1.5];
+      const expiries = times.map((t) => {
+        const k = [-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2].map((z) => z * level * Math.sqrt(t));
+        return quotesOf(t, k, (at) => smile(at / (level * Math.sqrt(t))));
+      });
+      const fit = fitAndreasenHuge({ spot: 100, expiries });
+      for (const t of times) {
+        const at = (z: number): number => fit.impliedVolatility(z * level * Math.sqrt(t), t);
+        for (let z = -1.9; z < 1.9; z += 0.13) {
+          expect(Math.abs(at(z) - smile(z))).toBeLessThan(1e-4);
+          const slope = (at(z + 1e-3) - at(z - 1e-3)) / 2e-3;
+          expect(Math.abs(slope / level - skew - 2 * bend * z)).toBeLessThan(1e-3);
+        }
+      }
+    }
+  });
+
+  it("a variance that reverts to its mean is met by cubics in time between expiries that are near", () => {
+    const random = uniform(43);
+    let nearer = 0;
+    for (let round = 0; round < 24; round++) {
+      const [now, mean, speed] = [0.02 + 0.1 * random(), 0.02 + 0.1 * random(), 0.3 * 20 ** random()];
+      const isNear = round % 2 === 0;
+      const ratio = isNear ? 1.3 + 0.1 * random() : 1.5 + 3 * random();
+      const times = Array.from({ length: 8 }, (_, e) => 0.1 * ratio ** e);
+      const exact = (t: number): number => mean * t + ((now - mean) * (1 - Math.exp(-speed * t))) / speed;
+      const volatility = (t: number): number => Math.sqrt(exact(t) / t);
+      const expiries = times.map((t) => quotesOf(t, [-0.1, 0, 0.1], () => volatility(t)));
+      const fit = fitLocal({ spot: 100, expiries });
+      times.slice(1).forEach((late, e) => {
+        for (let u = 0.1; u < 1; u += 0.2) {
+          const t = times[e] + u * (late - times[e]);
+          const linear = Math.sqrt((exact(times[e]) + u * (exact(late) - exact(times[e]))) / t);
+          const own = fit.impliedVolatility(0.05, t);
+          // Wherever the expiries are, the rule of all other fits is near.
+          expect(Math.abs(own - linear)).toBeLessThan(2e-3);
+          if (!isNear) continue;
+          expect(Math.abs(own - volatility(t))).toBeLessThan(5e-5);
+          if (Math.abs(linear - volatility(t)) > 2e-4) nearer++;
+        }
+      });
+    }
+    expect(nearer).toBeGreaterThan(20);
   });
 });

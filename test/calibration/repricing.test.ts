@@ -17,12 +17,7 @@ const options = TIMES.flatMap((time) =>
   }),
 );
 
-// Andreasen and Huge's local volatility has jumps between the strikes, which the surface's nodes hardly resolve.
-describe.each([
-  ["svi", 1e-3],
-  ["local", 1e-3],
-  ["andreasen-huge", 8e-3],
-] as const)("%s", (fit, tolerance) => {
+describe.each(["svi", "local", "andreasen-huge"] as const)("%s", (fit) => {
   it("gives its quotes back", async () => {
     using device = await openDevice({ backend: "cpu", threads: 1 });
     const quotes = options.map(({ time, strike, implied }) => ({ expiry: time, strike, implied }));
@@ -39,7 +34,7 @@ describe.each([
       const { time, implied, ...quoted } = options[i];
       const price = value! * Math.exp(0.03 * time);
       const { deviation } = blackDeviation({ quoted: { ...quoted, price } });
-      expect(Math.abs(deviation / Math.sqrt(time) - implied)).toBeLessThan(tolerance);
+      expect(Math.abs(deviation / Math.sqrt(time) - implied)).toBeLessThan(1e-3);
     });
   });
 });

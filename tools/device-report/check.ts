@@ -32,6 +32,8 @@ export interface Group {
 
 export interface Context {
   readonly quick: boolean;
+  /** How many times fewer cases a quick run takes of this target: kernels in f32x2 take seconds to compile. */
+  readonly thinning?: number | undefined;
   /** What devices are compared with in f64. */
   readonly cpu: Device;
 }
@@ -51,5 +53,5 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** One of two, or one of `stride`: what a quick run takes of a list. */
-export const some = <T>(list: readonly T[], { quick }: Context, stride: number): readonly T[] =>
-  quick ? list.filter((_, i) => i % stride === 0) : list;
+export const some = <T>(list: readonly T[], { quick, thinning = 1 }: Context, stride: number): readonly T[] =>
+  quick ? list.filter((_, i) => i % (stride * thinning) === 0) : list;

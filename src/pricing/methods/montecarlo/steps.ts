@@ -1,7 +1,7 @@
 /** The steps of paths whose scheme is not exact: where they end, and how many there are. */
 import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
-import { type Diffusion, jumpsBetween, volatilityAt } from "../../../fdm/index.ts";
+import { type Diffusion, regimeChanges, volatilityAt } from "../../../fdm/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
 
 /** The steps of a path. */
@@ -24,8 +24,6 @@ const MOMENT = 1e-9;
 const FEWEST = 8;
 /** Points of the clock, by which steps are spaced. */
 const POINTS = 256;
-/** Parts of a life at which a formula is looked at for jumps in time. */
-const LOOKED_AT = 2048;
 
 /** Returns the forward of an asset, without its dividends on dates. */
 const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
@@ -109,13 +107,11 @@ const nodesOf = ({ volatility }: Asset): readonly number[] =>
       ? volatility.sigma.times
       : [];
 
-/** The times in a life at which a formula jumps at today's spot. */
-function jumpsInTime(asset: Asset, expiry: number): readonly number[] {
-  if (asset.volatility.kind !== "local") return [];
-  const diffusion = diffusionAt(asset, expiry);
-  const times = Array.from({ length: LOOKED_AT + 1 }, (_, k) => (k / LOOKED_AT) * expiry);
-  return jumpsBetween((t) => volatilityAt(diffusion, asset.underlying.spot, t), times);
-}
+/** The times in a life at which a formula jumps at today's spot, or its regime changes. */
+const jumpsInTime = (asset: Asset, expiry: number): readonly number[] =>
+  asset.volatility.kind === "local"
+    ? regimeChanges({ diffusion: diffusionAt(asset, expiry), spots: [asset.underlying.spot], expiry })
+    : [];
 
 /** Tells whether a volatility jumps in the spot, where a scheme has no order to rely on. */
 export const mayJumpInSteps = ({ assets, expiry }: Terms): boolean =>
