@@ -92,7 +92,7 @@ describe("a repaired surface", () => {
 
 it("the error of a fit weighs its quotes: √(Σwe²/Σw)", () => {
   const quotes = quotesOf(1, [-0.1, 0.1], (at) => (at < 0 ? 0.21 : 0.24));
-  const weighed = { spot: 100, expiries: [{ ...quotes, weights: [1, 3] }] };
+  const weighed = { spot: 100, expiries: [{ ...quotes, weights: Float64Array.of(1, 3) }] };
   expect(rmseOf(weighed, () => 0.2)).toBeCloseTo(Math.sqrt((1 * 0.01 ** 2 + 3 * 0.04 ** 2) / 4), 14);
 });
 

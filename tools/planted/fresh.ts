@@ -9,30 +9,34 @@ export const fresh: readonly Bug[] = [
     ["last-used.ts", "if (this.#entries.size <= this.#max) return;", "if (this.#entries.size < this.#max) return;"],
     ["remembered.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
   ]),
-  ...beside("book", "book/times book/tenors book/totals book/bonds book/parity book/trades book/book", [
-    ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
+  ...beside(
+    "book",
+    "book/times book/tenors book/totals book/bonds book/parity book/path-payoffs book/trades book/book",
     [
-      "schedule.ts",
-      "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
-      "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
+      ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
+      [
+        "schedule.ts",
+        "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
+        "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
+      ],
+      [
+        "totals.ts",
+        "this.#errorEstimate += Math.abs(quantity) * errorEstimate;",
+        "this.#errorEstimate += quantity * errorEstimate;",
+      ],
+      ["partial-sums.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
+      ["path-payoff.ts", "if (from > 0 && extremum !== undefined)", "if (from > 1 && extremum !== undefined)"],
+      ["barriers.ts", 'return rebateAt ?? (knockIn ? "expiry" : "hit");', 'return rebateAt ?? "expiry";'],
+      ["volatility.ts", "if (falling > 0) {", "if (falling > 1) {"],
+      ["trade.ts", "if (expiry < 0) throw", "if (expiry <= 0) throw"],
+      ["parity.ts", "Math.min(call.weight ?? 1, put.weight ?? 1)", "call.weight ?? 1"],
+      [
+        "rates-trade.ts",
+        "{ from: Math.max(from - notice, 0), to: to - notice, notice, price }",
+        "{ from: Math.max(from - notice, 0), to, notice, price }",
+      ],
     ],
-    [
-      "totals.ts",
-      "this.#errorEstimate += Math.abs(quantity) * errorEstimate;",
-      "this.#errorEstimate += quantity * errorEstimate;",
-    ],
-    ["partial-sums.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
-    ["path-payoff.ts", "if (from > 0 && extremum !== undefined)", "if (from > 1 && extremum !== undefined)"],
-    ["barriers.ts", 'return rebateAt ?? (knockIn ? "expiry" : "hit");', 'return rebateAt ?? "expiry";'],
-    ["volatility.ts", "if (falling > 0) {", "if (falling > 1) {"],
-    ["trade.ts", "if (expiry < 0) throw", "if (expiry <= 0) throw"],
-    ["parity.ts", "Math.min(call.weight ?? 1, put.weight ?? 1)", "call.weight ?? 1"],
-    [
-      "rates-trade.ts",
-      "{ from: Math.max(from - notice, 0), to: to - notice, notice, price }",
-      "{ from: Math.max(from - notice, 0), to, notice, price }",
-    ],
-  ]),
+  ),
   ...beside(
     "calibration",
     "calibration/ssvi calibration/svi calibration/essvi calibration/least-squares calibration/curves",
@@ -207,25 +211,29 @@ export const fresh: readonly Bug[] = [
       ["tridiagonal/periodic.ts", "if (i === 0) c += a;", "if (i === 0) c -= a;"],
     ],
   ),
-  ...beside("market", "market/curves market/dividends market/later market/surface calibration/local", [
-    ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
+  ...beside(
+    "market",
+    "market/affine market/curves market/dividends market/later market/smile market/surface calibration/local",
     [
-      "dividends.ts",
-      "Math.max(spot - spot * proportional - cash, 0)",
-      "Math.max((spot - cash) * (1 - proportional), 0)",
+      ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
+      [
+        "dividends.ts",
+        "Math.max(spot - spot * proportional - cash, 0)",
+        "Math.max((spot - cash) * (1 - proportional), 0)",
+      ],
+      ["piecewise.ts", "end <= t + INSTANT", "end < t - INSTANT"],
+      [
+        "smile.ts",
+        "byTime: (b.variance - a.variance) / (late.time - early.time)",
+        "byTime: (b.variance - a.variance) / late.time",
+      ],
+      [
+        "affine.ts",
+        "before: (time) => affine(time, (of) => of < time)",
+        "before: (time) => affine(time, (of) => of <= time)",
+      ],
     ],
-    ["piecewise.ts", "end <= t + INSTANT", "end < t - INSTANT"],
-    [
-      "smile.ts",
-      "byTime: (b.variance - a.variance) / (late.time - early.time)",
-      "byTime: (b.variance - a.variance) / late.time",
-    ],
-    [
-      "affine.ts",
-      "before: (time) => affine(time, (of) => of < time)",
-      "before: (time) => affine(time, (of) => of <= time)",
-    ],
-  ]),
+  ),
   ...beside("market", "pricing/fit-doubts pricing/factors/heston-extremes", [
     ["fit-state.ts", "time > last.time + DAY", "time > last.time - DAY"],
   ]),
@@ -298,7 +306,7 @@ export const fresh: readonly Bug[] = [
       "",
     ],
   ]),
-  ...beside("pricing", "pricing/explain pricing/explain-fixed-income", [
+  ...beside("pricing", "pricing/explain pricing/explain-fixed-income pricing/rates", [
     ["explain/moves.ts", "paid.toReversed().reduce", "paid.reduce"],
     ["explain/moves.ts", "time <= years + INSTANT", "time < years - INSTANT"],
     ["explain/taylor.ts", "gamma * (spot + 0.5 * paid)", "gamma * (spot + paid)"],
@@ -394,7 +402,7 @@ export const fresh: readonly Bug[] = [
     ["requests.ts", "trades: second.trades ?? trades", "trades"],
     ["requests.ts", "Object.keys(header).length > 1", "Object.keys(header).length > 2"],
   ]),
-  ...beside("serving", "cluster/cluster service/service", [
+  ...beside("serving", "serving/serving cluster/cluster service/service", [
     ["metrics.ts", "sum += value;", ""],
     ["metrics.ts", "count += counts[i];", "count = counts[i];"],
     ["metrics.ts", 'value.replace(/[\\\\"\\n]/g, escaped)', "value"],
