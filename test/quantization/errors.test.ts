@@ -261,7 +261,7 @@ test("a swing that asks for more than its dates is an entry's error", async () =
   const payoffs = new Float64Array(tree.offsets.at(-1)!).fill(1);
   const isDate = Array.from({ length: tree.offsets.length - 1 }, () => true);
   const swings = [2, isDate.length, isDate.length + 1].map((most) => ({ payoff: payoffs, least: 0, most, rate: 0 }));
-  const { status, error } = await wholeSwings(tree, swings as never, isDate);
+  const { status, error } = await wholeSwings(tree, swings, isDate);
   expect(status).toEqual(["ok", "ok", "error"]);
   expect(error[2]?.message).toContain(`0 ≤ least ≤ most ≤ ${isDate.length}`);
 });

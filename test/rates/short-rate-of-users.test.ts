@@ -43,9 +43,9 @@ describe("a short rate by formulas", () => {
   });
 
   /**
-   * Brennan and Schwartz' lognormal diffusion: no closed form, and no rate below 0. The values are those of a program of
-   * its own, in Python: Crank and Nicolson's scheme in r = x + α(t) on up to 3,201 nodes and 400 steps a year, α by state
-   * prices, discounting by half before and half after each diffusion, extrapolated. They are right to 3e-6.
+   * Brennan and Schwartz' lognormal diffusion: no closed form, and no rate below 0. The values are those of a program
+   * of its own, in Python: Crank and Nicolson's scheme in r = x + α(t) on up to 3,201 nodes and 400 steps a year, α by
+   * state prices, discounting by half before and half after each diffusion, extrapolated. They are right to 3e-6.
    */
   test("may depend on the rate and on time", async () => {
     const written = { r0: 0.02, drift: "0.2*(0.03 - r)", volatility: "0.2*r*(1 + 0.1*t)", curve };
