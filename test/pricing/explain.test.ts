@@ -402,6 +402,13 @@ describe("trades of one book only, or of other terms, are listed", () => {
     expect(report.totals[0].trading).toBeCloseTo(report.totals[0].change, 12);
   });
 
+  it("another place in the book is not: a formula keeps its terms", async () => {
+    const formula = option({ payoff: { expression: "max(S - 100, 0)" }, strike: undefined });
+    const trade = Object.fromEntries(Object.entries(formula).filter(([, value]) => value !== undefined));
+    const report = await explain({ trades: [option({ id: "A" }), trade] }, { trades: [trade], spot: 101 });
+    expect(report.results.map(({ status }) => status)).toEqual(["gone", "explained"]);
+  });
+
   it("an expiry in years is another one a day later", async () => {
     const report = await explain({ trades: [option({ expiry: 0.5 })] }, { asOf: "2026-11-21T16:00:00Z" });
     expect(report.results[0].status).toBe("changed");
