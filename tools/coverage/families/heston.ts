@@ -78,7 +78,7 @@ export const hestonFamilies: readonly Family[] = [
     most: 160,
     reference: "quadrature",
     draws: EXTENT,
-    draw: (random) => european(random, "montecarlo"),
+    draw: (random) => ({ ...european(random, "montecarlo"), seconds: 10 }),
   },
   {
     name: "Heston by alternating directions, American",
