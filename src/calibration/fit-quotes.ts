@@ -23,6 +23,7 @@ import { repaired } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
+import { splinesOf } from "./variance-surface.ts";
 
 /** The model of an implied volatility surface that is fitted, with its options. */
 export type SurfaceModel =
@@ -212,6 +213,14 @@ interface ImpliedToFit extends Omit<SurfaceToFit, "market"> {
   readonly affine: AffineSpot | undefined;
 }
 
+/** A surface whose smile knows the quotes that it may miss. */
+function withQuotes(surface: SurfaceFit, expiries: readonly ExpiryQuotes[]): SurfaceFit {
+  const { volatility } = surface;
+  if (volatility.kind !== "surface") return surface;
+  const quoted = splinesOf(expiries).map(({ time, curve }) => ({ time, curve }));
+  return { ...surface, volatility: { ...volatility, smile: { ...volatility.smile, quoted } } };
+}
+
 /** The fit of implied volatilities; where there is `affine`, the surface is that of its martingale. */
 function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: ImpliedToFit): FittedQuotes {
   const less = quotes.map(({ time }) => affine?.at(time).cash ?? 0);
@@ -232,7 +241,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
   if (fit === "none" || expiries.length === 0)
     return { quotes: stated, surface: undefined, rmse: 0, forwards, impliedAt: () => Number.NaN };
   const first = surfaceOf(usable, fit);
-  const surface = repair ? repaired(usable, first) : first;
+  const surface = withQuotes(repair ? repaired(usable, first) : first, expiries);
   const impliedAt: FittedQuotes["impliedAt"] = ({ time, forward, strike }) => {
     const cash = affine?.at(time).cash ?? 0;
     const own = { time, forward: forward - cash, strike: strike - cash };
