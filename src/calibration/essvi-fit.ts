@@ -12,7 +12,7 @@
  * Decisions in Economics and Finance 42 (2019). Verified: test/calibration/essvi, on surfaces of the model and by
  * Gatheral's g and total variances far beyond the quotes.
  */
-import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, counted, countOf, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { ssviVariance } from "../market/index.ts";
@@ -55,10 +55,16 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
   });
   const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
   const { limited, ...described } = describeSlices(slices, quotes);
-  const messages = limitedMessage(limited);
+  const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
+  const messages = [
+    ...(few > 0
+      ? [`${counted(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ψ are not determined`]
+      : []),
+    ...limitedMessage(limited),
+  ];
   const parameters = found.map(ssviOf);
   return {
-    status: fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
+    status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "essvi",
     parameters: {

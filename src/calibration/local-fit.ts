@@ -39,15 +39,15 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
 const FEWEST = 4;
 /** The bounds of the growth of total variance in time, in units of its mean growth from one expiry to the next. */
 const GROWTH = [0.4, 2.5] as const;
-/** The relative difference of two cubics' implied volatilities up to which the expiries determine them. */
-const AGREEMENT = 0.01;
+/** The largest difference in implied volatility that the rule between expiries may make. */
+const DIFFERENCE = 1.5e-3;
 /** The looks within an interval of expiries, and along the quotes. */
 const [LOOKS_IN_TIME, LOOKS] = [8, 16] as const;
 
 /**
  * Returns the cubic splines in time of a surface that is smooth in time (`SmileSurface.cubics`); undefined where
- * expiries are few, or so far apart that the splines overshoot, or differ from cubics whose slopes are those of
- * parabolas through three expiries. Total variance should then be linear between them.
+ * expiries are few, or so far apart that the splines overshoot, or leave what is linear in total variance: the quotes
+ * then say too little about the time between them, and total variance should be linear.
  */
 function cubicsThrough(slices: readonly Slice[]): readonly Spline[] | undefined {
   if (slices.length < FEWEST) return undefined;
@@ -75,23 +75,12 @@ function cubicsThrough(slices: readonly Slice[]): readonly Spline[] | undefined 
           slope += rate * own;
         });
         const growth = square + slope;
-        const isKnown = Math.abs(square - parabolic(logs, squares, i, x)) <= 2 * AGREEMENT * square;
-        return isKnown && growth >= GROWTH[0] * mean && growth <= GROWTH[1] * mean;
+        const t = Math.exp(x);
+        const linear = squares[i + 1] * late.time - mean * (late.time - t);
+        const isNear = Math.abs(Math.sqrt(Math.max(square, 0)) - Math.sqrt(linear / t)) <= DIFFERENCE;
+        return isNear && growth >= GROWTH[0] * mean && growth <= GROWTH[1] * mean;
       });
     });
   });
   return isSmooth ? cubics : undefined;
-}
-
-/** Returns the cubic on the interval i of the nodes x whose slopes are those of parabolas through three points. */
-function parabolic(x: readonly number[], y: readonly number[], i: number, at: number): number {
-  const secant = (j: number): number => (y[j + 1] - y[j]) / (x[j + 1] - x[j]);
-  const slope = (j: number): number => {
-    const middle = Math.min(Math.max(j, 1), x.length - 2);
-    const bend = (secant(middle) - secant(middle - 1)) / (x[middle + 1] - x[middle - 1]);
-    return secant(middle - 1) + bend * (2 * x[j] - x[middle - 1] - x[middle]);
-  };
-  const [width, mean] = [x[i + 1] - x[i], secant(i)];
-  const u = (at - x[i]) / width;
-  return y[i] + width * u * (mean + (1 - u) * ((1 - u) * (slope(i) - mean) - u * (slope(i + 1) - mean)));
 }

@@ -84,7 +84,7 @@ export { firstResolution } from "./adaptive/resolution.ts";
 /** @internal */
 export { driftExcess, isRough } from "./mesh/domain.ts";
 /** @internal */
-export { jumpsBetween } from "./problem/jumps.ts";
+export { jumpsBetween, MIN_JUMP_IN_PRICE } from "./problem/jumps.ts";
 /** @internal */
 export { type Diffusion, volatilityAt } from "./problem/diffusion.ts";
 /** @internal */

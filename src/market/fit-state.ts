@@ -7,6 +7,8 @@ export interface FitState {
   readonly place: string;
   /** What is doubtful about the fit, such as "not converged"; empty if nothing is. */
   readonly doubts: readonly string[];
+  /** What a result says about the fit though it is no doubt, such as quotes that a rule leaves out. */
+  readonly notes?: readonly string[];
   /** The first and the last quoted time; the fit extrapolates before and after. */
   readonly first?: QuotedTime;
   readonly last: QuotedTime;
@@ -29,7 +31,7 @@ const DOUBTFUL = "doubtful fit";
 /** Returns the warnings of a result that depends on a fit up to the given time in years; none for an undefined fit. */
 export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
   if (fit === undefined || !(time > 0)) return [];
-  const { place, doubts, first, last } = fit;
+  const { place, doubts, notes = [], first, last } = fit;
   const said = (what: string, remedy: string): string => `${place}: ${DOUBTFUL}: ${what}; ${remedy}`;
   return [
     ...(doubts.length > 0 ? [said(doubts.join(", "), "mend the quotes, or choose another fit")] : []),
@@ -37,10 +39,11 @@ export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
       ? [said(`extrapolated before the first ${first.written}`, "add earlier quotes")]
       : []),
     ...(time > last.time + DAY ? [said(`extrapolated after the last ${last.written}`, "add later quotes")] : []),
+    ...notes.map((note) => `${place}: ${note}`),
   ];
 }
 
-/** Tells whether a warning of a result is one of `doubtsAbout`. */
+/** Tells whether a warning of a result is a doubt of `doubtsAbout`, and no note. */
 export const isDoubt = (warning: string): boolean => warning.includes(`: ${DOUBTFUL}: `);
 
 /** Returns the state of a fit as seen some years later, when its quoted times are nearer. */

@@ -1,7 +1,7 @@
 /** What is doubtful about the fits to quotes that a trade's value depends on. */
 import type { AnyTrade } from "../book/index.ts";
 import { SpecError } from "../errors.ts";
-import { doubtsAbout, type Underlying, type Volatility } from "../market/index.ts";
+import { doubtsAbout, isDoubt, type Underlying, type Volatility } from "../market/index.ts";
 
 /**
  * Returns warnings about the fitted volatilities, curves and models of the short rate on which a trade's value depends,
@@ -40,6 +40,6 @@ function doubtsOf({ underlying: { rates, shortRate }, volatility }: Asset, expir
  */
 export function refuseDoubts(trade: AnyTrade, { strict }: { readonly strict: boolean }): void {
   if (!strict) return;
-  const [doubt] = fitDoubts(trade);
+  const doubt = fitDoubts(trade).find(isDoubt);
   if (doubt !== undefined) throw new SpecError(`${doubt}; a strict run does not price with doubtful fits`);
 }

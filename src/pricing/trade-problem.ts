@@ -4,6 +4,7 @@ import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
   type Diffusion,
   jumpsBetween,
+  MIN_JUMP_IN_PRICE,
   type OneFactorProblem,
   type ProblemDifference,
   regimeChanges,
@@ -188,11 +189,11 @@ const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
 const jumpsInPrice = remembered((text: string, spot: number, start: number, life: number): readonly number[] => {
   const diffusion = localVolatilities(text);
   const prices = pricesAround(spot);
-  if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
+  if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices, MIN_JUMP_IN_PRICE);
   const times = FEW_MOMENTS.map((part) => start + part * life);
   const jumps: number[] = [];
   const look = (values: Float64Array, time: number): void => {
-    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, values));
+    jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, MIN_JUMP_IN_PRICE, values));
   };
   onColumn(diffusion.sigma, prices, times, look, true);
   return jumps;

@@ -4,6 +4,7 @@ import {
   type Heston,
   type RatesModel,
   sigmasOf,
+  smileVolatility,
   type Underlying,
   varianceOf,
   type Volatility,
@@ -76,13 +77,13 @@ function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): 
   }
 }
 
-/** A given surface has no node that is not meant. The wings of a fitted one may be high: it counts at the spot. */
-function ofSurface(
-  { surface, fit }: Extract<Volatility, { readonly surface: unknown }>,
-  spot: number,
-): readonly number[] {
+/** A given surface has no node that is not meant. Of a fitted one the smile counts, or else the volatility at the spot. */
+function ofSurface(volatility: Extract<Volatility, { readonly surface: unknown }>, spot: number): readonly number[] {
+  const { surface, fit } = volatility;
   const [today] = surface.volatility;
   if (fit === undefined) return today;
+  if (volatility.kind === "surface" && volatility.smile !== undefined)
+    return [smileVolatility(volatility.smile, 0, volatility.smile.slices[0].time)];
   return [today[Math.min(surface.spots.findLastIndex((node) => node <= spot) + 1, today.length - 1)]];
 }
 

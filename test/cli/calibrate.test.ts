@@ -355,7 +355,7 @@ describe("hostile quotes", () => {
     expect(report.underlyings.A.status).toBe("infeasible");
     const trade = { id: "T", underlying: "A", payoff: "call", strike: 100, expiry: 1 };
     const [parsed] = readBook({ ...of, trades: [trade] }).trades;
-    expect(parsed.ok ? "" : parsed.error.message).toContain("none of them has an implied volatility to fit");
+    expect(parsed.ok ? "" : parsed.error.message).toContain("but none that can be fitted: quotes[0]: ");
   });
 
   test("a market without quotes has nothing to fit", async () => {

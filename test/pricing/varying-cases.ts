@@ -38,7 +38,18 @@ const surface = (nodes: readonly (readonly [number, number])[], expiry: number):
 });
 
 /** The volatilities of `volatilityInTime`, one after another. */
-const SHAPES = ["steps", "surface", "ramp", "decay", "formula", "event", "event on a surface"] as const;
+export const SHAPES = [
+  "steps",
+  "surface",
+  "ramp",
+  "decay",
+  "formula",
+  "event",
+  "event on a surface",
+  "small step and event",
+  "days of the week",
+  "spike",
+] as const;
 
 function volatilityInTime(random: Random, expiry: number, shape: (typeof SHAPES)[number]): Varying {
   const high = random.uniform(0.2, 1);
@@ -75,6 +86,29 @@ function volatilityInTime(random: Random, expiry: number, shape: (typeof SHAPES)
     }
     case "event on a surface":
       return surface([[date, base], [date + 5e-4, 1.6], [end, 1.6], [end + 5e-4, base]], expiry); // prettier-ignore
+    case "small step and event": {
+      const later = base * (1 + random.logUniform(1e-4, 0.05));
+      const values = [base, later, 1, later];
+      const dates = [0.8 * date, date, end, expiry];
+      const local = `t < ${dates[0]} ? ${base} : (t >= ${date} && t < ${end} ? 1 : ${later})`;
+      return { volatility: { local }, pieces: dates.map((to, i) => ({ end: to, at: () => values[i] })) };
+    }
+    case "days of the week": {
+      const day = random.integer(7);
+      const ends = [day, day + 1].flatMap((first) => Array.from({ length: 53 * 4 }, (_, k) => (7 * k + first) / 365));
+      const inside = ends.filter((time) => time > 0 && time < expiry).sort((x, y) => x - y);
+      const pieces = [...inside, expiry].map((to, i): Piece => {
+        const middle = 0.5 * (to + (i === 0 ? 0 : inside[i - 1]));
+        return { end: to, at: () => (Math.floor(365 * middle) % 7 === day ? 0.6 : base) };
+      });
+      return { volatility: { local: `floor(t*365)%7 == ${day} ? 0.6 : ${base}` }, pieces };
+    }
+    case "spike": {
+      const at = (t: number): number => base + 2 * Math.exp(-(((t - date) / 0.004) ** 2));
+      const ends = [date - 0.02, date - 0.005, date + 0.005, date + 0.02].filter((t) => t > 0 && t < expiry);
+      const local = `${base} + 2*exp(-(((t - ${date})/0.004)**2))`;
+      return { volatility: { local }, pieces: [...ends, expiry].map((to) => ({ end: to, at })) };
+    }
     default:
       return shape satisfies never;
   }

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { parseBook, priceBook } from "../../src/index.ts";
 import { blackPrice, varyingPrice } from "../support/volatility-in-time.ts";
 import { Random } from "../../tools/properties/random.ts";
-import { type VaryingCase, varyingCase, type VaryingKind } from "./varying-cases.ts";
+import { SHAPES, type VaryingCase, varyingCase, type VaryingKind } from "./varying-cases.ts";
 
 /** Prices a book as it comes from a file, without types. */
 const priced = async (book: object) => (await priceBook(parseBook(JSON.parse(JSON.stringify(book))))).results;
@@ -35,7 +35,7 @@ describe("a volatility that varies in time", () => {
     "%s: values are within their estimates of independent ones",
     async (kind) => {
       const random = new Random(36);
-      const cases = Array.from({ length: 7 }, (_, i) => varyingCase(random, kind, i));
+      const cases = SHAPES.map((_, i) => varyingCase(random, kind, i));
       const results = await pricesOf(cases);
       results.forEach((result, i) => {
         if (result.status !== "ok") throw new Error(JSON.stringify(result));

@@ -158,12 +158,13 @@ const stochasticLocalFit = object({
 
 /** The fits that are written as objects. */
 const FORMS =
-  '{ "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" }';
+  '{ "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or ' +
+  '{ "stochasticLocal": {} }';
 
 /** The schema that validates the choice of a volatility model to be fitted to option quotes. */
 export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
   string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
-    or: 'an object, "heston", "sabr", "local" or "stochasticLocal"',
+    or: FORMS,
   }),
   marked: {
     heston: object({ heston: object({ feller: trueOrFalse }) }),

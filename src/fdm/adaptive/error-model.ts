@@ -2,6 +2,7 @@ import type { Resolution } from "../execute/grid.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import type { MonitoredLevel } from "../problem/levels.ts";
 import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";
+import { clockOfSteps } from "../problem/variance-profile.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 
 /**
@@ -130,6 +131,19 @@ const SEVERAL_JUMPS: ErrorModel = {
   min: 0.5,
 };
 
+/**
+ * σ² that changes much in time: each step sees it change, which keeps extrapolation in time from its full order, the
+ * more the fewer steps there are from date to date.
+ */
+const UNEVEN: ErrorModel = {
+  first: SMOOTH.first,
+  space: SMOOTH.space,
+  time: { part: 0.15, order: 3, certain: 0.25 },
+  beyond: 1e-3,
+  min: 0.2,
+};
+const UNEVEN_ON_DATES: ErrorModel = { ...UNEVEN, time: { part: 0.2, order: 2.5, certain: 0.35 }, min: 0.25 };
+
 /** The error model of a trade: the most cautious of the models that apply to its problems. */
 export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
@@ -145,6 +159,7 @@ export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorM
   if (levels.length > 0 && hasFarKinks(problem)) kinds.push(BARRIERS_AFAR);
   if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
   if (payoff.jumps && (payoff.kinks.length > 1 || levels.length > 0)) kinds.push(SEVERAL_JUMPS);
+  if (clockOfSteps(problem) !== undefined) kinds.push(exerciseTimes === undefined ? UNEVEN : UNEVEN_ON_DATES);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 

@@ -3,7 +3,9 @@ import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../execute/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
+import { type Diffusing, volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
+import { clockOf, varianceProfile } from "../problem/variance-profile.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "./rows.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
@@ -93,8 +95,10 @@ export function putCoefficients(
 }
 
 /**
- * The coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step. Steps
- * run backward in time, so the search in a piecewise constant curve continues from the previous step's interval.
+ * The coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step. A
+ * formula is evaluated in the middle of the step, times the ratio of its mean and its middle at today's spot: exact for
+ * σ² that is a product of functions of S and t. Steps run backward in time, so the search in a piecewise constant curve
+ * continues from the previous step's interval.
  */
 export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const { grid } = solved;
@@ -106,6 +110,7 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const hasEvents = eventWords(problem) > 0;
   const meanRate = meansOf(rates, identity);
   const meanVariance = diffusion.kind === "deterministic" ? meansOf(diffusion.sigma, square) : undefined;
+  const ofMiddle = diffusion.kind === "formula" ? meansOverMiddle(problem) : undefined;
   if (hasEvents) putEvent(rows, problem, grid, dates.length - 1);
   let next = 0;
   for (const i of eventful) {
@@ -117,7 +122,7 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
       next += 3;
       const rate = h * meanRate(from, to);
       rows.put(h);
-      rows.put(meanVariance === undefined ? h : h * meanVariance(from, to));
+      rows.put(h * (meanVariance?.(from, to) ?? ofMiddle?.(from, to) ?? 1));
       rows.put(rate - h * dividendYield);
       rows.put(rate);
       if (diffusion.kind === "formula") {
@@ -177,6 +182,19 @@ function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorP
   rows.put(diffusion.kind === "deterministic" ? h * square(diffusion.sigma.values[0]) : h);
   rows.put(rate - h * dividendYield);
   rows.put(rate);
+}
+
+/** Returns the ratio of the mean of a formula's σ² over a step, at today's spot, to that in its middle. */
+function meansOverMiddle(problem: Diffusing): ((from: number, to: number) => number) | undefined {
+  const profile = varianceProfile(problem);
+  if (profile === undefined) return undefined;
+  const { diffusion, spots } = problem;
+  const clock = clockOf(profile);
+  return (from, to) => {
+    const middle = volatilityAt(diffusion, spots[0], 0.5 * (from + to)) ** 2;
+    const ratio = clock.varianceBetween(from, to) / ((to - from) * middle);
+    return Number.isFinite(ratio) ? ratio : 1;
+  };
 }
 
 const square = (x: number): number => x * x;

@@ -8,8 +8,9 @@ import { Column, valueAt } from "./column.ts";
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
 /**
- * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S), h·(r − q), h·r and, for a volatility
- * formula in S and t, the time at which it is evaluated and the shift of σ.
+ * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S; of a formula in S and t, h times the ratio
+ * of σ²'s mean over the step to that in its middle), h·(r − q), h·r and, for a formula in S and t, the time at which it
+ * is evaluated and the shift of σ.
  */
 export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 

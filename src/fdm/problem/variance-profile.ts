@@ -1,7 +1,7 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
 import { formulaShape } from "../../kernel/index.ts";
 import { type Diffusing, type Diffusion, volatilityAt } from "./diffusion.ts";
-import { jumpsBetween } from "./jumps.ts";
+import { jumpsBetween, MIN_JUMP_IN_TIME } from "./jumps.ts";
 
 /** The variance of ln S at today's spot, on consecutive pieces of the life. */
 export interface VarianceProfile {
@@ -19,6 +19,11 @@ const PIECES = 32;
 const DAYS = 365;
 const MIN_PIECES = 128;
 const MAX_PIECES = 1024;
+/** Where in a piece of a formula's life it is looked at: not at midnight, when events begin and end. */
+const TIME_OF_DAY = 0.382;
+/** The largest difference of a piece's variance from that of a linear σ, over the variance of the life. */
+const MAX_MISFIT = 1e-6;
+const MAX_HALVINGS = 6;
 /** A part of the life before and after a date in which a formula is looked at, since it may jump there. */
 const BESIDE = 1e-7;
 
@@ -51,21 +56,50 @@ function makeProfile(diffusion: InTime, spot: number, expiry: number): VarianceP
     const times = [0, ...inside(diffusion.sigma.times, expiry), expiry];
     return { times, variances: times.slice(1).map((end, i) => sigma(end) ** 2 * (end - times[i])), jumps: [] };
   }
-  const { ends, jumps } =
-    diffusion.kind === "surface"
-      ? { ends: [...equidistant(PIECES, expiry), ...inside(diffusion.surface.times, expiry)], jumps: [] }
-      : momentsOf(diffusion, sigma, expiry);
-  const times = ends.toSorted((a, b) => a - b).filter((time, i, all) => i === 0 || time > all[i - 1]);
+  if (diffusion.kind === "formula") return profileOfFormula(diffusion, sigma, expiry);
+  const times = increasing([...equidistant(PIECES, expiry), ...inside(diffusion.surface.times, expiry)]);
   const values = times.map(sigma);
-  const variances = times.slice(1).map((end, i) => {
-    const [before, after] = [values[i], values[i + 1]];
-    return ((before * before + before * after + after * after) / 3) * (end - times[i]);
-  });
+  const variances = times.slice(1).map((end, i) => meanSquare(values[i], values[i + 1]) * (end - times[i]));
+  return { times, variances, jumps: [] };
+}
+
+/** The mean of the square of a linear function between its values at two ends. */
+const meanSquare = (a: number, b: number): number => (a * a + a * b + b * b) / 3;
+
+const increasing = (times: readonly number[]): readonly number[] =>
+  times.toSorted((a, b) => a - b).filter((time, i, all) => i === 0 || time > all[i - 1]);
+
+/** Integrates σ² by Simpson's rule. Pieces are halved where σ is not nearly linear, so that spikes are resolved. */
+function profileOfFormula(
+  diffusion: Extract<Diffusion, { kind: "formula" }>,
+  sigma: (time: number) => number,
+  expiry: number,
+): VarianceProfile {
+  const { ends, jumps } = momentsOf(diffusion, sigma, expiry);
+  const looked = increasing(ends);
+  const values = looked.map(sigma);
+  const byLines = looked.slice(1).map((end, i) => meanSquare(values[i], values[i + 1]) * (end - looked[i]));
+  const allowed = MAX_MISFIT * byLines.reduce((sum, one) => sum + one, 0);
+  const times = [looked[0]];
+  const variances: number[] = [];
+  const add = (from: number, a: number, to: number, b: number, halvings: number): void => {
+    const middle = 0.5 * (from + to);
+    const m = sigma(middle);
+    const variance = ((a * a + 4 * m * m + b * b) / 6) * (to - from);
+    if (halvings > 0 && Math.abs(variance - meanSquare(a, b) * (to - from)) > allowed) {
+      add(from, a, middle, m, halvings - 1);
+      add(middle, m, to, b, halvings - 1);
+      return;
+    }
+    times.push(to);
+    variances.push(variance);
+  };
+  for (let i = 1; i < looked.length; i++) add(looked[i - 1], values[i - 1], looked[i], values[i], MAX_HALVINGS);
   return { times, variances, jumps };
 }
 
 /**
- * The times at which a formula is looked at: a day apart, before and after each number that it has, which may be the
+ * The times at which a formula is looked at: today, daily, at expiry, before and after each number that it has, which may be the
  * date of an event, and before and after each jump.
  */
 function momentsOf(
@@ -75,9 +109,10 @@ function momentsOf(
 ): { readonly ends: readonly number[]; readonly jumps: readonly number[] } {
   const days = Math.min(Math.max(Math.ceil(DAYS * expiry), MIN_PIECES), MAX_PIECES);
   const written = (formulaShape(formula)?.values ?? []).map((literal) => literal - start);
-  const moments = [...equidistant(days, expiry), ...inside(written, expiry).flatMap((time) => around(time, expiry))];
+  const daily = Array.from({ length: days }, (_, i) => ((i + TIME_OF_DAY) / days) * expiry);
+  const moments = [0, ...daily, expiry, ...inside(written, expiry).flatMap((time) => around(time, expiry))];
   moments.sort((a, b) => a - b);
-  const jumps = inside(jumpsBetween(sigma, moments), expiry);
+  const jumps = inside(jumpsBetween(sigma, moments, MIN_JUMP_IN_TIME), expiry);
   return { ends: [...moments, ...jumps.flatMap((time) => [time, time * (1 + Number.EPSILON)])], jumps };
 }
 
@@ -98,9 +133,14 @@ export class Clock {
   readonly times: readonly number[];
   readonly #shown: readonly number[];
 
+  /** Twice the variance and the years of the life: the clock moves by 1 while half of each passes. */
+  readonly #variance: number;
+  readonly #years: number;
+
   constructor({ times, variances }: VarianceProfile) {
     const variance = variances.reduce((sum, one) => sum + one, 0);
     const expiry = times[times.length - 1];
+    [this.#variance, this.#years] = [2 * variance, 2 * expiry];
     let sum = 0;
     this.times = times;
     this.#shown = [0, ...variances.map((_, i) => (sum += variances[i] / variance) / 2 + times[i + 1] / (2 * expiry))];
@@ -115,6 +155,11 @@ export class Clock {
   /** Returns the time at which the clock shows a number. */
   timeOf(shown: number): number {
     return interpolated(this.#shown, this.times, shown);
+  }
+
+  /** Returns ∫ σ² dt between two times. */
+  varianceBetween(from: number, to: number): number {
+    return this.#variance * (this.at(to) - this.at(from) - (to - from) / this.#years);
   }
 
   /** Returns the years in which the clock moves by 1 at the speed that it has when it shows a number. */

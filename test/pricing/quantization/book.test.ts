@@ -134,15 +134,16 @@ describe("beside finite differences", () => {
     const trades = (name: string) =>
       exercises.map((exercise, i) => ({ ...put, id: String(i), underlying: name, exercise }));
     const exact = await priced(ofTrades(trades("FLAT")));
-    for (const name of ["ONE", "SUM"]) {
-      const found = await priced(ofTrades(trades(name).slice(0, name === "ONE" ? 2 : 1)));
-      for (const [i, one] of found.entries()) {
-        expect(one.method).toBe("quantization");
-        // Exact transitions need no random numbers.
-        expect(one.seed).toBeUndefined();
-        expectClose(one, exact[i]);
+    for (const method of ["auto", "quantization"] as const)
+      for (const name of ["ONE", "SUM"]) {
+        const found = await priced(ofTrades(trades(name).slice(0, name === "ONE" ? 2 : 1)), { method });
+        for (const [i, one] of found.entries()) {
+          expect(one.method).toBe(method === "auto" ? "convolution" : method);
+          // Exact transitions need no random numbers.
+          expect(one.seed).toBeUndefined();
+          expectClose(one, exact[i]);
+        }
       }
-    }
   });
 
   test("a finer accuracy has a smaller error", async () => {

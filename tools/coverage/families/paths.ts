@@ -152,6 +152,7 @@ const motionOf = (model: MeanReverting) => ({
   variance: (from: number, to: number) => zetaOf(model, to) - zetaOf(model, from),
   drift: () => 0,
   discount: (from: number, to: number) => Math.exp(-model.rate * (to - from)),
+  slope: (time: number) => Math.exp(-model.alpha * time),
 });
 
 const revertingCase = (model: MeanReverting, trade: Json, reference: () => Known): Case => ({

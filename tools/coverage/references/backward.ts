@@ -13,6 +13,8 @@ export interface Motion {
   readonly variance: (from: number, to: number) => number;
   readonly drift: (from: number, to: number) => number;
   readonly discount: (from: number, to: number) => number;
+  /** The price's logarithm by x at a time, 1 by default: payoffs grow like its exponential. */
+  readonly slope?: (time: number) => number;
 }
 
 /** What happens on a date, from the value if nothing did. */
@@ -36,10 +38,11 @@ export function backward(x0: number, motion: Motion, stages: readonly Stage[]): 
     const deviation = Math.sqrt(motion.variance(before, time));
     const all = motion.variance(0, time);
     const centre = x0 + motion.drift(0, time);
-    const reach = REACH * Math.sqrt(all) + all;
+    const slope = motion.slope?.(time) ?? 1;
+    const reach = REACH * Math.sqrt(all) + slope * all;
     const [from, to] = [centre - reach, centre + reach];
     const own = kept;
-    const rule = panels(from, to, Math.min(deviation, 1.5 * next, 0.7), breaks(own, from, to));
+    const rule = panels(from, to, Math.min(deviation, 1.5 * next, 0.7 / slope), breaks(own, from, to));
     const values = rule.nodes.map((x) => value(x, own(x)));
     kept = mean(rule, values, deviation, motion.drift(before, time), motion.discount(before, time));
     next = deviation;

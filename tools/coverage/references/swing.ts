@@ -23,7 +23,8 @@ export function swingValue(
   for (let k = dates.length - 1; k >= 0; k--) {
     const before = k === 0 ? 0 : dates[k - 1];
     const s = Math.sqrt(motion.variance(before, dates[k]));
-    const reach = REACH * Math.sqrt(motion.variance(0, dates[k])) + motion.variance(0, dates[k]);
+    const slope = motion.slope?.(dates[k]) ?? 1;
+    const reach = REACH * Math.sqrt(motion.variance(0, dates[k])) + slope * motion.variance(0, dates[k]);
     const later = kept;
     const pay = payoffs[k];
     const take = (taken: number, z: number): number => (taken === max ? -Infinity : pay(z) + later[taken + 1](z));
@@ -33,7 +34,7 @@ export function swingValue(
       if (taken + left + 1 < min) return () => impossible;
       const must = taken + left < min;
       const breaks = must || taken === max ? [] : signChanges((z) => take(taken, z) - own(z), -reach, reach, 60);
-      const rule = panels(-reach, reach, Math.min(s, 1.5 * next, 0.7), breaks);
+      const rule = panels(-reach, reach, Math.min(s, 1.5 * next, 0.7 / slope), breaks);
       const values = rule.nodes.map((z) => (must ? take(taken, z) : Math.max(own(z), take(taken, z))));
       const discount = motion.discount(before, dates[k]);
       return (x) => {

@@ -20,13 +20,13 @@ export const varianceAt = ({ shape, volatility }: SolverVariant) =>
       if (env.shape === "table") variance = of.hVariance * env.valueAt(table, row + i);
       if (env.volatility !== undefined && here > 0) {
         const sigma = Math.max(env.volatility(table, row, here, of.time) + of.shift, 0);
-        variance = of.h * sigma * sigma * here * here;
+        variance = of.hVariance * sigma * sigma * here * here;
       }
       if (env.shape === "surface") {
         const { first, spots, slice: at, move } = slice;
         const on = env.surfaceSigma(table.values, first, spots, at, move, piece, here);
         found = on.piece;
-        variance = of.h * on.sigma * on.sigma * here * here;
+        variance = of.hVariance * on.sigma * on.sigma * here * here;
       }
       return { variance, piece: found };
     },

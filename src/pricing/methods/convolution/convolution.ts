@@ -15,9 +15,10 @@ const COST = 2e4;
 const ACCURACY = 1e-3;
 
 /**
- * The method of convolution: swing options in one or two Gaussian factors, by dynamic programming on a grid of the
- * factors. Transitions between dates are exact in time. Values are extrapolated from two grids; the error estimate is
- * the amount by which that changes them. Sensitivities are differences of values on the same grids.
+ * The method of convolution: swing options in one or two Gaussian factors, and early exercise under mean-reverting
+ * ones, by dynamic programming on a grid of the factors. Transitions between dates are exact in time. Values are
+ * extrapolated from two grids, and for American exercise also from two numbers of dates; the error estimate is the
+ * amount by which that changes them. Sensitivities are differences of values on the same grids.
  *
  * Cost on one core: 0.1 s in one factor; in two factors 0.1 s for 12 dates, and seconds for a year of days. Source:
  * design/swings.md. Verified: test/pricing/convolution.
@@ -43,6 +44,5 @@ const estimatorOf = (device: Device): Estimator<RightsEstimate> => ({
 function accepts({ columns }: Batch, trade: number): Acceptance {
   const { cases } = columns;
   const terms = termsOf(columns.tradeOf(trade), 0, { volatility: 0, rate: 0 })!;
-  if (terms.payoff.kind !== "swing") return "no swing rights";
   return refusalOf(terms) ?? cases.count * (1 + cases.spots) * COST;
 }

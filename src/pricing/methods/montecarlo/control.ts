@@ -1,10 +1,11 @@
 /** Control variates: geometric averages and baskets where they are log-normal, elsewhere the underlyings. */
-import { integrate, integratedVariance } from "../../../market/index.ts";
+import { integrate } from "../../../market/index.ts";
 import { logNormalOption } from "../../../models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
+import { varianceAt } from "../../rights/factors.ts";
 import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
 import type { Terms } from "../../terms.ts";
@@ -21,10 +22,8 @@ export type ControlKind = "geometric" | "underlyings" | "none";
 export function controlKind(path: Path, isShifted: boolean): ControlKind {
   const { payoff, assets, expiry, exercise } = path.terms;
   if (isGeometric(path)) return "geometric";
-  const isHeavy = assets.some(
-    ({ volatility }) => volatility.kind === "deterministic" && integratedVariance(volatility.sigma, expiry) > 1,
-  );
-  if (isShifted || isHeavy || assets[0].volatility.kind === "gaussianFactors") return "none";
+  const isHeavy = assets.some(({ volatility }) => varianceAt(volatility, expiry) > 1);
+  if (isShifted || isHeavy) return "none";
   if (isStepped(path.terms) && !hasKnownForwards(path.terms)) return "none";
   const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
   return isPlain && exercise.kind === "european" ? "none" : "underlyings";

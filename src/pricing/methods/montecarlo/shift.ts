@@ -1,6 +1,7 @@
 /** Importance sampling: where paths are sent that would pay rarely, or whose payoffs have heavy tails. */
 import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
 import { semidefiniteCholeskyOf } from "../../../linalg/index.ts";
+import { decay } from "../../../models/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 
 /** Standard deviations out of the money from which on a payoff is rare. */
@@ -111,8 +112,11 @@ function factorGradient(
 ): readonly number[] {
   const [first, second = 0] = sigmasOf(volatility);
   const [a, b = 0] = volatility.alpha;
-  const width = (sigma: number, alpha: number): number =>
-    sigma * Math.exp(-alpha * (last - to)) * Math.sqrt(to - from) * Math.exp(-0.5 * alpha * (to - from));
-  const [one, other] = [width(first, a), width(second, b)];
-  return [one + volatility.rho * other, other * Math.sqrt(Math.max(1 - volatility.rho ** 2, 0))];
+  const covariance = (alpha: number): number => decay(alpha, to - from);
+  // The factor of the covariances of both increments.
+  const one = first * Math.sqrt(covariance(2 * a));
+  const both = one > 0 ? (volatility.rho * first * second * covariance(a + b)) / one : 0;
+  const other = Math.sqrt(Math.max(second * second * covariance(2 * b) - both * both, 0));
+  const [early, late] = [a, b].map((alpha) => Math.exp(-alpha * (last - to)));
+  return [early * one + late * both, late * other];
 }

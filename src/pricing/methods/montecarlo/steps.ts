@@ -1,7 +1,7 @@
 /** The steps of paths whose scheme is not exact: where they end, and how many there are. */
 import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
-import { type Diffusion, jumpsBetween, volatilityAt } from "../../../fdm/index.ts";
+import { type Diffusion, regimeChanges, volatilityAt } from "../../../fdm/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
 
 /** The steps of a path. */
@@ -22,10 +22,8 @@ export interface Steps {
 const MOMENT = 1e-9;
 /** The steps of the coarsest paths over all of a life. */
 const FEWEST = 8;
-/** Points of the clock, by which steps are spaced. */
+/** Pieces of the clock, by which steps are spaced, where volatility is smooth in time. */
 const POINTS = 256;
-/** Parts of a life at which a formula is looked at for jumps in time. */
-const LOOKED_AT = 2048;
 
 /** Returns the forward of an asset, without its dividends on dates. */
 const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
@@ -66,24 +64,32 @@ export function volatilityOnForward(terms: Terms, asset: Asset): number {
 
 /**
  * A clock by which steps are equal: half of it the share of the variance of ln S along the forward, and half the root
- * of that share, since a smile is steepest at the beginning.
+ * of that share, since a smile is steepest at the beginning. Its pieces end where volatility bends or jumps in time, so
+ * that an event of days counts in full.
  */
 function clockOf(terms: Terms): (t: number) => number {
   const { assets, expiry } = terms;
   const diffusions = assets.map((asset) => diffusionAt(asset, expiry));
+  const even = Array.from({ length: POINTS - 1 }, (_, k) => ((k + 1) / POINTS) * expiry);
+  const ends = [0, ...inLife([...even, ...knotsOf(terms), ...breaksOf(terms)], expiry), expiry];
   const sums = [0];
-  for (let k = 0; k < POINTS; k++) {
-    const t = ((k + 0.5) / POINTS) * expiry;
+  ends.slice(1).forEach((end, k) => {
+    const t = 0.5 * (ends[k] + end);
     const squares = assets.map((asset, i) => {
       const sigma = volatilityAt(diffusions[i], asset.underlying.spot * growthOf(terms, asset, t), t);
       return sigma * sigma;
     });
-    sums.push(sums[k] + Math.max(...squares, 1e-12));
-  }
+    sums.push(sums[k] + Math.max(...squares, 1e-12) * (end - ends[k]));
+  });
   return (t) => {
-    const at = Math.min(Math.max((t / expiry) * POINTS, 0), POINTS);
-    const k = Math.min(Math.floor(at), POINTS - 1);
-    const share = (sums[k] + (at - k) * (sums[k + 1] - sums[k])) / sums[POINTS];
+    let [low, high] = [0, ends.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (ends[middle] <= t) low = middle;
+      else high = middle;
+    }
+    const part = Math.min(Math.max((t - ends[low]) / (ends[high] - ends[low]), 0), 1);
+    const share = (sums[low] + part * (sums[high] - sums[low])) / sums[ends.length - 1];
     return 0.5 * (share + Math.sqrt(share));
   };
 }
@@ -109,13 +115,11 @@ const nodesOf = ({ volatility }: Asset): readonly number[] =>
       ? volatility.sigma.times
       : [];
 
-/** The times in a life at which a formula jumps at today's spot. */
-function jumpsInTime(asset: Asset, expiry: number): readonly number[] {
-  if (asset.volatility.kind !== "local") return [];
-  const diffusion = diffusionAt(asset, expiry);
-  const times = Array.from({ length: LOOKED_AT + 1 }, (_, k) => (k / LOOKED_AT) * expiry);
-  return jumpsBetween((t) => volatilityAt(diffusion, asset.underlying.spot, t), times);
-}
+/** The times in a life at which a formula jumps at today's spot, or its regime changes. */
+const jumpsInTime = (asset: Asset, expiry: number): readonly number[] =>
+  asset.volatility.kind === "local"
+    ? regimeChanges({ diffusion: diffusionAt(asset, expiry), spots: [asset.underlying.spot], expiry })
+    : [];
 
 /** Tells whether a volatility jumps in the spot, where a scheme has no order to rely on. */
 export const mayJumpInSteps = ({ assets, expiry }: Terms): boolean =>
