@@ -47,15 +47,15 @@ export interface GridValue {
 }
 
 /** The first of the grids, the finest, and the error, relative to the spot, that ends their refinement. */
-const [FIRST, FINEST, ENOUGH] = [800, 3200, 5e-7];
+const [FIRST, FINEST, ENOUGH] = [800, 1600, 1e-6];
 
-export function gridValue(terms: GridTerms): GridValue {
+export function gridValue(terms: GridTerms, enough = ENOUGH): GridValue {
   let [coarse, middle] = [solve(terms, FIRST / 4), solve(terms, FIRST / 2)];
   for (let nodes = FIRST; ; nodes *= 2) {
     const fine = solve(terms, nodes);
     const [before, value] = [middle + (middle - coarse) / 3, fine + (fine - middle) / 3];
     const error = Math.abs(value - before);
-    if (error < ENOUGH * terms.spot || nodes === FINEST) return { value, error };
+    if (error < enough * terms.spot || nodes === FINEST) return { value, error };
     [coarse, middle] = [middle, fine];
   }
 }
