@@ -82,11 +82,14 @@ const HEADER = [
   "draws",
 ];
 
+/** A text in a table, where a bar would end its cell. */
+const cell = (text: string): string => text.replaceAll("|", "\\|");
+
 /** The table of docs/accuracy.md. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = rows.map((row) =>
     [
-      row.family,
+      cell(row.family),
       row.methods.map((method) => `\`${method}\``).join(", "),
       row.reference,
       String(row.trades),
@@ -94,7 +97,7 @@ export function tableOf(rows: readonly Row[]): string {
       row.worst.toFixed(2),
       row.medianError.toExponential(0),
       row.medianEstimate.toExponential(0),
-      row.draws,
+      cell(row.draws),
     ].join(" | "),
   );
   return [HEADER.join(" | "), HEADER.map(() => "---").join(" | "), ...lines].map((line) => `| ${line} |`).join("\n");
