@@ -49,6 +49,7 @@ export {
   priceBook,
   priceTrades,
   type ExplainedTrade,
+  type ExplainGroupTotals,
   type ExplainMethod,
   type ExplainOptions,
   type ExplainReport,
@@ -61,4 +62,6 @@ export {
   type Method,
   type BookProgress,
   type PricingOptions,
+  type SmileTerm,
+  type Sticky,
 } from "./pricing/index.ts";

@@ -12,6 +12,8 @@ import {
   discountFactor,
   type FitState,
   type Heston,
+  INSTANT,
+  laterFit,
   localSurface,
   type LocalSurface,
   type Sabr,
@@ -20,6 +22,7 @@ import {
 } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
+import type { QuotedSmile } from "./quoted-smile.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
@@ -178,15 +181,8 @@ export interface VolatilityFit {
   readonly report: UnderlyingCalibration;
   /** The reason why the first quote is not fitted; undefined if any quote is. */
   readonly unfit?: string;
-  /** Fits the quotes again after a move of the spot. */
-  readonly refit: Refit;
+  readonly smile: QuotedSmile;
 }
-
-/**
- * A function that fits the option quotes of an underlying again after a move of its spot. The quotes keep their
- * strikes, or their moneyness K/F. It returns undefined if no volatility for pricing results.
- */
-export type Refit = (spot: number, keep: "strike" | "moneyness") => Volatility | undefined;
 
 /**
  * Fits a volatility model to the option quotes of an underlying. @throws BookError an invalid, crossed or repeated
@@ -203,27 +199,30 @@ export function calibrateVolatility(
     prepare(quote, { carry, asOf, maxAge, exercise, place: inside(place, "quotes", i) }),
   );
   checkRepeated(quotes, prepared, place);
-  const horizon = Math.max(...prepared.map(({ quote }) => quote.time));
-  const fitAt = (spot: number, own: readonly OptionQuote[]): FittedQuotes => {
-    const market = { affine: affineSpot({ ...carry, spot }, horizon), rates: carry.rates };
-    return fitQuotes({ spot, quotes: own, fit, repair, market });
+  const given = prepared.map(({ quote }) => quote);
+  const times = [...new Set(given.map(({ time }) => time))].sort((a, b) => a - b);
+  const horizon = times[times.length - 1];
+  const fitIn = (market: Carry, own: readonly OptionQuote[], years = 0): FittedQuotes => {
+    const { spot, rates } = market;
+    const affine = affineSpot(market, horizon - years);
+    return fitQuotes({ spot, quotes: own, fit, repair, market: { affine, rates } });
   };
+  const marketOf = (market: Carry, years = 0): Pick<Smile, "spot" | "forwards"> => ({
+    spot: market.spot,
+    forwards: times.flatMap((at) => {
+      const time = at - years;
+      return time > INSTANT ? [{ time, forward: forwardAt(market, time) }] : [];
+    }),
+  });
   let fitted: FittedQuotes;
   try {
-    const all = prepared.map(({ quote }) => quote);
-    fitted = unheard(() => fitAt(carry.spot, all));
+    fitted = unheard(() => fitIn(carry, given));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
   const rejected = fitted.quotes.filter(({ problem }, i) => problem !== undefined && prepared[i].problem === undefined);
-  const times = [...new Set(prepared.map(({ quote }) => quote.time))].sort((a, b) => a - b);
-  const marketAt = (spot: number): Pick<Smile, "spot" | "forwards"> => ({
-    spot,
-    forwards: times.map((time) => ({ time, forward: forwardAt({ ...carry, spot }, time) })),
-  });
-  const given = prepared.map(({ quote }) => quote);
   const ruledOut = prepared.filter(({ problem }) => problem !== undefined).length;
   const about = {
     specs: quotes,
@@ -236,22 +235,31 @@ export function calibrateVolatility(
     asOf,
   };
   const state = fitted.surface && stateOf(fitted.surface, about);
-  const refit: Refit = (spot, keep) => {
-    const moved = prepared.flatMap(({ quote }, i) => {
-      const { implied, problem } = fitted.quotes[i];
-      if (implied === undefined || problem !== undefined) return [];
-      const forward = forwardAt({ ...carry, spot }, quote.time);
+  const used = prepared.flatMap(({ quote }, i) => {
+    const { implied, problem } = fitted.quotes[i];
+    const expiry = timeText(asOf, quotes[i].expiry);
+    return implied === undefined || problem !== undefined ? [] : [{ ...quote, expiry, implied, american: false }];
+  });
+  const refit: QuotedSmile["refit"] = ({ carry: then, years = 0, keep, moves }) => {
+    const moved = used.flatMap((quote, i) => {
+      const time = quote.time - years;
+      if (!(time > INSTANT)) return [];
+      const forward = forwardAt(then, time);
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
-      return [{ ...quote, forward, strike, implied, american: false }];
+      const discount = discountFactor(then.rates, time);
+      return [{ ...quote, time, forward, discount, strike, implied: quote.implied + (moves?.[i] ?? 0) }];
     });
-    const { surface } = fitAt(spot, moved);
-    return surface && state && volatilityOf(surface, movedState(surface, about, state), marketAt(spot));
+    const { surface } = fitIn(then, moved, years);
+    if (surface === undefined || state === undefined) return undefined;
+    return volatilityOf(surface, laterFit(movedState(surface, about, state), years), marketOf(then, years));
   };
   const report = reportOf({ quotes, fit, fitted, problems, state, asOf, place, start });
-  const own = marketAt(carry.spot);
+  const impliedAt = (time: number, strike: number): number =>
+    fitted.impliedAt({ time, strike, forward: forwardAt(carry, time) });
+  const smile = { quotes: used, impliedAt, refit };
   if (fitted.surface !== undefined && state !== undefined)
-    return { volatility: volatilityOf(fitted.surface, state, own), report, refit };
-  return { volatility: undefined, unfit: `quotes[0]: ${problems[0] ?? "its weight is 0"}`, report, refit };
+    return { volatility: volatilityOf(fitted.surface, state, marketOf(carry)), report, smile };
+  return { volatility: undefined, unfit: `quotes[0]: ${problems[0] ?? "its weight is 0"}`, report, smile };
 }
 
 function volatilityOf(

@@ -11,6 +11,9 @@ import { type AsOf, timeText, type TimeSpec, yearsFrom, yearsText } from "./time
  */
 export const USUAL_MISFIT = { rmse: 0.005, largest: 0.02, rate: 1e-4, price: 0.02 } as const;
 
+/** A misfit of a quote in volatility above this is said, if it is no doubt. */
+const WORTH_A_NOTE = 0.002;
+
 /** A fit with its quotes, and why quotes were left out. */
 interface Fitted {
   readonly specs: readonly OptionQuoteSpec[];
@@ -44,7 +47,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   return {
     place,
     doubts: [...doubtsOf(surface), ...leftOut(of), ...misfits(of, used)],
-    ...notesOn(of),
+    notes: notesOn(of, used),
     first: quoted(Math.min(...times)),
     last: quoted(Math.max(...times)),
   };
@@ -75,10 +78,18 @@ function arbitrageIn({ butterfly, calendar }: SurfaceFit): string[] {
   ];
 }
 
-/** What is said of a fit though it is no doubt: the quotes that a rule leaves out. */
-function notesOn({ ruledOut, problems }: Fitted): Pick<FitState, "notes"> {
-  if (ruledOut === 0) return {};
-  return { notes: [`${ruledOut} of ${problems.length} quotes not fitted: a bid of 0, or older than maxAge`] };
+/** What is said of a fit though it is no doubt: the quotes that a rule leaves out, and those that are nearly met. */
+function notesOn(of: Fitted, used: readonly number[]): string[] {
+  const { ruledOut, problems } = of;
+  const { largest } = missesOf(of, used);
+  return [
+    ...(ruledOut === 0
+      ? []
+      : [`${ruledOut} of ${problems.length} quotes not fitted: a bid of 0, or older than maxAge`]),
+    ...(largest > WORTH_A_NOTE && !isUnusual(of, used)
+      ? [`a quote is missed by ${points(largest)} of volatility`]
+      : []),
+  ];
 }
 
 const leftOut = ({ rejected, problems }: Fitted): string[] =>
@@ -88,7 +99,8 @@ const leftOut = ({ rejected, problems }: Fitted): string[] =>
 const ROUNDING = 1e-9;
 
 /** Misfits of the quotes with the indices `used`: beyond bid and ask, or where these are not given beyond the usual. */
-function misfits({ specs, quotes, fitted }: Fitted, used: readonly number[]): string[] {
+function misfits(of: Fitted, used: readonly number[]): string[] {
+  const { specs, quotes, fitted } = of;
   const spread = used.filter((i) => specs[i].bid !== undefined);
   const beyond = spread.filter((i) => {
     const { fitted: volatility, repriced } = fitted.quotes[i];
@@ -100,6 +112,22 @@ function misfits({ specs, quotes, fitted }: Fitted, used: readonly number[]): st
     const rounding = ROUNDING * forward;
     return price < specs[i].bid! - rounding || price > specs[i].ask! + rounding;
   }).length;
+  const { rmse, largest } = missesOf(of, used);
+  return [
+    ...(beyond > 0 ? [`missed beyond bid and ask: ${beyond} of ${spread.length} quotes`] : []),
+    ...(isUnusual(of, used)
+      ? [`the quotes are missed by ${points(rmse)} of volatility (root mean square), ${points(largest)} at most`]
+      : []),
+  ];
+}
+
+const points = (error: number): string => `${(100 * error).toPrecision(2)} points`;
+
+/** The misfits in volatility of the quotes without bid and ask: their root mean square, and the largest. */
+function missesOf(
+  { specs, fitted }: Fitted,
+  used: readonly number[],
+): { readonly rmse: number; readonly largest: number } {
   const errors = used.flatMap((i) => {
     const { implied, fitted: volatility, repricingError } = fitted.quotes[i];
     if (repricingError !== undefined && specs[i].bid === undefined) return [repricingError];
@@ -107,12 +135,10 @@ function misfits({ specs, quotes, fitted }: Fitted, used: readonly number[]): st
     return specs[i].bid !== undefined || Number.isNaN(error) ? [] : [error];
   });
   const rmse = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / Math.max(errors.length, 1));
-  const largest = Math.max(0, ...errors.map(Math.abs));
-  const points = (error: number): string => `${(100 * error).toPrecision(2)} points`;
-  return [
-    ...(beyond > 0 ? [`missed beyond bid and ask: ${beyond} of ${spread.length} quotes`] : []),
-    ...(rmse > USUAL_MISFIT.rmse || largest > USUAL_MISFIT.largest
-      ? [`the quotes are missed by ${points(rmse)} of volatility (root mean square), ${points(largest)} at most`]
-      : []),
-  ];
+  return { rmse, largest: Math.max(0, ...errors.map(Math.abs)) };
+}
+
+function isUnusual(of: Fitted, used: readonly number[]): boolean {
+  const { rmse, largest } = missesOf(of, used);
+  return rmse > USUAL_MISFIT.rmse || largest > USUAL_MISFIT.largest;
 }

@@ -22,6 +22,7 @@ import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type Place } from "./place.ts";
+import type { QuotedSmile } from "./quoted-smile.ts";
 import { type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
@@ -143,7 +144,7 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
     dividends,
     volatility,
   };
-  if (found?.volatility !== undefined) rememberQuotes(underlying, found.refit);
+  if (found?.volatility !== undefined) rememberQuotes(underlying, found.smile);
   const calibration =
     found?.report === undefined
       ? {}
@@ -153,15 +154,20 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
 
 /**
  * The volatility fitted to quotes. If `known` is given, it is returned without a report, and the quotes are fitted only
- * when `refit` is called.
+ * when `smile` is called.
  */
 function fittedVolatility(
   known: Volatility | undefined,
   fitted: () => VolatilityFit,
-): Pick<VolatilityFit, "volatility" | "unfit" | "refit"> & { readonly report?: UnderlyingCalibration } {
-  if (known === undefined) return fitted();
+): Pick<VolatilityFit, "volatility" | "unfit"> & {
+  readonly smile: () => QuotedSmile;
+  readonly report?: UnderlyingCalibration;
+} {
   let own: VolatilityFit | undefined;
-  return { volatility: known, refit: (spot, keep) => (own ??= fitted()).refit(spot, keep) };
+  const fit = (): VolatilityFit => (own ??= fitted());
+  const smile = (): QuotedSmile => fit().smile;
+  if (known !== undefined) return { volatility: known, smile };
+  return { ...fit(), smile };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Underlyings with volatilities fitted to quotes, after a shift of the spot. */
 import { BookError } from "../errors.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
-import type { Refit } from "./calibrate.ts";
+import type { QuotedSmile } from "./quoted-smile.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { Market } from "./types.ts";
 
@@ -9,7 +9,7 @@ import type { Market } from "./types.ts";
 export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
-  readonly refit: Refit;
+  readonly smile: () => QuotedSmile;
   /**
    * The underlyings at other spots that were computed so far. The keys are the spot, and what remains constant in the
    * quotes.
@@ -23,10 +23,13 @@ interface Quoted {
  */
 const quoted = new WeakMap<Underlying, Quoted>();
 
-/** Records that the volatility of an underlying was fitted to quotes, and how to fit it again at another spot. */
-export function rememberQuotes(underlying: Underlying, refit: Refit): void {
-  quoted.set(underlying, { refit, moved: new Map() });
+/** Records the quotes to which the volatility of an underlying was fitted. `smile` may fit them when it is called. */
+export function rememberQuotes(underlying: Underlying, smile: () => QuotedSmile): void {
+  quoted.set(underlying, { smile, moved: new Map() });
 }
+
+/** Returns the fitted quotes of an underlying; undefined if its volatility was not fitted to quotes. */
+export const quotedSmile = (underlying: Underlying): QuotedSmile | undefined => quoted.get(underlying)?.smile();
 
 /** Tells whether the volatility of an underlying was fitted to quotes. */
 export const hasQuotes = (underlying: Underlying): boolean => quoted.has(underlying);
@@ -51,7 +54,8 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   if (ofSpot === undefined) quotes.moved.set(spot, (ofSpot = new Map<QuotesKept, Underlying>()));
   let moved = ofSpot.get(keep);
   if (moved === undefined) {
-    const volatility = quotes.refit(spot, keep === "sticky-strike" ? "strike" : "moneyness");
+    const { rates, dividends } = underlying;
+    const volatility = quotes.smile().refit({ carry: { spot, rates, dividends }, keep: keptOf(keep) });
     if (volatility === undefined)
       throw new BookError("scenarios.spot", `the quotes of ${underlying.name} have no fit at the spot ${spot}`);
     moved = { ...underlying, spot, volatility };
@@ -59,3 +63,7 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   }
   return moved;
 }
+
+/** Returns what quotes keep of the strike when the spot moves. */
+export const keptOf = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>
+  keep === "sticky-strike" ? "strike" : "moneyness";

@@ -128,10 +128,9 @@ export class Totals {
   }
 
   #groupOf(labels: TradeLabels): CurrencySums {
-    const values = this.#groupBy.map((name) => [name, labelOf(labels, name)] as const);
-    const key = keyOf([labels.currency, ...values]);
-    return entryOf(this.#byGroup, key, () => ({
-      group: Object.fromEntries(values),
+    const group = groupOf(labels, this.#groupBy);
+    return entryOf(this.#byGroup, keyOf([labels.currency, group]), () => ({
+      group,
       sums: new CurrencySums(labels.currency),
     })).sums;
   }
@@ -228,6 +227,11 @@ class CurrencySums {
     if (estimates !== undefined)
       this.#scenarioErrorEstimates = addScenarios(this.#scenarioErrorEstimates, size, [estimates]);
   }
+}
+
+/** Returns the group of a trade: its value of each name in `groupBy`. */
+export function groupOf(labels: TradeLabels, groupBy: readonly string[]): GroupTotals["group"] {
+  return Object.fromEntries(groupBy.map((name) => [name, labelOf(labels, name)]));
 }
 
 /** The value by which a trade is grouped: that of its tag, underlying or currency. It is null if the trade has none. */

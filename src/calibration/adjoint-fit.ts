@@ -19,7 +19,7 @@ import { type Root, rootAlong } from "./adjoint/smoothness.ts";
 import { backwardSweep, forwardSweep } from "./adjoint/sweeps.ts";
 import { smallestOver } from "./andreasen-huge.ts";
 import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { byLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
 import { dupire, expiryOf, splinesOf } from "./variance-surface.ts";
 
@@ -41,6 +41,8 @@ const EVALUATIONS = 400;
 
 /** s: how far ln σ is expected from the reference. */
 const SPREAD = 0.5;
+/** The farthest that ln σ may be from the reference: quotes that ask for more have arbitrage. */
+const FARTHEST = Math.log(5);
 /** ℓ along ln S in units of σ√t, along √t in units of that of the last expiry, and the least of them in ln S. */
 const [ALONG_SPOT, ALONG_TIME, LEAST] = [0.7, 0.3, 0.02] as const;
 
@@ -67,9 +69,12 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
   problem.solve(y);
   const { grid } = problem;
   const ranges = expiries.map(expiryOf);
+  const limited = problem.limited(y);
+  const message = `${counted(limited, "node", "nodes")} of the local volatility at a limit, five times a smooth one`;
   const smile = { slices: Array.from({ length: times }, (_, n) => problem.sliceAt(n + 1)) };
   return {
     status: found.hasConverged ? "converged" : "not converged",
+    ...(limited > 0 ? { message } : {}),
     model: "local",
     parameters: {},
     impliedVolatility: (k, t) => smileVolatility(smile, k, t),
@@ -139,14 +144,24 @@ export class AdjointProblem {
     const y = z.slice();
     for (let n = 0; n <= steps; n++) this.#bySpot[n].apply(y, n * nodes, 1);
     for (let j = 0; j < nodes; j++) this.#byTime.apply(y, j, nodes);
-    for (let i = 0; i < y.length; i++) y[i] += this.#reference[i];
+    for (let i = 0; i < y.length; i++) y[i] = Math.max(Math.min(y[i], FARTHEST), -FARTHEST) + this.#reference[i];
     return y;
+  }
+
+  /** Returns the number of nodes that lie at the limit of their distance from the reference. */
+  limited(y: Float64Array): number {
+    return y.reduce((count, one, i) => count + (this.#isLimited(one, i) ? 1 : 0), 0);
+  }
+
+  #isLimited(y: number, i: number): boolean {
+    return Math.abs(y - this.#reference[i]) >= FARTHEST * (1 - 1e-12);
   }
 
   /** Returns the objective at z, and writes its gradient. */
   evaluate(z: Float64Array, gradient: Float64Array): number {
     const { nodes, steps, lower, upper, elapsed, theta } = this.grid;
-    this.solve(this.logVolatility(z));
+    const y = this.logVolatility(z);
+    this.solve(y);
     const shape = { nodes, steps };
     let value = this.#misfit();
     const [a, bend, inverse, factor, lambda] = [this.#a, this.#bend, this.#inverse, this.#factor, this.#lambda];
@@ -159,6 +174,7 @@ export class AdjointProblem {
       if (share > 0) lambda[first + 1] += share * slope;
     });
     gradient.set(lambda);
+    for (let i = 0; i < y.length; i++) if (this.#isLimited(y[i], i)) gradient[i] = 0;
     for (let j = 0; j < nodes; j++) this.#byTime.transposed(gradient, j, nodes);
     for (let n = 0; n <= steps; n++) this.#bySpot[n].transposed(gradient, n * nodes, 1);
     for (let i = 0; i < z.length; i++) {

@@ -23,6 +23,7 @@ import { repaired } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
+import { splinesOf } from "./variance-surface.ts";
 
 /** The model of an implied volatility surface that is fitted, with its options. */
 export type SurfaceModel =
@@ -63,6 +64,8 @@ export interface FittedQuotes {
   readonly rmse: number;
   /** Returns the forward price at a time, which must be the expiry of a quote. */
   readonly forwards: (time: number) => number;
+  /** Returns the implied volatility of the fitted surface for an option; NaN where there is none. */
+  readonly impliedAt: (option: Pick<OptionQuote, "time" | "forward" | "strike">) => number;
 }
 
 /** The usable quotes by expiry and moneyness; quotes of one strike become their weighted mean. */
@@ -210,6 +213,14 @@ interface ImpliedToFit extends Omit<SurfaceToFit, "market"> {
   readonly affine: AffineSpot | undefined;
 }
 
+/** A surface whose smile knows the quotes that it may miss. */
+function withQuotes(surface: SurfaceFit, expiries: readonly ExpiryQuotes[]): SurfaceFit {
+  const { volatility } = surface;
+  if (volatility.kind !== "surface") return surface;
+  const quoted = splinesOf(expiries).map(({ time, curve }) => ({ time, curve }));
+  return { ...surface, volatility: { ...volatility, smile: { ...volatility.smile, quoted } } };
+}
+
 /** The fit of implied volatilities; where there is `affine`, the surface is that of its martingale. */
 function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: ImpliedToFit): FittedQuotes {
   const less = quotes.map(({ time }) => affine?.at(time).cash ?? 0);
@@ -227,14 +238,16 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
   const usable = { spot: affine?.start ?? spot, expiries, clock: affine && dividendClock(affine) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
   const stated = implied.map((one, i) => (own[i].problem === undefined ? one : { ...one, problem: own[i].problem }));
-  if (fit === "none" || expiries.length === 0) return { quotes: stated, surface: undefined, rmse: 0, forwards };
+  if (fit === "none" || expiries.length === 0)
+    return { quotes: stated, surface: undefined, rmse: 0, forwards, impliedAt: () => Number.NaN };
   const first = surfaceOf(usable, fit);
-  const surface = repair ? repaired(usable, first) : first;
-  const fitted = stated.map((one, i) => {
-    const { strike, forward, time } = free[i];
-    if (!(strike > 0)) return one;
-    const volatility = surface.impliedVolatility(Math.log(strike / forward), time);
-    return { ...one, fitted: volatilityWithout(free[i], volatility, -less[i]) };
-  });
-  return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards };
+  const surface = withQuotes(repair ? repaired(usable, first) : first, expiries);
+  const impliedAt: FittedQuotes["impliedAt"] = ({ time, forward, strike }) => {
+    const cash = affine?.at(time).cash ?? 0;
+    const own = { time, forward: forward - cash, strike: strike - cash };
+    if (!(own.strike > 0)) return Number.NaN;
+    return volatilityWithout(own, surface.impliedVolatility(Math.log(own.strike / own.forward), time), -cash);
+  };
+  const fitted = stated.map((one, i) => (free[i].strike > 0 ? { ...one, fitted: impliedAt(quotes[i]) } : one));
+  return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards, impliedAt };
 }

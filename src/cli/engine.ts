@@ -7,7 +7,7 @@ import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResul
 import type { Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Pipeline } from "../pipeline/index.ts";
-import type { ExplainMethod, ExplainReport, Work } from "../pricing/index.ts";
+import type { ExplainMethod, ExplainReport, Sticky, Work } from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
 /** The options with which a command prices trades. */
@@ -32,6 +32,8 @@ export interface RunOptions {
 /** The options with which a command prices trades for an explanation of the change of value. */
 export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   readonly method: ExplainMethod;
+  readonly sticky?: Sticky | undefined;
+  readonly groupBy?: readonly string[] | undefined;
 }
 
 /** An opened device with the functions that price trades on it. */

@@ -181,14 +181,25 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
         .choices(["taylor", "revaluation"])
         .default("taylor"),
     )
+    .addOption(
+      new Option("--sticky <what>", "what the quotes of volatilities keep while the spot moves: strike; delta: K/F")
+        .choices(["strike", "delta"])
+        .default("strike"),
+    )
+    .option("--group-by <names>", GROUP_BY, names)
     .addHelpText(
       "after",
       `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
   withStrict(withAccuracy(withFormats(command))).action(
-    async (before: string, after: string | undefined, flags: Flags & Pick<ExplainCommandOptions, "method">) => {
+    async (
+      before: string,
+      after: string | undefined,
+      flags: Flags & Pick<ExplainCommandOptions, "method" | "sticky">,
+    ) => {
       const { explain } = await import("./commands/explain.ts");
-      const options = { ...priceOptions(flags), method: flags.method, marketAfter: flags.marketAfter };
+      const { method, sticky, marketAfter } = flags;
+      const options = { ...priceOptions(flags), method, sticky, marketAfter };
       done(await explain(before, after, options, terminal, signal, engine));
     },
   );

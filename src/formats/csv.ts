@@ -60,6 +60,12 @@ export const sensitivityErrorColumn = (name: SensitivityName): string => `sensit
 /** The name of a column in a table of results. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
+/** A column with a tag, or with all tags. */
+export interface TagColumn {
+  readonly name: string;
+  readonly value: (result: Pick<TradeResult, "tags">) => string | number | null;
+}
+
 /** A column that a table has in addition to the columns of every result, and the function that returns its cells. */
 export interface FurtherColumn {
   readonly name: string;
@@ -70,13 +76,19 @@ export interface FurtherColumn {
  * Returns one column for each tag. If the names of the tags are not known in advance, returns one column with all tags
  * of a trade as JSON.
  */
-export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
+export function tagColumns(tags: RunStart["tags"]): TagColumn[] {
   if (tags === undefined)
     return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
   return tags.map((name) => ({
     name: `tag.${name}`,
     value: ({ tags: own }) => (own !== undefined && Object.hasOwn(own, name) ? own[name] : null),
   }));
+}
+
+/** Returns a tag as text, because the same tag may be a number in one trade and text in another. */
+export function tagText({ value }: TagColumn, result: Parameters<TagColumn["value"]>[0]): string | null {
+  const tag = value(result);
+  return tag === null ? null : String(tag);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Result files in JSON, NDJSON, CSV and Parquet, written as streams. */
-export { cell, hasFigures, RESULT_COLUMNS } from "./csv.ts";
+export { cell, hasFigures, RESULT_COLUMNS, type TagColumn, tagColumns, tagText } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";
 export { type ParquetColumn, parquetTable } from "./parquet.ts";
 export { type FileFormat, formatNamed } from "./named.ts";

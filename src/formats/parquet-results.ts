@@ -2,13 +2,14 @@ import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/i
 import {
   FIGURE_COLUMNS,
   figureOf,
-  type FurtherColumn,
   RESULT_COLUMNS,
   type ResultColumn,
   SCENARIO_COLUMNS,
   sensitivityErrorColumn,
   sensitivityErrorOf,
+  type TagColumn,
   tagColumns,
+  tagText,
 } from "./csv.ts";
 import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
 import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
@@ -60,11 +61,11 @@ const figureColumn = (name: (typeof FIGURE_COLUMNS)[number]): ParquetColumn<Pric
   value: ({ result }) => figureOf(result, name),
 });
 
-/** A column of strings for a tag, because the same tag may be a number in one trade and text in another. */
-function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {
-  const textOf = (tag: string | number | null): string | null => (tag === null ? null : String(tag));
-  return { name, type: "string", value: ({ result }) => textOf(value(result)) };
-}
+const tagColumn = (column: TagColumn): ParquetColumn<PricedRow> => ({
+  name: column.name,
+  type: "string",
+  value: ({ result }) => tagText(column, result),
+});
 
 const errorEstimateColumn = (name: SensitivityName): ParquetColumn<PricedRow> => ({
   name: sensitivityErrorColumn(name),

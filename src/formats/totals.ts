@@ -29,13 +29,10 @@ export function largestUnderlyings(
   totals: readonly CurrencyTotals[],
   max: number,
 ): { readonly shown: readonly CurrencyTotals[]; readonly hidden: number } {
-  const sizes = totals.flatMap(({ underlyings }) => underlyings.map(({ cashDelta }) => Math.abs(cashDelta ?? 0)));
-  if (sizes.length <= max) return { shown: totals, hidden: 0 };
-  const [least] = sizes.toSorted((a, b) => b - a).slice(max - 1);
-  let left = max;
-  const shown = totals.map((total) => ({
-    ...total,
-    underlyings: total.underlyings.filter(({ cashDelta }) => Math.abs(cashDelta ?? 0) >= least && left-- > 0),
-  }));
-  return { shown, hidden: sizes.length - max };
+  const all = totals.flatMap(({ underlyings }) => underlyings);
+  if (all.length <= max) return { shown: totals, hidden: 0 };
+  const sizeOf = ({ cashDelta }: (typeof all)[number]): number => Math.abs(cashDelta ?? 0);
+  const largest = new Set(all.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, max));
+  const shown = totals.map((total) => ({ ...total, underlyings: total.underlyings.filter((one) => largest.has(one)) }));
+  return { shown, hidden: all.length - max };
 }

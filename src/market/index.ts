@@ -59,6 +59,7 @@ export {
   type SmileCurve,
   type SmileSlice,
   type SmileSurface,
+  quotedVariance,
   smileVariance,
   smileVolatility,
   type Variance,

@@ -55,6 +55,8 @@ export interface SmileSurface {
    * them w is linear between slices.
    */
   readonly cubics?: readonly Spline[] | undefined;
+  /** Splines through the quotes of each expiry, where the slices are a fit that may miss them. */
+  readonly quoted?: readonly SmileSlice[] | undefined;
   /** The clock of a smile with cash dividends, by which w is linear in the place of t. */
   readonly clock?: DividendClock | undefined;
 }
@@ -132,6 +134,33 @@ export function smileVariance({ slices, cubics, clock }: SmileSurface, k: number
     curvature: a.curvature + share * (b.curvature - a.curvature),
     byTime: (b.variance - a.variance) / (late.time - early.time),
   };
+}
+
+/**
+ * Returns the total variance at k and t > 0 as if the fit met its quotes. It is that of the fit, less its misfit of the
+ * splines through the quotes. A misfit is linear in time, and beyond the quotes of an expiry that of the last one.
+ * Curvature and growth are those of the fit.
+ */
+export function quotedVariance(surface: SmileSurface, k: number, t: number): VarianceAt {
+  const { quoted } = surface;
+  const own = smileVariance(surface, k, t);
+  if (quoted === undefined) return own;
+  const next = quoted.findIndex(({ time }) => time >= t);
+  const late = quoted[next < 0 ? quoted.length - 1 : next];
+  const early = next > 0 ? quoted[next - 1] : undefined;
+  const share = early === undefined ? t / late.time : (t - early.time) / (late.time - early.time);
+  let { variance, slope } = own;
+  const add = ({ time, curve }: SmileSlice, weight: number): void => {
+    if (!(weight > 0) || curve.kind !== "spline") return;
+    const { x } = curve.spline;
+    const at = Math.max(Math.min(k, x[x.length - 1]), x[0]);
+    const [quotes, fit] = [curveVariance(curve, at), smileVariance(surface, at, time)];
+    variance += weight * (quotes.variance - fit.variance);
+    slope += weight * (quotes.slope - fit.slope);
+  };
+  add(late, share);
+  if (early !== undefined) add(early, 1 - share);
+  return { ...own, variance, slope };
 }
 
 function cubicVariance(slices: readonly SmileSlice[], cubics: readonly Spline[], k: number, t: number): VarianceAt {

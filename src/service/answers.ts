@@ -17,6 +17,21 @@ const list = (items: Json): Json => ({ type: "array", items });
 const device = object({ backend: { enum: ["cpu", "webgpu", "cuda"] }, name: text });
 const error = object({ code: text, message: text });
 const numbers: Json = { type: "object", additionalProperties: number };
+const tag = { type: ["string", "number"] };
+const tags: Json = { type: "object", additionalProperties: tag };
+const group: Json = { type: "object", additionalProperties: { type: [...tag.type, "null"] } };
+const explainTotals = {
+  currency: text,
+  trades: count,
+  before: number,
+  after: number,
+  cash: number,
+  change: number,
+  terms: numbers,
+  unexplained: number,
+  trading: number,
+  errorEstimate: number,
+};
 
 /** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
 export function answerSchemas(): Record<string, Json> {
@@ -80,30 +95,31 @@ export function answerSchemas(): Record<string, Json> {
         errorEstimate: nullable,
         warnings: list(text),
       },
-      { reason: text, error },
+      { underlying: text, currency: text, tags, smile: list(reference("SmileTerm")), reason: text, error },
     ),
-    ExplainTotals: object({
-      currency: text,
-      trades: count,
-      before: number,
-      after: number,
-      cash: number,
-      change: number,
-      terms: numbers,
-      unexplained: number,
-      trading: number,
-      errorEstimate: number,
+    SmileTerm: object({
+      underlying: text,
+      expiry: { type: ["number", "string"] },
+      level: number,
+      slope: number,
+      curvature: number,
+      moves: object({ level: number, slope: number, curvature: number }),
     }),
-    ExplainResponse: object({
-      method: { enum: ["taylor", "revaluation"] },
-      asOf: object({ before: text, after: text }),
-      years: number,
-      device,
-      explained: count,
-      failed: count,
-      totals: list(reference("ExplainTotals")),
-      results: list(reference("ExplainedTrade")),
-    }),
+    ExplainTotals: object(explainTotals, { smile: list(reference("SmileTerm")) }),
+    ExplainGroupTotals: object({ group, ...explainTotals }, { smile: list(reference("SmileTerm")) }),
+    ExplainResponse: object(
+      {
+        method: { enum: ["taylor", "revaluation"] },
+        asOf: object({ before: text, after: text }),
+        years: number,
+        device,
+        explained: count,
+        failed: count,
+        totals: list(reference("ExplainTotals")),
+        results: list(reference("ExplainedTrade")),
+      },
+      { groups: list(reference("ExplainGroupTotals")) },
+    ),
     MarketResponse: object({ market: text }),
     Health: object({ status: text }),
     Error: object({ error }),

@@ -31,6 +31,8 @@ export const optionsSchema = strict({
 /** The schema that validates the options of a request for an explanation of the change of value. */
 export const explainOptionsSchema = strict({
   method: oneOf(["taylor", "revaluation"]),
+  sticky: oneOf(["strike", "delta"]),
+  groupBy: z.array(z.string(), { error: "expected a list of names" }).optional(),
   accuracy,
 });
 

@@ -78,3 +78,31 @@ describe("rights of a bond", () => {
     expect(messageOf({ calls: [{ date: 4, price: 100, notice: 30 }] })).toContain("calls[0].notice: expected a length");
   });
 });
+
+test("a first period of some weeks is one of its own, of some days a part of the next one", () => {
+  const periodsFrom = (start: number): readonly number[] => {
+    const cap = { start, end: 3.05, frequency: 1, notional: 100 };
+    const trade = { id: "C", currency: "EUR", cap, strike: 0.03 };
+    const [parsed] = readBook({ asOf, market: { rates: { EUR: 0.03 } }, trades: [trade] }).trades;
+    if (!parsed.ok || parsed.trade.kind !== "rates" || parsed.trade.product.kind !== "capFloor")
+      throw new Error("no cap");
+    return parsed.trade.product.periods.map(({ end }) => Number(end.toFixed(6)));
+  };
+  expect(periodsFrom(1)).toEqual([1.05, 2.05, 3.05]);
+  expect(periodsFrom(1.04)).toEqual([2.05, 3.05]);
+});
+
+test("a right with a notice is exercised that much earlier, from asOf on, and settled on its dates", () => {
+  const calls = [
+    { from: 0.05, to: 2, price: 101, notice: "30D" },
+    { date: 3, price: 100 },
+  ];
+  const { product } = read({ maturity: 4, coupon: 0.04, frequency: 1, notional: 100, calls });
+  const notice = 30 / 365;
+  expect(product).toMatchObject({
+    calls: [
+      { from: 0, to: expect.closeTo(2 - notice, 12) as number, notice, price: 101 },
+      { from: 3, to: 3, notice: 0, price: 100 },
+    ],
+  });
+});

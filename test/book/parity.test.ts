@@ -84,3 +84,14 @@ test("stale quotes are left out of the fit, and said to be", () => {
   expect(readHeader(dated("2026-11-18")).market.calibration.underlyings.A.rmse).toBeGreaterThan(0.01);
   expect(() => readHeader(dated("2026-11-21"))).toThrow(/quotes\[18\]\.date: expected a date that is not after asOf/);
 });
+
+test("a pair counts with the smaller of its two weights", () => {
+  // Puts that are wrong: of weight 0 they say nothing, and neither do their calls.
+  const wrong = [0.25, 1, 2].flatMap((expiry) => [
+    { expiry, strike: 90, type: "call", price: price(expiry, 90, 1) },
+    { expiry, strike: 90, type: "put", price: price(expiry, 90, -1) + 1, weight: 0 },
+  ]);
+  const { parity } = readHeader(market([...quotes, ...wrong])).market.calibration.underlyings.A;
+  expect(parity!.yield).toBeCloseTo(YIELD, 12);
+  expect(parity!.forwards.map(({ strikes }) => strikes)).toEqual([3, 3, 3]);
+});

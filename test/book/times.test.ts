@@ -1,6 +1,6 @@
 /** Times of one trade that differ by less than a second are one time. */
-import { describe, expect, it } from "vitest";
-import { parseBook } from "../../src/book/index.ts";
+import { describe, expect, it, test } from "vitest";
+import { parseBook, readHeader } from "../../src/book/index.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const SECOND = 1 / 31_536_000;
@@ -74,4 +74,16 @@ describe("an offset from UTC counts with its hours and its minutes, in its direc
     expect(read({ expiry: until }, [], local).expiry).toBe(read({ expiry: until }, [], utc).expiry);
     expect(read({ expiry: local }, [], "2026-01-01").expiry).toBe(read({ expiry: utc }, [], "2026-01-01").expiry);
   });
+});
+
+test("a date in results is the day that the book has, where asOf is another day in UTC", () => {
+  const quotes = [90, 110].map((strike) => ({ expiry: "2027-06-18", strike, implied: 0.2 }));
+  const acme = { spot: 100, currency: "EUR", volatility: { quotes, fit: "none" } };
+  for (const asOf of ["2026-11-20T20:00:00-05:00", "2026-11-20T02:00:00+09:00", "2026-11-20T16:00:00Z"]) {
+    const { market } = readHeader({ asOf, market: { rates: { EUR: 0.03 }, underlyings: { ACME: acme } } });
+    expect(market.calibration.underlyings["ACME"].quotes.map(({ expiry }) => expiry)).toEqual([
+      "2027-06-18",
+      "2027-06-18",
+    ]);
+  }
 });

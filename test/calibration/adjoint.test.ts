@@ -142,6 +142,21 @@ describe("local volatility by the adjoint of Dupire's equation", () => {
     expect(fit.butterfly.free && fit.calendar.free).toBe(true);
   });
 
+  it("keeps its nodes within five times a smooth volatility where a quote is a bad tick, and says so", () => {
+    const random = uniform(17);
+    for (let round = 0; round < 2; round++) {
+      const level = 0.15 + 0.2 * random();
+      const bad = 1 + Math.floor(5 * random());
+      const k = [-0.2, -0.1, -0.05, 0, 0.05, 0.1, 0.2];
+      const spike = (_: number, i: number): number => (i === bad ? 3 * level : level);
+      const fit = fitAdjoint({ spot: 100, expiries: [quotesOf(0.5, k, spike), quotesOf(1, k, () => level)] });
+      if (fit.volatility.kind !== "surface") throw new Error("expected a surface");
+      // The reference is at most twice the largest implied volatility, which a spline may exceed between quotes.
+      for (const sigma of fit.volatility.surface.volatility.flat()) expect(sigma).toBeLessThanOrEqual(40 * level);
+      expect(fit.message).toMatch(/^\d+ nodes? of the local volatility at a limit/);
+    }
+  });
+
   it.each([
     ["one quote", [quotesOf(1, [0], () => 0.2)]],
     ["one expiry", [quotesOf(1, [-0.2, 0, 0.2], (k) => 0.2 - 0.1 * k)]],

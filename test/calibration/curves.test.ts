@@ -101,3 +101,16 @@ test("quotes without a curve name themselves", () => {
     expect((error as InstrumentError).index).toBe(1);
   }
 });
+
+test("a swap over two years and a half pays back from its end, its first period half a year", () => {
+  const instruments: RateInstrument[] = [
+    { kind: "deposit", end: 0.5, rate: 0.02 },
+    { kind: "deposit", end: 1.5, rate: 0.025 },
+    { kind: "swap", end: 2.5, rate: 0.03, frequency: 1 },
+  ];
+  const { nodes } = fitCurve({ instruments, interpolation: "log-discount", fit: "bootstrap" });
+  // 0.03·(½·P(½) + P(1½) + P(2½)) = 1 − P(2½), with P(½) = 1/1.01 and P(1½) = 1/1.0375.
+  const last = (1 - 0.03 * (0.5 / 1.01 + 1 / 1.0375)) / 1.03;
+  expect(nodes).toHaveLength(3);
+  expect(nodes[2].zero).toBeCloseTo(-Math.log(last) / 2.5, 13);
+});

@@ -89,3 +89,25 @@ describe("a repaired surface", () => {
     expect(repaired(quotes, fit)).toBe(fit);
   });
 });
+
+it("the error of a fit weighs its quotes: √(Σwe²/Σw)", () => {
+  const quotes = quotesOf(1, [-0.1, 0.1], (at) => (at < 0 ? 0.21 : 0.24));
+  const weighed = { spot: 100, expiries: [{ ...quotes, weights: Float64Array.of(1, 3) }] };
+  expect(rmseOf(weighed, () => 0.2)).toBeCloseTo(Math.sqrt((1 * 0.01 ** 2 + 3 * 0.04 ** 2) / 4), 14);
+});
+
+it("is recovered where one wing is steep and the other one has grown", () => {
+  // ψ = 0.9, ρ = −0.9 and θ = 0.5; then θ = 0.8, and nine tenths of a step of 1 are the rising wing's: within the
+  // limits u, d ≤ 4 and ψ·max(u, d) ≤ 4θ, and within 2ψ(0.8/0.5 − 1) = 1.08. In the falling wing it would be beyond.
+  const [up, down] = [0.09 + 0.9, 1.71 + 0.1];
+  const psi = 0.5 * (up + down);
+  const slices = [
+    { theta: 0.5, phi: 0.9 / 0.5, rho: -0.9 },
+    { theta: 0.8, phi: psi / 0.8, rho: (up - down) / (2 * psi) },
+  ];
+  const expiries = slices.map((slice, i) =>
+    quotesOf(i + 1, k, (at) => Math.sqrt(ssviVariance({ ...slice, k: at }).variance / (i + 1))),
+  );
+  const quotes = { spot: 100, expiries };
+  expect(rmseOf(quotes, fitEssvi(quotes).impliedVolatility)).toBeLessThan(1e-6);
+});

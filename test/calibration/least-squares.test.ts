@@ -58,3 +58,25 @@ describe("Levenberg and Marquardt", () => {
     expect(() => leastSquares([1], { lower: [1], upper: [0] }, () => nowhere)).toThrow("expected an interval");
   });
 });
+
+it("standard errors of a straight line are those of the textbook", () => {
+  const [x, y] = [
+    [1, 2, 4, 5, 8],
+    [2.1, 3.9, 8.3, 9.6, 16.4],
+  ];
+  const line = ([a, b]: Float64Array) => ({
+    residuals: Float64Array.from(x, (at, i) => a + b * at - y[i]),
+    jacobian: Float64Array.from(x.flatMap((at) => [1, at])),
+  });
+  const { point, standardErrors } = leastSquares([0, 0], { lower: [-9, -9], upper: [9, 9] }, line);
+  // Slope Sxy/Sxx with s²/Sxx, s² = Σe²/(5 − 2); intercept with s²·(1/5 + x̄²/Sxx).
+  const mean = (of: readonly number[]): number => of.reduce((sum, value) => sum + value, 0) / of.length;
+  const sxx = x.reduce((sum, at) => sum + (at - mean(x)) ** 2, 0);
+  const slope = x.reduce((sum, at, i) => sum + (at - mean(x)) * (y[i] - mean(y)), 0) / sxx;
+  const intercept = mean(y) - slope * mean(x);
+  const variance = x.reduce((sum, at, i) => sum + (y[i] - intercept - slope * at) ** 2, 0) / 3;
+  expect(point[0]).toBeCloseTo(intercept, 9);
+  expect(point[1]).toBeCloseTo(slope, 10);
+  expect(standardErrors[0]).toBeCloseTo(Math.sqrt(variance * (1 / 5 + mean(x) ** 2 / sxx)), 10);
+  expect(standardErrors[1]).toBeCloseTo(Math.sqrt(variance / sxx), 10);
+});

@@ -146,6 +146,42 @@ describe("charts", () => {
     expect(three.foot).toBeCloseTo(five.foot, 6);
   });
 
+  test("bars of one sign stand on the zero of their axis", () => {
+    const points = [2, 3].map((value, i) => [i, value] as const);
+    const svg = drawChart({ ...line, series: [{ label: "bars", style: "bars", points }] }, size);
+    const [two, three] = [...svg.matchAll(/<rect x[^>]*? height="([\d.]+)" rx/g)].map(([, height]) => Number(height));
+    expect(two / three).toBeCloseTo(2 / 3, 2);
+  });
+
+  test("the areas of dots are in proportion to their weights", () => {
+    const series = [
+      { label: "quotes", style: "dots", weights: [4, 1, 0], points: [0, 1, 2].map((x) => [x, x] as const) },
+    ];
+    const radii = [...drawChart({ ...line, series } as Chart, size).matchAll(/ r="([\d.]+)"/g)].map(([, r]) =>
+      Number(r),
+    );
+    // One pixel that all have, and up to six by the weight.
+    expect(radii).toEqual([7, 4, 1]);
+  });
+
+  test("a diverging map has its neutral colour at zero, and the same strength on both sides", () => {
+    const map = {
+      ...(all[5] as Extract<Chart, { kind: "heat-map" }>),
+      values: [
+        [1, 4],
+        [2, 0],
+      ],
+    };
+    const fills = [...drawChart(map, size).matchAll(/class="c-cell" style="fill:([^"]*)"/g)].map(([, fill]) => fill);
+    const gain = (percent: number): string => `color-mix(in oklab, var(--c-gain) ${percent}%, var(--c-none))`;
+    expect(fills).toEqual([25, 100, 50, 0].map(gain));
+  });
+
+  test("a step of a waterfall that falls is a loss wherever it ends", () => {
+    const fills = [...drawChart(all[6], size).matchAll(/rx="2" style="fill:([^"]*)"/g)].map(([, fill]) => fill);
+    expect(fills).toEqual(["var(--c0)", "var(--c-loss)", "var(--c0)"]);
+  });
+
   test("a file of its own has its colours, and refers to nothing else", () => {
     const file = chartFile(line, size);
     expect(file).toContain("--c0:light-dark(");

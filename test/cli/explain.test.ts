@@ -97,6 +97,72 @@ describe("explains", () => {
     expect(first).toHaveLength(titles.length);
   });
 
+  test("kept columns stay with every trade, and totals are grouped by them", async () => {
+    const rows = [
+      "id,underlying,payoff,strike,expiry,quantity,desk",
+      "T1,ACME,put,100,2027-05-20,10,Paris",
+      "T2,ACME,call,x,2027-05-20,5,London",
+      "T3,ACME,call,95,2027-05-20,-2,",
+    ];
+    const csv = file("desks.csv", rows.join("\n"));
+    const markets = [
+      "--market",
+      file("monday-desks.json", monday),
+      "--market-after",
+      file("tuesday-desks.json", tuesday),
+    ];
+    const run = (...more: string[]) => feynkac(["explain", csv, ...markets, "--keep", "desk", ...more]);
+    const table = (await run("--format", "csv")).stdout.split("\n").map((line) => line.split(","));
+    const cells = (name: string): string[] => table.slice(1, 4).map((row) => row[table[0].indexOf(name)]);
+    // The last column; the error before it has a comma.
+    expect(table[0].at(-1)).toBe("tag.desk");
+    expect(table.slice(1, 4).map((row) => row.at(-1))).toEqual(["Paris", "London", ""]);
+    expect(cells("underlying")).toEqual(["ACME", "", "ACME"]);
+    expect(cells("currency")).toEqual(["EUR", "", "EUR"]);
+    const { stdout } = await run("--format", "json", "--group-by", "desk");
+    const { results, groups = [] } = JSON.parse(stdout) as ExplainReport;
+    expect(results.map(({ tags }) => tags?.desk)).toEqual(["Paris", "London", undefined]);
+    expect(groups.map(({ group, currency, trades, change }) => ({ group, currency, trades, change }))).toEqual([
+      { group: { desk: "Paris" }, currency: "EUR", trades: 1, change: expect.closeTo(10 * results[0].change!, 10) },
+      { group: { desk: null }, currency: "EUR", trades: 1, change: expect.closeTo(-2 * results[2].change!, 10) },
+    ]);
+    const text = (await run("--group-by", "desk")).stdout;
+    expect(text).toMatch(/^desk +total × quantity +before +after +change /m);
+    expect(text).toMatch(/^Paris +EUR +/m);
+    expect(text).toMatch(/^– +EUR +/m);
+    const refused = await run("--group-by", "desk", "--format", "csv");
+    expect({ status: refused.status, stderr: refused.stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining("--group-by: csv has a row for each trade and no totals"),
+    });
+  });
+
+  test("quotes: columns of the smile, and its expiries below the totals", async () => {
+    const quotes = (up: number) =>
+      ["2027-03-19", "2027-09-17"].flatMap((expiry) =>
+        [80, 90, 100, 110, 120].map((strike) => ({ expiry, strike, implied: 0.25 + up - 0.001 * (strike - 100) })),
+      );
+    const on = (asOf: string, spot: number, up: number) => ({
+      asOf,
+      market: market({ spot, volatility: { quotes: quotes(up), fit: "svi" } }),
+      trades: [dated({ quantity: 10 })],
+    });
+    const files = [file("q1.json", on("2026-11-16", 100, 0)), file("q2.json", on("2026-11-17", 101, 0.01))];
+    const { stdout } = await feynkac(["explain", ...files]);
+    expect(stdout).toMatch(/ gamma +vega +smile +rho /);
+    expect(stdout).toMatch(/^smile +expiry +points +vega +skew +curvature$/m);
+    expect(stdout).toMatch(/^ACME +2027-03-19 +1\.0\d +EUR /m);
+    const delta = async (sticky: string): Promise<number> => {
+      const run = await feynkac(["explain", ...files, "--sticky", sticky, "--format", "json"]);
+      return (JSON.parse(run.stdout) as ExplainReport).results[0].terms!.delta!;
+    };
+    // The volatility at the strike falls with the spot under a sticky delta, as the smile does in the strike.
+    expect(await delta("strike")).not.toBeCloseTo(await delta("delta"), 2);
+    const { status, stderr } = await feynkac(["explain", ...files, "--sticky", "moneyness"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("Allowed choices are strike, delta");
+  });
+
   test("what fails is listed with its book and place, and the exit status says so", async () => {
     const bad = file("bad.json", { ...tuesday, trades: [dated({ strike: "x" }), dated({ id: "T2" })] });
     const { status, stdout } = await feynkac(["explain", before, bad]);

@@ -7,12 +7,14 @@ import {
   fixed,
   formatNamed,
   hasFigures,
+  largestUnderlyings,
   magnitude,
   parquetTable,
   RESULT_COLUMNS,
 } from "../../src/formats/index.ts";
+import { encoded } from "../../src/formats/encoded.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
-import { type Book, openDevice, priceBook, readBook, type TradeResult } from "../../src/index.ts";
+import { type Book, type BookInput, openDevice, priceBook, readBook, type TradeResult } from "../../src/index.ts";
 import { kept } from "./in-process.ts";
 
 describe("numbers for people", () => {
@@ -166,4 +168,49 @@ test("figures of bonds and swaptions have columns in CSV and Parquet, where the 
   const [header, line] = (await written("csv")).toString().split("\n");
   expect(header.split(",")).toEqual(Object.keys(row));
   expect(line).toContain(`,${clean},${accrued},${y},${years},${convexity},,"[[`);
+});
+
+test("texts keep all of their characters, however many bytes of UTF-8 these take", () => {
+  const rows = ["a", "é".repeat(5000), "€漢".repeat(4000), "𝄞".repeat(3000), "end"];
+  expect(new TextDecoder().decode(encoded(rows, (row) => `${row}\n`))).toBe(rows.map((row) => `${row}\n`).join(""));
+});
+
+test("JSON that continues begins with what separates it from the results before", async () => {
+  const device = { backend: "cpu", name: "none" } as const;
+  const start = { asOf: "2026-11-20", device, scenarios: undefined, sensitivityErrors: false, tags: [] };
+  const [first, second] = [formatNamed("json"), formatNamed("json")];
+  const row = { trade: undefined, result: failedResult({ id: "T" }, new Error("no")) };
+  const text = (part: Uint8Array | string): string =>
+    typeof part === "string" ? part : new TextDecoder().decode(part);
+  const head = text(await first.begin(start));
+  await second.begin({ ...start, continues: true });
+  const rows = [text(first.rows([row, row])), text(second.rows([row]))];
+  const end = text(first.end({ priced: 0, failed: 3, totals: [] }));
+  const report = JSON.parse(head + rows.join("") + end) as { results: unknown[]; failed: number };
+  expect([report.results.length, report.failed]).toEqual([3, 3]);
+});
+
+test("figures of bonds have columns where the market has nothing but a plain curve", () => {
+  const marketOf = (market: BookInput["market"]) => readBook({ asOf: "2026-11-20", market, trades: [] }).market;
+  const underlyings = { A: { spot: 100, currency: "EUR", volatility: 0.2 } };
+  expect(hasFigures(marketOf({ rates: { EUR: 0.02 } }))).toBe(true);
+  expect(hasFigures(marketOf({ rates: { EUR: 0.02 }, underlyings }))).toBe(false);
+});
+
+test("of many underlyings those with the largest cash deltas are shown, of either sign, and the others counted", () => {
+  const row = (underlying: string, cashDelta: number | null) => ({ underlying, cashDelta }) as never;
+  const totals = (currency: string, underlyings: never[]) => ({ currency, underlyings }) as never;
+  const all = [
+    totals("EUR", [row("a", 1), row("b", -9), row("c", null), row("d", 5)]),
+    totals("USD", [row("e", -5), row("f", 7)]),
+  ];
+  const namesOf = (max: number): readonly [string, number] => {
+    const { shown, hidden } = largestUnderlyings(all, max);
+    return [shown.flatMap(({ underlyings }) => underlyings.map((one) => one.underlying)).join(""), hidden];
+  };
+  expect([namesOf(2), namesOf(3), namesOf(6)]).toEqual([
+    ["bf", 4],
+    ["bdf", 3],
+    ["abcdef", 0],
+  ]);
 });

@@ -292,6 +292,24 @@ describe.skipIf(skipped)("a queue", () => {
     expect(order.slice(6, 12).filter((name) => name === "b")).toHaveLength(4);
   });
 
+  test("a run that comes later begins beside the chunks that are next, not before all that wait", async () => {
+    const { entry: a } = await submit("a");
+    const coming = deferred();
+    let b: typeof a | undefined;
+    const { lines } = await startWorker(
+      await before(async (ids) => {
+        if (ids[0] !== "T30" || b !== undefined) return;
+        ({ entry: b } = await submit("b"));
+        coming.resolve();
+      }),
+    );
+    await coming.promise;
+    await Promise.all([wait(a), wait(b!)]);
+    const order = lines.filter(({ message }) => message === "priced").map(({ run }) => (run === a.run ? "a" : "b"));
+    expect(order.slice(0, 4).join("")).toBe("aaaa");
+    expect(order.slice(4, 8).filter((name) => name === "a")).toHaveLength(2);
+  });
+
   test("feynkac cancel ends a run, and what is priced stays", async () => {
     const began = deferred();
     const slow = await before(async (ids, signal) => {

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type ConvertibleInput, type CreditInput, parseBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
+import { normalCdf } from "../support/normal.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -284,4 +285,69 @@ test.skipIf(webgpu === undefined)("beside a GPU the CPU prices them, with the sa
   );
   expect(beside.results[0]).toMatchObject({ status: "ok", backend: "cpu", precision: "f64" });
   expect(beside.results[0].value).toBe(onCpu.results[0].value);
+});
+
+test("a conversion at maturity alone, and a dividend before it: the bond and a call on what is left", async () => {
+  const terms = { conversion: [5] } as never;
+  const book = bookOf([{ terms }]);
+  const underlyings = Object.fromEntries(
+    Object.entries(book.market.underlyings!).map(([name, one]) => [
+      name,
+      { ...one, dividends: { yield: 0, discrete: [{ date: 2, proportional: 0.2 }] } },
+    ]),
+  );
+  const [{ value }] = await priced(
+    { ...book, market: { ...book.market, underlyings } },
+    { accuracy: { relative: 1e-6 } },
+  );
+  const deviation = 0.3 * Math.sqrt(5);
+  const d = (Math.log(80 / 100) + 0.2) / deviation + 0.5 * deviation;
+  const call = 80 * normalCdf(d) - 100 * Math.exp(-0.2) * normalCdf(d - deviation);
+  expect(Math.abs(value - (100 * Math.exp(-0.2) + call))).toBeLessThan(1e-3);
+});
+
+test("a call at any time bends the value where parity is the price and the accrued interest", async () => {
+  // Half of a coupon of 4 has accrued: the issuer calls at 102, above which the holder converts.
+  const terms = { maturity: 4.5, coupon: 0.04, frequency: 1, calls: [{ from: 0, to: 4.5, price: 100 }] } as const;
+  const all = [101.2, 101.8, 102.2].map((spot) => ({
+    terms: { ...terms, conversion: "american" as const },
+    spot,
+    rate: 0.001,
+  }));
+  const results = await priced(bookOf(all));
+  results.forEach(({ value, delta, gamma }, i) => {
+    expect(value).toBeCloseTo(Math.max(102, all[i].spot), 6);
+    expect(delta).toBeCloseTo(all[i].spot > 102 ? 1 : 0, 4);
+    expect(gamma).toBeCloseTo(0, 3);
+  });
+});
+
+test("who may put the bond now has its price and the accrued interest, which no time takes", async () => {
+  const terms = { maturity: 4.5, coupon: 0.04, frequency: 1, puts: [{ from: 0, to: 4.5, price: 100 }] } as const;
+  const [{ value, theta }] = await priced(
+    bookOf([{ terms: { ...terms, conversion: "american" }, spot: 30, credit: { spread: 0.1 } }]),
+  );
+  expect(value).toBeCloseTo(102, 6);
+  expect(theta).toBe(0);
+});
+
+test("a hazard rate that depends on the spot is one of the currency, whatever the notional is", async () => {
+  const credit = { hazard: 0.03, exponent: -1.2, reference: 100, recovery: 0.4, jump: 0 } as never;
+  const terms = { conversion: "american", coupon: 0.02, frequency: 1 } as const;
+  const [one, ten] = await priced(
+    bookOf([
+      { terms, credit, spot: 70 },
+      { terms: { ...terms, notional: 1000, ratio: 10 }, credit, spot: 70 },
+    ]),
+  );
+  expect(ten.value / one.value).toBeCloseTo(10, 6);
+});
+
+test("theta is the change with time, also of the part that is paid in cash and has a spread", async () => {
+  const trade = { terms: { conversion: "american", ratio: 0.8 } as const, credit: { spread: 0.05 }, spot: 100 };
+  const [{ theta, scenarios }] = await priced(bookOf([trade], { scenarios: { time: [0, 0.01, 0.02] } }), {
+    accuracy: { relative: 1e-6 },
+  });
+  const [now, later, last] = scenarios!.map(([[[value]]]) => value!);
+  expect(theta! / ((4 * later - 3 * now - last) / 0.02)).toBeCloseTo(1, 2);
 });

@@ -5,7 +5,7 @@ import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
 import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
 import type { Device, LaunchSize, PartsUser } from "../../src/device/device.ts";
 import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
-import { bool, i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
+import { bool, i32, type Kernel, kernel, kernelFromSource, read, real, u32, write } from "../../src/kernel/index.ts";
 
 /** out = scale·u + shift, after some turns of a loop, to make it last. */
 const affine = kernel({
@@ -380,5 +380,16 @@ describe("CPU device: arguments", () => {
       },
     });
     await expect(device.compile(huge, { precision: "f64" })).rejects.toThrow(/at most 1048576 on the CPU device/);
+    // 1 MiB is 131,072 reals of f64, and 262,144 of f32.
+    const filled = (length: number): Kernel =>
+      kernelFromSource({
+        params: { u: write(real) },
+        source: `({ u }, gpu) => { const w = gpu.privateReal(${length}); w[gpu.i32(u[0])] = 1; u[0] = w[0]; }`,
+      });
+    await device.compile(filled(131_072), { precision: "f64" });
+    await expect(device.compile(filled(131_073), { precision: "f64" })).rejects.toThrow(
+      "1048584 bytes of private arrays, at most 1048576",
+    );
+    await device.compile(filled(262_144), { precision: "f32" });
   });
 });

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../src/fdm/read/interpolation.ts";
 import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../src/fdm/mesh/mesh.ts";
 import type { OneFactorProblem } from "../../src/fdm/index.ts";
+import { Assessments, errorEstimate } from "../../src/fdm/adaptive/error-estimate.ts";
+import { volatilityOver } from "../../src/fdm/problem/mean-volatility.ts";
 import { timesOf } from "../../src/fdm/time/nested-times.ts";
 import { DIVIDEND, EXERCISE } from "../../src/fdm/time/flags.ts";
 import { stepTimes, type TimeGrid, timeGrid } from "../../src/fdm/time/time-grid.ts";
@@ -202,6 +204,9 @@ describe("time grids", () => {
     expect(new Set([...grids, timesOf(problem(), 12).coarse, timesOf(problem(), 24).fine]).size).toBe(
       different.length + 2,
     );
+    // Of those with dates of exercise a payoff that jumps has steps of its own.
+    const jumping = { ...vanillaPayoff("put", 100), jumps: true };
+    expect(timesOf(problem({ exerciseTimes: [0.5], payoff: jumping }), 12).fine).not.toBe(grids[3]);
     const again = { spots: [90], payoff: vanillaPayoff("call", 80), rates: constant(0.05) };
     different.slice(0, -1).forEach(({ dividends, exerciseTimes, ...one }, i) => {
       const dates = exerciseTimes && { exerciseTimes: [...exerciseTimes] };
@@ -216,4 +221,37 @@ describe("time grids", () => {
     expect(flagged(true)).toBe(7);
     expect(flagged(false)).toBe(timeGrid({ ...spec, events: [] }, false).steps.length);
   });
+});
+
+it("the volatility over a part of a life is the root of the mean square over that part", () => {
+  const problem = {
+    expiry: 2,
+    spots: [100],
+    diffusion: { kind: "deterministic", sigma: { times: [1], values: [0.1, 0.3] } },
+  };
+  const over = (from: number, to: number): number => volatilityOver(problem as never, from, to)(100);
+  expect(over(0, 1)).toBeCloseTo(0.1, 14);
+  expect(over(1, 2)).toBeCloseTo(0.3, 14);
+  expect(over(0.5, 1.5)).toBeCloseTo(Math.sqrt(0.5 * 0.01 + 0.5 * 0.09), 14);
+});
+
+it("the estimate of a value far above the spot is in proportion to it, also where it is exercised", () => {
+  const of = new Assessments(1, 1);
+  of.exercised[0] = 1;
+  const at = (value: number): number => {
+    of.value[0] = value;
+    return errorEstimate(of, 0, 0, {} as never, 100);
+  };
+  expect(at(50)).toBeCloseTo(1e-6, 12);
+  expect(at(100)).toBeCloseTo(1e-6, 12);
+  expect(at(1e6)).toBeCloseTo(1e-6 + 1e-6 * (1e6 - 100), 9);
+});
+
+it("grids that differ in their Rannacher steps alone are made apart, in either order", () => {
+  const spec = { expiry: 1, events: [], steps: 24, refinement: 1, phases: 3, damped: false } as const;
+  const sizes = (rannacherSteps: number): number => timeGrid({ ...spec, rannacherSteps }, true).steps.length;
+  const [two, none, three] = [sizes(2), sizes(0), sizes(3)];
+  // Each of them is two half steps in the place of one.
+  expect([two - none, three - none]).toEqual([2, 3]);
+  expect([sizes(3), sizes(0), sizes(2)]).toEqual([three, none, two]);
 });

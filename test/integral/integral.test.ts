@@ -298,3 +298,20 @@ describe("the same on every device", () => {
     await compare(gpu, 1e-9);
   });
 });
+
+test("boundaries beyond the number that the cache has room for, over several calls", async () => {
+  using boundaries = new Boundaries(device);
+  const some = (from: number, count: number): number[][] =>
+    Array.from({ length: count }, (_, i) => [0.05, 0.01, 0.2, 1 + (from + i) * 1e-4, 1]);
+  const first = boundaries.slotsOf(some(0, 3000));
+  expect(new Set(first).size).toBe(3000);
+  const { capacity } = boundaries;
+  expect(boundaries.slotsOf(some(2000, 1000))).toEqual(Int32Array.from({ length: 1000 }, (_, i) => 2000 + i));
+  // So many more do not fit beside them: the cache starts again, and all slots are below its capacity.
+  const further = Math.max(capacity - 2999, 1);
+  const slots = boundaries.slotsOf(some(3000, further));
+  expect(Math.max(...slots)).toBeLessThan(boundaries.capacity);
+  expect(new Set(slots).size).toBe(further);
+  const read = await device.read(boundaries.model);
+  expect(slots.every((slot, i) => read[3 * boundaries.capacity + slot] === 1 + (3000 + i) * 1e-4)).toBe(true);
+});

@@ -208,3 +208,55 @@ describe("user functions", () => {
     expect(() => userFunction(["not a name"], () => 1)).toThrow(SpecError);
   });
 });
+
+it("a copy of a variable that one branch changes keeps what the variable was", () => {
+  // Written out: y is x; if x > 1, x becomes 10x. What is left of y must not be read from the new x.
+  const source = `({ x, out }, gpu) => { let v = x * 2; const before = v; if (v > 1) v = v * 10; out[0] = before; out[1] = v; }`;
+  const ir = lower(kernelFromSource({ params: { x: real, out: write(real) }, source }), "f64");
+  const run = (x: number): readonly number[] => {
+    const out = new Float64Array(2);
+    interpret(ir, { x, out }, { items: 1 });
+    return [...out];
+  };
+  expect(run(3)).toEqual([6, 60]);
+  expect(run(0.25)).toEqual([0.5, 0.5]);
+  // The copy is of a variable that the branch makes a copy in turn.
+  const chosen = `({ x, out }, gpu) => { let a = x + 1; let b = x + 2; if (x > 0) b = a; a = a * 100; out[0] = b; out[1] = a; }`;
+  const other = lower(kernelFromSource({ params: { x: real, out: write(real) }, source: chosen }), "f64");
+  const outs = [1, -1].map((x) => {
+    const out = new Float64Array(2);
+    interpret(other, { x, out }, { items: 1 });
+    return [...out];
+  });
+  expect(outs).toEqual([
+    [2, 200],
+    [1, 0],
+  ]);
+});
+
+it("comparisons of constants are those of JavaScript, at equality too", () => {
+  const compared = (op: string, a: number, b: number): number => {
+    const source = `({ out }, gpu) => { const p = gpu.privateReal(1); p[0] = ${a} ${op} ${b} ? 1 : 0; out[0] = p[0]; }`;
+    const out = new Float64Array(1);
+    interpret(lower(kernelFromSource({ params: { out: write(real) }, source }), "f64"), { out }, { items: 1 });
+    return out[0];
+  };
+  const found = ["<", "<=", ">", ">=", "===", "!=="].map((op) => [
+    compared(op, 1, 2),
+    compared(op, 2, 2),
+    compared(op, 3, 2),
+  ]);
+  expect(found).toEqual([
+    [1, 0, 0],
+    [1, 1, 0],
+    [0, 0, 1],
+    [0, 1, 1],
+    [0, 1, 0],
+    [1, 0, 1],
+  ]);
+});
+
+it("kernels that differ in the sign of a zero have different texts", () => {
+  const text = (value: string): string => bodyOf(`({ out }, gpu) => { out[0] = ${value}; }`, IO);
+  expect(text("-0.0")).not.toBe(text("0.0"));
+});

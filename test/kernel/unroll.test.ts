@@ -46,3 +46,16 @@ test("loops that break, or whose trips nobody knows, stay", () => {
       out[gpu.globalId()] = t[0]; }`),
   ).toBe(1);
 });
+
+test("of && and || with a constant side, what the other side decides is left", () => {
+  const source = (test: string): string =>
+    `({ x, out }, gpu) => { const t = gpu.privateReal(40); for (let k = 0; k < 40; k++) t[k] = x[k]; let s = 0;
+      for (let k = 0; k < 40; k++) { if (${test}) s += t[k]; } out[gpu.globalId()] = s; }`;
+  const code = (test: string): string =>
+    emitWgsl(lower(kernelFromSource({ params: IO, source: source(test) }), "f32")).code;
+  const ifs = (test: string): number => code(test).match(/\bif \(/g)?.length ?? 0;
+  const none = ifs("k < 40");
+  // Every fourth test is true: with && x decides these terms, with || the others.
+  expect(ifs("(k & 3) === 0 && x[k] > 0") - none).toBe(10);
+  expect(ifs("(k & 3) === 0 || x[k] > 0") - none).toBe(30);
+});

@@ -119,6 +119,19 @@ describe("expressions", () => {
     expect(textOf([at(1, { kind: "if", condition, then, else: [] })])).toContain("if ((i32(fk_global) != 3i))");
   });
 
+  // As in JavaScript, of which WGSL's compilers know nothing: they reject a constant count beyond 31.
+  test.for([
+    [1, "1u"],
+    [31, "31u"],
+    [33, "1u"],
+    [-1, "31u"],
+  ] as const)("a shift by the constant %i is one by %s", ([count, text]) => {
+    const array = { ...buffer(), id: 0 };
+    const body = [store(1, array, globalId, binary("shl", load(array, globalId, "i32"), int(count)))];
+    const code = textOf(body, { buffers: [{ name: "u", element: "i32", access: "write", atomic: false }] });
+    expect(code).toContain(`<< ${text}`);
+  });
+
   test("expressions of constants alone are left to run time", () => {
     const e = binary("div", constant("real", 1), constant("real", 0));
     expect(textOf([store(1, buffer(), globalId, e)])).toContain("(fk_hide(1f) / 0f)");

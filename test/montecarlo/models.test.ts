@@ -1,7 +1,8 @@
 /** Models against closed forms; orders of convergence of those that are not exact. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { fn } from "../../src/kernel/index.ts";
+import { fn, kernelFromSource, lower, real, write } from "../../src/kernel/index.ts";
+import { interpret } from "../../src/kernel/interpret/index.ts";
 import {
   blackScholes,
   european,
@@ -10,6 +11,7 @@ import {
   hullWhite,
   hullWhiteBond,
   localVolatility,
+  lookback,
   terminalPayoff,
   modelParams,
   monteCarlo,
@@ -245,4 +247,29 @@ test("a model of your own: the spot of Bachelier, LVL-O-10", async () => {
     await price({ model, product, dates: equalDates(3, p.maturity), sampling: "sobol" }),
     one.expected.price,
   );
+});
+
+test("a bond of Hull and White's model at a later time, by the variances of the integrated rate", () => {
+  const [a, sigma, x, t, span, ratio] = [0.12, 0.015, 0.01, 2.5, 4, Math.exp(-0.03 * 4)];
+  // (3.39) with V(s) = σ²/a²·(s − 2·B(a, s) + B(2a, s)), B(c, s) = (1 − e^(−cs))/c.
+  const b = (c: number, s: number): number => (1 - Math.exp(-c * s)) / c;
+  const v = (s: number): number => (sigma / a) ** 2 * (s - 2 * b(a, s) + b(2 * a, s));
+  const expected = ratio * Math.exp(-b(a, span) * x + 0.5 * (v(span) - v(t + span) + v(t)));
+  const source = `({ out }, gpu, { hullWhiteBond }) => {
+    out[0] = hullWhiteBond({ x: ${x}, ratio: ${ratio}, t: ${t}, span: ${span}, meanReversion: ${a}, volatility: ${sigma} });
+  }`;
+  const out = new Float64Array(1);
+  const params = { out: write(real) };
+  interpret(lower(kernelFromSource({ params, env: { hullWhiteBond }, source }), "f64"), { out }, { items: 1 });
+  expect(out[0]).toBeCloseTo(expected, 14);
+});
+
+test("an extreme that is watched from a date on leaves out what was before", async () => {
+  // Next to no volatility: the spot falls from 100 on, and from half a year on it is at most 100·e^(−0.1).
+  const model = blackScholes({ spot: 100, rate: 0.03, yield: 0.23, volatility: 1e-6 });
+  for (const monitoring of ["dates", "continuous"] as const) {
+    const product = lookback({ payoff: "call", strike: 60, from: 0.5, monitoring });
+    const { value } = await price({ model, product, dates: [0.5, 1] });
+    expect(value[0]).toBeCloseTo((100 * Math.exp(-0.1) - 60) * Math.exp(-0.03), 2);
+  }
 });

@@ -106,7 +106,11 @@ async function inPartsOn(
   const begin = { asOf, scenarios, tags, device: named, sensitivityErrors: false };
   const setting = { format, start: begin, precision: "f64", options: {} } as const;
   const fractions: number[] = [];
-  const onProgress = ({ fraction }: { readonly fraction: number }): void => void fractions.push(fraction);
+  const done: number[] = [];
+  const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => {
+    fractions.push(progress.fraction);
+    done.push(progress.done);
+  };
   let text = "";
   for await (const part of pipeline.price({ book, place, setting, signal, onProgress })) {
     onPart();
@@ -114,6 +118,7 @@ async function inPartsOn(
   }
   expect(fractions.length).toBeGreaterThan(2);
   expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+  expect(done.at(-1)).toBeGreaterThanOrEqual(trades.length);
   return text;
 }
 

@@ -177,6 +177,24 @@ describe("without any volatility", () => {
     expect(value).toBeCloseTo(expected, 10);
   });
 
+  it("theta of what is certain is that of its discounted parts: q·S·e^(−qT) − r·K·e^(−rT)", async () => {
+    const market = { dividends: dividendSchedule(0.02, []) };
+    // Early exercise gains nothing: the yield is less than r·K/S.
+    const certain = trade({ ...never, payoff: call(90), market, expiry: 1 });
+    const [{ value, theta }] = await priced([certain], { device });
+    expect(value).toBeCloseTo(100 * Math.exp(-0.02) - 90 * discount, 10);
+    expect(theta).toBeCloseTo(0.02 * 100 * Math.exp(-0.02) - 0.05 * 90 * discount, 6);
+  });
+
+  it("a digital is exercised where it begins to pay, whichever strike that is", async () => {
+    const strikes = Array.from({ length: 40 }, (_, i) => 100.5 + i / 9);
+    const results = await priced(
+      strikes.map((strike) => trade({ ...never, payoff: digital("call", strike) })),
+      { device },
+    );
+    results.forEach(({ value }, i) => expect(value).toBeCloseTo(1000 / strikes[i], 12));
+  });
+
   it.each([
     // The kink of the payoff is at the spot, which does not move.
     [100, 0, [expect.stringContaining("has a kink or a jump at the spot")]],

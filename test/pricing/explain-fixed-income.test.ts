@@ -123,3 +123,26 @@ it("says which terms differ", async () => {
   const { results } = await explainBook(other(0.04), other(0.05), { device });
   expect(results[0]).toMatchObject({ status: "changed", reason: "its terms differ" });
 });
+
+it("a period of a cap or floor that ends between the dates pays what its fixing says", async () => {
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  const books = [
+    { asOf: "2026-11-16", fixing: 0.01 },
+    { asOf: "2026-11-23", fixing: 0.025 },
+  ].map(({ asOf, fixing }) => {
+    const leg = { start: "2026-05-20", end: "2027-11-20", frequency: 2, notional: 100, fixing };
+    const rest = { currency: "EUR", strike: 0.03, volatility: { normal: 0.008 } };
+    return parseBook({
+      asOf,
+      market: { rates: { EUR: 0.03 } },
+      trades: [
+        { id: "floor", floor: leg, ...rest },
+        { id: "cap", cap: leg, ...rest },
+      ],
+    });
+  });
+  const { results } = await explainBook(books[0], books[1], { device });
+  // 184 days from 20 May to 20 November.
+  expect(results[0].cash).toBeCloseTo((100 * 0.02 * 184) / 365, 10);
+  expect(results[1].cash).toBe(0);
+});

@@ -402,6 +402,13 @@ describe("trades of one book only, or of other terms, are listed", () => {
     expect(report.totals[0].trading).toBeCloseTo(report.totals[0].change, 12);
   });
 
+  it("another place in the book is not: a formula keeps its terms", async () => {
+    const formula = option({ payoff: { expression: "max(S - 100, 0)" }, strike: undefined });
+    const trade = Object.fromEntries(Object.entries(formula).filter(([, value]) => value !== undefined));
+    const report = await explain({ trades: [option({ id: "A" }), trade] }, { trades: [trade], spot: 101 });
+    expect(report.results.map(({ status }) => status)).toEqual(["gone", "explained"]);
+  });
+
   it("an expiry in years is another one a day later", async () => {
     const report = await explain({ trades: [option({ expiry: 0.5 })] }, { asOf: "2026-11-21T16:00:00Z" });
     expect(report.results[0].status).toBe("changed");
@@ -493,4 +500,22 @@ it("the error of a position that has grown counts for all of it", async () => {
   );
   expect(results[0].errorEstimate).toBeGreaterThan(0);
   expect(totals[0].errorEstimate).toBe(3 * results[0].errorEstimate!);
+});
+
+it.each(methods)("%s: a dividend on the second date itself has been paid", async (method) => {
+  const discrete = [{ date: "2026-12-01T16:00:00Z", cash: 2 }];
+  const row = await explained({ discrete }, { asOf: "2026-12-01T16:00:00Z", spot: 98.5 }, method);
+  expect(row.moves?.paid).toBeCloseTo(2, 12);
+  const left = await explained({ discrete }, { asOf: "2026-11-30T16:00:00Z", spot: 98.5 }, method);
+  expect(left.moves?.paid).toBe(0);
+});
+
+it("another forecast of dividends changes delta and theta, which their moves take", async () => {
+  const [T, DT, DS] = [180 / 365, 1 / 365, 1.5];
+  const moved = { asOf: "2026-11-21T16:00:00Z", spot: 100 + DS, yield: 0.03 };
+  const row = await explained({ trades: [option({ expiry: "2027-05-19T16:00:00Z" })] }, moved);
+  const [was, is] = [0.01, 0.03].map((q) => greeks(100, 105, T, 0.03, q, 0.2, 1));
+  const exact = (is.delta - was.delta) * DS + (is.theta - was.theta) * DT;
+  expect(Math.abs((is.theta - was.theta) * DT)).toBeGreaterThan(1e-3);
+  expect(row.terms?.dividendCross).toBeCloseTo(exact, 6);
 });

@@ -110,9 +110,12 @@ const STATES: readonly {
   },
 ];
 
-/** The doubts about each trade of a book. */
-const doubtsOf = (book: BookInput): string[][] =>
+/** What is said of the fits of each trade of a book: doubts and notes, or the error of the trade. */
+const saidOf = (book: BookInput): string[][] =>
   parseBook(book).trades.map((parsed) => (parsed.ok ? fitDoubts(parsed.trade) : [parsed.error.message]));
+
+/** The doubts about each trade of a book. */
+const doubtsOf = (book: BookInput): string[][] => saidOf(book).map((said) => said.filter(isDoubt));
 
 test.each(STATES)("$name is said of every result, and a strict run refuses it", async ({ says, spoil }) => {
   const draw = uniform(7);
@@ -185,8 +188,7 @@ test("quotes that a rule of the book leaves out are said, and are no doubt about
     const stale = { ...first, implied: 3 * draw() + 1, date: "2026-11-01" };
     const withoutBid = { expiry, strike, bid: 0, ask: 0.01 + draw() };
     const book = bookOf([stale, withoutBid, ...others], undefined, "svi", { maxAge: 5 });
-    const said = doubtsOf(book);
-    for (const warnings of said) {
+    for (const warnings of saidOf(book)) {
       expect(warnings).toEqual([`${PLACE}: 2 of 21 quotes not fitted: a bid of 0, or older than maxAge`]);
       expect(warnings.filter(isDoubt)).toEqual([]);
     }
@@ -203,8 +205,25 @@ test.each([
 ])("trades on quotes that are all %s say why there is no volatility", (_, more, says) => {
   const quotes = STRIKES.map((strike) => ({ expiry: 0.5, strike, ...more }));
   const fault = `"X" has quotes for its volatility, but none that can be fitted: quotes[0]: ${says}`;
-  for (const errors of doubtsOf(bookOf(quotes, undefined, "svi", { maxAge: 5 })))
+  for (const errors of saidOf(bookOf(quotes, undefined, "svi", { maxAge: 5 })))
     expect(errors).toEqual([expect.stringContaining(fault)]);
+});
+
+test("a quote that is missed by more than 0.2 points is said, and is no doubt", () => {
+  const draw = uniform(13);
+  for (let round = 0; round < 5; round++) {
+    const quotes = smoothQuotes(draw);
+    expect(saidOf(bookOf(quotes))).toEqual([[], [], []]);
+    const moved = 0.004 + 0.004 * draw();
+    const spoilt = quotes.map((one, i) => (i === 10 ? { ...one, implied: one.implied! + moved } : one));
+    for (const warnings of saidOf(bookOf(spoilt))) {
+      const [, points] = /: a quote is missed by ([\d.]+) points of volatility$/.exec(warnings[0])!;
+      expect(Number(points)).toBeGreaterThan(0.2);
+      expect(Number(points)).toBeLessThan(100 * moved);
+      expect(warnings).toHaveLength(1);
+      expect(warnings.filter(isDoubt)).toEqual([]);
+    }
+  }
 });
 
 test("a fit of SABR as a word is told how it is written", () => {

@@ -8,6 +8,7 @@ import { ScenarioCases } from "../../src/pricing/columns/scenario-cases.ts";
 import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { boundsOf } from "../../src/pricing/guard/bounds.ts";
 import { Guard } from "../../src/pricing/guard/guard.ts";
+import { withinBounds } from "../../src/pricing/guard/range.ts";
 import { priceBook } from "../../src/pricing/index.ts";
 import { termsOf } from "../../src/pricing/terms.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
@@ -234,4 +235,16 @@ describe("results say", () => {
 it("warnings have bits of their own", () => {
   const bits = Object.values(WARNING);
   expect(new Set(bits).size).toBe(bits.length);
+});
+
+it("a value that is moved to its bound has an estimate that reaches where it was", () => {
+  expect(withinBounds({ value: 1.5, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toEqual({
+    value: 1,
+    errorEstimate: 0.5,
+  });
+  expect(withinBounds({ value: -0.1, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toEqual({
+    value: 0,
+    errorEstimate: 0.3,
+  });
+  expect(withinBounds({ value: 1.7, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toBeUndefined();
 });

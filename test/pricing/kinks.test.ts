@@ -8,6 +8,7 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility, noDividends } from "../../src/market/index.ts";
 import { cevPrice } from "../models/cev.ts";
 import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { slopeAcross } from "../../src/pricing/plan/known-slope.ts";
 import { functionPayoff } from "../../src/products/index.ts";
 import { normalCdf } from "../support/normal.ts";
 import { priced, trade } from "./reference.ts";
@@ -179,4 +180,16 @@ describe("dividends that take the spot to a barrier", () => {
     const { error, estimate } = await errorOf(one, 2.576344, 1e-5);
     expect(error).toBeLessThanOrEqual(Math.max(1e-5, estimate) + 1e-7);
   });
+});
+
+it("the slope of a known function at a bend is the mean of both sides, in doubt by half of their difference", () => {
+  const bent = slopeAcross((at) => Math.max(at - 100, 0) + 2 * Math.max(100 - at, 0), 100, 1e-3);
+  expect(bent.slope).toBeCloseTo(-0.5, 9);
+  expect(bent.isBent).toBe(true);
+  expect(bent.error).toBeCloseTo(1.5, 9);
+  const smooth = slopeAcross((at) => at * at, 100, 1e-4);
+  expect(smooth.slope).toBeCloseTo(200, 6);
+  expect(smooth).toMatchObject({ isBent: false, error: 0 });
+  const jump = slopeAcross((at) => (at > 100 ? 1 : 0), 100, 1e-3);
+  expect(jump).toEqual({ slope: 0, isBent: true, error: Number.NaN });
 });

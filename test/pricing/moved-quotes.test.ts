@@ -106,3 +106,20 @@ test("of a book whose fits a reader was given: it moves the quotes as the one th
   const moved = [own, other].map((one) => movedUnderlying(one, 90, "sticky-strike"));
   expect(moved[1]).toEqual(moved[0]);
 });
+
+test("the error estimate of a cube is that of its worst spot, in whichever order spots stand", async () => {
+  const estimatesOf = async (spot: readonly number[]): Promise<readonly (number | null)[]> => {
+    const scenarios = { spot, quotes: "sticky-delta" };
+    const { results } = await priceBook(readBook(book({ fit: "svi", scenarios })), { device, greeks: "none" });
+    return results.map((one) => (one.status === "ok" ? one.scenarioErrorEstimates![0][0][0] : null));
+  };
+  const [low, high, both, turned] = [
+    await estimatesOf([-0.3]),
+    await estimatesOf([0.2]),
+    await estimatesOf([-0.3, 0.2]),
+    await estimatesOf([0.2, -0.3]),
+  ];
+  // The American put: the others have closed forms.
+  expect(low[1]).not.toBe(high[1]);
+  for (const found of [both, turned]) expect(found[1]).toBe(Math.max(low[1]!, high[1]!));
+});

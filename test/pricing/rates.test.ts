@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseBook, priceBook, readBook, type BookInput, type PricedTrade } from "../../src/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
+import { normalCdf } from "../support/normal.ts";
 
 type Trade = Readonly<Record<string, unknown>>;
 type Rates = BookInput["market"]["rates"][string];
@@ -136,8 +137,10 @@ describe("reference values", () => {
         ratesOf(one),
         trades.map(([trade]) => trade),
       );
-      results.forEach(({ value, errorEstimate }, i) => {
+      results.forEach(({ value, errorEstimate, method }, i) => {
         const [, exact] = trades[i];
+        // Rounding, and the quadrature over a second factor, which converges exponentially.
+        if (method === "closed-form") expect(errorEstimate).toBeLessThan(1e-9 * (1 + Math.abs(exact)));
         const error = Math.abs(value - exact);
         expect(error).toBeLessThanOrEqual(one.tolerance.abs + one.tolerance.rel * Math.abs(exact));
         expect(error).toBeLessThanOrEqual(errorEstimate + 1e-15);
@@ -339,4 +342,53 @@ it("a swap, and a currency beside an underlying, are refused with what to write 
   ]);
   const annuity = [1, 2, 3, 4, 5].reduce((sum, time) => sum + Math.exp(-0.03 * time), 0);
   expect(cap.value - floor.value).toBeCloseTo(1 - Math.exp(-0.15) - 0.02 * annuity, 12);
+});
+
+it("of a period that has begun the fixing counts, for caps and floors, today and at a later date", async () => {
+  const period = { start: -0.25, end: 0.75, frequency: 1, notional: 100 };
+  const scenarios = { time: [0.1] };
+  const of = (kind: "cap" | "floor", fixing: number): Trade => ({ [kind]: { ...period, fixing }, strike: 0.03 });
+  const trades = [of("cap", 0.05), of("floor", 0.05), of("cap", 0.01), of("floor", 0.01)];
+  const values = (await price(0.04, trades, scenarios)).map(({ value, scenarios: later }) => [
+    value,
+    later?.[0][0][0][0] ?? Number.NaN,
+  ]);
+  // 100·1·2 % are paid in ¾ years, of which a tenth is over.
+  const paid = [0.75, 0.65].map((t) => 2 * Math.exp(-0.04 * t));
+  [paid, [0, 0], [0, 0], paid].forEach((expected, i) =>
+    expected.forEach((value, k) => expect(values[i][k]).toBeCloseTo(value, 12)),
+  );
+});
+
+it("the market price of a bond with rights is clean, whose adjusted spread is by hand where nobody calls", async () => {
+  const bond = { maturity: 6.5, coupon: 0.05, frequency: 1, notional: 100, calls: [{ date: 3.5, price: 1000 }] };
+  const times = [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
+  const dirty = times.reduce((sum, t) => sum + (t === 6.5 ? 105 : 5) * Math.exp(-(0.03 + 0.0123) * t), 0);
+  const rates = { hullWhite: { meanReversion: 0.05, volatility: 0.005, curve: 0.03 } };
+  const [{ optionAdjustedSpread }] = await price(rates, [{ bond, marketPrice: dirty - 2.5 }]);
+  expect(optionAdjustedSpread).toBeCloseTo(0.0123, 6);
+});
+
+it("a volatility by time decays by mean reversion to the option's expiry, as its closed form says", async () => {
+  const [a, notional, strike] = [0.3, 100, 90];
+  const rates = {
+    hullWhite: {
+      meanReversion: a,
+      volatility: [
+        { date: 1, volatility: 0.03 },
+        { date: 2.5, volatility: 0.01 },
+      ],
+      curve: 0.03,
+    },
+  };
+  const on = { bond: { maturity: 5, notional } };
+  const [{ value }] = await price(rates, [{ payoff: "call", strike, expiry: 2, on }]);
+  // Jamshidian's formula: ln P(2, 5) has the variance B(3)²·∫₀² σ(u)²·e^(−2a(2−u)) du.
+  const b = (1 - Math.exp(-3 * a)) / a;
+  const part = (from: number, to: number): number =>
+    (Math.exp(-2 * a * (2 - to)) - Math.exp(-2 * a * (2 - from))) / (2 * a);
+  const deviation = b * Math.sqrt(0.03 ** 2 * part(0, 1) + 0.01 ** 2 * part(1, 2));
+  const [now, paid] = [notional * Math.exp(-0.15), strike * Math.exp(-0.06)];
+  const d = Math.log(now / paid) / deviation + 0.5 * deviation;
+  expect(value).toBeCloseTo(now * normalCdf(d) - paid * normalCdf(d - deviation), 10);
 });

@@ -246,17 +246,23 @@ describe("a lost device", () => {
   });
 });
 
-/** A device whose first `good` reads work, and whose every later one waits for its turn and then finds it lost. */
+/**
+ * A device whose first `good` reads work, and whose every later one finds it lost. Each read waits for those asked for
+ * before it, not for a time: which batch is how far does not depend on how fast the machine is.
+ */
 class FadingDevice extends PlainDevice {
   override readonly name = "fading";
   good: number;
+  #before: Promise<void> = Promise.resolve();
   constructor(good: number) {
     super();
     this.good = good;
   }
   override async read(...args: Parameters<PlainDevice["read"]>): Promise<any> {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    if (this.good-- <= 0) throw new DeviceLostError("driver reset");
+    const isGood = this.good-- > 0;
+    this.#before = this.#before.then(() => new Promise((resolve) => setImmediate(resolve)));
+    await this.#before;
+    if (!isGood) throw new DeviceLostError("driver reset");
     return super.read(...args);
   }
 }

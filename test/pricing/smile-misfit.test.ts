@@ -15,7 +15,11 @@ const FITS = [
 ] as const;
 
 /** Quotes of a random smile, whose volatility falls from a first expiry to the others as after an event. */
-function marketOf(random: () => number, fit: (typeof FITS)[number]): BookInput["market"] {
+function marketOf(
+  random: () => number,
+  fit: (typeof FITS)[number],
+  spoil: (implied: number, i: number) => number = (implied) => implied,
+): BookInput["market"] {
   const between = (low: number, high: number): number => low + (high - low) * random();
   const [rate, level, skew, bend, event] = [
     between(0, 0.05),
@@ -31,7 +35,8 @@ function marketOf(random: () => number, fit: (typeof FITS)[number]): BookInput["
       return { expiry, strike: 100 * Math.exp(rate * expiry + z * own * Math.sqrt(expiry)), implied };
     }),
   );
-  const underlying = { spot: 100, currency: "EUR", volatility: { quotes, fit } };
+  const spoilt = quotes.map((one, i) => ({ ...one, implied: spoil(one.implied, i) }));
+  const underlying = { spot: 100, currency: "EUR", volatility: { quotes: spoilt, fit } };
   return { rates: { EUR: rate }, underlyings: { U: underlying } };
 }
 
@@ -96,5 +101,50 @@ describe.each(FITS.map((fit) => [typeof fit === "string" ? fit : JSON.stringify(
         expect(Math.abs(grid[at].value - value)).toBeLessThanOrEqual(grid[at].errorEstimate + errorEstimate);
       });
     });
+  },
+);
+
+it.each(["andreasen-huge", { local: { method: "adjoint" } }] as const)(
+  "a one-touch by %o has the misfit in its estimate as the no-touch has, and no estimate exceeds what may be paid",
+  async (fit) => {
+    const random = uniform(33);
+    for (let round = 0; round < 2; round++) {
+      // The second market has a bad tick, which no local volatility meets.
+      const bad = round === 0 ? -1 : Math.floor(21 * random());
+      const market = marketOf(random, fit, (implied, i) => (i === bad ? 2.5 * implied : implied));
+      const trades = [88, 115].flatMap((level, i): TradeInput[] => {
+        const common = { underlying: "U", expiry: 0.6 } as const;
+        const type = level > 100 ? "up-and-out" : "down-and-out";
+        const touch = { type, level, rebate: 100, rebateAt: "expiry" } as const;
+        return [
+          { id: `touch ${i}`, ...common, payoff: { expression: "0" }, barriers: [touch] },
+          { id: `no touch ${i}`, ...common, payoff: { expression: "100" }, barriers: [{ type, level }] },
+          {
+            id: `digital ${i}`,
+            ...common,
+            payoff: { digital: level > 100 ? "call" : "put", cash: 100 },
+            strike: level,
+          },
+          { id: `put ${i}`, ...common, payoff: "put", strike: level, exercise: "american" },
+          { id: `european ${i}`, ...common, payoff: "put", strike: level },
+        ];
+      });
+      const exact = await priced(market, trades);
+      const digitals = await priced(
+        market,
+        trades.filter(({ id }) => id.startsWith("digital")),
+        { method: "fdm" },
+      );
+      digitals.forEach((digital, i) => {
+        const [touch, noTouch, smile, american, european] = exact.slice(5 * i, 5 * i + 5);
+        // The local volatility misses the digital of the smile by this, and by reflection the touch by more.
+        const missed = Math.abs(digital.value - smile.value);
+        expect(touch.errorEstimate).toBeGreaterThan(missed - digital.errorEstimate / 10);
+        expect(noTouch.errorEstimate).toBeGreaterThan(missed - digital.errorEstimate / 10);
+        for (const one of [touch, noTouch, digital, american]) expect(one.errorEstimate).toBeLessThanOrEqual(125.01);
+        // Early exercise is worth no less than the European option of the smile, within the estimates.
+        expect(american.value + american.errorEstimate).toBeGreaterThan(european.value - european.errorEstimate);
+      });
+    }
   },
 );

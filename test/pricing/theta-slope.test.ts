@@ -2,6 +2,9 @@
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type PricedTrade, priceBook, readBook } from "../../src/index.ts";
+import { nextEvent } from "../../src/pricing/plan/bends.ts";
+import { bumped, termsOf } from "../../src/pricing/terms.ts";
+import { trade } from "./reference.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -73,4 +76,27 @@ test("theta is the slope of the value", async () => {
     const tolerance = (errors!.theta ?? Number.NaN) + noise + width;
     expect(Math.abs(theta! - slope), `${id}: ${theta} instead of ${slope}`).toBeLessThan(tolerance);
   }
+});
+
+test("no step in time goes across the next date on which anything happens: a date of exercise too", () => {
+  const terms = termsOf(trade({ expiry: 1, exercise: { kind: "bermudan", times: [0.3, 0.6] } }), 0, {
+    volatility: 0,
+    rate: 0,
+  })!;
+  expect(nextEvent(terms)).toBe(0.3);
+  expect(nextEvent({ ...terms, exercise: { kind: "european" } })).toBe(1);
+});
+
+test("a correlation is moved on both sides of the diagonal", () => {
+  const terms = termsOf(trade({}), 0, { volatility: 0, rate: 0 })!;
+  const correlations = [
+    [1, 0.5, 0.1],
+    [0.5, 1, 0.2],
+    [0.1, 0.2, 1],
+  ];
+  expect(bumped({ ...terms, correlations }, { kind: "correlation", pair: [0, 2], by: 0.25 }).correlations).toEqual([
+    [1, 0.5, 0.35],
+    [0.5, 1, 0.2],
+    [0.35, 0.2, 1],
+  ]);
 });

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { type BookInput, priceBook } from "../../src/index.ts";
 import { readBook } from "../../src/book/index.ts";
+import { unitWarnings } from "../../src/pricing/unit-warnings.ts";
 import { PlainDevice } from "../support/plain-device.ts";
+import { trade } from "./reference.ts";
 
 const device = new PlainDevice();
 
@@ -79,4 +81,14 @@ test("coupons, strikes and volatilities of rates in percent have a warning, and 
     [`the volatility of T3 is 80 %; ${hint}`],
     [expect.stringMatching(/^no parallel move of the rates.*gives the bond its market price/)],
   ]);
+});
+
+test("the wings of a fitted surface may be high, a given surface may not", () => {
+  const surface = { spots: [50, 100, 200], times: [], volatility: [[6, 0.2, 0.3]] };
+  const own = trade({ volatility: { kind: "surface", surface } as never });
+  expect(unitWarnings(own)).toEqual([expect.stringContaining("is 600 %")]);
+  expect(unitWarnings({ ...own, volatility: { ...own.volatility, fit: {} } as never })).toEqual([]);
+  const high = { ...surface, volatility: [[0.2, 6, 6]] };
+  const doubtful = trade({ volatility: { kind: "surface", surface: high, fit: {} } as never });
+  expect(unitWarnings(doubtful)).toEqual([expect.stringContaining("is 600 %")]);
 });

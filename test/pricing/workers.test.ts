@@ -9,6 +9,7 @@ import { BookError } from "../../src/errors.ts";
 import { type BatchOf, PricingPool } from "../../src/pricing/workers/pricing-pool.ts";
 import { packResults, unpackResults } from "../../src/pricing/workers/messages.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
+import { WorkerPool } from "../../src/threads/index.ts";
 import { dealt, everything } from "../support/extent.ts";
 import { formulas } from "./formula-trades.ts";
 import { referenceTrades, trade } from "./reference.ts";
@@ -235,3 +236,17 @@ describe.skipIf(!built)("the package as built", () => {
     expect(run(6000, { refused: true })).toMatchObject({ one: 0, three: 0, same: true });
   });
 });
+
+it(
+  "a job that fails in a thread is given back to its caller, and the thread goes on",
+  { timeout: 20_000 },
+  async () => {
+    const file = new URL("./job-worker.ts", import.meta.url);
+    using jobs = new WorkerPool<number, number, number>([() => new Worker(file, { execArgv })]);
+    jobs.begin(3);
+    await jobs.whenStarted();
+    expect(await jobs.run(7, never)).toBe(21);
+    expect(await jobs.run(-1, never)).toBeUndefined();
+    expect(await jobs.run(8, never)).toBe(24);
+  },
+);

@@ -17,6 +17,7 @@ import {
   steppedChain,
   stepFunctionParams,
   swingOption,
+  wholeSwings,
 } from "../../src/quantization/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -92,6 +93,19 @@ test.each([
       }),
     ShapeError,
     /expected 1 as the quantizer/,
+  ],
+  [
+    "not a covariance, by little",
+    async () =>
+      gaussianQuantizer(await normalQuantizer({ size: 4, dimension: 2, samples: 100 }), {
+        covariance: [
+          [1, 1.005],
+          [1.005, 1],
+        ],
+        root: "symmetric",
+      }),
+    NotPositiveDefiniteError,
+    /positive/,
   ],
   [
     "first time",
@@ -241,4 +255,13 @@ describe("buffers", () => {
     search[Symbol.dispose]();
     expect(() => search.run({ queries, nearest, count: 1 })).toThrow(/disposed/);
   });
+});
+
+test("a swing that asks for more than its dates is an entry's error", async () => {
+  const payoffs = new Float64Array(tree.offsets.at(-1)!).fill(1);
+  const isDate = Array.from({ length: tree.offsets.length - 1 }, () => true);
+  const swings = [2, isDate.length, isDate.length + 1].map((most) => ({ payoff: payoffs, least: 0, most, rate: 0 }));
+  const { status, error } = await wholeSwings(tree, swings, isDate);
+  expect(status).toEqual(["ok", "ok", "error"]);
+  expect(error[2]?.message).toContain(`0 ≤ least ≤ most ≤ ${isDate.length}`);
 });

@@ -99,3 +99,15 @@ test.each([
   const { values } = await new LatticeEngine(device).values([{ trade, yields }]);
   expect(values[0]).toBeNaN();
 });
+
+test("a right to sell comes before a right to buy on the same date: the holder's floor above the cap", async () => {
+  // Held, the bond is worth about 100·e⁻ʳ: the issuer would take it at 50, but the holder has sold it for 90.
+  const yields = [
+    [0.05, 0.2],
+    [0.05, 0.2],
+  ] as const;
+  const flows: readonly (readonly [number, number])[] = [[2, 100]];
+  const trade: ShortRateTrade = { kind: "bond", flows, dates: [{ time: 1, settlement: 1, floor: 90, cap: 50 }] };
+  const { values } = await new LatticeEngine(device).values([{ trade, yields }]);
+  expect(values[0]).toBeCloseTo(90 / 1.05, 12);
+});

@@ -110,3 +110,34 @@ describe("claims with rights on dates", () => {
     expect(Math.max(...(await errorsAt(2.5, cuda)))).toBeLessThan(3e-8);
   });
 });
+
+const market = (meanReversion: number, sigma: number): GaussianMarket => ({
+  meanReversion,
+  volatility: { times: [], values: [sigma] },
+  logDiscount: (t) => -0.05 * t,
+});
+
+test("what the issuer pays is discounted from its own settlement", async () => {
+  using engine = new RecursionEngine(oneFactorRecursion, device);
+  const dates = [{ time: 1, settlement: 1, capSettlement: 1.5, floor: 10, cap: 50 }];
+  const trade: ShortRateTrade = { kind: "bond", flows: [[3, 100]], dates };
+  const [value] = await engine.values([trade], [market(0.1, 0)], [{ trade: 0, market: 0 }], { density: 4, reach: 7 });
+  expect(value).toBeCloseTo(50 * Math.exp(-0.05 * 1.5), 10);
+});
+
+test("a trade in markets of other dynamics has the value that it has alone", async () => {
+  using engine = new RecursionEngine(oneFactorRecursion, device);
+  const flows = Array.from({ length: 20 }, (_, i): readonly [number, number] => [(i + 1) / 2, i === 19 ? 102 : 2]);
+  const dates = flows.slice(1, -1).map(([time]) => ({ time, settlement: time, cap: 98 }));
+  const trade: ShortRateTrade = { kind: "bond", flows, dates };
+  // The second one's volatility falls to a fifth at the end, where nodes have to be as much closer.
+  const falling = { ...market(0.001, 0), volatility: { times: [8], values: [0.02, 0.004] } };
+  const markets = [market(0.001, 0.02), falling, market(0.05, 0.01)];
+  const fineness = { density: 2.5, reach: 7 };
+  const instances = markets.map((_, k) => ({ trade: 0, market: k }));
+  const together = await engine.values([trade], markets, instances, fineness);
+  for (const instance of instances) {
+    const [alone] = await engine.values([trade], markets, [instance], fineness);
+    expect(together[instance.market]).toBe(alone);
+  }
+});

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 import { parseBook } from "../../src/book/index.ts";
 import type { Chart } from "../../src/charts/index.ts";
+import { formatNamed } from "../../src/formats/index.ts";
 import { reportCharts } from "../../src/report/charts.ts";
+import { readParquetResults } from "../../src/report/read-results.ts";
 import { ReportSummary } from "../../src/report/summary.ts";
 
 const market = (names: readonly string[], currency: (name: string) => string = () => "EUR") => ({
@@ -121,4 +123,92 @@ test("the scenario map has values where no case is unmoved, and names what is mo
       [100, 1100],
     ],
   });
+});
+
+test("the scenario map has later dates above one another where volatility does not move", () => {
+  const scenarios = { time: [0, 0.25, 1], spot: [0, 0.1], volatility: [0], rate: [0] };
+  const values = scenarios.time.map((_, t) => scenarios.spot.map((__, s) => [[1000 * t + 10 * s]]));
+  const book = {
+    market: market(["ACME"]),
+    trades: [option("a", "ACME")],
+    scenarios: { time: scenarios.time, spot: [0, 0.1] },
+  };
+  expect(chartOf(reportCharts(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/)).toMatchObject({
+    y: { label: "years from today", values: ["0.00", "0.25", "1.00"] },
+    values: [
+      [0, 10],
+      [1000, 1010],
+      [2000, 2010],
+    ],
+  });
+});
+
+test("a list keeps the twelve largest amounts, whatever their sign, in whatever order they come", () => {
+  const values = [...Array.from({ length: 12 }, (_, i) => i + 1), -20, 0.5, -3.5];
+  const trades = values.map((_, i) => option(`t${i}`, "ACME"));
+  const { lists } = summaryOf(
+    { market: market(["ACME"]), trades },
+    values.map((value) => ({ value })),
+  );
+  expect(lists.value.map(({ amount }) => amount)).toEqual([-20, 12, 11, 10, 9, 8, 7, 6, 5, 4, -3.5, 3]);
+});
+
+test("a trade that expires at the end of a bucket is in it", () => {
+  const trades = [0.25, 0.5, 1, 2, 5, 5.001].map((expiry, i) => option(`t${i}`, "ACME", { expiry }));
+  const summary = summaryOf({ market: market(["ACME"]), trades }, []);
+  expect([...summary.byExpiry.values()].map(({ name }) => name)).toEqual([
+    "1 to 3 months",
+    "3 to 6 months",
+    "6 to 12 months",
+    "1 to 2 years",
+    "2 to 5 years",
+    "beyond 5 years",
+  ]);
+});
+
+test("error estimates are counted by half decades of the estimate as a part of the spot", () => {
+  const estimates = [1e-5, 1e-5, 4e-5, 1e-3];
+  const trades = estimates.map((_, i) => option(`t${i}`, "ACME"));
+  const summary = summaryOf(
+    { market: market(["ACME"]), trades },
+    estimates.map((one) => ({ errorEstimate: 1.01 * one })),
+  );
+  const chart = chartOf(reportCharts(summary, undefined), /Error estimates/);
+  if (chart.kind !== "plot") throw new Error("no plot");
+  // 1e-7, 4e-7 and 1e-5 of a spot of 100: the middles of half decades, with an empty one on either side.
+  expect(chart.series[0].points).toEqual([
+    [-7.25, 0],
+    [-6.75, 2],
+    [-6.25, 1],
+    [-5.75, 0],
+    [-5.25, 0],
+    [-4.75, 1],
+    [-4.25, 0],
+  ]);
+});
+
+test("scenarios come back from Parquet with their axes in order", async () => {
+  const scenarios = { time: [0], spot: [-0.1, 0, 0.1], volatility: [0, 0.02], rate: [0] };
+  const values = [scenarios.spot.map((_, s) => scenarios.volatility.map((__, v) => [10 * s + v]))];
+  const result = {
+    id: "a",
+    status: "ok",
+    value: 1,
+    warnings: [],
+    scenarios: values,
+    scenarioErrorEstimates: [[[0], [0]]],
+  };
+  const format = formatNamed("parquet");
+  const device = { backend: "cpu", name: "none" } as const;
+  const parts = [
+    await format.begin({ asOf: "2026-11-20T00:00:00Z", device, scenarios, sensitivityErrors: false, tags: [] }),
+    format.rows([{ trade: undefined, result: result as never }]),
+    format.end({ priced: 1, failed: 0, totals: [] }),
+  ];
+  const bytes = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+  const whole = new Uint8Array(bytes).buffer;
+  const file = { byteLength: whole.byteLength, slice: (from: number, to?: number) => whole.slice(from, to) };
+  const read = await readParquetResults(file);
+  expect(read).toMatchObject({ asOf: "2026-11-20T00:00:00Z", device, scenarios });
+  expect(read.results[0]).toMatchObject({ id: "a", scenarios: values });
 });

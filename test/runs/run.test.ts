@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TradeResult } from "../../src/book/index.ts";
+import { isSameVersion, openPlanned } from "../../src/runs/index.ts";
 import { feynkac } from "../cli/in-process.ts";
 import { type FakeEngine, fakeEngine } from "../cli/fake-engine.ts";
 
@@ -120,6 +121,19 @@ describe("a run in parts", () => {
     if (first.status !== "ok") throw new Error(first.error.message);
     expect(first.scenarios?.[1][3][4][2]).toBe(3142);
     expect(first.scenarioErrorEstimates?.[1][4][2]).toBe(142);
+  });
+
+  test("keeps the seed of its book, and that of each result", async () => {
+    writeFileSync(book, lines(25, { ...header, seed: 77 }));
+    const engine = changing((results) => results.map((one) => (one.status === "ok" ? { ...one, seed: 77 } : one)));
+    await feynkac(["price", book, "--output", `${run}/`, "--chunk-trades", "10"], { engine });
+    expect(manifest()).toMatchObject({ seed: 77 });
+    const merged = await feynkac(["merge", run, "--format", "ndjson"]);
+    const rows = merged.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly id?: string; readonly seed?: number });
+    expect(rows.filter(({ seed }) => seed === 77)).toHaveLength(24);
   });
 
   test("without trades is a run, too", async () => {
@@ -264,6 +278,7 @@ describe("verify", () => {
       "9 priced",
     ],
     ["other totals", () => edited((text) => text.replace(/"value":(\d)/, '"value":1$1')), "sums of the parts' totals"],
+    ["a count of failures", () => edited((text) => text.replace('"failed": 1', '"failed": 2')), "the manifest says 2"],
     ["a count of trades", () => edited((text) => text.replace('"trades": 25', '"trades": 26')), "25 trades"],
     ["a gap", () => edited((text) => text.replace('"first":10', '"first":11')), "begins at trade 11, expected 10"],
     ["a run under way", () => edited((text) => text.replace('"complete"', '"running"')), "not complete"],
@@ -273,6 +288,15 @@ describe("verify", () => {
     const { status, stdout } = await feynkac(["verify", run]);
     expect(stdout).toContain(message);
     expect(status).toBe(1);
+  });
+
+  test("a book of another length is not opened for the run", async () => {
+    await price();
+    await using open = await openPlanned(manifest() as never);
+    expect(open.file.byteLength).toBe(readFileSync(book).length);
+    // The market is the same, and so are the trades that the manifest knows of.
+    writeFileSync(book, `${readFileSync(book, "utf8")}${JSON.stringify(trade(25))}\n`);
+    await expect(openPlanned(manifest() as never)).rejects.toThrow("is not what it was when this run began");
   });
 
   test("--reprice compares a sample to the bit", async () => {
@@ -293,4 +317,12 @@ describe("verify", () => {
     expect(status).toBe(2);
     expect(stderr).toContain("there is no run: expected a folder with manifest.json");
   });
+});
+
+test("versions are the same whose commits are, where both are known", () => {
+  const of = (version: string, commit?: string) => ({ version, ...(commit === undefined ? {} : { commit }) });
+  expect(isSameVersion(of("1.2.3", "abc"), of("1.2.3", "abc"))).toBe(true);
+  expect(isSameVersion(of("1.2.3", "abc"), of("1.2.3", "abd"))).toBe(false);
+  expect(isSameVersion(of("1.2.3", "abc"), of("1.2.3"))).toBe(true);
+  expect(isSameVersion(of("1.2.3", "abc"), of("1.2.4", "abc"))).toBe(false);
 });

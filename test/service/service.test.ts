@@ -146,6 +146,21 @@ describe("POST /price", () => {
     expect(gone.text).toContain("is not kept here; put it: PUT /market");
   });
 
+  test("takes a market that is kept alone: its asOf and scenarios come with it", async () => {
+    const { market } = JSON.parse((await ask("/market", header, "PUT")).text) as { market: string };
+    for (const beside of [{ asOf: later.asOf }, { scenarios: { spot: [0, 0.1] } }, { seed: 3 }]) {
+      const answer = await ask("/price", { market, trades: [trade("A")], ...beside });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("send the hash and trades alone")]);
+    }
+  });
+
+  test("takes the finest accuracy that is allowed, and nothing below it", async () => {
+    const book = { ...header, trades: [trade("A")] };
+    const statusOf = async (accuracy: number): Promise<number> =>
+      (await ask("/price", { ...book, options: { accuracy } })).status;
+    expect([await statusOf(limits.accuracy), await statusOf(0.999 * limits.accuracy)]).toEqual([200, 400]);
+  });
+
   test("prices requests that arrive together as it prices each alone", async () => {
     const strikes = Array.from({ length: 40 }, (_, i) => 80 + i);
     const one = (strike: number) => ask("/price", { ...header, trades: [trade("A", strike)] });
@@ -166,6 +181,23 @@ describe("POST /price", () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => prices.price(request)));
       expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
       expect([prices.launches, prices.waiting]).toEqual([1, 0]);
+    });
+
+    test("in a launch that goes on when one of their clients goes", async () => {
+      const [prices, going] = [new Prices(device), new AbortController()];
+      const [began, isGone] = [deferred(), deferred()];
+      using _ = vi.spyOn(Prices.prototype, "stream").mockImplementationOnce(async function* ({ trades, signal }) {
+        began.resolve();
+        await isGone.promise;
+        signal.throwIfAborted();
+        yield trades.map((_trade, i) => ({ id: `R${i}` }) as TradeResult);
+      });
+      const [gone, stays] = [prices.price({ ...request, signal: going.signal }), prices.price(request)];
+      await began.promise;
+      going.abort(new Error("gone"));
+      await expect(gone).rejects.toThrow("gone");
+      isGone.resolve();
+      expect(await stays).toEqual([{ id: "R1" }]);
     });
 
     test.each<[string, Partial<typeof request> & PriceSettings]>([

@@ -90,6 +90,8 @@ describe("solveOnSparseGrid", () => {
     const at = (point: object) => () => entries[0].at(point as never);
     expect(at({ S: 100 })).toThrow("at.v: got nothing, expected a number");
     expect(at({ S: 300, v: 1 })).toThrow("at.S: 300 is outside the axis, 0 to 200");
+    // The ends are on the axes.
+    for (const end of [0, 200]) expect(at({ S: end, v: 1 })).not.toThrow();
     const line = entries[0].on({ S: [80, 100], v: 0.5 });
     expect(Array.from(line)).toEqual([80, 100].map((x) => entries[0].at({ S: x, v: 0.5 }).value));
   });

@@ -28,6 +28,8 @@ export interface Case {
   readonly trade: Json;
   readonly method?: Method;
   readonly companions?: readonly Companion[];
+  /** Seconds after which the value is refined no further; its error estimate says how far that went. */
+  readonly seconds?: number;
   /** The spot or the notional, which rounding is relative to. */
   readonly scale: number;
   /** Computed when it is needed, from the values of the companions with their error estimates. */
@@ -46,6 +48,8 @@ export type ReferenceKind =
 export interface Family {
   readonly name: string;
   readonly reference: ReferenceKind;
+  /** The most trades that are priced, where each takes a second or more. */
+  readonly most?: number;
   /** From where to where trades and markets are drawn, in a few words. */
   readonly draws: string;
   /** Returns undefined where a draw does not suit. */

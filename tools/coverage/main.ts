@@ -36,7 +36,7 @@ const [minutes, familySeconds] = [number("minutes", 0), number("family-seconds",
 const DOCUMENT = join(import.meta.dirname, "../../docs/accuracy.md");
 const WORKER = join(import.meta.dirname, "worker.ts");
 /** Trades of a task, which are priced in one book. */
-const TOGETHER = 25;
+const TOGETHER = 20;
 
 interface Progress {
   readonly index: number;
@@ -77,11 +77,12 @@ async function measure(): Promise<readonly Row[]> {
 }
 
 function progressOf(index: number): Progress {
-  const tasks = Array.from({ length: Math.ceil(trades / TOGETHER) }, (_, k) => ({
+  const count = Math.min(trades, FAMILIES[index].most ?? trades);
+  const tasks = Array.from({ length: Math.ceil(count / TOGETHER) }, (_, k) => ({
     family: index,
     seed,
     from: k * TOGETHER,
-    to: Math.min((k + 1) * TOGETHER, trades),
+    to: Math.min((k + 1) * TOGETHER, count),
   }));
   return { index, tasks, outcomes: [], failures: [], open: 0, seconds: 0, cut: false };
 }

@@ -67,11 +67,18 @@ export async function priceCases(device: Device, cases: readonly Case[], from = 
     { at, method, trade },
     ...companions.map((one) => ({ at, method: one.method ?? ("auto" as const), trade: one.trade })),
   ]);
+  // Cases of one family have one limit.
+  const timePerTrade = Math.max(0, ...cases.map(({ seconds = 0 }) => seconds));
   const results = new Map<Row, TradeResult>();
   for (const method of new Set(rows.map((row) => row.method))) {
     const own = rows.filter((row) => row.method === method);
     const book = readBook(bookOf(cases, own));
-    const priced = await priceBook(book, { device, greeks: "none", method });
+    const priced = await priceBook(book, {
+      device,
+      greeks: "none",
+      method,
+      ...(timePerTrade === 0 ? {} : { timePerTrade }),
+    });
     own.forEach((row, i) => results.set(row, priced.results[i]));
   }
   return cases.map((one, at) => {

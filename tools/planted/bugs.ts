@@ -98,7 +98,7 @@ export const bugs: readonly Bug[] = [
       "values === undefined ? null : values.flat(3)",
       "values === undefined ? null : values.flat(2)",
     ],
-    ["totals.ts", "sizes.toSorted((a, b) => b - a)", "sizes.toSorted((a, b) => a - b)"],
+    ["totals.ts", "sizeOf(b) - sizeOf(a)", "sizeOf(a) - sizeOf(b)"],
     ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
     ["csv.ts", "credit.size > 0 ||", ""],
   ]),

@@ -9,30 +9,34 @@ export const fresh: readonly Bug[] = [
     ["last-used.ts", "if (this.#entries.size <= this.#max) return;", "if (this.#entries.size < this.#max) return;"],
     ["remembered.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
   ]),
-  ...beside("book", "book/times book/tenors book/totals book/bonds book/parity book/trades book/book", [
-    ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
+  ...beside(
+    "book",
+    "book/times book/tenors book/totals book/bonds book/parity book/path-payoffs book/trades book/book",
     [
-      "schedule.ts",
-      "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
-      "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
+      ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
+      [
+        "schedule.ts",
+        "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
+        "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
+      ],
+      [
+        "totals.ts",
+        "this.#errorEstimate += Math.abs(quantity) * errorEstimate;",
+        "this.#errorEstimate += quantity * errorEstimate;",
+      ],
+      ["partial-sums.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
+      ["path-payoff.ts", "if (from > 0 && extremum !== undefined)", "if (from > 1 && extremum !== undefined)"],
+      ["barriers.ts", 'return rebateAt ?? (knockIn ? "expiry" : "hit");', 'return rebateAt ?? "expiry";'],
+      ["volatility.ts", "if (falling > 0) {", "if (falling > 1) {"],
+      ["trade.ts", "if (expiry < 0) throw", "if (expiry <= 0) throw"],
+      ["parity.ts", "Math.min(call.weight ?? 1, put.weight ?? 1)", "call.weight ?? 1"],
+      [
+        "rates-trade.ts",
+        "{ from: Math.max(from - notice, 0), to: to - notice, notice, price }",
+        "{ from: Math.max(from - notice, 0), to, notice, price }",
+      ],
     ],
-    [
-      "totals.ts",
-      "this.#errorEstimate += Math.abs(quantity) * errorEstimate;",
-      "this.#errorEstimate += quantity * errorEstimate;",
-    ],
-    ["partial-sums.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
-    ["path-payoff.ts", "if (from > 0 && extremum !== undefined)", "if (from > 1 && extremum !== undefined)"],
-    ["barriers.ts", 'return rebateAt ?? (knockIn ? "expiry" : "hit");', 'return rebateAt ?? "expiry";'],
-    ["volatility.ts", "if (falling > 0) {", "if (falling > 1) {"],
-    ["trade.ts", "if (expiry < 0) throw", "if (expiry <= 0) throw"],
-    ["parity.ts", "Math.min(call.weight ?? 1, put.weight ?? 1)", "call.weight ?? 1"],
-    [
-      "rates-trade.ts",
-      "{ from: Math.max(from - notice, 0), to: to - notice, notice, price }",
-      "{ from: Math.max(from - notice, 0), to, notice, price }",
-    ],
-  ]),
+  ),
   ...beside(
     "calibration",
     "calibration/ssvi calibration/svi calibration/essvi calibration/least-squares calibration/curves",
@@ -70,7 +74,7 @@ export const fresh: readonly Bug[] = [
     ["waterfall.ts", 'to >= from ? "var(--c-gain)"', 'to >= 0 ? "var(--c-gain)"'],
     ["text.ts", '.replaceAll("<", "&lt;")', ""],
   ]),
-  ...beside("cli", "cli/price cli/explain cli/formats", [
+  ...beside("cli", "cli/price cli/explain cli/formats cli/arguments", [
     ["format/table.ts", "more(pricedRows - shown - rest.length)", "more(pricedRows - shown)"],
     ["format/table.ts", "` and ${grouped(count - 1)} more`", "` and ${grouped(count)} more`"],
     ["format/scenario-table.ts", "rates ${signed(rate[k])}", "rates ${signed(rate[0])}"],
@@ -83,7 +87,9 @@ export const fresh: readonly Bug[] = [
     ["progress.ts", "Math.floor(whole / 60) % 60", "Math.floor(whole / 60)"],
     ["commands/price-file.ts", "|| groupBy !== undefined || keep !== undefined", "|| groupBy !== undefined"],
   ]),
-  ...beside("cli", "cli/calibrate", [["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"]]),
+  ...beside("cli", "cli/calibrate cli/arguments", [
+    ["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"],
+  ]),
   ...beside("cluster", "cluster/cluster", [
     ["jobs.ts", "1 + LEVELS.indexOf(level) * BAND", "1 + (LEVELS.length - 1 - LEVELS.indexOf(level)) * BAND"],
     ["submit.ts", "(await board.headOf(queue, first, last)) ?? first", "first"],
@@ -130,7 +136,7 @@ export const fresh: readonly Bug[] = [
       "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
     ],
   ]),
-  ...beside("fdm", "fdm/knock-ins fdm/barriers fdm/exercise-dates fdm/dividend-jump pricing/company", [
+  ...beside("fdm", "fdm/knock-ins fdm/barriers fdm/exercise-dates fdm/dividend-jump fdm/mesh pricing/company", [
     ["conditions/knock-in.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
     [
       "conditions/dividend.ts",
@@ -145,7 +151,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["time/nested-times.ts", "known.jumps === jumps &&", ""],
   ]),
-  ...beside("fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy", [
+  ...beside("fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy fdm/mesh", [
     [
       "problem/mean-volatility.ts",
       "Math.sqrt(Math.max(variance, 0) / (to - from))",
@@ -158,7 +164,7 @@ export const fresh: readonly Bug[] = [
     ["csv.ts", 'typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure', "figure as string"],
     ["csv.ts", "|| underlyings.size === 0 ||", "||"],
     ["numbers.ts", 'Number(shown) === 0 ? shown.replace("-", "") : shown', "shown"],
-    ["totals.ts", "hidden: sizes.length - max", "hidden: sizes.length"],
+    ["totals.ts", "hidden: all.length - max", "hidden: all.length"],
     ["parquet-results.ts", 'name === "keyRates" || name === "parameters" ? "string"', 'name === "keyRates" ? "string"'],
     ["encoded.ts", "length + 3 * piece.length;", "length + 2 * piece.length;"],
   ]),
@@ -169,45 +175,65 @@ export const fresh: readonly Bug[] = [
     ["premium.ts", "const u = expiry - horizon + horizon * table", "const u = horizon * table"],
     ["boundaries.ts", "if (this.#slots.size + missing > this.#capacity)", "if (missing > this.#capacity)"],
   ]),
-  ...beside("kernel", "kernel/interpret kernel/literals kernel/dependence kernel/unroll kernel/wgsl kernel/cuda", [
-    ["canonical.ts", 'if (Object.is(value, -0)) return "-0";', ""],
-    ["copies.ts", "for (let k = start; k < this.log.length; k++) this.versions[this.log[k]]++;", ""],
-    ["dependence.ts", "(found.get(index) ?? false) || divergent(s) ||", "(found.get(index) ?? false) ||"],
-    ["unroll.ts", 'const decided = e.a.value === (e.op === "or");', 'const decided = e.a.value === (e.op === "and");'],
-    ["fold.ts", "return a >= b;", "return a > b;"],
-    ["emit/wgsl/operators.ts", "`${Number(b.constant) & 31}u`", "`${Number(b.constant)}u`"],
-    ["emit/cuda/literals.ts", 'if (Object.is(value, -0)) return "-0.0";', ""],
-  ]),
-  ...beside("linalg", "linalg/dense-correlation linalg/sparse-host linalg/krylov-host linalg/tridiagonal-property", [
-    ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
-    ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],
-    ["sparse/entries.ts", "k > starts[i] && column[k] <= column[k - 1]", "k > starts[i] && column[k] < column[k - 1]"],
+  ...beside(
+    "kernel",
+    "kernel/interpret kernel/lowering kernel/literals kernel/dependence kernel/unroll kernel/wgsl kernel/cuda",
     [
-      "krylov/jacobi.ts",
-      "const count = Math.min(size, rows - first);\n    const base",
-      "const count = size;\n    const base",
+      ["canonical.ts", 'if (Object.is(value, -0)) return "-0";', ""],
+      ["copies.ts", "for (let k = start; k < this.log.length; k++) this.versions[this.log[k]]++;", ""],
+      ["dependence.ts", "(found.get(index) ?? false) || divergent(s) ||", "(found.get(index) ?? false) ||"],
+      [
+        "unroll.ts",
+        'const decided = e.a.value === (e.op === "or");',
+        'const decided = e.a.value === (e.op === "and");',
+      ],
+      ["fold.ts", "return a >= b;", "return a > b;"],
+      ["emit/wgsl/operators.ts", "`${Number(b.constant) & 31}u`", "`${Number(b.constant)}u`"],
+      ["emit/cuda/literals.ts", 'if (Object.is(value, -0)) return "-0.0";', ""],
     ],
-    ["tridiagonal/periodic.ts", "if (i === 0) c += a;", "if (i === 0) c -= a;"],
-  ]),
-  ...beside("market", "market/curves market/dividends market/later market/surface calibration/local", [
-    ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
+  ),
+  ...beside(
+    "linalg",
+    "linalg/dense-correlation linalg/sparse-host linalg/krylov linalg/krylov-host linalg/tridiagonal-property linalg/tridiagonal-batches",
     [
-      "dividends.ts",
-      "Math.max(spot - spot * proportional - cash, 0)",
-      "Math.max((spot - cash) * (1 - proportional), 0)",
+      ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
+      ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],
+      [
+        "sparse/entries.ts",
+        "k > starts[i] && column[k] <= column[k - 1]",
+        "k > starts[i] && column[k] < column[k - 1]",
+      ],
+      [
+        "krylov/jacobi.ts",
+        "const count = Math.min(size, rows - first);\n    const base",
+        "const count = size;\n    const base",
+      ],
+      ["tridiagonal/periodic.ts", "if (i === 0) c += a;", "if (i === 0) c -= a;"],
     ],
-    ["piecewise.ts", "end <= t + INSTANT", "end < t - INSTANT"],
+  ),
+  ...beside(
+    "market",
+    "market/affine market/curves market/dividends market/later market/smile market/surface calibration/local",
     [
-      "smile.ts",
-      "byTime: (b.variance - a.variance) / (late.time - early.time)",
-      "byTime: (b.variance - a.variance) / late.time",
+      ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
+      [
+        "dividends.ts",
+        "Math.max(spot - spot * proportional - cash, 0)",
+        "Math.max((spot - cash) * (1 - proportional), 0)",
+      ],
+      ["piecewise.ts", "end <= t + INSTANT", "end < t - INSTANT"],
+      [
+        "smile.ts",
+        "byTime: (b.variance - a.variance) / (late.time - early.time)",
+        "byTime: (b.variance - a.variance) / late.time",
+      ],
+      [
+        "affine.ts",
+        "before: (time) => affine(time, (of) => of < time)",
+        "before: (time) => affine(time, (of) => of <= time)",
+      ],
     ],
-    [
-      "affine.ts",
-      "before: (time) => affine(time, (of) => of < time)",
-      "before: (time) => affine(time, (of) => of <= time)",
-    ],
-  ]),
+  ),
   ...beside("market", "pricing/fit-doubts pricing/factors/heston-extremes", [
     ["fit-state.ts", "time > last.time + DAY", "time > last.time - DAY"],
   ]),
@@ -280,7 +306,7 @@ export const fresh: readonly Bug[] = [
       "",
     ],
   ]),
-  ...beside("pricing", "pricing/explain pricing/explain-fixed-income", [
+  ...beside("pricing", "pricing/explain pricing/explain-fixed-income pricing/rates", [
     ["explain/moves.ts", "paid.toReversed().reduce", "paid.reduce"],
     ["explain/moves.ts", "time <= years + INSTANT", "time < years - INSTANT"],
     ["explain/taylor.ts", "gamma * (spot + 0.5 * paid)", "gamma * (spot + paid)"],
@@ -376,7 +402,7 @@ export const fresh: readonly Bug[] = [
     ["requests.ts", "trades: second.trades ?? trades", "trades"],
     ["requests.ts", "Object.keys(header).length > 1", "Object.keys(header).length > 2"],
   ]),
-  ...beside("serving", "cluster/cluster service/service", [
+  ...beside("serving", "serving/serving cluster/cluster service/service", [
     ["metrics.ts", "sum += value;", ""],
     ["metrics.ts", "count += counts[i];", "count = counts[i];"],
     ["metrics.ts", 'value.replace(/[\\\\"\\n]/g, escaped)', "value"],

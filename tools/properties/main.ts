@@ -3,11 +3,14 @@
 // then selects families
 // npm run check:properties -- --factors rates: short rates whose formulas depend on time
 // npm run check:properties -- --factors company --trades 20: each trade of so many books alone, whose bits are the same
+// npm run check:properties -- --factors explain --trades 200: unexplained changes of value of so many random books on
+// quotes; --only then selects families
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { allProperties } from "./all.ts";
 import { checkCompany } from "./company/check.ts";
+import { explainRandomBooks, explainTable, FAMILIES } from "./explain.ts";
 import { type Finding, findingText, reportText, run } from "./run.ts";
 import { checkShortRates } from "./short-rates.ts";
 import { type FamilyReport, familyTable, runFamily, severalFamilies } from "./several.ts";
@@ -45,7 +48,8 @@ if (values.factors === "several") await checkSeveral();
 else if (values.factors === "one") await checkOne();
 else if (values.factors === "rates") await checkRates();
 else if (values.factors === "company") await checkBooks();
-else refuse(`--factors ${values.factors}: expected "one", "several", "rates" or "company"`);
+else if (values.factors === "explain") await checkExplain();
+else refuse(`--factors ${values.factors}: expected "one", "several", "rates", "company" or "explain"`);
 
 async function checkOne(): Promise<void> {
   const properties = selected(allProperties);
@@ -67,6 +71,14 @@ async function checkBooks(): Promise<void> {
     [...differences, `${compared} trades, ${priced} with a value, ${differences.length} differ`].join("\n\n"),
   );
   process.exitCode = differences.length === 0 ? 0 : 1;
+}
+
+async function checkExplain(): Promise<void> {
+  const families = selected(FAMILIES.map((name) => ({ name }))).map(({ name }) => name);
+  const found = await explainRandomBooks(device, { books: trades, seed, families, onProgress: options.onProgress });
+  const { text, passed } = explainTable(found);
+  console.log(text);
+  finish(passed, []);
 }
 
 async function checkSeveral(): Promise<void> {

@@ -52,6 +52,10 @@ const NAMES: Readonly<Record<ExplainTerm, string>> = {
   volatility: "volatility",
   rate: "rates",
   credit: "credit",
+  skew: "skew of quotes",
+  curvature: "curvature of quotes",
+  smileRest: "rest of the smile",
+  correlation: "correlations",
   cross: "all together",
 };
 

@@ -2493,6 +2493,9 @@ export interface components {
       options?: {
         /** @enum {string} */
         method?: "taylor" | "revaluation";
+        /** @enum {string} */
+        sticky?: "strike" | "delta";
+        groupBy?: string[];
         accuracy?: number;
       };
     };
@@ -3340,10 +3343,28 @@ export interface components {
       unexplained: number | null;
       errorEstimate: number | null;
       warnings: string[];
+      underlying?: string;
+      currency?: string;
+      tags?: {
+        [key: string]: string | number;
+      };
+      smile?: components["schemas"]["SmileTerm"][];
       reason?: string;
       error?: {
         code: string;
         message: string;
+      };
+    };
+    SmileTerm: {
+      underlying: string;
+      expiry: number | string;
+      level: number;
+      slope: number;
+      curvature: number;
+      moves: {
+        level: number;
+        slope: number;
+        curvature: number;
       };
     };
     ExplainTotals: {
@@ -3359,6 +3380,25 @@ export interface components {
       unexplained: number;
       trading: number;
       errorEstimate: number;
+      smile?: components["schemas"]["SmileTerm"][];
+    };
+    ExplainGroupTotals: {
+      group: {
+        [key: string]: string | number | null;
+      };
+      currency: string;
+      trades: number;
+      before: number;
+      after: number;
+      cash: number;
+      change: number;
+      terms: {
+        [key: string]: number;
+      };
+      unexplained: number;
+      trading: number;
+      errorEstimate: number;
+      smile?: components["schemas"]["SmileTerm"][];
     };
     ExplainResponse: {
       /** @enum {unknown} */
@@ -3377,6 +3417,7 @@ export interface components {
       failed: number;
       totals: components["schemas"]["ExplainTotals"][];
       results: components["schemas"]["ExplainedTrade"][];
+      groups?: components["schemas"]["ExplainGroupTotals"][];
     };
     MarketResponse: {
       market: string;

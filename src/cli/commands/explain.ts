@@ -1,7 +1,7 @@
 import type { Book, TradeCounts } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
 import { isDoubt } from "../../market/index.ts";
-import type { ExplainMethod, ExplainReport } from "../../pricing/index.ts";
+import type { ExplainMethod, ExplainReport, Sticky } from "../../pricing/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
 import { CliError, EXIT } from "../failure.ts";
@@ -12,6 +12,7 @@ import { explainParquet } from "../format/explain-parquet.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { checkGroups } from "./price.ts";
 import { doubtLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -20,12 +21,16 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly market: string | undefined;
   readonly marketAfter: string | undefined;
   readonly method: ExplainMethod;
+  /** What quotes keep while the spot moves. */
+  readonly sticky: Sticky;
   readonly inputFormat: InputFormat | undefined;
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
   /** The columns of a table that are not terms of a trade. */
   readonly keep: readonly string[] | undefined;
+  /** The tags by which totals are grouped. */
+  readonly groupBy: readonly string[] | undefined;
 }
 
 /**
@@ -42,6 +47,7 @@ export async function explain(
   openEngine: OpenEngine,
 ): Promise<number> {
   const format = outputFormat(options.format, options.output, terminal.stdout);
+  checkGroups(options.groupBy, format);
   const requests = requestsOf(before, after, options, terminal, signal);
   const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
   await using engine = await openEngine(options);
@@ -78,8 +84,13 @@ function requestsOf(
   return [first, { ...first, marketPath: marketAfter, replacesMarket: market === undefined }];
 }
 
+/** A whole book, and the names of its tags if they are known before the trades are read. */
+interface TaggedBook extends Book {
+  readonly tags: readonly string[] | undefined;
+}
+
 /** Reads a whole book. Error messages contain its name, because there are two books. @throws CliError | BookError */
-async function readWhole(request: InputRequest): Promise<Book> {
+async function readWhole(request: InputRequest): Promise<TaggedBook> {
   try {
     return await readBook(request);
   } catch (error) {
@@ -89,40 +100,43 @@ async function readWhole(request: InputRequest): Promise<Book> {
   }
 }
 
-async function readBook(request: InputRequest): Promise<Book> {
-  const { asOf, scenarios, method, market, trades, close } = await openInput(request);
+async function readBook(request: InputRequest): Promise<TaggedBook> {
+  const { asOf, scenarios, method, seed, market, tags, trades, close } = await openInput(request);
   try {
     const all: Book["trades"][number][] = [];
     for await (const parsed of trades) {
       request.signal.throwIfAborted();
       all.push(parsed);
     }
-    return { asOf, scenarios, method, market, trades: all };
+    return { asOf, scenarios, method, seed, market, tags, trades: all };
   } finally {
     close();
   }
 }
 
 async function run(
-  [before, after]: readonly [Book, Book],
+  [before, after]: readonly [TaggedBook, TaggedBook],
   engine: Engine,
   { output, format }: { readonly output: Output; readonly format: OutputFormat },
   options: ExplainCommandOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const { precision, accuracy, method, strict } = options;
+  const { precision, accuracy, method, sticky, groupBy, strict } = options;
   const bar = new ProgressBar(terminal.stderr);
   const started = performance.now();
   const onProgress: RunOptions["onProgress"] = ({ done, total }) =>
     bar.update({ done, fraction: total === undefined ? undefined : done / total });
   let report: ExplainReport;
   try {
-    report = await engine.explainBook(before, after, { precision, accuracy, method, strict, signal, onProgress });
+    const asked = { precision, accuracy, method, sticky, groupBy, strict };
+    report = await engine.explainBook(before, after, { ...asked, signal, onProgress });
   } finally {
     bar.clear();
   }
-  for await (const part of partsOf(report, format, options, output)) if (part.length > 0) await output.write(part);
+  const tags = before.tags && after.tags && [...new Set([...before.tags, ...after.tags])];
+  for await (const part of partsOf(report, format, { rows: options.rows, tags }, output))
+    if (part.length > 0) await output.write(part);
   await output.commit();
   terminal.stderr.write(doubtLine(doubtsOf(report)) + summary(report, engine, (performance.now() - started) / 1000));
   return report.failed > 0 ? EXIT.failedTrades : EXIT.ok;
@@ -131,7 +145,7 @@ async function run(
 function partsOf(
   report: ExplainReport,
   format: OutputFormat,
-  { rows }: ExplainCommandOptions,
+  { rows, tags }: Pick<ExplainCommandOptions, "rows"> & Pick<TaggedBook, "tags">,
   { sink }: Output,
 ): Iterable<Part> | AsyncIterable<Part> {
   switch (format) {
@@ -140,9 +154,9 @@ function partsOf(
     case "ndjson":
       return explainNdjson(report);
     case "csv":
-      return explainCsv(report);
+      return explainCsv(report, tags);
     case "parquet":
-      return explainParquet(report);
+      return explainParquet(report, tags);
     case "table":
       return explainTable(report, tableOptions(rows, sink));
     default:

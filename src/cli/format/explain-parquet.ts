@@ -1,9 +1,12 @@
-import { type ParquetColumn, parquetTable } from "../../formats/index.ts";
+import { type ParquetColumn, parquetTable, tagColumns, tagText } from "../../formats/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
-import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
+import { EXPLAIN_LABELS, EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 
-/** Yields the report of `feynkac explain` as the bytes of a Parquet file, with the columns of its CSV. */
-export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uint8Array> {
+/** Yields the report of `feynkac explain` as the bytes of a Parquet file, with the columns of its CSV. `tags` are their names. */
+export async function* explainParquet(
+  report: ExplainReport,
+  tags: readonly string[] | undefined,
+): AsyncGenerator<Uint8Array> {
   const number = (name: string, value: (row: ExplainedTrade) => number | null): ParquetColumn<ExplainedTrade> => ({
     name,
     type: "number",
@@ -17,8 +20,7 @@ export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uin
   const { asOf, years, method, device } = report;
   const table = await parquetTable<ExplainedTrade>(
     [
-      text("id", ({ id }) => id),
-      text("status", ({ status }) => status),
+      ...EXPLAIN_LABELS.map((name) => text(name, (row) => row[name] ?? null)),
       ...EXPLAIN_NUMBERS.first.map((name) => number(name, (row) => row[name])),
       ...termNames(report).map((name) => number(name, ({ terms }) => terms?.[name] ?? null)),
       number("unexplained", ({ unexplained }) => unexplained),
@@ -27,6 +29,7 @@ export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uin
       { name: "warnings", type: "strings", value: ({ warnings }) => warnings },
       text("reason", ({ reason }) => reason ?? null),
       text("error", ({ error }) => error?.message ?? null),
+      ...tagColumns(tags).map((column) => text(column.name, (row) => tagText(column, row))),
     ],
     { asOf, years, method, device },
   );

@@ -17,9 +17,11 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
     ["delta", ["delta"]],
     ["gamma", ["gamma"]],
     ["vega", ["vega"]],
+    ["smile", ["skew", "curvature", "smileRest"]],
     ["rho", ["rho"]],
     ["dividends", ["exDividend", "dividends"]],
     ["credit", ["credit"]],
+    ["correlation", ["correlation"]],
     ["2nd order", []],
   ],
   revaluation: [
@@ -29,9 +31,13 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
     ["rate", ["rate"]],
     ["dividends", ["exDividend", "dividends"]],
     ["credit", ["credit"]],
+    ["correlation", ["correlation"]],
     ["cross", []],
   ],
 };
+
+/** The columns that are omitted if they are empty. */
+const RARE: ReadonlySet<string> = new Set(["smile", "credit", "correlation"]);
 
 /** The columns that are omitted if the terminal is too narrow, in the order of omission. */
 const DISPENSABLE = ["before", "after", "2nd order", "cross", "rho", "rate", "dividends", "gamma"];
@@ -54,29 +60,37 @@ export function* explainTable(
   const shown = rows.length > max ? [...rows.slice(0, max - last), ...rows.slice(rows.length - last)] : rows;
   const withStatus = rows.some(({ status }) => status !== "explained");
   const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
-  const hasCredit = report.totals.some(({ terms }) => (terms.credit ?? 0) !== 0);
-  const sums = COLUMNS[report.method].map(([title]) => title).filter((title) => title !== "credit" || hasCredit);
+  const filled = new Set(
+    [...rows, ...report.totals].flatMap(({ terms }) =>
+      Object.entries(columnSums(terms, report.method)).flatMap(([title, sum]) => ((sum ?? 0) === 0 ? [] : title)),
+    ),
+  );
+  const sums = COLUMNS[report.method].map(([title]) => title).filter((title) => !RARE.has(title) || filled.has(title));
   const middle = ["before", "after", ...(withCash ? ["cash"] : []), "change", ...sums, "unexplained"];
   const table = numberTable(
-    "trade",
+    ["trade"],
     middle,
-    shown.map((row) => [row.id ?? "?", lineOf(row, report.method)]),
+    shown.map((row) => [[row.id ?? "?"], lineOf(row, report.method)]),
     withStatus ? shown.map(({ status }) => status) : undefined,
   );
+  const traded = report.totals.some(({ trading }) => trading !== 0) ? ["trading"] : [];
   const totals = numberTable(
-    "total × quantity",
-    [...middle.slice(0, -1), "unexplained", ...(report.totals.some(({ trading }) => trading !== 0) ? ["trading"] : [])],
-    report.totals.map((total) => [total.currency, lineOf(total, report.method)]),
+    ["total × quantity"],
+    [...middle, ...traded],
+    report.totals.map((total) => [[total.currency], lineOf(total, report.method)]),
   );
+  const groups = groupTable(report, [...middle, ...traded]);
   // The two tables leave out the same.
   const hidden = new Set(
-    [table, totals].flatMap(({ columns, widths }) => [...tooMuch(columns, widths, room, DISPENSABLE)]),
+    [table, totals, ...groups].flatMap(({ columns, widths }) => [...tooMuch(columns, widths, room, DISPENSABLE)]),
   );
   yield `${heading(report)}\n\n`;
   const lines = shown.length === 0 ? [] : textOf(table, hidden).split(/(?<=\n)/);
   yield lines.toSpliced(lines.length - last, 0, more(rows.length - shown.length)).join("");
   yield noRoom(table, hidden);
   yield report.totals.length === 0 ? "no trades\n" : `\n${textOf(totals, hidden)}`;
+  for (const group of groups) yield `\n${textOf(group, hidden)}`;
+  yield* smileTable(report);
   yield* lists(report);
 }
 
@@ -105,6 +119,39 @@ function columnSums(terms: ExplainTerms | null, method: ExplainMethod): Line {
   return Object.fromEntries(columns.map(([title, names]) => [title, sum(names.length === 0 ? others : names)]));
 }
 
+/** The totals by group, if there are any. The first columns are the names that the trades are grouped by. */
+function groupTable({ groups = [], method }: ExplainReport, names: readonly string[]): NumberTable[] {
+  if (groups.length === 0) return [];
+  const by = Object.keys(groups[0].group);
+  const labels = ({ group, currency }: (typeof groups)[number]): string[] => [
+    ...by.map((name) => String(group[name] ?? "–")),
+    currency,
+  ];
+  return [
+    numberTable(
+      [...by.map(printable), "total × quantity"],
+      names,
+      groups.map((group) => [labels(group), lineOf(group, method)]),
+    ),
+  ];
+}
+
+/** Yields the effects of the moves of fitted smiles by expiry, with the moves of their levels in points. */
+function* smileTable({ totals }: ExplainReport): Generator<string> {
+  const lines = totals.flatMap(({ currency, smile = [] }) =>
+    smile.map(({ underlying, expiry, moves, level, slope, curvature }): LabelledLine => [
+      [underlying, String(expiry), (100 * moves.level).toFixed(2), currency],
+      { vega: level, skew: slope, curvature },
+    ]),
+  );
+  if (lines.length === 0) return;
+  const shown = lines.slice(0, MAX_LISTED);
+  const table = numberTable(["smile", "expiry", "points", ""], ["vega", "skew", "curvature"], shown);
+  yield `\n${textOf(table, new Set())}${lines.length > MAX_LISTED ? `… and ${lines.length - MAX_LISTED} more (see --format json)\n` : ""}`;
+}
+
+type LabelledLine = readonly [labels: readonly string[], line: Line];
+
 interface NumberTable {
   readonly columns: readonly TextColumn[];
   readonly rows: readonly (readonly string[])[];
@@ -112,9 +159,9 @@ interface NumberTable {
 }
 
 function numberTable(
-  first: string,
+  first: readonly string[],
   names: readonly string[],
-  lines: readonly (readonly [name: string, line: Line])[],
+  lines: readonly LabelledLine[],
   status?: readonly string[],
 ): NumberTable {
   const decimals = decimalsFor(
@@ -122,12 +169,12 @@ function numberTable(
     DIGITS,
   );
   const columns: TextColumn[] = [
-    { title: first, align: "left" },
+    ...first.map((title) => ({ title, align: "left" }) as const),
     ...names.map((title) => ({ title, align: "right" }) as const),
     ...(status === undefined ? [] : [{ title: "status", align: "left" } as const]),
   ];
-  const rows = lines.map(([name, line], i) => [
-    printable(name),
+  const rows = lines.map(([labels, line], i) => [
+    ...labels.map(printable),
     ...names.map((column) => fixed(line[column], decimals)),
     ...(status === undefined ? [] : [status[i]]),
   ]);

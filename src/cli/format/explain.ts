@@ -1,6 +1,6 @@
 /** Formats the result of `feynkac explain` as JSON and CSV. The output is the concatenation of the yielded texts. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
-import { cell } from "../../formats/index.ts";
+import { cell, type TagColumn, tagColumns } from "../../formats/index.ts";
 
 /** Returns the names of the terms of a P&L explanation, in order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
@@ -14,12 +14,19 @@ export function* explainNdjson({ results }: ExplainReport): Generator<string> {
 }
 
 /** Yields the report of `feynkac explain` as one JSON object, an `ExplainReport`, with one trade on each line. */
-export function* explainJson({ results, explained, failed, totals, ...head }: ExplainReport): Generator<string> {
+export function* explainJson({
+  results,
+  explained,
+  failed,
+  totals,
+  groups,
+  ...head
+}: ExplainReport): Generator<string> {
   const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
   yield `{\n${fields.join("")}  "results": [`;
   for (const [i, row] of results.entries()) yield `${i === 0 ? "" : ","}\n    ${JSON.stringify(row)}`;
   yield `${results.length === 0 ? "" : "\n  "}],\n  "explained": ${explained},\n  "failed": ${failed},\n`;
-  yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
+  yield `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`;
 }
 
 /**
@@ -30,25 +37,34 @@ export const EXPLAIN_NUMBERS = {
   first: ["before", "after", "cash", "change"],
   last: ["quantityBefore", "quantityAfter", "errorEstimate"],
 } as const;
-const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
+/** The columns of a P&L explanation with texts, to the left of its numbers. */
+export const EXPLAIN_LABELS = ["id", "underlying", "currency", "status"] as const;
+const FIRST = [...EXPLAIN_LABELS, ...EXPLAIN_NUMBERS.first] as const;
 /** The columns of a P&L explanation that contain the moves of the market. */
 export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /**
  * Yields the report of `feynkac explain` as CSV by RFC 4180, with LF line ends and all digits of numbers. Each term of
- * the explanation is a column. The columns of the market's moves have names that begin with "move.".
+ * the explanation is a column. The columns of the market's moves have names that begin with "move.", those of tags with
+ * "tag.", as in the results of prices. `tags` are the names of the tags, if they are known.
  */
-export function* explainCsv(report: ExplainReport): Generator<string> {
+export function* explainCsv(report: ExplainReport, tags: readonly string[] | undefined): Generator<string> {
+  const tagged = tagColumns(tags);
   const terms = termNames(report);
   const moves = EXPLAIN_MOVES.map((name) => `move.${name}`);
-  const columns = [...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, "warnings", "reason", "error"];
-  yield `${columns.join(",")}\n`;
-  for (const row of report.results) yield `${cellsOf(row, terms).map(cell).join(",")}\n`;
+  const texts = ["warnings", "reason", "error", ...tagged.map(({ name }) => name)];
+  const columns = [...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, ...texts];
+  yield `${columns.map(cell).join(",")}\n`;
+  for (const row of report.results) yield `${cellsOf(row, terms, tagged).map(cell).join(",")}\n`;
 }
 
-function cellsOf(row: ExplainedTrade, terms: readonly ExplainTerm[]): (string | number | null)[] {
+function cellsOf(
+  row: ExplainedTrade,
+  terms: readonly ExplainTerm[],
+  tagged: readonly TagColumn[],
+): (string | number | null)[] {
   return [
-    ...FIRST.map((name) => row[name]),
+    ...FIRST.map((name) => row[name] ?? null),
     ...terms.map((name) => row.terms?.[name] ?? null),
     row.unexplained,
     ...EXPLAIN_MOVES.map((name) => row.moves?.[name] ?? null),
@@ -56,5 +72,6 @@ function cellsOf(row: ExplainedTrade, terms: readonly ExplainTerm[]): (string | 
     row.warnings.join("; "),
     row.reason ?? null,
     row.error?.message ?? null,
+    ...tagged.map(({ value }) => value(row)),
   ];
 }

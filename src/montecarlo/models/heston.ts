@@ -69,7 +69,7 @@ export function heston(settings: HestonSettings): PathModel {
 
 const FUNCTIONS = {
   coefficients: {
-    count: 9,
+    count: 10,
     function: fn({
       name: "hestonCoefficients",
       params: modelParams.coefficients,
@@ -82,18 +82,21 @@ const FUNCTIONS = {
         const decay = Math.exp(-kappa * dt);
         const variance = (sigma * sigma * (1 - decay)) / kappa;
         const ratio = rho / sigma;
-        const half = 0.5 * dt * (kappa * ratio - 0.5);
+        // ∫ v dt ≈ θ·(Δt − 2γ) + γ·(v + v'): its mean given both ends, but for σ. Δt/2 where κ·Δt is small.
+        const gamma = (1 - decay) / ((1 + decay) * kappa);
+        const half = gamma * (kappa * ratio - 0.5);
         c[0] = decay;
         c[1] = theta * (1 - decay);
         // Var v' = v·c₂ + c₃
         c[2] = variance * decay;
         c[3] = 0.5 * theta * variance * (1 - decay);
         c[4] = drift * dt;
-        // K₁, K₂, K₃ = K₄ of Andersen, γ₁ = γ₂ = ½
+        // K₁, K₂, K₃ = K₄ of Andersen, γ₁·Δt = γ₂·Δt = γ
         c[5] = half - ratio;
         c[6] = half + ratio;
-        c[7] = 0.5 * dt * (1 - rho * rho);
+        c[7] = gamma * (1 - rho * rho);
         c[8] = c[6] + 0.5 * c[7];
+        c[9] = theta * Math.max(dt - 2 * gamma, 0) * (1 - rho * rho);
       },
     }),
   },
@@ -136,8 +139,8 @@ const FUNCTIONS = {
         correction = room > 0 ? -Math.log(atom + (beta * (1 - atom)) / room) : -exponent * m;
       }
       // With K₀* = correction − (K₁ + K₃/2)·v the mean of exp(ln S' − ln S) is exp((r − q)·dt).
-      const width = c[7] * (v + next);
-      const mean = correction - 0.5 * c[7] * v + c[6] * next;
+      const width = c[7] * (v + next) + c[9];
+      const mean = correction - 0.5 * (c[7] * v + c[9]) + c[6] * next;
       state[0] = state[0] + c[4] + mean + Math.sqrt(width) * normals[0];
       state[1] = next;
     },

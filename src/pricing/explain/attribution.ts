@@ -1,5 +1,6 @@
 import type { AnyTrade, PricedTrade, Trade } from "../../book/index.ts";
-import type { ExplainTerms, MarketMoves } from "./types.ts";
+import type { Greeks } from "../options.ts";
+import type { ExplainTerms, MarketMoves, SmileTerm } from "./types.ts";
 
 /** A trade in both markets with the same terms. */
 export interface Pair {
@@ -14,6 +15,10 @@ export interface Pair {
 export interface Attribution {
   /** The further trades to be priced. */
   readonly views: readonly AnyTrade[];
+  /** The sensitivities that the terms need of any of these trades; by default those of the method. */
+  readonly greeks?: Greeks;
   /** Returns the terms of the explanation; `values` has the prices of `views`, in their order. */
   terms(before: PricedTrade, after: PricedTrade, values: readonly PricedTrade[]): ExplainTerms;
+  /** Returns the effects of moves of fitted smiles by expiry, for a method that has them. */
+  readonly smile?: (before: PricedTrade, values: readonly PricedTrade[]) => readonly SmileTerm[];
 }

@@ -4,6 +4,8 @@ import { BookError } from "../../errors.ts";
 import { oneOf } from "../../given.ts";
 import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
+import { Turns } from "../../turns.ts";
+import { AssetPaths } from "./asset-path.ts";
 import { matchTrades } from "./match.ts";
 import { revaluation } from "./revaluation.ts";
 import { type Row, rowOf } from "./row.ts";
@@ -33,7 +35,8 @@ const CHUNK = 4096;
  * split into the effects of time, spot, volatility, rates and dividends. A trade that cannot be explained is a result
  * that says why. docs/explain.md describes the terms.
  *
- * Cost: 2 to 10 prices per trade. Memory: the two books and the report. Verified: test/pricing/explain.test.ts.
+ * Cost: 2 to 10 prices per trade, on quotes and several underlyings 15 to 20 and three for each expiry of the quotes.
+ * Memory: the two books and the report. Verified: test/pricing/explain.test.ts, test/pricing/explain-quotes.test.ts.
  *
  * @param before the earlier book.
  * @param after the later book; its `asOf` is not earlier.
@@ -56,6 +59,7 @@ const CHUNK = 4096;
  */
 export async function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
   oneOf("method", options.method, [undefined, ...Object.keys(METHODS)]);
+  oneOf("sticky", options.sticky, [undefined, "strike", "delta"]);
   checkBook("before", before);
   checkBook("after", after);
   return withDevice(options.device, options, (device) => reportOf(before, after, { ...options, device }));
@@ -66,15 +70,20 @@ async function reportOf(
   after: Book,
   options: ExplainOptions & { readonly device: Device },
 ): Promise<ExplainReport> {
-  const { method = "taylor" } = options;
+  const { method = "taylor", sticky = "strike" } = options;
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
-  const sums = new ExplainSums(EXPLAIN_TERMS[method]);
+  const paths = new AssetPaths(sticky);
+  const turns = new Turns(options.signal);
+  const sums = new ExplainSums(EXPLAIN_TERMS[method], options.groupBy);
   const results: ExplainedTrade[] = [];
   for (let first = 0; first < matches.length; first += CHUNK) {
-    const rows = matches
-      .slice(first, first + CHUNK)
-      .map((match) => rowOf(match, after, years, { name: method, attribute: METHODS[method].attribute }));
+    const rows: Row[] = [];
+    for (const match of matches.slice(first, first + CHUNK)) {
+      rows.push(rowOf(match, after, years, { name: method, attribute: METHODS[method].attribute, paths }));
+      // Fits of moved quotes may take long.
+      if (turns.due) await turns.take();
+    }
     const onProgress = progressFrom(first, rows.length, matches.length, options);
     for (const row of await explainRows(rows, after, { ...options, method, onProgress })) {
       sums.add(row.result, row.before, row.after);
@@ -90,6 +99,7 @@ async function reportOf(
     explained: sums.explained,
     failed: sums.failed,
     totals: sums.totals,
+    ...(options.groupBy === undefined ? {} : { groups: sums.groups }),
     results,
   };
 }
@@ -107,39 +117,62 @@ function yearsBetween(before: Book, after: Book): number {
   throw new BookError("after: asOf", `expected a date not before the first book's, ${before.asOf}, got ${after.asOf}`);
 }
 
-async function valuesOf(
-  trades: readonly AnyTrade[],
-  { asOf, method }: Book,
-  options: Parameters<typeof priceTrades>[2],
-): Promise<TradeResult[]> {
-  const all: TradeResult[] = [];
-  const parsed = trades.map((trade) => ({ ok: true, trade }) as const);
-  for await (const batch of priceTrades(parsed, { asOf, method, scenarios: undefined }, options))
-    for (const result of batch) all.push(result);
-  return all;
+/** A trade to be priced for a line, with the sensitivities that are needed of it. */
+interface Job {
+  readonly trade: AnyTrade;
+  readonly greeks: Greeks;
+}
+
+/** A line of the report, with its trade in both books. */
+interface ExplainedRow {
+  readonly result: ExplainedTrade;
+  readonly before: AnyTrade | undefined;
+  readonly after: AnyTrade | undefined;
 }
 
 /** The lines of some rows, each from its part of their prices. */
 async function explainRows(
   rows: readonly Row[],
   book: Book,
-  { method, ...options }: ExplainOptions & { readonly method: ExplainMethod },
-): Promise<
-  { readonly result: ExplainedTrade; readonly before: AnyTrade | undefined; readonly after: AnyTrade | undefined }[]
-> {
-  const { first, rest } = METHODS[method];
-  const starts = rows.flatMap((row) => row.before ?? []);
-  const others = rows.flatMap((row) => [...(row.after === undefined ? [] : [row.after]), ...row.views]);
-  const total = starts.length + others.length;
-  const onProgress = (earlier: number) => (progress: BookProgress) =>
-    options.onProgress?.({ done: earlier + progress.done, total });
-  const startValues = await valuesOf(starts, book, { ...options, onProgress: onProgress(0), greeks: first });
-  const otherValues = await valuesOf(others, book, { ...options, onProgress: onProgress(starts.length), greeks: rest });
-  let [start, other] = [0, 0];
-  return rows.map((row) => {
-    const from = row.before && startValues[start++];
-    const to = row.after && otherValues[other++];
-    const values = otherValues.slice(other, (other += row.views.length));
-    return { result: row.result(from, to, values), before: row.before, after: row.after };
+  { method, sticky: _, groupBy: __, ...options }: ExplainOptions & { readonly method: ExplainMethod },
+): Promise<ExplainedRow[]> {
+  const jobs = rows.map(({ before, after, views, greeks }): Job[] => {
+    const { first = greeks, rest = greeks } = greeks === undefined ? METHODS[method] : {};
+    return [
+      ...(before === undefined ? [] : [{ trade: before, greeks: first! }]),
+      ...[...(after === undefined ? [] : [after]), ...views].map((trade) => ({ trade, greeks: rest! })),
+    ];
   });
+  const values = await valuesOf(jobs.flat(), book, options);
+  let next = 0;
+  return rows.map((row, i) => {
+    const own = values.slice(next, (next += jobs[i].length));
+    const from = row.before && own.shift();
+    const to = row.after && own.shift();
+    return { result: row.result(from, to, own), before: row.before, after: row.after };
+  });
+}
+
+/** The results of some trades, in their order. Those that need the same sensitivities are priced together. */
+async function valuesOf(
+  jobs: readonly Job[],
+  { asOf, method, seed }: Book,
+  { onProgress, ...options }: NonNullable<Parameters<typeof priceTrades>[2]>,
+): Promise<TradeResult[]> {
+  const all: TradeResult[] = [];
+  let done = 0;
+  for (const greeks of ["all", "grid", "none"] as const) {
+    const places = jobs.flatMap((job, i) => (job.greeks === greeks ? [i] : []));
+    if (places.length === 0) continue;
+    const trades = places.map((i) => ({ ok: true, trade: jobs[i].trade }) as const);
+    const earlier = done;
+    const progress = (own: BookProgress): void => onProgress?.({ done: earlier + own.done, total: jobs.length });
+    for await (const batch of priceTrades(
+      trades,
+      { asOf, method, seed, scenarios: undefined },
+      { ...options, greeks, onProgress: progress },
+    ))
+      for (const result of batch) all[places[done++ - earlier]] = result;
+  }
+  return all;
 }

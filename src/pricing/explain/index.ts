@@ -3,6 +3,7 @@ export { explainBook } from "./explain-book.ts";
 export {
   EXPLAIN_TERMS,
   type ExplainedTrade,
+  type ExplainGroupTotals,
   type ExplainMethod,
   type ExplainOptions,
   type ExplainReport,
@@ -11,4 +12,6 @@ export {
   type ExplainTerms,
   type ExplainTotals,
   type MarketMoves,
+  type SmileTerm,
+  type Sticky,
 } from "./types.ts";

@@ -1,4 +1,12 @@
-import type { AnyTrade, Book, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import {
+  type AnyTrade,
+  type Book,
+  labelsOf,
+  type ParsedTrade,
+  type Payoff,
+  type Tags,
+  type Trade,
+} from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { type FixedIncome, fixedIncomeDifference, isFixedIncome, laterFixedIncome } from "./fixed-income.ts";
@@ -16,6 +24,7 @@ export type Match =
   | {
       readonly kind: "error";
       readonly id: string | undefined;
+      readonly tags?: Tags | undefined;
       readonly book: "before" | "after";
       readonly error: unknown;
     };
@@ -49,8 +58,8 @@ export function matchTrades(before: Book, after: Book, years: number): Match[] {
   return [...matches, ...others];
 }
 
-function failed({ id, error }: ParsedTrade & { ok: false }, book: "before" | "after"): Match {
-  return { kind: "error", id, book, error };
+function failed({ id, error, tags }: ParsedTrade & { ok: false }, book: "before" | "after"): Match {
+  return { kind: "error", id, book, error, tags };
 }
 
 const DAY = 1 / 365;
@@ -82,16 +91,19 @@ function difference(rolled: AnyTrade | undefined, after: AnyTrade): string | und
   if (rolled === undefined) return "its expiry differs";
   if (isFixedIncome(rolled) || isFixedIncome(after))
     return isFixedIncome(rolled) && isFixedIncome(after) ? fixedIncomeDifference(rolled, after) : "its kind differs";
-  if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
+  const names = (trade: Trade): string => labelsOf(trade).underlying;
+  if (names(rolled) !== names(after)) return "its underlying differs";
   if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
   if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
   if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
   return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
 }
 
-/** The terms of a payoff without the fixings so far, which belong to the market. */
+/** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */
 function withoutHistory(payoff: Payoff): object {
   switch (payoff.kind) {
+    case "expression":
+      return { ...payoff, place: undefined };
     case "average":
       return { ...payoff, past: undefined };
     case "lookback":

@@ -2,16 +2,22 @@ import {
   type AnyTrade,
   type Book,
   failedResult,
+  labelsOf,
   type PricedTrade,
   type Trade,
+  type TradeAsset,
   type TradeResult,
 } from "../../book/index.ts";
 import { BookError, SpecError } from "../../errors.ts";
+import { isDoubt } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
+import type { Greeks } from "../options.ts";
 import type { Attribution, Pair } from "./attribution.ts";
 import type { Match } from "./match.ts";
 import { attributeFixedIncome, fixedIncomeMoves, isFixedIncome, laterFixedIncome, paidCash } from "./fixed-income.ts";
+import type { AssetPaths } from "./asset-path.ts";
 import { marketMoves, withDividends } from "./moves.ts";
+import { assetsOf, attributeOnPath, isOnPath, type TradePath } from "./path-attribution.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
 /**
@@ -24,6 +30,8 @@ export interface Row {
   readonly after: AnyTrade | undefined;
   /** The further trades to be priced for the line. */
   readonly views: readonly AnyTrade[];
+  /** The sensitivities that the line needs of any of these trades; by default those of the method. */
+  readonly greeks?: Greeks | undefined;
   /**
    * Returns the line, from the results of the trade in both books, where it has them, and those of the further trades
    * `views`.
@@ -35,31 +43,52 @@ export interface Row {
   ): ExplainedTrade;
 }
 
+/** The method of an explanation, and the ways of underlyings that its lines share. */
+export interface RowMethod {
+  readonly name: ExplainMethod;
+  readonly attribute: (pair: Pair) => Attribution;
+  readonly paths: AssetPaths;
+}
+
 /**
  * Returns the line of a matched trade, with the trades to be priced for it. A line that cannot be explained, such as
  * one with a dividend that pays all of the spot, has its error as result.
  */
-export function rowOf(
-  match: Match,
-  later: Book,
-  years: number,
-  { name, attribute }: { readonly name: ExplainMethod; readonly attribute: (pair: Pair) => Attribution },
-): Row {
+export function rowOf(match: Match, later: Book, years: number, method: RowMethod): Row {
+  const row = unlabelled(match, later, years, method);
+  const labels = labelsOfMatch(match);
+  return {
+    ...row,
+    result(...results) {
+      return { ...row.result(...results), ...labels };
+    },
+  };
+}
+
+/** The labels of a line: those of the later trade, or of the earlier one if it is gone. */
+function labelsOfMatch(match: Match): Pick<ExplainedTrade, "underlying" | "currency" | "tags"> {
+  if (match.kind === "error") return match.tags === undefined ? {} : { tags: match.tags };
+  const { before, after } = { before: undefined, after: undefined, ...match };
+  const { underlying, currency, tags } = labelsOf((after ?? before) as AnyTrade);
+  return { underlying, currency, ...(tags === undefined ? {} : { tags }) };
+}
+
+function unlabelled(match: Match, later: Book, years: number, method: RowMethod): Row {
   try {
     switch (match.kind) {
       case "explained":
-        return pairRow(pairOf(match.before, match.after, match.years), "explained", attribute);
+        return pairRow(match, "explained", method);
       case "fixedIncome": {
         const { before, after } = match;
         const rolled = laterFixedIncome(before, match.years) ?? before;
         const pair = { before, rolled, after, years: match.years };
         const moves = fixedIncomeMoves(pair);
         const cash = paidCash(before, match.years);
-        return attributedRow({ before, after, moves, cash }, attributeFixedIncome(name, pair, moves, cash));
+        return attributedRow({ before, after, moves, cash }, attributeFixedIncome(method.name, pair, moves, cash));
       }
       case "matured":
         if (isFixedIncome(match.before)) throw new SpecError(NOT_SETTLED);
-        return pairRow(settlement(match.before, later, years), "matured", attribute);
+        return pairRow(settlement(match.before, later, years), "matured", method);
       case "error":
         return failedRow(match.id, match.error, match.book);
       default:
@@ -71,21 +100,26 @@ export function rowOf(
   }
 }
 
-function pairOf(before: Trade, after: Trade, years: number): Pair {
-  if (before.assets !== undefined)
-    throw new SpecError(
-      "trades on several underlyings are not explained in this version; price both books and compare them",
-    );
+/** A trade in both books. `years` of its life have passed. */
+type TradeInBoth = Pick<TradePath, "before" | "after" | "years">;
+
+/** @throws SpecError for a trade that is not explained */
+function refuseKinds({ before, after }: TradeInBoth): void {
   const { kind } = before.payoff;
-  if (kind === "average" || kind === "lookback" || kind === "swing" || before.volatility.kind === "gaussianFactors")
+  const isOf = (of: string): boolean =>
+    [before, after].some((trade) => assetsOf(trade).some(({ volatility }) => volatility.kind === of));
+  if (kind === "average" || kind === "lookback" || kind === "swing" || isOf("gaussianFactors"))
     throw new SpecError(
       "averages, lookbacks, swings and mean-reverting factors are not explained in this version; " +
         "price both books and compare them",
     );
-  if ([before, after].some(({ volatility }) => volatility.kind === "stochasticLocal"))
+  if (isOf("stochasticLocal"))
     throw new SpecError(
       "stochastic local volatilities are not explained in this version; price both books and compare them",
     );
+}
+
+function pairOf({ before, after, years }: TradeInBoth): Pair {
   const rolled = laterTrade(before, years) as Trade;
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
 }
@@ -93,17 +127,22 @@ function pairOf(before: Trade, after: Trade, years: number): Pair {
 /**
  * A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known.
  */
-function settlement(before: Trade, { market }: Book, years: number): Pair {
+function settlement(before: Trade, { market }: Book, years: number): TradeInBoth {
   const rolled = laterTrade(before, before.expiry) as Trade;
-  const later = market.underlyings.get(before.underlying.name);
-  if (later === undefined)
-    throw new BookError(
-      "after: market.underlyings",
-      `expected ${JSON.stringify(before.underlying.name)}, whose spot settles a trade that expired between the dates`,
-    );
-  const since = before.underlying.dividends.discrete.filter(({ time }) => time > before.expiry && time <= years);
-  const spot = withDividends(later.spot, since);
-  return pairOf(before, { ...rolled, underlying: { ...rolled.underlying, spot } }, before.expiry);
+  const paying = assetsOf(before).map(({ underlying }) => underlying.dividends.discrete);
+  const settled = ({ underlying, volatility }: TradeAsset, i: number): TradeAsset => {
+    const later = market.underlyings.get(underlying.name);
+    if (later === undefined)
+      throw new BookError(
+        "after: market.underlyings",
+        `expected ${JSON.stringify(underlying.name)}, whose spot settles a trade that expired between the dates`,
+      );
+    const since = paying[i].filter(({ time }) => time > before.expiry && time <= years);
+    return { underlying: { ...underlying, spot: withDividends(later.spot, since) }, volatility };
+  };
+  const assets = assetsOf(rolled).map(settled);
+  const after = { ...rolled, ...assets[0], ...(rolled.assets === undefined ? {} : { assets }) };
+  return { before, after, years: before.expiry };
 }
 
 const NOTHING = {
@@ -164,30 +203,47 @@ const NOT_SETTLED =
   "trades on rates and convertible bonds that end between the two dates are not explained in this version; " +
   "their last payments and rights need fixings that neither book has";
 
-function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: Pair) => Attribution): Row {
-  const { before, after, moves } = pair;
-  return attributedRow({ before, after, moves, settled: status === "matured" ? after : undefined }, attribute(pair));
+function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, attribute, paths }: RowMethod): Row {
+  refuseKinds(both);
+  const { before, after, years } = both;
+  const settled = status === "matured" ? after : undefined;
+  if (!isOnPath(before) && !isOnPath(after)) {
+    const pair = pairOf(both);
+    return attributedRow({ before, after, moves: pair.moves, settled }, attribute(pair));
+  }
+  const ends = assetsOf(after);
+  const assets = assetsOf(before).map((asset, i) => paths.between(asset, ends[i], years, after.expiry));
+  const moves = assets.map((asset) => asset.movesTo(after.expiry));
+  const byName = Object.fromEntries(assets.map((asset, i) => [asset.name, moves[i]]));
+  const stated = before.assets === undefined ? { moves: moves[0] } : { moves: null, assetMoves: byName };
+  return attributedRow({ before, after, settled, ...stated }, attributeOnPath(name, { ...both, assets }));
 }
 
 /** The subject of a row: `cash` was paid in between, or the later trade is what was `settled`. */
 interface Attributed {
   readonly before: AnyTrade;
   readonly after: AnyTrade;
-  readonly moves: MarketMoves;
+  readonly moves: MarketMoves | null;
+  readonly assetMoves?: ExplainedTrade["assetMoves"];
   readonly cash?: number;
   readonly settled?: Trade | undefined;
 }
 
-function attributedRow({ before, after, moves, cash = 0, settled }: Attributed, attribution: Attribution): Row {
+function attributedRow(
+  { before, after, moves, assetMoves, cash = 0, settled }: Attributed,
+  attribution: Attribution,
+): Row {
   return {
     before,
     after,
     views: attribution.views,
+    greeks: attribution.greeks,
     result: (from, to, values) =>
       whenPriced(before.id, [from, to, ...values], ["before", "after"], () => {
         const [start, end] = [from, to] as PricedTrade[];
         const matured = settled !== undefined;
         const terms = attribution.terms(start, end, values as PricedTrade[]);
+        const smile = attribution.smile?.(start, values as PricedTrade[]) ?? [];
         const paid = matured ? end.value : cash;
         const change = (matured ? 0 : end.value) + paid - start.value;
         return {
@@ -201,16 +257,30 @@ function attributedRow({ before, after, moves, cash = 0, settled }: Attributed, 
           unexplained: change - Object.values(terms).reduce((sum, term) => sum + term, 0),
           errorEstimate: start.errorEstimate + end.errorEstimate,
           moves,
+          ...(assetMoves === undefined ? {} : { assetMoves }),
+          ...(smile.length === 0 ? {} : { smile }),
           quantityBefore: before.quantity,
           quantityAfter: matured ? null : after.quantity,
-          warnings: [...(matured ? [settledAt(settled)] : []), ...warningsOf(matured ? [from] : [from, to])],
+          warnings: [
+            ...(matured ? [settledAt(settled)] : []),
+            ...warningsOf(matured ? [from] : [from, to]),
+            ...doubtsOnTheWay([from, to], values),
+          ],
         };
       }),
   };
 }
 
-function settledAt({ underlying }: Trade): string {
-  return `expired between the two dates: settled at the later book's spot, ${underlying.spot}`;
+function settledAt(trade: Trade): string {
+  const spots = assetsOf(trade).map(({ underlying }) => underlying.spot);
+  return `expired between the two dates: settled at the later book's ${spots.length > 1 ? "spots" : "spot"}, ${spots.join(", ")}`;
+}
+
+/** Doubts about fits that the terms depend on, beyond those about the fits of the two books. */
+function doubtsOnTheWay(ends: readonly (TradeResult | undefined)[], values: readonly TradeResult[]): string[] {
+  const known = warningsOf(ends);
+  const doubts = warningsOf(values).filter((warning) => isDoubt(warning) && !known.includes(warning));
+  return doubts.map((doubt) => `between the two markets: ${doubt}`);
 }
 
 /** `make`'s row, or that of the first result that has failed. */

@@ -1,4 +1,4 @@
-import type { BookReport, TradeError } from "../../book/index.ts";
+import type { BookReport, GroupTotals, TradeError, TradeLabels } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
 
 /**
@@ -7,10 +7,20 @@ import type { PricingOptions } from "../options.ts";
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
+/** What the quotes of a volatility keep while the spot moves: their strikes, or their moneyness K/F. */
+export type Sticky = "strike" | "delta";
+
 /** The options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`. */
 export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   /** The method of the explanation, "taylor" by default. */
   readonly method?: ExplainMethod;
+  /**
+   * What the quotes of fitted volatilities keep while the spot moves, "strike" by default. Their moves are those at a
+   * strike or at a moneyness, and delta is the sensitivity that goes with it.
+   */
+  readonly sticky?: Sticky | undefined;
+  /** Adds totals for each group of trades: by `"underlying"`, `"currency"`, or a tag, `"tag.desk"` or `"desk"`. */
+  readonly groupBy?: readonly string[] | undefined;
 }
 
 /**
@@ -23,9 +33,14 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
  * `rhoSpot` V_Sr, `rhoTime` V_rt, `rhoVolatility` V_σr and `rhoRate` ½·V_rr, each times its moves. `dividendCross` is
  * the effect of the changed forecast on delta and theta.
  *
+ * For volatilities that are fitted to quotes, `vega`, `skew` and `curvature` are the effects of the level, slope and
+ * curvature of the fitted smile's move, summed over the expiries. `smileRest` is the effect of what these leave of the
+ * move. For these trades and for those on several underlyings first derivatives are differences of prices, `gamma`,
+ * `volga` and the joint terms are full effects, and `correlation` is the effect of changed correlations.
+ *
  * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
- * alone; for a convertible bond also `credit`, the issuer's credit. `cross` is their joint effect beyond the sum of the
+ * alone; for a convertible bond also `credit`, the issuer's credit, and for several underlyings `correlation`. `cross` is their joint effect beyond the sum of the
  * single ones.
  */
 export const EXPLAIN_TERMS = {
@@ -48,8 +63,12 @@ export const EXPLAIN_TERMS = {
     "rhoRate",
     "dividendCross",
     "credit",
+    "skew",
+    "curvature",
+    "smileRest",
+    "correlation",
   ],
-  revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "credit", "cross"],
+  revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "credit", "correlation", "cross"],
 } as const satisfies Record<ExplainMethod, readonly string[]>;
 
 /** The name of a term, of either method (`EXPLAIN_TERMS`). */
@@ -68,11 +87,27 @@ export interface MarketMoves {
   readonly paid: number;
   /**
    * The parallel shift of the volatility that gives the later total variance to expiry. For σ that depends on S, it is
-   * its change at the earlier spot.
+   * its change at the earlier spot. For quotes it is the level's move at the first quoted expiry not before the
+   * trade's, or the last one.
    */
   readonly volatility: number;
   /** The parallel shift of the rates that gives the later discount factor to expiry. */
   readonly rate: number;
+}
+
+/**
+ * The effects of the move of a fitted smile at one of its expiries, and the move: c₀ + c₁·k + c₂·k² in k = ln(K/F) with
+ * the level c₀, the slope c₁ and the curvature c₂.
+ */
+export interface SmileTerm {
+  readonly underlying: string;
+  /** The expiry of the quotes, as the earlier book writes it. */
+  readonly expiry: number | string;
+  /** The effect of the level's move, in the currency. */
+  readonly level: number;
+  readonly slope: number;
+  readonly curvature: number;
+  readonly moves: Readonly<Record<"level" | "slope" | "curvature", number>>;
 }
 
 /**
@@ -91,7 +126,7 @@ export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed"
  *
  * These numbers are null for trades that are neither explained nor matured.
  */
-export interface ExplainedTrade {
+export interface ExplainedTrade extends Partial<Pick<TradeLabels, "underlying" | "currency" | "tags">> {
   readonly id: string | null;
   readonly status: ExplainStatus;
   /** The value in the earlier book. */
@@ -106,8 +141,12 @@ export interface ExplainedTrade {
   readonly terms: ExplainTerms | null;
   /** The part of the change that the terms do not explain. */
   readonly unexplained: number | null;
-  /** The changes of the trade's market inputs. */
+  /** The changes of the trade's market inputs; null for several underlyings, which have `assetMoves`. */
   readonly moves: MarketMoves | null;
+  /** The changes of the market inputs of each of several underlyings, by name. */
+  readonly assetMoves?: Readonly<Record<string, MarketMoves>>;
+  /** The effects of moves of fitted smiles by expiry, which `vega`, `skew` and `curvature` sum up. */
+  readonly smile?: readonly SmileTerm[];
   /** The quantity in the earlier book; null where the trade is not in it. */
   readonly quantityBefore: number | null;
   /** The quantity in the later book; null where the trade is not in it. */
@@ -146,6 +185,14 @@ export interface ExplainTotals {
   readonly trading: number;
   /** The sum Σ |quantity|·errorEstimate. */
   readonly errorEstimate: number;
+  /** The effects of moves of fitted smiles, by underlying and expiry, for the earlier quantities. */
+  readonly smile?: readonly SmileTerm[];
+}
+
+/** The sums over one group of trades in one currency. */
+export interface ExplainGroupTotals extends ExplainTotals {
+  /** The group's value of each name in `groupBy`; null for trades without such a tag. */
+  readonly group: GroupTotals["group"];
 }
 
 /** The result of `explainBook`. */
@@ -163,6 +210,8 @@ export interface ExplainReport {
   readonly failed: number;
   /** The totals by currency, in the order of their first trades. */
   readonly totals: readonly ExplainTotals[];
+  /** The totals by group and currency, if `groupBy` was given, in the order of their first trades. */
+  readonly groups?: readonly ExplainGroupTotals[];
   /** The lines in the order of the earlier book, then those of trades that only the later book has. */
   readonly results: readonly ExplainedTrade[];
 }

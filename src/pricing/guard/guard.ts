@@ -110,6 +110,9 @@ export class Guard {
       if (then === undefined) continue;
       const at = boundsOf(then);
       const row = columns.rowOf(trade) + k;
+      const { scenarioValues, scenarioErrors } = results;
+      // No value within its bounds is further off than their farther one.
+      let [most, isInside] = [0, true];
       const checked = (
         value: number,
         estimate: number,
@@ -119,18 +122,26 @@ export class Guard {
       ): number => {
         const range = this.#withTwin(at(of), then, trade, k, spot);
         const far = distance(range, value);
-        if (far === 0) return value;
-        const allowed = allowance * estimate + this.#rounding(value, of);
+        const rounding = this.#rounding(value, of);
+        if (far === 0) {
+          most = Math.max(most, range.high - value + rounding, value - range.low + rounding);
+          return value;
+        }
+        isInside = false;
+        const allowed = allowance * estimate + rounding;
         if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
         else return allowedOf(value, range);
         return value;
       };
-      if (k === 0) results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], today, 0);
-      const { scenarioValues, scenarioErrors } = results;
+      if (k === 0) {
+        results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], today, 0);
+        if (isInside) results.errorEstimate[trade] = Math.min(results.errorEstimate[trade], most);
+      }
       for (let s = 0; s < spots; s++) {
         const scenario = row * spots + s;
         scenarioValues[scenario] = checked(scenarioValues[scenario], scenarioErrors[row], moved![s], s + 1, scenario);
       }
+      if (spots > 0 && isInside) scenarioErrors[row] = Math.min(scenarioErrors[row], most);
     }
     return found;
   }

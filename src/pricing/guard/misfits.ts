@@ -1,4 +1,5 @@
 /** What local volatilities do not give back of fitted smiles, as a part of the error estimates of values under them. */
+import type { Trade } from "../../book/index.ts";
 import { LocalMisfit, type Misfit, misfitOf } from "../../calibration/index.ts";
 import { discountFactor, type Smile, smileVariance, type Volatility } from "../../market/index.ts";
 import { type ResultColumns, type ResultMethod, STATUS, WARNING } from "../columns/result-columns.ts";
@@ -19,7 +20,8 @@ const WINDOW = 0.5;
 /**
  * Adds to the error estimates of trades on one fitted smile the misfit of its local volatility: that of the European
  * option with the same payoff and expiry, whose price the smile gives. Early exercise and barriers take a part of it
- * away as a rule, but meet it at other strikes, so that the largest of those nearby counts.
+ * away as a rule, but meet it at other strikes, so that the largest of those nearby counts. What barriers pay or take
+ * away adds the misfit of the probability to meet them.
  */
 export function addMisfits({ columns }: Batch, trades: readonly number[], results: ResultColumns): void {
   for (const trade of trades) {
@@ -51,6 +53,25 @@ const misfitsOf = new WeakMap<FittedSurface, LocalMisfit>();
 function misfitOfTrade(columns: TradeColumns, trade: number, volatility: FittedSurface): number {
   const row = columns.rowOf(trade);
   const expiry = columns.expiry[row];
+  const { barriers } = columns.tradeOf(trade);
+  const at = (time: number): MisfitAt => misfitAt(columns, trade, volatility, time);
+  return barriers.reduce(
+    (sum, barrier) => sum + misfitAtBarrier(columns, trade, barrier, at(Math.min(barrier.to, expiry))),
+    misfitOfPayoff(columns, trade, at(expiry)),
+  );
+}
+
+/** The misfit of a fitted volatility at one time, in the market of a trade. */
+interface MisfitAt {
+  readonly misfit: Misfit;
+  readonly forward: number;
+  readonly cash: number;
+  readonly discount: number;
+  /** Returns the strikes κ nearby: half a standard deviation on either side of a spot that is above the cash. */
+  readonly near: (spot: number) => readonly [number, number];
+}
+
+function misfitAt(columns: TradeColumns, trade: number, volatility: FittedSurface, time: number): MisfitAt {
   const smile = volatility.smile as Smile;
   const horizon = smile.forwards[smile.forwards.length - 1].time;
   let all = misfitsOf.get(volatility);
@@ -58,11 +79,22 @@ function misfitOfTrade(columns: TradeColumns, trade: number, volatility: FittedS
     all = new LocalMisfit({ smile, surface: volatility.surface, affine: affineAt(columns, trade, horizon) });
     misfitsOf.set(volatility, all);
   }
-  const misfit = all.at(expiry);
-  const affine = affineAt(columns, trade, Math.max(horizon, expiry));
-  const { scale, cash } = affine.at(expiry);
+  const misfit = all.at(time);
+  const affine = affineAt(columns, trade, Math.max(horizon, time));
+  const { scale, cash } = affine.at(time);
   const forward = scale * affine.start;
-  const discount = discountFactor(columns.unshiftedRates(row), expiry);
+  const near = (spot: number): readonly [number, number] => {
+    const kappa = (spot - cash) / forward;
+    const { variance } = smileVariance(smile, Math.log(kappa), time);
+    const width = WINDOW * Math.sqrt(Math.max(variance, 0));
+    return [kappa * Math.exp(-width), kappa * Math.exp(width)];
+  };
+  const discount = discountFactor(columns.unshiftedRates(columns.rowOf(trade)), time);
+  return { misfit, forward, cash, discount, near };
+}
+
+function misfitOfPayoff(columns: TradeColumns, trade: number, at: MisfitAt): number {
+  const { misfit, forward, cash, discount, near } = at;
   if (columns.payoff[trade] === PAYOFF.expression) {
     const { value } = payoffProfile(columns, trade);
     const { sum, size } = misfitOf(misfit, (kappa) => value(forward * kappa + cash));
@@ -70,17 +102,36 @@ function misfitOfTrade(columns: TradeColumns, trade: number, volatility: FittedS
   }
   // Strikes that float are near the spot.
   const strike = columns.strike[trade] > 0 ? columns.strike[trade] : columns.spot[trade];
-  const at = (strike - cash) / forward;
-  if (!(at > 0)) return 0;
-  const { variance } = smileVariance(smile, Math.log(at), expiry);
-  const width = WINDOW * Math.sqrt(Math.max(variance, 0));
-  const range = [at * Math.exp(-width), at * Math.exp(width)] as const;
+  if (!(strike > cash)) return 0;
   const [size, unit] =
     columns.payoff[trade] === PAYOFF.digital
-      ? [steepest, Math.abs(columns.cash[trade])]
+      ? [steepest, hits(columns, trade) * Math.abs(columns.cash[trade])]
       : ([largest, forward] as const);
-  return discount * unit * widened(size(misfit, range), size(misfit, [0, Number.POSITIVE_INFINITY]));
+  return discount * unit * widened(size(misfit, near(strike)), size(misfit, EVERYWHERE));
 }
+
+/** By reflection a level is met about twice as often as the spot ends beyond it. */
+const REFLECTED = 2;
+
+/** How often a digital pays for each time that the spot ends beyond its strike: it is met early if it may be exercised. */
+const hits = (columns: TradeColumns, trade: number): number =>
+  columns.tradeOf(trade).exercise.kind === "european" ? 1 : REFLECTED;
+
+/** What a barrier pays or takes away, by the misfit of the probability that it is met. */
+function misfitAtBarrier(
+  columns: TradeColumns,
+  trade: number,
+  { level, rebate }: Trade["barriers"][number],
+  at: MisfitAt,
+): number {
+  const { misfit, cash, discount, near } = at;
+  if (!(level > cash)) return 0;
+  const isPlain = columns.payoff[trade] <= PAYOFF.expression;
+  const jump = rebate + (isPlain ? Math.abs(payoffProfile(columns, trade).value(level)) : 0);
+  return Math.max(discount, 1) * REFLECTED * jump * (1 + OF_ITSELF) * steepest(misfit, near(level));
+}
+
+const EVERYWHERE = [0, Number.POSITIVE_INFINITY] as const;
 
 const widened = (misfit: number, all: number): number => (1 + OF_ITSELF) * Math.abs(misfit) + OF_ALL * all;
 

@@ -59,7 +59,7 @@ function forwardRate(rate: RateJson): (t: number) => number {
  * A call or put with constant coefficients, early exercise, and perhaps a knock-out: on the grid, or, where exercise and
  * barrier are on dates, by quadrature.
  */
-export function ownValue(contract: Contract): Known {
+export function ownValue(contract: Contract, enough?: number): Known {
   const { spot, rate, yield: q = 0, volatility, payoff, strike = spot, expiry, exercise, barriers = [] } = contract;
   const [level, r] = [Number(volatility), Number(rate)];
   const [barrier] = barriers;
@@ -67,7 +67,7 @@ export function ownValue(contract: Contract): Known {
   if (exercise === "american" || (barrier !== undefined && barrier.monitoring === undefined)) {
     if (barrier?.monitoring !== undefined) throw new Error("a barrier on dates beside American exercise");
     const ends = barrier === undefined ? {} : isUp ? { upper: barrier.level } : { lower: barrier.level };
-    return gridValue({ ...gridTermsOf(contract, () => level, level), ...ends });
+    return gridValue({ ...gridTermsOf(contract, () => level, level), ...ends }, enough);
   }
   const sign = payoff === "call" ? 1 : -1;
   const intrinsic = (x: number): number => Math.max(sign * (Math.exp(x) - strike), 0);

@@ -43,7 +43,7 @@ function neverExercised(random: Random): Case {
   const market = drawHeston(random, right === "call" ? { rate: random.uniform(0, 0.08), dividends: 0 } : { rate: 0 });
   const strike = drawStrike(random, market);
   const contract: Contract = { ...contractOf(market, right, strike), exercise: "american" };
-  return caseOf(market, contract, () => hestonPrice(market, right, strike));
+  return caseOf(market, contract, () => hestonPrice(market, right, strike), "adi");
 }
 
 /** Without drift and with ρ = 0 a knock-out is a call less puts at its image (Carr, Ellis & Gupta 1998). */
@@ -75,9 +75,10 @@ export const hestonFamilies: readonly Family[] = [
   },
   {
     name: "Heston by Monte Carlo, European",
+    most: 160,
     reference: "quadrature",
     draws: EXTENT,
-    draw: (random) => european(random, "montecarlo"),
+    draw: (random) => ({ ...european(random, "montecarlo"), seconds: 10 }),
   },
   {
     name: "Heston by alternating directions, American",

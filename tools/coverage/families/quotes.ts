@@ -323,12 +323,14 @@ export const quoteFamilies: readonly Family[] = [
   },
   {
     name: "fitted local volatility, American",
+    most: 200,
     reference: "own solution",
     draws: SSVI,
     draw: (random) => exotic(random, "american"),
   },
   {
     name: "fitted local volatility, barriers",
+    most: 200,
     reference: "own solution",
     draws: SSVI,
     draw: (random) => exotic(random, "barrier"),

@@ -414,13 +414,14 @@ function quoted(random: Random): Case {
   const sign = random.choice([1, -1] as const);
   const dated = { start, end, frequency, notional: NOTIONAL };
   const forwards = resets.map((time) => (discount(time) / discount(time + tau) - 1) / tau);
-  if (random.chance(0.5) && (form === "normal" || swapRate > 0))
+  const isPositive = (forward: number): boolean => form === "normal" || forward + (form === "black" ? 0 : shift) > 0;
+  if (random.chance(0.5) && isPositive(swapRate))
     return rateCase(
       nodes,
       { swaption: sign > 0 ? "payer" : "receiver", strike, expiry: start, swap: dated, volatility },
       exactly(NOTIONAL * annuity * option(swapRate, sign, start)),
     );
-  if (form === "black" && forwards.some((forward) => forward <= 0)) return quoted(random);
+  if (!forwards.every(isPositive)) return quoted(random);
   const caplets = (): number =>
     resets.reduce((sum, time, k) => sum + NOTIONAL * tau * discount(time + tau) * option(forwards[k], sign, time), 0);
   return rateCase(nodes, { [sign > 0 ? "cap" : "floor"]: dated, strike, volatility }, () => exactly(caplets())());

@@ -328,6 +328,7 @@ export const smileFamilies: readonly Family[] = [
   },
   {
     name: "a formula by Monte Carlo, with dividends on dates",
+    most: 300,
     reference: "own solution",
     draws: FORMULAS,
     draw: byPaths,

@@ -84,5 +84,5 @@ export const timeFamilies: readonly Family[] = [
   of("knock-ins", "knock-in"),
   of("American", "american"),
   of("exercise on dates", "bermudan", "quadrature"),
-  { name: "volatility varying in time, averages", reference: "quadrature", draws: DRAWS, draw: average },
+  { name: "volatility varying in time, averages", most: 300, reference: "quadrature", draws: DRAWS, draw: average },
 ];

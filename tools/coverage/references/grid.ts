@@ -2,7 +2,8 @@
  * One option on one asset under any local volatility, on equidistant nodes of ln S with one on a barrier, by the
  * trapezoidal rule and BDF2 in turn (TR-BDF2; Bank et al. 1985), whose steps end where volatility changes and on dates.
  * Early exercise is decided within each stage by policy iteration (Howard 1960). The result is extrapolated from
- * pairs of three grids; half of what the last pair changes is its error. It shares no mesh, time grid, scheme or treatment of exercise with the
+ * pairs of grids until the last pair changes
+ * little, which is its error. It shares no mesh, time grid, scheme or treatment of exercise with the
  * library.
  */
 
@@ -45,10 +46,18 @@ export interface GridValue {
   readonly error: number;
 }
 
-export function gridValue(terms: GridTerms, nodes = 800): GridValue {
-  const [coarse, middle, fine] = [4, 2, 1].map((times) => solve(terms, nodes / times));
-  const [before, value] = [middle + (middle - coarse) / 3, fine + (fine - middle) / 3];
-  return { value, error: 0.5 * Math.abs(value - before) };
+/** The first of the grids, the finest, and the error, relative to the spot, that ends their refinement. */
+const [FIRST, FINEST, ENOUGH] = [800, 1600, 1e-6];
+
+export function gridValue(terms: GridTerms, enough = ENOUGH): GridValue {
+  let [coarse, middle] = [solve(terms, FIRST / 4), solve(terms, FIRST / 2)];
+  for (let nodes = FIRST; ; nodes *= 2) {
+    const fine = solve(terms, nodes);
+    const [before, value] = [middle + (middle - coarse) / 3, fine + (fine - middle) / 3];
+    const error = Math.abs(value - before);
+    if (error < enough * terms.spot || nodes === FINEST) return { value, error };
+    [coarse, middle] = [middle, fine];
+  }
 }
 
 const GAMMA = 2 - Math.SQRT2;

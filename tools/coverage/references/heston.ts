@@ -14,7 +14,11 @@ const over = (a: Complex, b: Complex): Complex => {
   return { re: (a.re * b.re + a.im * b.im) / square, im: (a.im * b.re - a.re * b.im) / square };
 };
 const exp = ({ re, im }: Complex): Complex => ({ re: Math.exp(re) * Math.cos(im), im: Math.exp(re) * Math.sin(im) });
-const log = ({ re, im }: Complex): Complex => ({ re: Math.log(Math.hypot(re, im)), im: Math.atan2(im, re) });
+/** ln(1 + z), with its digits where z is small. */
+const log1p = ({ re, im }: Complex): Complex => ({
+  re: 0.5 * Math.log1p(re * (2 + re) + im * im),
+  im: Math.atan2(im, 1 + re),
+});
 const sqrt = ({ re, im }: Complex): Complex => {
   const size = Math.hypot(re, im);
   return { re: Math.sqrt(0.5 * (size + re)), im: Math.sign(im || 1) * Math.sqrt(Math.max(0.5 * (size - re), 0)) };
@@ -26,13 +30,14 @@ function characteristic({ v0, kappa, theta, sigma, rho }: HestonJson, u: number,
   const half = 0.5 * (u * u + 0.25);
   const b: Complex = { re: kappa - 0.5 * rho * sigma, im: -rho * sigma * u };
   const d = sqrt(plus(times(b, b), { re: 2 * sigma * sigma * half, im: 0 }));
-  const minus = plus(b, scaled(d, -1));
+  // b − d without cancellation.
+  const minus = over({ re: -2 * sigma * sigma * half, im: 0 }, plus(b, d));
   const g = over(minus, plus(b, d));
   const decay = exp(scaled(d, -expiry));
   const one: Complex = { re: 1, im: 0 };
   const rest = plus(one, scaled(times(g, decay), -1));
-  const ratio = over(rest, plus(one, scaled(g, -1)));
-  const C = scaled(plus(scaled(minus, expiry), scaled(log(ratio), -2)), (kappa * theta) / (sigma * sigma));
+  const more = over(times(g, plus(one, scaled(decay, -1))), plus(one, scaled(g, -1)));
+  const C = scaled(plus(scaled(minus, expiry), scaled(log1p(more), -2)), (kappa * theta) / (sigma * sigma));
   const D = scaled(over(times(minus, plus(one, scaled(decay, -1))), rest), 1 / (sigma * sigma));
   return exp(plus(C, scaled(D, v0)));
 }

@@ -4,7 +4,14 @@
  */
 import { butterflyFunction } from "../../../calibration/index.ts";
 import { gaussLegendre } from "../../../linalg/index.ts";
-import { affineSpot, discountFactor, type Smile, smileVariance, type VarianceAt } from "../../../market/index.ts";
+import {
+  affineSpot,
+  discountFactor,
+  quotedVariance,
+  type Smile,
+  smileVariance,
+  type VarianceAt,
+} from "../../../market/index.ts";
 import { hostNormalCdf, logNormalOption } from "../../../models/index.ts";
 import { PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import { payoffProfile } from "../../trade-problem.ts";
@@ -55,7 +62,10 @@ export const affineAt = (columns: TradeColumns, trade: number, horizon: number):
   return affineSpot({ spot: columns.spot[trade], rates: columns.unshiftedRates(row), dividends }, horizon);
 };
 
-/** Returns the present value of a European trade on a smile, in the market of today. */
+/**
+ * Returns the present value of a European trade on a smile, in the market of today. Its error is what the smile misses
+ * of the quotes, and of their slope, at the strikes of the trade.
+ */
 export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): Estimated {
   const row = columns.rowOf(trade);
   const expiry = columns.expiry[row];
@@ -63,21 +73,50 @@ export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile)
   const { scale, cash } = affine.at(expiry);
   const forward = scale * affine.start;
   const at = new SmileAt({ cash, forward, of: (k) => smileVariance(smile, k, expiry) });
+  const quoted = new SmileAt({ cash, forward, of: (k) => quotedVariance(smile, k, expiry) });
   const discount = discountFactor(columns.unshiftedRates(row), expiry);
-  const { value, error } = undiscounted(columns, trade, at);
+  const { value, error } = undiscounted(columns, trade, at, quoted);
   return { value: discount * value, error: discount * (error + ROUNDING * (forward + cash)) };
 }
 
-function undiscounted(columns: TradeColumns, trade: number, at: SmileAt): Estimated {
-  const [strike, isCall] = [columns.strike[trade], columns.sign[trade] > 0];
-  if (columns.payoff[trade] === PAYOFF.vanilla) return { value: at.option(strike, isCall ? "call" : "put"), error: 0 };
+function undiscounted(columns: TradeColumns, trade: number, at: SmileAt, quoted: SmileAt): Estimated {
+  const [strike, right] = [columns.strike[trade], columns.sign[trade] > 0 ? "call" : "put"] as const;
+  if (columns.payoff[trade] === PAYOFF.vanilla) {
+    const value = at.option(strike, right);
+    return { value, error: Math.abs(value - quoted.option(strike, right)) };
+  }
   if (columns.payoff[trade] === PAYOFF.expression) {
     const { value, kinks } = payoffProfile(columns, trade);
-    return at.expectation((spot) => value(spot), kinks);
+    const found = at.expectation((spot) => value(spot), kinks);
+    return { value: found.value, error: found.error + missedAtKinks({ value, kinks }, at, quoted) };
   }
   const above = at.above(strike);
-  const value = columns.cash[trade] * (isCall ? above : 1 - above);
-  return { value, error: ROUNDING * Math.abs(columns.cash[trade]) };
+  const cash = columns.cash[trade];
+  const error = Math.abs(cash) * (ROUNDING + missedAbove(strike, at, quoted));
+  return { value: cash * (right === "call" ? above : 1 - above), error };
+}
+
+/** What the probability to end above a strike misses of the quotes; they may have arbitrage. */
+const missedAbove = (strike: number, at: SmileAt, quoted: SmileAt): number =>
+  Math.min(Math.abs(at.above(strike) - quoted.above(strike)), 1);
+
+/** Parts of a kink within which a formula is looked at for its jump and its change of slope. */
+const BESIDE = 1e-6;
+
+/** What the expectation of a formula misses of the quotes, by its jumps and changes of slope at its kinks. */
+function missedAtKinks(
+  { value, kinks }: { readonly value: (spot: number) => number; readonly kinks: readonly number[] },
+  at: SmileAt,
+  quoted: SmileAt,
+): number {
+  return kinks.reduce((sum, kink) => {
+    const h = BESIDE * kink;
+    const [farther, below, above, farthest] = [kink - 2 * h, kink - h, kink + h, kink + 2 * h].map(value);
+    const [left, right] = [(below - farther) / h, (farthest - above) / h];
+    const jump = Math.abs(above - right * h - (below + left * h));
+    const bend = Math.abs(right - left) * Math.abs(at.option(kink, "call") - quoted.option(kink, "call"));
+    return sum + bend + jump * missedAbove(kink, at, quoted);
+  }, 0);
 }
 
 /** The distribution of the spot at one expiry: its cash dividends to come, its forward without them, and w(k). */

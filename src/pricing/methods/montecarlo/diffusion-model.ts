@@ -4,7 +4,7 @@ import {
   integrate,
   integratedVariance,
   type LocalSurface,
-  rowMean,
+  rootMeanSquare,
   type SurfaceRow,
   type Volatility,
 } from "../../../market/index.ts";
@@ -123,7 +123,8 @@ function volatilityOf(
       return { kind: "formula", expression: first.expression, time, added };
     }
     case "surface":
-      return { kind: "table", ...tableOf(all, first.surface.spots.length, own, spanOf), added };
+      // The rows contain what is added.
+      return { kind: "table", ...tableOf(all, first.surface.spots.length, own, spanOf), added: column(() => 0) };
     default:
       throw new Error(`no steps of ${first.kind}`);
   }
@@ -136,7 +137,7 @@ function meanVolatility(volatility: Volatility, from: number, to: number): numbe
   return Math.sqrt(Math.max((integratedVariance(sigma, to) - integratedVariance(sigma, from)) / (to - from), 0));
 }
 
-/** The surface of each instance in each step, as its mean over the time for which it is kept. */
+/** The surface of each instance in each step, as its root mean square over the time for which it is kept. */
 function tableOf(
   all: readonly Stepped[],
   nodes: number,
@@ -154,8 +155,9 @@ function tableOf(
     const known = means.get(surface) ?? new Map<string, SurfaceRow>();
     means.set(surface, known);
     const span = spanOf(one, k);
-    const key = span.join();
-    const row = known.get(key) ?? rowMean(surface, ...span);
+    const { added = 0 } = own(one) as Extract<Volatility, { kind: "surface" }>;
+    const key = [...span, added].join();
+    const row = known.get(key) ?? rootMeanSquare(surface, ...span, added);
     known.set(key, row);
     return row;
   };

@@ -31,6 +31,9 @@ const QUANTILE = 2.3263478740408408;
  */
 const FEW = 200;
 
+/** The number of samples below which those that pay may all be of the smallest that do. */
+const HARDLY_ANY = 10;
+
 /** Returns the error estimate of a value: half the width of a confidence interval of at least 95 %. */
 export function errorOf(path: Path, sample: Sample): number {
   const { standardError, freedom } = sample;
@@ -50,8 +53,9 @@ function unseen({ terms, spots }: Path, { value, paths, effective, isControlled 
   const squares = effective > 0 ? value * value * (paths / effective - 1) : 0;
   const byControl = isControlled ? (3 * Math.sqrt(Math.max(squares, 0))) / paths : 0;
   if (!mayJump(terms) && effective >= FEW) return byControl;
-  const each = effective > 0 ? Math.abs(value) / effective : unitOf(terms, spots) / paths;
-  return Math.max(3 * each, byControl);
+  const each = effective > 0 ? Math.abs(value) / effective : 0;
+  const other = effective < HARDLY_ANY ? unitOf(terms, spots) / paths : 0;
+  return Math.max(3 * each, 3 * other, byControl);
 }
 
 /** The error in volatility that particles and steps leave in a leverage (docs/calibration.md). */

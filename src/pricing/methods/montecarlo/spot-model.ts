@@ -20,6 +20,14 @@ import { isStepped } from "./steps.ts";
 /** Steps a year of models whose scheme is not exact. */
 const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, stochasticLocal: 128 };
 
+/**
+ * Steps of Heston's model in the time 1/κ in which its variance reverts, the most of them in a path, and the fewest of a
+ * path.
+ */
+const STEPS_PER_REVERSION = 2;
+const MOST_STEPS = 1024;
+const FEWEST_STEPS = 8;
+
 /** Returns a text that is equal for terms whose path models can share a kernel. */
 export const modelKey = (terms: Terms): string =>
   keyOf([
@@ -38,9 +46,14 @@ export const modelKey = (terms: Terms): string =>
 
 /** Returns the number of model steps between dates. It is a power of two, so that few kernels are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
-  const { kind } = assets[0].volatility;
-  const perYear = STEPS_PER_YEAR[kind] ?? 0;
-  return 2 ** Math.ceil(Math.log2(Math.max(1, (perYear * expiry) / dates)));
+  const { volatility } = assets[0];
+  const least = (STEPS_PER_YEAR[volatility.kind] ?? 0) * expiry;
+  const own =
+    volatility.kind === "heston"
+      ? Math.max(Math.min(STEPS_PER_REVERSION * volatility.kappa * expiry, MOST_STEPS), FEWEST_STEPS)
+      : 0;
+  const wanted = Math.max(least, own);
+  return 2 ** Math.ceil(Math.log2(Math.max(1, wanted / dates)));
 }
 
 /** Returns the times at which the steps of a path end, in years. */

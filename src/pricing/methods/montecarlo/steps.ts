@@ -22,7 +22,7 @@ export interface Steps {
 const MOMENT = 1e-9;
 /** The steps of the coarsest paths over all of a life. */
 const FEWEST = 8;
-/** Points of the clock, by which steps are spaced. */
+/** Pieces of the clock, by which steps are spaced, where volatility is smooth in time. */
 const POINTS = 256;
 
 /** Returns the forward of an asset, without its dividends on dates. */
@@ -64,24 +64,32 @@ export function volatilityOnForward(terms: Terms, asset: Asset): number {
 
 /**
  * A clock by which steps are equal: half of it the share of the variance of ln S along the forward, and half the root
- * of that share, since a smile is steepest at the beginning.
+ * of that share, since a smile is steepest at the beginning. Its pieces end where volatility bends or jumps in time, so
+ * that an event of days counts in full.
  */
 function clockOf(terms: Terms): (t: number) => number {
   const { assets, expiry } = terms;
   const diffusions = assets.map((asset) => diffusionAt(asset, expiry));
+  const even = Array.from({ length: POINTS - 1 }, (_, k) => ((k + 1) / POINTS) * expiry);
+  const ends = [0, ...inLife([...even, ...knotsOf(terms), ...breaksOf(terms)], expiry), expiry];
   const sums = [0];
-  for (let k = 0; k < POINTS; k++) {
-    const t = ((k + 0.5) / POINTS) * expiry;
+  ends.slice(1).forEach((end, k) => {
+    const t = 0.5 * (ends[k] + end);
     const squares = assets.map((asset, i) => {
       const sigma = volatilityAt(diffusions[i], asset.underlying.spot * growthOf(terms, asset, t), t);
       return sigma * sigma;
     });
-    sums.push(sums[k] + Math.max(...squares, 1e-12));
-  }
+    sums.push(sums[k] + Math.max(...squares, 1e-12) * (end - ends[k]));
+  });
   return (t) => {
-    const at = Math.min(Math.max((t / expiry) * POINTS, 0), POINTS);
-    const k = Math.min(Math.floor(at), POINTS - 1);
-    const share = (sums[k] + (at - k) * (sums[k + 1] - sums[k])) / sums[POINTS];
+    let [low, high] = [0, ends.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (ends[middle] <= t) low = middle;
+      else high = middle;
+    }
+    const part = Math.min(Math.max((t - ends[low]) / (ends[high] - ends[low]), 0), 1);
+    const share = (sums[low] + part * (sums[high] - sums[low])) / sums[ends.length - 1];
     return 0.5 * (share + Math.sqrt(share));
   };
 }
