@@ -36,7 +36,7 @@ export interface Terms {
 
 /** The change of one input for a sensitivity by differences. */
 export type Bump =
-  | { readonly kind: "volatility"; readonly asset: number; readonly by: number }
+  | { readonly kind: "volatility"; readonly asset: number | "all"; readonly by: number }
   | { readonly kind: "rate"; readonly by: number }
   | { readonly kind: "correlation"; readonly pair: readonly [number, number]; readonly by: number };
 
@@ -89,7 +89,9 @@ export function bumped(terms: Terms, bump: Bump): Terms {
       return {
         ...terms,
         assets: terms.assets.map((asset, i) =>
-          i === bump.asset ? { ...asset, volatility: shiftedVolatility(asset.volatility, bump.by) } : asset,
+          bump.asset === "all" || i === bump.asset
+            ? { ...asset, volatility: shiftedVolatility(asset.volatility, bump.by) }
+            : asset,
         ),
       };
     case "rate":

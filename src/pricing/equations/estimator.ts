@@ -147,7 +147,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const distance = coarser === undefined ? 0 : largestDistance(points, coarser.points);
     const isCompared = coarser !== undefined && coarser.level !== level;
     const estimated = isCompared
-      ? this.#solver.estimate(mesh, correction, distance, level - coarser.level)
+      ? this.#solver.estimate(mesh, correction, distance, { level, levels: level - coarser.level })
       : correction;
     const values = spots.map((spot, k) => {
       const solved = known[k]?.value ?? points[k].value;

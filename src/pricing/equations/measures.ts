@@ -87,8 +87,11 @@ export function slopesFrom(
     measures.map((measure) => {
       const used = copies.filter((_, k) => measure.weights[k + 1] !== 0);
       const failed = used.find(({ failure }) => failure !== undefined);
-      if (failed === undefined)
-        return [measure.name, combinedValues(measure, [0, ...copies.map(({ estimate }) => numberOf(estimate!))])];
+      if (failed === undefined) {
+        // A copy that this sensitivity does not use may have failed.
+        const numbers = copies.map(({ estimate }, k) => (measure.weights[k + 1] === 0 ? 0 : numberOf(estimate!)));
+        return [measure.name, combinedValues(measure, [0, ...numbers])];
+      }
       if (!measure.name.startsWith("correlation")) throw failed.failure;
       return [measure.name, Number.NaN];
     }),
@@ -126,7 +129,7 @@ export function fromGrid(terms: Terms, point: AxesDerivatives, spots: readonly n
     ...pairs.map((pair) => [CROSS(pair), second(pair)] as const),
     [DELTA("all"), sum(delta)],
     [GAMMA("all"), sum(gamma) + 2 * sum(pairs.map(second))],
-    [VEGA("all"), sum(vega)],
+    [VEGA("all"), slopes.get(VEGA("all")) ?? sum(vega)],
     [THETA, thetaOf(terms, point, spots)],
   ]);
 }

@@ -49,10 +49,10 @@ export interface EquationSolver<P> {
   /** The number of levels by which the second solution, for the error estimate, is coarser; 0 without one. */
   readonly levelsBelow: number;
   /**
-   * Returns the error estimate of a value from its correction by extrapolation and its distance to the value that is
-   * `levels` levels coarser.
+   * Returns the error estimate of a value at a level from its correction by extrapolation and its distance to the value
+   * that is `levels` levels coarser.
    */
-  estimate(terms: Terms, correction: number, distance: number, levels: number): number;
+  estimate(terms: Terms, correction: number, distance: number, at: { level: number; levels: number }): number;
   /**
    * Returns the level at which bumped copies of a value are solved. It may be coarser, because errors on one mesh
    * cancel in differences.

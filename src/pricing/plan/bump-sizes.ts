@@ -79,9 +79,17 @@ export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): 
   return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
 }
 
+/** The correlation from which two assets part by less than what moves of a spot on paths are. */
+const TOGETHER = 0.98;
+
+/** Tells whether some assets move nearly together. */
+const moveTogether = ({ assets, correlations }: Pick<Terms, "assets" | "correlations">): boolean =>
+  assets.some((_, i) => correlations[i].some((rho, l) => l < i && rho > TOGETHER));
+
 /** Returns the bump sizes for grids of several factors; differences have an error of second order in them. */
 export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
   volatilities: assets.map(({ volatility }) => (isStochastic(volatility) ? undefined : central(VOLATILITY.grid))),
+  together: moveTogether({ assets, correlations }),
   rate: central(RATE),
   correlation: (pair) => correlationStep(correlations, pair),
 });
@@ -253,6 +261,7 @@ export function bumpsOnPaths(
   return {
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
+    together: moveTogether(terms),
     later: then && { terms: then, years },
     ...(greeks === "all"
       ? { cross: true, volatilities, rate: central(rate), correlation: correlationStepOnPaths }
@@ -265,8 +274,11 @@ export function bumpsOnPaths(
           return (years / bend) * size;
         case "rho":
           return 0.2 * ((rate * last) / Math.max(...deviations) || 0) ** 2 * size;
-        case "vega":
-          return VEGA_BIAS * ((volatilities[Number(i)][0] * Math.sqrt(last)) / deviations[Number(i)] || 0) ** 2 * size;
+        case "vega": {
+          const own = i === "all" ? [...moves.keys()] : [Number(i)];
+          const shares = own.map((k) => (volatilities[k][0] * Math.sqrt(last)) / deviations[k] || 0);
+          return VEGA_BIAS * Math.max(...shares) ** 2 * size;
+        }
         case "correlation": {
           const pair = [Number(i), Number(j)] as const;
           const move = Math.abs(correlation(pair));

@@ -40,6 +40,11 @@ export interface BumpSizes {
   };
   /** True where mixed second differences of two spots are wanted too. */
   readonly cross?: boolean;
+  /**
+   * True where a common move of all spots, or volatilities, is to be valued too: a value that bends where assets part is
+   * not the sum of what it moves by for each.
+   */
+  readonly together?: boolean;
   /** The bumps of each volatility; undefined for a volatility by which the solution has its own derivative. */
   readonly volatilities?: readonly (Step | undefined)[];
   /** The bumps of a parallel shift of the rates. */
@@ -104,12 +109,17 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
     list.slope(name, step, (by) => ({ terms: bumped(terms, make(by)) }));
   };
-  if (sizes.spots !== undefined) list.spots(sizes.spots, sizes.cross === true);
+  if (sizes.spots !== undefined) list.spots(sizes.spots, sizes);
   const { later } = sizes;
   if (later !== undefined) list.slope(THETA, [later.years, 0], () => ({ terms: later.terms }));
   sizes.volatilities?.forEach((step, asset) => {
     if (step !== undefined) bump(VEGA(asset), step, (by) => ({ kind: "volatility", asset, by }));
   });
+  if (sizes.together === true && sizes.volatilities !== undefined) {
+    const steps = sizes.volatilities.filter((step) => step !== undefined);
+    const smallest: Step = [Math.min(...steps.map(([up]) => up)), Math.max(...steps.map(([, down]) => down))];
+    if (steps.length > 1) bump(VEGA("all"), smallest, (by) => ({ kind: "volatility", asset: "all", by }));
+  }
   if (sizes.rate !== undefined) bump(RHO, sizes.rate, (by) => ({ kind: "rate", by }));
   if (sizes.correlation !== undefined)
     for (const pair of pairsOf(terms.correlations.length)) {
@@ -154,24 +164,20 @@ class DifferenceList {
   }
 
   /** Adds first differences of each spot, and second ones if they have sizes. */
-  spots({ first, second, sides = [] }: NonNullable<BumpSizes["spots"]>, cross: boolean): void {
+  spots(
+    { first, second, sides = [] }: NonNullable<BumpSizes["spots"]>,
+    { cross = false, together = false }: Pick<BumpSizes, "cross" | "together">,
+  ): void {
     const own = first.map((h, asset) => {
       const side = sides[asset] ?? 0;
       return side === 0
         ? this.#central(asset, h, second?.[asset])
         : this.#toOneSide(asset, side * h, second !== undefined);
     });
-    if (first.length === 1 || second === undefined) return;
+    if (first.length === 1) return;
     const isCentral = first.every((_, asset) => (sides[asset] ?? 0) === 0);
-    const h = Math.min(...second);
-    if (isCentral)
-      this.#weights.set(
-        GAMMA("all"),
-        curvature(
-          this.#around(() => h),
-          h,
-        ),
-      );
+    if (isCentral) this.#common(Math.min(...(second ?? first)), second !== undefined, together);
+    if (second === undefined) return;
     for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {
       const [i, j] = pair;
       if (sides[i] || sides[j]) {
@@ -196,12 +202,17 @@ class DifferenceList {
   #central(asset: number, h: number, wide: number | undefined): Pair {
     const around = (by: number): Pair => this.#around((i) => (i === asset ? by : 0));
     const pair = around(h);
-    this.#weights.set(DELTA(asset), [
-      [pair[0], 0.5 / h],
-      [pair[1], -0.5 / h],
-    ]);
+    this.#weights.set(DELTA(asset), slope(pair, h));
     if (wide !== undefined) this.#weights.set(GAMMA(asset), curvature(wide === h ? pair : around(wide), wide));
     return pair;
+  }
+
+  /** Differences by a common move of all spots. */
+  #common(h: number, isSecond: boolean, isFirst: boolean): void {
+    if (!isSecond && !isFirst) return;
+    const both = this.#around(() => h);
+    if (isSecond) this.#weights.set(GAMMA("all"), curvature(both, h));
+    if (isFirst) this.#weights.set(DELTA("all"), slope(both, h));
   }
 
   /** A first difference of second order, and (V − 2·V(h) + V(2h))/h², of first order. */
@@ -248,6 +259,11 @@ const oneSided = (near: number, far: number, h: number): Weights => [
   [ITSELF, -1.5 / h],
   [near, 2 / h],
   [far, -0.5 / h],
+];
+
+const slope = ([up, down]: Pair, h: number): Weights => [
+  [up, 0.5 / h],
+  [down, -0.5 / h],
 ];
 
 const curvature = ([up, down]: Pair, h: number): Weights => [

@@ -2,6 +2,8 @@ import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
+import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
+import { ownAxesOf } from "./estimate.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
@@ -42,7 +44,7 @@ function accepts({ columns }: Batch, trade: number): Acceptance {
   const beyond = columns.beyondEquations(trade);
   if (beyond !== undefined) return beyond;
   const terms = columns.tradeOf(trade);
-  const { underlying, exercise, barriers } = terms;
+  const { underlying, exercise, barriers, expiry } = terms;
   const assets = assetsOf(terms);
   const factors = factorsOf({ assets, shortRate: underlying.shortRate });
   if (factors === 1) return "one factor";
@@ -53,5 +55,7 @@ function accepts({ columns }: Batch, trade: number): Acceptance {
     return "early exercise after a knock-in, and several factors";
   if (underlying.shortRate !== undefined && barriers.some(({ rebate }) => rebate !== 0))
     return "a rebate under a stochastic short rate";
-  return COST * columns.cases.count;
+  const { count, spots } = columns.cases;
+  const own = ownAxesOf({ assets, shortRate: underlying.shortRate, expiry, barriers });
+  return hasNarrowRidge(terms, own) ? COST_ON_NARROW_RIDGE * count * (1 + spots) : COST * count;
 }

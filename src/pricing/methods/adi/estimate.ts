@@ -2,6 +2,8 @@
 import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
+import { ridgeSafety, ridgeWidth } from "../../equations/ridge.ts";
+import { finenessOf } from "./fineness.ts";
 
 /**
  * The number of levels by which the second solution, for the error estimate, is coarser. Two levels below, meshes and
@@ -27,18 +29,35 @@ const WEIGHTS = {
 } as const satisfies Record<string, { readonly smooth: Weights; readonly rough: Weights }>;
 
 /**
- * Returns the error estimate of a value from its correction by extrapolation and its distance to the extrapolated value
- * two levels below. The correction alone is not enough: it vanishes where errors from several sources cancel, about
+ * Returns the error estimate of a value at a level from its correction by extrapolation and its distance to the
+ * extrapolated value `levels` levels below. The correction alone is not enough: it vanishes where errors from several sources cancel, about
  * once in thirty trades, and it is mostly ten times the error. The distance vanishes elsewhere. An error of first order
  * is half of the distance, and halves with every two levels. design/factors.md has the figures.
  */
-export function estimateOf(terms: Terms, correction: number, distance: number, levels: number): number {
+export function estimateOf(
+  terms: Terms,
+  correction: number,
+  distance: number,
+  { level, levels }: { readonly level: number; readonly levels: number },
+): number {
   const weights = WEIGHTS[familyOf(terms)][isSmooth(terms) ? "smooth" : "rough"];
-  return weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
+  const estimate = weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
+  const width = ridgeWidth(terms.correlations, ownAxesOf(terms));
+  return estimate * ridgeSafety(width, AXIS / (finenessOf(terms, level).nodes[0] - 1));
+}
+
+/** The standard deviations that the axis of an asset has. */
+const AXIS = 9;
+
+/** Returns the indices of the assets with axes of their own: those with barriers, and all that are not lognormal. */
+export function ownAxesOf(terms: Pick<Terms, "assets" | "shortRate" | "expiry" | "barriers">): readonly number[] {
+  const all = [...terms.assets.keys()];
+  if (!isLognormal(terms)) return all;
+  return all.filter((i) => terms.barriers.some(({ asset = 0 }) => asset === i));
 }
 
 /** Tells whether all assets are lognormal, without dividends or jumps of rates on dates before expiry. */
-export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
+export const isLognormal = ({ assets, shortRate, expiry }: Pick<Terms, "assets" | "shortRate" | "expiry">): boolean =>
   shortRate === undefined &&
   assets.every(
     ({ volatility, underlying }) =>

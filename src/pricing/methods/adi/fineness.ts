@@ -1,6 +1,7 @@
 /** The numbers of nodes and steps that a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
 import type { Range } from "../../equations/domain.ts";
+import { followFromGamma } from "../../equations/measures.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */
 const ASSET = [48, 32];
@@ -36,8 +37,8 @@ export function finenessOf(terms: Terms, level: number): Fineness {
 
 /** Standard deviations on both sides that the intervals of an axis are for; longer axes have more. */
 const DEVIATIONS = 10;
-/** The least standard deviation of an axis, as `rangeOf` in domain.ts bounds it. */
-const MIN_DEVIATION = 0.01;
+/** The least standard deviations that axes are made for: what bumped copies of a trade need, and others. */
+const MIN_DEVIATION = { bumped: 0.01, others: 1e-5 };
 /** The power of its share of the largest deviation by which an axis has fewer intervals, on two axes and on three. */
 const SHARE = [0.25, 0.5];
 /** Half of them make a mesh, too. */
@@ -49,11 +50,18 @@ const FOLLOWED = 1;
 const MAX_OF_VARIANCE = 16;
 
 /**
+ * Returns the least standard deviation that an axis is made for. Perfectly correlated assets have components without
+ * any. Bumped copies have some there, and share the mesh.
+ */
+export const leastDeviation = (terms: Terms): number =>
+  followFromGamma(terms) ? MIN_DEVIATION.others : MIN_DEVIATION.bumped;
+
+/**
  * Returns the numbers of nodes and steps at a level for lognormal assets. A principal component with a smaller
  * deviation has fewer intervals, because its contribution to the error falls with its deviation.
  */
 export function lognormalFineness(
-  { exercise }: Terms,
+  terms: Terms,
   deviations: readonly number[],
   ranges: readonly Range[],
   level: number,
@@ -61,15 +69,16 @@ export function lognormalFineness(
   const k = deviations.length - 2;
   const factor = 2 ** (0.5 * level);
   const even = (count: number): number => 2 * Math.round(0.5 * count * factor);
-  const largest = Math.max(...deviations, MIN_DEVIATION);
+  const least = leastDeviation(terms);
+  const largest = Math.max(...deviations, least);
   const nodes = ranges.map(({ from, to, coordinate }, j) => {
     const length = coordinate === "log" ? Math.log(to / from) : to - from;
-    const deviation = Math.max(deviations[j], MIN_DEVIATION);
+    const deviation = Math.max(deviations[j], least);
     const wanted = (deviation / largest) ** SHARE[k] * Math.max(length / (DEVIATIONS * deviation), 1);
     const stretch = STRETCHES.find((one) => one >= wanted - 0.1) ?? STRETCHES[STRETCHES.length - 1];
     return Math.max(even(ASSET[k] * stretch), MIN_INTERVALS) + 1;
   });
-  const exercised = exercise.kind === "european" ? 1 : 2;
+  const exercised = terms.exercise.kind === "european" ? 1 : 2;
   const growth = Math.min(Math.max((0.5 * largest * largest) / FOLLOWED, 1), MAX_OF_VARIANCE);
   return { nodes, steps: even(STEPS * exercised * growth) };
 }

@@ -32,7 +32,7 @@ import { widened } from "../../equations/solution.ts";
 import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 import { correctionOf, estimateOf, isLognormal, isPlainAmerican, LEVELS_BELOW } from "./estimate.ts";
-import { finenessOf, growth, lognormalFineness, refined } from "./fineness.ts";
+import { finenessOf, growth, leastDeviation, lognormalFineness, refined } from "./fineness.ts";
 
 /**
  * The number of levels that a trade may rise at once. Estimates of lognormal ones fall faster than their order tells.
@@ -219,8 +219,8 @@ const FAR_FROM_FELLER = 0.1;
 
 /** The standard deviations to each side of where a coordinate is, or is expected in some asset's measure. */
 const DEVIATIONS = 5;
-/** The narrowest axis: perfectly correlated assets have components without any deviation. */
-const MIN_DEVIATION = 0.01;
+/** The narrowest dense part, in standard deviations: perfectly correlated assets have components without any. */
+const MIN_DEVIATION = 1e-5;
 /** The dense part of an axis, in standard deviations: nearly uniform, since payoffs are averaged over cells. */
 const DENSE = 2.5;
 /**
@@ -311,14 +311,15 @@ function rangeOf(
   standing: boolean,
 ): Range {
   const asset = owner[j];
-  const deviation = Math.max(deviations[j], MIN_DEVIATION);
+  const deviation = Math.max(deviations[j], leastDeviation(terms));
   const drifts = terms.assets.map((_, i) => driftOf(terms, i));
   const drift = standing || asset !== undefined ? integrate(weighted(drifts, inverse[j]), terms.expiry) : 0;
   // Where y ends on average, also in the measures of the assets.
   const ends = [0, ...covariances[j]].map((one) => drift + one);
   const below = Math.min(0, ...ends) - DEVIATIONS * deviation;
   const above = Math.max(0, ...ends) + DEVIATIONS * deviation;
-  const width = DENSE * deviation;
+  // Kinks across a component without deviation stay: they are at today's spots, if anywhere.
+  const width = DENSE * Math.max(deviations[j], MIN_DEVIATION);
   const [lowest, highest] = [Math.min(...read), Math.max(...read)];
   return asset === undefined
     ? { from: lowest + below, to: highest + above, width, coordinate: "linear" }

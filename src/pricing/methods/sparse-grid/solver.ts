@@ -16,6 +16,8 @@ import {
   paidBeyond,
 } from "../../equations/parts.ts";
 import { atExpiry, payoffOn } from "../../equations/payoff.ts";
+import { followFromGamma } from "../../equations/measures.ts";
+import { ridgeSafety, ridgeWidth } from "../../equations/ridge.ts";
 import { widened } from "../../equations/solution.ts";
 import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
@@ -30,8 +32,11 @@ const GROWTH = 5;
 
 /** The standard deviations that the axis of a component extends to each side. */
 const DEVIATIONS = 4.5;
-/** The smallest deviation of a logarithm: perfectly correlated spots have components without any. */
-const MIN_DEVIATION = 0.01;
+/**
+ * The smallest deviations that the dense part of an axis, and an axis with bumped copies, are made for: perfectly
+ * correlated spots have components without any.
+ */
+const MIN_DEVIATION = { dense: 1e-5, bumped: 0.01 };
 /** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
 
@@ -69,9 +74,10 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
   const { names, coefficients, atExpiry: atEnd, atTime } = lognormalEquation(terms, coordinates, false);
   const axes: Record<string, SparseAxis> = {};
   names.forEach((name, j) => {
-    const width = Math.max(deviations[j], MIN_DEVIATION);
+    const width = Math.max(deviations[j], MIN_DEVIATION.dense);
+    const deviation = followFromGamma(mesh) ? width : Math.max(width, MIN_DEVIATION.bumped);
     // Behind the deviations, what a change to an asset's own measure moves.
-    const reach = DEVIATIONS * width + width * width;
+    const reach = DEVIATIONS * deviation + deviation * deviation;
     const of = read.map((y) => y[j]);
     const [from, to] = [Math.min(0, ...of) - reach, Math.max(0, ...of) + reach];
     axes[name] = { from, to, points: [0], width, initialLevel: initial[j] };
@@ -130,6 +136,7 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
   const exercised = exerciseOf(exercise, expiry, payoffOn(terms.payoff, names));
   const knockedOut = knockOutsOf(before, terms);
   const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
+  const safety = irregular * ridgeSafety(ridgeWidth(mesh.correlations, [...assets.keys()]));
   const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
@@ -145,6 +152,6 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
   return {
     problem,
     nodes: nodesOf(fineness),
-    read: (entry, at) => widened(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), irregular),
+    read: (entry, at) => widened(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), safety),
   };
 };

@@ -3,6 +3,7 @@ import type { Device } from "../../../device/index.ts";
 import { assetsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
 import { isWhole, levelsOf } from "../../equations/parts.ts";
+import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 
 /** The error of a value to aim at where nothing is said, relative to the largest spot. */
@@ -59,7 +60,10 @@ function accepts(batch: Batch, trade: number): Acceptance {
     return "early exercise after a knock-in";
   if (levelsOf(barriers, "").some((level) => level.times === undefined && !isWhole(level, expiry)))
     return "a barrier that is monitored continuously in a window";
-  return costOf(terms, batch) * columns.cases.count;
+  const { count, spots } = columns.cases;
+  const cost = costOf(terms, batch) * count;
+  const isNarrow = barriers.length > 0 && hasNarrowRidge(terms, [...assets.keys()]);
+  return isNarrow ? Math.max(cost, COST_ON_NARROW_RIDGE * count * (1 + spots)) : cost;
 }
 
 /** The cost of a sensitivity by differences, relative to that of a value. */
