@@ -5,6 +5,7 @@ import { Clock } from "./clock.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
+import { checkApart, SAME } from "./periods.ts";
 import { inside, type Place } from "./place.ts";
 import { resolveBond } from "./rates-trade.ts";
 import type { ConvertibleTradeSpec } from "./schema/index.ts";
@@ -98,9 +99,6 @@ function conversionsOf(
   }
 }
 
-/** Two times that differ by less than this are considered equal. In years. */
-const SAME = 1e-9;
-
 /**
  * Returns the part of a period that is not before `asOf`, as a list with one element, or an empty list. @throws
  * BookError if the period ends before its start or after maturity
@@ -118,17 +116,4 @@ function periodOf(
     throw new BookError(place(spec.from === spec.to ? "date" : "to"), late);
   }
   return to < 0 ? [] : [{ from: Math.max(from, 0), to: Math.min(to, maturity) }];
-}
-
-/**
- * Checks that no two periods overlap, because the price in the overlap would be ambiguous. @throws BookError if two do
- */
-function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: Place): void {
-  const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
-  for (let k = 1; k < sorted.length; k++) {
-    const [before, after] = [sorted[k - 1], sorted[k]];
-    const isSameDate = before.from === after.from && before.to === after.to;
-    if (after.from < before.to - SAME || isSameDate)
-      throw new BookError(place(after.i), "expected periods that do not overlap; split them, with one price each");
-  }
 }

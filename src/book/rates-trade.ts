@@ -4,6 +4,7 @@ import { INSTANT, type RatesModel } from "../market/index.ts";
 import { Clock } from "./clock.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
+import { checkApart } from "./periods.ts";
 import { inside, type Place } from "./place.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "./rates-types.ts";
 import { periodsOf, timesBack } from "./schedule.ts";
@@ -109,10 +110,12 @@ export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
   return { flows, coupons, notional };
 }
 
+const pastText = (years: number): string => (years === 0 ? "asOf itself" : `one ${yearsText(-years)} before it`);
+
 /** Converts a time to years. @throws BookError if it is not after `asOf` or too far in the future */
 function laterThanNow(time: TimeSpec, clock: Clock, place: () => string): number {
   const years = clock.years(time);
-  if (years <= 0) throw new BookError(place(), `expected a time after asOf, got one ${yearsText(-years)} before it`);
+  if (years <= 0) throw new BookError(place(), `expected a time after asOf, got ${pastText(years)}`);
   if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
   return years;
 }
@@ -125,23 +128,29 @@ function resolveRights(
   place: Place,
 ): RedemptionRight[] {
   const last = endOf(bond);
-  return (specs ?? [])
-    .flatMap(({ from: first, to: end, price, notice: before }, i) => {
-      const [from, to] = [clock.years(first), clock.years(end)];
-      if (to < from) throw new BookError(place(i, "to"), "expected a time that is not before from");
-      if (to > last + INSTANT)
-        throw new BookError(place(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
-      const notice = before === undefined ? 0 : lengthOf(before, clock, () => place(i, "notice"));
-      return to < notice ? [] : [{ from: Math.max(from - notice, 0), to: to - notice, notice, price }];
-    })
+  const rights = (specs ?? []).map(({ from: first, to: end, price, notice: before }, i) => {
+    const [from, to] = [clock.years(first), clock.years(end)];
+    if (to < from) throw new BookError(place(i, "to"), "expected a time that is not before from");
+    if (to > last + INSTANT)
+      throw new BookError(place(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
+    const notice = before === undefined ? 0 : noticeOf(before, clock, () => place(i, "notice"));
+    return { from: from - notice, to: to - notice, notice, price };
+  });
+  checkApart(rights, place);
+  return rights
+    .filter(({ to }) => to >= 0)
+    .map(({ from, ...right }) => ({ from: Math.max(from, 0), ...right }))
     .toSorted((a, b) => a.from - b.from);
 }
 
-/** Converts a length of time to years. @throws BookError if it is a date or negative */
-function lengthOf(time: TimeSpec, clock: Clock, place: () => string): number {
+/** Periods of notice are shorter than this; a larger number was meant in days. In years. */
+const MAX_NOTICE = 5;
+
+/** Converts a period of notice to years. @throws BookError if it is a date, negative, or too long */
+function noticeOf(time: TimeSpec, clock: Clock, place: () => string): number {
   const years = time.kind === "years" || time.kind === "tenor" ? yearsFrom(clock.asOf, time) : Number.NaN;
-  if (years >= 0) return years;
-  throw new BookError(place(), 'expected a length of time: a tenor such as "30D", or years, 0 or more');
+  if (years >= 0 && years <= MAX_NOTICE) return years;
+  throw new BookError(place(), `expected a length of time: a tenor such as "30D", or years, 0 to ${MAX_NOTICE}`);
 }
 
 function resolveExercise(
@@ -151,7 +160,11 @@ function resolveExercise(
 ): RatesExercise {
   const atExpiry = expiry === undefined ? undefined : notPast(expiry, clock, () => place("expiry"));
   if (exercise?.kind === "bermudan") {
-    const times = exercise.times.map((time, i) => notPast(time, clock, () => place("exercise", i)));
+    const times = exercise.times.map((time, i) => {
+      const years = notPast(time, clock, () => place("exercise", i));
+      if (atExpiry === undefined || years <= atExpiry) return years;
+      throw new BookError(place("exercise", i), `expected a date up to expiry, ${yearsText(atExpiry)} from asOf`);
+    });
     if (atExpiry !== undefined) times.push(atExpiry);
     return { kind: "dates", times: [...new Set(times)].sort((a, b) => a - b) };
   }
@@ -163,7 +176,7 @@ function resolveExercise(
 
 function notPast(time: TimeSpec, clock: Clock, place: () => string): number {
   const years = clock.years(time);
-  if (years < 0) throw new BookError(place(), `expected a date from asOf on, got one ${yearsText(-years)} before it`);
+  if (years < 0) throw new BookError(place(), `expected a date from asOf on, got ${pastText(years)}`);
   if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
   return years;
 }

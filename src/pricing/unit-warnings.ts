@@ -1,4 +1,4 @@
-import type { Trade } from "../book/index.ts";
+import type { RatesTrade, Trade } from "../book/index.ts";
 import {
   alphaOf,
   type Heston,
@@ -11,9 +11,10 @@ import {
 } from "../market/index.ts";
 import { power } from "../elementary.ts";
 
-/** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
+/** Beyond these a number was probably meant in percent: 100 % a year; 500 % a √year, and 10 % of a rate. */
 const MAX_RATE = 1;
 const MAX_VOLATILITY = 5;
+const MAX_NORMAL_VOLATILITY = 0.1;
 
 /**
  * Whole numbers of years from here on were probably meant in days. Dates and tenors are hardly ever whole years. Bonds
@@ -31,9 +32,25 @@ export function unitWarnings({ expiry, underlying, volatility, assets }: Trade):
 }
 
 /** Returns warnings about the curve of a currency, which was probably meant in percent. */
-export function curveWarnings(currency: string, rates: RatesModel): string[] {
+function curveWarnings(currency: string, rates: RatesModel): string[] {
   const warnings: string[] = [];
   if ("curve" in rates) warn(warnings, "rate", currency, rates.curve.values, MAX_RATE);
+  return warnings;
+}
+
+/** Returns warnings about rates and volatilities of a trade on rates that were probably meant in percent. */
+export function ratesUnitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
+  const warnings = curveWarnings(currency, rates);
+  if ("bond" in product) {
+    const { coupons, notional } = product.bond;
+    const coupon = coupons.map(({ start, end, amount }) => amount / (notional * (end - start)));
+    warn(warnings, "coupon", id, coupon, MAX_RATE);
+    return warnings;
+  }
+  warn(warnings, "strike", id, [product.strike], MAX_RATE);
+  const { quote } = product;
+  if (quote !== undefined)
+    warn(warnings, "volatility", id, [quote.sigma], quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
   return warnings;
 }
 

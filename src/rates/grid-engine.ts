@@ -83,10 +83,11 @@ export class GridEngine implements Disposable {
     using stops = packed(all.map((one) => one.stops));
     using logs = packed(all.map((one) => one.logs));
     using parameters = packed(
-      all.map(({ mesh: { low, step: width, bend, second, third }, market: { parameters: own } }) => [
+      all.map(({ mesh: { low, step: width, bend, centre, second, third }, market: { parameters: own } }) => [
         low,
         width,
         bend,
+        centre,
         second,
         third,
         ...own,

@@ -4,11 +4,12 @@ import { formula } from "../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../market/index.ts";
 import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from "./diffusions.ts";
 import { decayIntegral, stepVariance } from "./gaussian.ts";
-import { breaksInTime, stepsInTime } from "./in-time.ts";
+import { breaksInTime, isRoughInRate, stepsInTime } from "./in-time.ts";
 import { packMarkets } from "./terms.ts";
 
-/** The nodes of a coordinate ξ, where x is bend·sinh ξ, or ξ itself if `bend` is 0. */
+/** The nodes of a coordinate ξ, where x is centre + bend·sinh ξ, or ξ itself if `bend` is 0. */
 export interface GridMesh {
+  readonly centre: number;
   readonly low: number;
   readonly step: number;
   readonly bend: number;
@@ -30,6 +31,8 @@ export interface GridMarket {
   readonly isFitted: boolean;
   /** The times at which the curve or the volatility jumps. */
   readonly breaks: readonly number[];
+  /** True where coefficients have jumps or kinks in the rate, or vanish at its ends. */
+  readonly isRough?: boolean;
   /** The changes of formulas in time; undefined where coefficients depend on t by σ alone. */
   readonly inTime?: {
     /** Returns the times up to a horizon at which they have jumps or kinks. */
@@ -55,11 +58,15 @@ const MOST_LONGER = 40;
 
 const ON_NODE = { second: 0, third: 0 };
 
+/** The number of intervals of the coarsest mesh; finer ones have a multiple of it, so that their nodes are nested. */
+export const COARSEST = 32;
+
 /** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */
 function centred(deviation: number, drift: number, spaces: number): GridMesh {
   const width = Math.max(deviation, LEAST);
   const half = Math.asinh((REACH * width + drift) / (BEND * width));
-  return { low: -half, step: half / spaces, bend: BEND * width, nodes: 2 * spaces + 1, first: spaces, ...ON_NODE };
+  const nodes = 2 * spaces + 1;
+  return { low: -half, step: half / spaces, bend: BEND * width, centre: 0, nodes, first: spaces, ...ON_NODE };
 }
 
 function gaussian(
@@ -108,14 +115,14 @@ export function cirOnGrid(
     if (low > 0) {
       const first = Math.ceil((today - low) / wanted);
       const nodes = first + Math.ceil((high - today) / wanted) + 1;
-      return { low: today - first * wanted, step: wanted, bend: 0, nodes, first, ...ON_NODE };
+      return { low: today - first * wanted, step: wanted, bend: 0, centre: 0, nodes, first, ...ON_NODE };
     }
     // Today's state is a node where its distance from 0 allows; else functions are quadratic in the rate up to node 2.
     const first = Math.round((today / (REACH * width)) * COARSEST) * (spaces / COARSEST);
     const step = first > 0 ? today / first : wanted;
     const z = (today / step) ** 2;
     const weights = first > 0 ? ON_NODE : { second: (z * (4 - z)) / 3, third: (z * (z - 1)) / 12 };
-    return { low: 0, step, bend: 0, nodes: Math.ceil(high / step) + 1, first, ...weights };
+    return { low: 0, step, bend: 0, centre: 0, nodes: Math.ceil(high / step) + 1, first, ...weights };
   };
   return {
     diffusion: squareRootRate,
@@ -161,13 +168,11 @@ export function usersRateOnGrid(
   const mesh = (horizon: number, spaces: number): GridMesh => {
     const usual = diffusion.isTimed ? rootMeanSquare(own, horizon) : own(0);
     const bend = BEND * Math.max(usual * Math.sqrt(Math.min(horizon, 1)), 1e-3 * (high - low));
-    const [left, right] = [Math.asinh((low - now) / bend), Math.asinh((high - now) / bend)];
-    // Coarsest spaces are of one length, so that meshes are nested; no node is outside the range.
-    const step = (right - left) / (2 * COARSEST);
+    const on = nodesOn(low - now, high - now, bend);
+    const [left, right] = [low, high].map((end) => Math.asinh((end - now - on.centre) / on.bend));
     const finer = spaces / COARSEST;
-    const first = Math.floor(-left / step) * finer;
-    const nodes = first + Math.floor(right / step) * finer + 1;
-    return { low: (-first * step) / finer, step: step / finer, bend, nodes, first, ...ON_NODE };
+    const nodes = CELLS * finer + 1;
+    return { low: left, step: (right - left) / (nodes - 1), ...on, nodes, first: on.first * finer, ...ON_NODE };
   };
   const formulas = { drift, volatility, rates: [now, 0.5 * (now + low), 0.5 * (now + high)] };
   const inTime: NonNullable<GridMarket["inTime"]> = {
@@ -180,9 +185,41 @@ export function usersRateOnGrid(
     volatility: constant(shift),
     ...curve,
     isFitted: true,
+    isRough: isRoughInRate({ drift, volatility }, low, high, years),
     ...(diffusion.isTimed ? { inTime } : {}),
     mesh,
   };
+}
+
+/** The number of intervals of a user's coarsest mesh. */
+const CELLS = 2 * COARSEST;
+/** A part of the range so close to its end that today's rate is that end. */
+const AT_END = 1e-10;
+
+/**
+ * Returns the `bend` and the `centre` of x = centre + bend·sinh ξ by which equal steps of ξ have nodes at both ends of a
+ * range, where it reflects, and at 0, today's rate; `first` is its node. The centre is near 0; where the range ends so
+ * close to 0 that there is none, the bend is smaller than the one that is asked for.
+ */
+function nodesOn(low: number, high: number, wanted: number): Pick<GridMesh, "centre" | "bend" | "first"> {
+  if (-low <= AT_END * (high - low)) return { centre: 0, bend: wanted, first: 0 };
+  if (high <= AT_END * (high - low)) return { centre: 0, bend: wanted, first: CELLS };
+  for (let bend = wanted; ; bend *= 0.5) {
+    // The part of the nodes below 0 falls as the centre, where nodes are dense, rises.
+    const below = (centre: number): number => {
+      const [start, today, end] = [low, 0, high].map((x) => Math.asinh((x - centre) / bend));
+      return (today - start) / (end - start);
+    };
+    const first = Math.min(Math.max(Math.round(below(0) * CELLS), 1), CELLS - 1);
+    if (first > below(low) * CELLS || first < below(high) * CELLS) continue;
+    let [least, most] = [low, high];
+    for (let k = 0; k < 100; k++) {
+      const middle = 0.5 * (least + most);
+      if (below(middle) * CELLS > first) least = middle;
+      else most = middle;
+    }
+    return { centre: 0.5 * (least + most), bend, first };
+  }
 }
 
 /** √(∫₀ᵗ f(s)² ds / t), by the middles of a hundred intervals. */
@@ -205,6 +242,3 @@ export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket
         "this model's short rate is never negative: write hullWhite, vasicek or g2",
     );
 }
-
-/** The number of intervals of the coarsest mesh; finer ones have a multiple of it, so that their nodes are nested. */
-export const COARSEST = 32;

@@ -12,10 +12,11 @@ export const GRID_WIDTH = 8;
 /** The number of reals of a stop: time, steps since the last stop, σ over them, cash, floor, cap. */
 export const STOP_WIDTH = 6;
 /**
- * The number of reals of a mesh before its model's parameters: the first coordinate ξ, the step, the `bend` of
- * x = bend·sinh ξ, and the weights of the second and the third node from which the value at today's rate is read.
+ * The number of reals of a mesh before its model's parameters: the first coordinate ξ, the step, the `bend` and the
+ * `centre` of x = centre + bend·sinh ξ, and the weights of the second and the third node from which the value at today's
+ * rate is read.
  */
-export const MESH_WIDTH = 5;
+export const MESH_WIDTH = 6;
 /** The number of arrays with one real a node. */
 export const GRID_ARRAYS = 11;
 
@@ -132,8 +133,8 @@ const discountAt = fn({
     isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
 });
 
-/** A mesh in a launch's parameters: its first coordinate, its step and its bend, and where the model's begin. */
-const Mesh = record({ low: real, width: real, bend: real, start: i32 });
+/** A mesh in a launch's parameters: its first coordinate, its step, its bend and its centre, and where the model's begin. */
+const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
 
 /** Assembles L and the rates at the nodes, from the functions of a model at a time t. */
 const assembleFor = ({ coefficients, rate }: Diffusion) =>
@@ -142,7 +143,7 @@ const assembleFor = ({ coefficients, rate }: Diffusion) =>
     params: { room: Room, axis: Axis, mesh: Mesh, parameters: read(real), base: i32, sigma: real, t: real },
     env: { coefficients, rate },
     body(
-      { room: { work, origin, block }, axis, mesh: { low, width, bend, start }, parameters, base, sigma, t },
+      { room: { work, origin, block }, axis, mesh: { low, width, bend, centre, start }, parameters, base, sigma, t },
       gpu,
       env,
     ) {
@@ -150,11 +151,12 @@ const assembleFor = ({ coefficients, rate }: Diffusion) =>
       for (let j = 0; j < nodes; j++) {
         const xi = low + gpu.real(j) * width;
         const isBent = bend > 0;
-        const x = isBent ? bend * Math.sinh(xi) : xi;
+        const offset = isBent ? bend * Math.sinh(xi) : xi;
+        const x = centre + offset;
         const { drift, half } = env.coefficients({ parameters, start, sigma, x, t, step: width });
         const slope = isBent ? bend * Math.cosh(xi) : 1.0;
         const spread = half / (slope * slope * width * width);
-        const shift = (0.5 * (drift - (isBent ? (half * x) / (slope * slope) : 0.0))) / (slope * width);
+        const shift = (0.5 * (drift - (isBent ? (half * offset) / (slope * slope) : 0.0))) / (slope * width);
         let down = spread - shift;
         let up = spread + shift;
         if (down < 0 || up < 0) {
@@ -192,7 +194,7 @@ const gridParams = {
  *
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *
- * L is replaced by central differences in the coordinate ξ, x = bend·sinh ξ, with one-sided ones where a weight would
+ * L is replaced by central differences in the coordinate ξ, x = centre + bend·sinh ξ, with one-sided ones where a weight would
  * be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
  * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops where L does not depend on time.
  * Where it does, each step has the L of its middle (the exponential midpoint rule). Since e^{½hL} leaves constants as
@@ -258,9 +260,10 @@ export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
       const low = parameters[mesh];
       const width = parameters[mesh + 1];
       const bend = parameters[mesh + 2];
-      const second = parameters[mesh + 3];
-      const third = parameters[mesh + 4];
-      const nodesAt = { low, width, bend, start: mesh + env.MESH_WIDTH };
+      const centre = parameters[mesh + 3];
+      const second = parameters[mesh + 4];
+      const third = parameters[mesh + 5];
+      const nodesAt = { low, width, bend, centre, start: mesh + env.MESH_WIDTH };
       const axis = { nodes, capacity, down: DOWN };
 
       for (let j = 0; j < nodes; j++) {

@@ -1,4 +1,4 @@
-/** Changes in time of the coefficients of a short rate by formulas: jumps and kinks, and the steps that they need. */
+/** Jumps and kinks of the coefficients of a short rate by formulas, in time and in the rate, and the steps they need. */
 import { formula } from "../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 
@@ -43,22 +43,57 @@ function breakAbout(f: (t: number) => number, middle: number, distance: number):
   return size > 0.1 * first * 2 ** -HALVINGS ? at : undefined;
 }
 
-/** Returns the times between two others at which a formula has a jump or a kink, in increasing order. */
-export const breaksInTime = remembered((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
-  const count = Math.max(Math.ceil(LOOKS_A_YEAR * (to - from)), 4);
+/** Returns the numbers between two others at which some function has a jump or a kink; `count` intervals are looked at. */
+function breaksBetween(
+  functions: readonly ((x: number) => number)[],
+  from: number,
+  to: number,
+  count: number,
+): readonly number[] {
   const distance = (to - from) / count;
-  const times = Array.from({ length: count + 1 }, (_, i) => from + i * distance);
-  const breaks = functionsOf(formulas).flatMap((f) => {
-    const values = times.map(f);
+  const points = Array.from({ length: count + 1 }, (_, i) => from + i * distance);
+  return functions.flatMap((f) => {
+    const values = points.map(f);
     const least = SMALLEST * Math.max(...values.map(Math.abs));
-    return times.slice(1, -1).flatMap((time, i) => {
+    return points.slice(1, -1).flatMap((point, i) => {
       const size = Math.abs(values[i + 2] - 2 * values[i + 1] + values[i]);
-      const found = size > least ? breakAbout(f, time, distance) : undefined;
+      const found = size > least ? breakAbout(f, point, distance) : undefined;
       return found === undefined ? [] : [found];
     });
   });
-  return [...new Set(breaks)].toSorted((a, b) => a - b);
+}
+
+/** Returns the times between two others at which a formula has a jump or a kink, in increasing order. */
+export const breaksInTime = remembered((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
+  const count = Math.max(Math.ceil(LOOKS_A_YEAR * (to - from)), 4);
+  return [...new Set(breaksBetween(functionsOf(formulas), from, to, count))].toSorted((a, b) => a - b);
 }, MARKETS);
+
+/** Intervals of a range in which formulas are looked at. */
+const LOOKS_IN_RANGE = 128;
+
+/**
+ * Tells whether the coefficients of a short rate, at a time, leave a mesh without an order of convergence: they have a
+ * jump or a kink in the rate, or the volatility vanishes at an end of the range.
+ */
+export const isRoughInRate = remembered(
+  (
+    { drift, volatility }: Pick<FormulasInTime, "drift" | "volatility">,
+    low: number,
+    high: number,
+    t: number,
+  ): boolean => {
+    const functions = [drift, volatility].map((text) => {
+      const f = formula(text, ["r", "t"]);
+      return (rate: number) => f(rate, t);
+    });
+    const [, deviation] = functions;
+    const middle = Math.abs(deviation(0.5 * (low + high)));
+    const vanishes = [low, high].some((end) => !(Math.abs(deviation(end)) > SMALLEST * middle));
+    return vanishes || breaksBetween(functions, low, high, LOOKS_IN_RANGE).length > 0;
+  },
+  MARKETS,
+);
 
 /** The error of a formula's mean over an interval by steps of the coarsest grid, relative to its largest value. */
 const RESOLVED = 0.01;

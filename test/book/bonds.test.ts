@@ -1,5 +1,5 @@
 /** The payments of bonds as a book names them: their order and their times. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type RatesTrade, readBook } from "../../src/book/index.ts";
 
 const asOf = "2026-11-20T09:00:00Z";
@@ -47,6 +47,36 @@ test("coupons have the time of day of the maturity", () => {
   expect(times).toHaveLength(7);
   times.forEach((time, i) => expect(time).toBeCloseTo(years(dates[i]), 10));
   expect(expiry).toBeCloseTo(times[6], 12);
+});
+
+describe("rights of a bond", () => {
+  const bond = { maturity: 5, coupon: 0.04, frequency: 1, notional: 100 };
+  const market = { rates: { EUR: { hullWhite: { meanReversion: 0.1, volatility: 0.01, curve: 0.03 } } } };
+  const messageOf = (rights: object): string | undefined => {
+    const trades = [{ id: "B", currency: "EUR", bond: { ...bond, ...rights } }];
+    const [parsed] = readBook({ asOf, market, trades }).trades;
+    return parsed.ok ? undefined : parsed.error.message;
+  };
+
+  test.each([
+    [{ calls: [{ date: 2, price: 101 }, { date: 2, price: 100 }] }, "calls[1]"], // prettier-ignore
+    [{ puts: [{ date: 3, price: 99 }, { from: 2, to: 4, price: 98 }] }, "puts[0]"], // prettier-ignore
+    [{ calls: [{ from: 1, to: 3, price: 100 }, { from: 2, to: 4, price: 101 }] }, "calls[1]"], // prettier-ignore
+    [{ calls: [{ date: 2, price: 101 }, { date: 2.5, price: 100, notice: 0.5 }] }, "calls[1]"], // prettier-ignore
+  ])("may not overlap: %j", (rights, place) => {
+    expect(messageOf(rights)).toBe(
+      `trades[0].bond.${place}: expected periods that do not overlap; split them, with one price each`,
+    );
+  });
+
+  test("may follow each other", () => {
+    const calls = [{ from: 1, to: 2, price: 102 }, { from: 2, to: 3, price: 101 }, { date: 4, price: 100 }]; // prettier-ignore
+    expect(messageOf({ calls, puts: [{ date: 2.5, price: 98 }] })).toBeUndefined();
+  });
+
+  test("have a notice of at most five years", () => {
+    expect(messageOf({ calls: [{ date: 4, price: 100, notice: 30 }] })).toContain("calls[0].notice: expected a length");
+  });
 });
 
 test("a first period of some weeks is one of its own, of some days a part of the next one", () => {

@@ -61,6 +61,28 @@ test("bonds may live longer than options", async () => {
   ]);
 });
 
+test("coupons, strikes and volatilities of rates in percent have a warning, and a price in another unit no spread", async () => {
+  const cap = { start: 1, end: 3, frequency: 1, notional: 100 };
+  const trades = [
+    { bond: { maturity: 3, coupon: 3, frequency: 1, notional: 100 } },
+    { cap, strike: 3, volatility: 0.2 },
+    { cap, strike: 0.03, volatility: 20 },
+    { cap, strike: 0.03, volatility: { normal: 0.8 } },
+    { bond: { maturity: 5, coupon: 0.03, frequency: 1, notional: 100 }, marketPrice: 1.02 },
+  ].map((trade, i) => ({ id: `T${i}`, currency: "EUR", ...trade }));
+  const { results } = await priceBook(readBook({ asOf: "2026-01-01", market: { rates: { EUR: 0.03 } }, trades }), {
+    device,
+  });
+  const hint = "if that was not meant, write 5 % as 0.05";
+  expect(results.map((result) => (result.status === "ok" ? result.warnings : result.error))).toEqual([
+    [`the coupon of T0 is 300 %; ${hint}`],
+    [`the strike of T1 is 300 %; ${hint}`],
+    [`the volatility of T2 is 2000 %; ${hint}`],
+    [`the volatility of T3 is 80 %; ${hint}`],
+    [expect.stringMatching(/^no parallel move of the rates.*gives the bond its market price/)],
+  ]);
+});
+
 test("the wings of a fitted surface may be high, a given surface may not", () => {
   const surface = { spots: [50, 100, 200], times: [], volatility: [[6, 0.2, 0.3]] };
   const own = trade({ volatility: { kind: "surface", surface } as never });

@@ -42,6 +42,58 @@ describe("a short rate by formulas", () => {
     });
   });
 
+  /** Its volatility vanishes at the lower end of the range, which is reached: 2κθ < σ². */
+  test.each([0.6, 1.5])(
+    "is Cox, Ingersoll and Ross' model where it is written so, up to a rate of %f",
+    async (high) => {
+      const [r0, kappa, theta, sigma] = [0.02, 0.3, 0.04, 0.2];
+      const [named] = await priced({ cir: { r0, kappa, theta, sigma } }, { greeks: "none" });
+      // The model's own curve on the dates of the trade, by its formula of zero bonds.
+      const h = Math.sqrt(kappa * kappa + 2 * sigma * sigma);
+      const zeros = [1, 2, 3, 4, 5].map((date) => {
+        const grown = Math.expm1(h * date);
+        const below = 2 * h + (kappa + h) * grown;
+        const level =
+          ((2 * kappa * theta) / sigma ** 2) * Math.log((2 * h * Math.exp(0.5 * (kappa + h) * date)) / below);
+        return { date, zero: (((2 * grown) / below) * r0 - level) / date };
+      });
+      const volatility = "0.2*sqrt(max(r, 0))";
+      const written = { r0, drift: "0.3*(0.04 - r)", volatility, range: [0, high], curve: zeros };
+      const [own] = await priced({ shortRate: written }, { greeks: "none" });
+      expect(Math.abs(own.value - named.value)).toBeLessThan(own.errorEstimate + named.errorEstimate);
+      expect(own.errorEstimate).toBeLessThan(1e-3);
+    },
+  );
+
+  /** Values of an independent solution, by Crank and Nicolson on three uniform meshes, extrapolated: to 2e-5. */
+  test("is reflected at the very end of its range", async () => {
+    const zeros = [1, 5, 10].map((date, i) => ({ date, zero: [0.025, 0.035, 0.04][i] }));
+    const written = { r0: 0.02, drift: "0.2*(0.03 - r)", volatility: "0.01", range: [0, 0.3], curve: zeros };
+    const { results } = await priceBook(
+      readBook({
+        asOf: "2026-01-01",
+        market: { rates: { EUR: { shortRate: written } } },
+        trades: [
+          {
+            id: "b",
+            currency: "EUR",
+            swaption: "payer",
+            strike: 0.035,
+            exercise: [1, 2, 3],
+            swap: { ...swap, end: 6 },
+          },
+          { id: "c", currency: "EUR", cap: { start: 1, end: 4, frequency: 2, notional: 100 }, strike: 0.035 },
+        ],
+      }),
+      { device, greeks: "none" },
+    );
+    [2.62825, 1.61125].forEach((right, i) => {
+      const result = results[i];
+      if (result.status !== "ok") throw new Error(JSON.stringify(result.error));
+      expect(Math.abs(result.value - right)).toBeLessThan(result.errorEstimate + 2e-5);
+    });
+  });
+
   /**
    * Brennan and Schwartz' lognormal diffusion: no closed form, and no rate below 0. The values are those of a program
    * of its own, in Python: Crank and Nicolson's scheme in r = x + α(t) on up to 3,201 nodes and 400 steps a year, α by

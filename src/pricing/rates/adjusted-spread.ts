@@ -1,11 +1,11 @@
 /** Option-adjusted spreads of bonds with rights, by values of the bond at other rates. */
-import { accruedAt } from "./bond-figures.ts";
+import { accruedAt, LARGEST_SPREAD } from "./bond-figures.ts";
 import type { RatesRow, RatesSession } from "./method.ts";
 
 /** The most evaluations of a bond; from `PATIENT` of them on, every other one halves the bracket. */
 const [ROUNDS, PATIENT] = [80, 8];
-/** The accuracy of a spread; the largest spread that is looked for. */
-const [ACCURACY, LARGEST] = [1e-10, 1];
+/** The accuracy of a spread. */
+const ACCURACY = 1e-10;
 /** A spread this close to where the model has no value is not looked for. */
 const CLOSE = 1e-5;
 
@@ -32,7 +32,7 @@ interface End {
 
 /**
  * Returns, for callable and puttable bonds with their values, the parallel shift s of the rates with which each bond
- * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST`, and for which the model
+ * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST_SPREAD`, and for which the model
  * has a value, gives it. Rates are shifted as in scenarios. All bonds are solved together by the secant method, within
  * brackets that are halved where it leaves them, with one pricing call for each iteration.
  */
@@ -68,7 +68,7 @@ export async function adjustedSpreads(
 }
 
 function begun(row: RatesRow, target: number, excess: number): Search {
-  const [low, high] = [-LARGEST, LARGEST].map((at): End => ({ at, hasValue: false }));
+  const [low, high] = [-LARGEST_SPREAD, LARGEST_SPREAD].map((at): End => ({ at, hasValue: false }));
   const side = excess > 0 ? { low: { at: 0, hasValue: true }, high } : { low, high: { at: 0, hasValue: true } };
   return { row, target, last: [0, excess], before: undefined, ...side };
 }

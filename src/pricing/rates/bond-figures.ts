@@ -40,12 +40,16 @@ function momentsOf(flows: Bond["flows"], y: number): readonly [number, number, n
 
 /**
  * Returns the spread s over the rates with which a bond without embedded options has its clean market price: the yield
- * of its discounted payments. It is undefined where there is none.
+ * of its discounted payments. It is undefined where there is none up to `LARGEST_SPREAD`.
  */
 export function spreadOf(bond: Bond, cleanPrice: number, market: RatesMarket): number | undefined {
   const discounted = bond.flows.map(([time, amount]) => [time, amount * market.discount(time)] as const);
-  return yieldOf(discounted, cleanPrice + accruedAt(bond, 0));
+  const spread = yieldOf(discounted, cleanPrice + accruedAt(bond, 0));
+  return spread !== undefined && Math.abs(spread) <= LARGEST_SPREAD ? spread : undefined;
 }
+
+/** The largest option-adjusted spread that is looked for. */
+export const LARGEST_SPREAD = 1;
 
 /** Rates beyond these are no yields. */
 const [LOWEST, HIGHEST] = [-10, 100];

@@ -146,7 +146,7 @@ export class DatedSession<M, F> implements RatesSession {
     };
     const add: AddValue = (of, at, factor, to) => {
       const own = (perYear: number): ShortRateTrade =>
-        of === trade ? claimAt(perYear) : datedTrade(of, perYear).claim;
+        of === trade ? claimAt(perYear) : datedTrade(of, perYear, at.years - market.years).claim;
       if (hasWindows) to.push(...extrapolate(own, at, second, factor));
       else resolve(at, own(first), moved, factor, to);
     };

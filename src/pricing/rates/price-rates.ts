@@ -145,7 +145,7 @@ function methodOf(trade: RatesTrade, { method: asked }: Settings): RatesMethod {
       `the rates of ${trade.currency} are a curve without volatility, under which no method prices rights of exercise; ` +
         `give market.rates.${trade.currency} a model, such as hullWhite`,
     );
-  const why = offered.map(({ name }, i) => `${name}: it has ${reasons[i] ?? ""}`).join("; ");
+  const why = [...new Set(offered.map(({ name }, i) => `${name}: it has ${reasons[i] ?? ""}`))].join("; ");
   throw new SpecError(`no method prices this trade (${why})`);
 }
 

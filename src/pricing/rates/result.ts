@@ -3,7 +3,7 @@ import { roundingError } from "../../fdm/index.ts";
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";
-import { curveWarnings, expiryWarnings } from "../unit-warnings.ts";
+import { expiryWarnings, ratesUnitWarnings } from "../unit-warnings.ts";
 import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { ACCURACY_MISSED } from "../guard/warnings.ts";
 import { KEY_TIMES } from "./key-rates.ts";
@@ -54,7 +54,7 @@ export function ratesResult({ trade, value: found, method, spread: solved, setti
     backend: engine.device.backend,
     warnings: [
       ...expiryWarnings(trade.expiry, "rates"),
-      ...curveWarnings(trade.currency, trade.rates),
+      ...ratesUnitWarnings(trade),
       ...warnings,
       ...(errorEstimate > asked + roundingOf(settings, engine, value) ? [ACCURACY_MISSED] : []),
       ...fitDoubts(trade),

@@ -17,15 +17,17 @@ export interface DatedTrade {
 const SHORTEST_WINDOW = 0.5;
 
 /**
- * Returns a trade as a claim with rights on dates. A right at any time within a period is approximated by `perYear`
+ * Returns a trade as a claim with rights on dates. Of a trade that is seen `elapsed` years later, rights at any time
+ * have as many dates as of today's: its value is compared with today's. A right at any time within a period is
+ * approximated by `perYear`
  * dates a year and the payment times in the period.
  */
-export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade {
+export function datedTrade({ product }: RatesTrade, perYear: number, elapsed = 0): DatedTrade {
   switch (product.kind) {
     case "bond": {
       const { flows } = product.bond;
       const rights = [...product.calls, ...product.puts];
-      const dates = timesOf(rights, flows, perYear).flatMap((time): readonly ExerciseDate[] => {
+      const dates = timesOf(rights, flows, perYear, elapsed).flatMap((time): readonly ExerciseDate[] => {
         const put = best(product.puts, time, product.bond, Math.max);
         const call = best(product.calls, time, product.bond, Math.min);
         const settlement = (put ?? call)?.settlement;
@@ -36,7 +38,7 @@ export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade
     }
     case "bondOption": {
       const { bond, right, strike, strikeIs, exercise } = product;
-      const times = timesOf(windowsOf(exercise), bond.flows, perYear);
+      const times = timesOf(windowsOf(exercise), bond.flows, perYear, elapsed);
       const dates = times.map((time): ExerciseDate => {
         const floor = strikeIs === "clean" ? strike + accruedAt(bond, time) : strike;
         return { time, settlement: time, floor };
@@ -45,7 +47,7 @@ export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade
       return { claim: { kind, flows: bond.flows, dates }, hasWindows: exercise.kind === "american" };
     }
     case "swaption":
-      return datedSwaption(product, perYear);
+      return datedSwaption(product, perYear, elapsed);
     case "capFloor":
       return datedCap(product);
     default:
@@ -67,14 +69,18 @@ function datedCap(product: Extract<RatesProduct, { readonly kind: "capFloor" }>)
 type Swaption = Extract<RatesProduct, { readonly kind: "swaption" }>;
 
 /** A receiver swaption buys the fixed leg with its notional for the notional, paid at the start of the swap. */
-function datedSwaption({ right, strike, notional, periods, exercise }: Swaption, perYear: number): DatedTrade {
+function datedSwaption(
+  { right, strike, notional, periods, exercise }: Swaption,
+  perYear: number,
+  elapsed: number,
+): DatedTrade {
   const [{ start }] = periods;
   const last = periods.length - 1;
   const coupons = periods.map(({ start: from, end }, i): readonly [number, number] => {
     return [end, notional * (strike * (end - from) + (i === last ? 1 : 0))];
   });
   const flows = start > 0 ? [[start, -notional] as const, ...coupons] : coupons;
-  const dates = timesOf(windowsOf(exercise), flows, perYear).map((time): ExerciseDate => {
+  const dates = timesOf(windowsOf(exercise), flows, perYear, elapsed).map((time): ExerciseDate => {
     return { time, settlement: time, floor: time < start ? 0 : notional };
   });
   return { claim: { kind: right, flows, dates }, hasWindows: exercise.kind === "american" };
@@ -89,16 +95,24 @@ function windowsOf(exercise: RatesExercise): Window[] {
 }
 
 /** The times of all rights, increasing; a time within a second of a payment is that of the payment. */
-function timesOf(rights: readonly Window[], flows: ShortRateTrade["flows"], perYear: number): number[] {
+function timesOf(
+  rights: readonly Window[],
+  flows: ShortRateTrade["flows"],
+  perYear: number,
+  elapsed: number,
+): number[] {
   const all = rights.flatMap(({ from, to, notice = 0 }) => {
     if (to <= from) return [from];
     // Where the price is settled with a coupon, who is paid it changes, and so does the accrued interest.
     const inside = flows.flatMap(([time]) => (notice > 0 ? [time - notice, time] : [time]));
     const within = inside.filter((time) => time > from + INSTANT && time < to - INSTANT);
     const edges = [from, ...within.toSorted((a, b) => a - b), to];
-    const rate = perYear * Math.max(1, SHORTEST_WINDOW / (to - from));
+    const past = from === 0 ? elapsed : 0;
+    const rate = perYear * Math.max(1, SHORTEST_WINDOW / (to - from + past));
     return edges.slice(1).flatMap((end, i) => {
-      const count = Math.max(1, Math.ceil((end - edges[i]) * rate));
+      const length = end - edges[i] + (i === 0 ? past : 0);
+      // A whole number of dates stays one whatever rounding does to times.
+      const count = Math.max(1, Math.ceil(length * rate - 1e-6));
       return Array.from({ length: count + 1 }, (_, k) => edges[i] + ((end - edges[i]) * k) / count);
     });
   });
