@@ -4,11 +4,11 @@
  *
  *   (1 − ½Δt·σᵢ(κ)²·κ²·∂²/∂κ²)·cᵢ₊₁ = cᵢ,   c₀ = (1 − κ)⁺,
  *
- * with a factor of σᵢ between the middles of the quoted strikes, found by least squares in implied volatility, expiry by
- * expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever σᵢ
- * is: no arbitrage. The paper has σᵢ constant where here a factor multiplies a given shape (`stepShape`), as constants
- * would leave kinks in the smile between the strikes. Between two expiries total variance is linear in time, as it is in other fits: the step
- * with a part of Δt would have kinks in time at the expiries.
+ * with a factor of σᵢ between the middles of the quoted strikes, found by least squares in implied volatility, expiry
+ * by expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever
+ * σᵢ is: no arbitrage. The paper has σᵢ constant where here a factor multiplies a given shape (`stepShape`), as
+ * constants would leave kinks in the smile between the strikes. Between two expiries total variance is linear in time,
+ * as it is in other fits: the step with a part of Δt would have kinks in time at the expiries.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 import { checkedQuotes, counted } from "./fit.ts";

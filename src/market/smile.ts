@@ -4,8 +4,8 @@
  * that prices everything else.
  *
  * Before the first expiry σ is constant in t at constant k, and so it is after the last one. Between two expiries w is
- * linear in t at constant k, which keeps free of calendar arbitrage what is free of it at both; the σ² of a surface that
- * is smooth in time may have cubic splines in ln t instead (`cubics`), which keep a constant σ constant.
+ * linear in t at constant k, which keeps free of calendar arbitrage what is free of it at both; the σ² of a surface
+ * that is smooth in time may have cubic splines in ln t instead (`cubics`), which keep a constant σ constant.
  *
  * Verified: test/calibration/smile, by differences and by prices on quotes and between them.
  */
@@ -51,8 +51,8 @@ export interface SmileSurface {
   /** The slices in increasing order of time, at least one. */
   readonly slices: readonly SmileSlice[];
   /**
-   * Splines in ln t, one for each slice, which are 1 at its time and 0 at the others: the share of its σ² in σ². Without
-   * them w is linear between slices.
+   * Splines in ln t, one for each slice, which are 1 at its time and 0 at the others: the share of its σ² in σ².
+   * Without them w is linear between slices.
    */
   readonly cubics?: readonly Spline[] | undefined;
   /** Splines through the quotes of each expiry, where the slices are a fit that may miss them. */

@@ -94,7 +94,9 @@ function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): 
   }
 }
 
-/** A given surface has no node that is not meant. Of a fitted one the smile counts, or else the volatility at the spot. */
+/**
+ * A given surface has no node that is not meant. Of a fitted one the smile counts, or else the volatility at the spot.
+ */
 function ofSurface(volatility: Extract<Volatility, { readonly surface: unknown }>, spot: number): readonly number[] {
   const { surface, fit } = volatility;
   const [today] = surface.volatility;

@@ -197,9 +197,9 @@ const CELLS = 2 * COARSEST;
 const AT_END = 1e-10;
 
 /**
- * Returns the `bend` and the `centre` of x = centre + bend·sinh ξ by which equal steps of ξ have nodes at both ends of a
- * range, where it reflects, and at 0, today's rate; `first` is its node. The centre is near 0; where the range ends so
- * close to 0 that there is none, the bend is smaller than the one that is asked for.
+ * Returns the `bend` and the `centre` of x = centre + bend·sinh ξ by which equal steps of ξ have nodes at both ends of
+ * a range, where it reflects, and at 0, today's rate; `first` is its node. The centre is near 0; where the range ends
+ * so close to 0 that there is none, the bend is smaller than the one that is asked for.
  */
 function nodesOn(low: number, high: number, wanted: number): Pick<GridMesh, "centre" | "bend" | "first"> {
   if (-low <= AT_END * (high - low)) return { centre: 0, bend: wanted, first: 0 };

@@ -13,8 +13,8 @@ export const GRID_WIDTH = 8;
 export const STOP_WIDTH = 6;
 /**
  * The number of reals of a mesh before its model's parameters: the first coordinate ξ, the step, the `bend` and the
- * `centre` of x = centre + bend·sinh ξ, and the weights of the second and the third node from which the value at today's
- * rate is read.
+ * `centre` of x = centre + bend·sinh ξ, and the weights of the second and the third node from which the value at
+ * today's rate is read.
  */
 export const MESH_WIDTH = 6;
 /** The number of arrays with one real a node. */
@@ -133,7 +133,10 @@ const discountAt = fn({
     isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
 });
 
-/** A mesh in a launch's parameters: its first coordinate, its step, its bend and its centre, and where the model's begin. */
+/**
+ * A mesh in a launch's parameters: its first coordinate, its step, its bend and its centre, and where the model's
+ * begin.
+ */
 const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
 
 /** Assembles L and the rates at the nodes, from the functions of a model at a time t. */
@@ -194,15 +197,15 @@ const gridParams = {
  *
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *
- * L is replaced by central differences in the coordinate ξ, x = centre + bend·sinh ξ, with one-sided ones where a weight would
- * be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
+ * L is replaced by central differences in the coordinate ξ, x = centre + bend·sinh ξ, with one-sided ones where a
+ * weight would be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
  * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops where L does not depend on time.
  * Where it does, each step has the L of its middle (the exponential midpoint rule). Since e^{½hL} leaves constants as
  * they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by the transposed
  * steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's method. Claims
  * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors
- * are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation
- * raises the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
+ * are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation raises
+ * the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
  *
  * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
  * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.

@@ -1,4 +1,6 @@
-/** Jumps and kinks of the coefficients of a short rate by formulas, in time and in the rate, and the steps they need. */
+/**
+ * Jumps and kinks of the coefficients of a short rate by formulas, in time and in the rate, and the steps they need.
+ */
 import { formula } from "../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 
@@ -43,7 +45,9 @@ function breakAbout(f: (t: number) => number, middle: number, distance: number):
   return size > 0.1 * first * 2 ** -HALVINGS ? at : undefined;
 }
 
-/** Returns the numbers between two others at which some function has a jump or a kink; `count` intervals are looked at. */
+/**
+ * Returns the numbers between two others at which some function has a jump or a kink; `count` intervals are looked at.
+ */
 function breaksBetween(
   functions: readonly ((x: number) => number)[],
   from: number,

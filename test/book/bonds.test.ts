@@ -70,7 +70,11 @@ describe("rights of a bond", () => {
   });
 
   test("may follow each other", () => {
-    const calls = [{ from: 1, to: 2, price: 102 }, { from: 2, to: 3, price: 101 }, { date: 4, price: 100 }]; // prettier-ignore
+    const calls = [
+      { from: 1, to: 2, price: 102 },
+      { from: 2, to: 3, price: 101 },
+      { date: 4, price: 100 },
+    ];
     expect(messageOf({ calls, puts: [{ date: 2.5, price: 98 }] })).toBeUndefined();
   });
 

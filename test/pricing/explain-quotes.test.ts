@@ -100,7 +100,7 @@ describe("terms of a European option at a quoted strike", () => {
   const moved = { asOf: LATER, spot, rate, implied: (k: number, _: number, at: string) => quoted(k, at) + up };
 
   it.each([
-    ["strike", (_: number, __: number): number => quoted(strike, expiry), up],
+    ["strike", (): number => quoted(strike, expiry), up],
     // The smile at the option's moneyness, which changes with the spot; and its move there.
     [
       "delta",

@@ -10,7 +10,9 @@ export interface Known {
   readonly error: number;
 }
 
-/** A trade that is priced beside the one that is judged, by a method of its own, since the reference needs its value. */
+/**
+ * A trade that is priced beside the one that is judged, by a method of its own, since the reference needs its value.
+ */
 export interface Companion {
   readonly trade: Json;
   readonly method?: Method;

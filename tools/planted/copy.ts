@@ -19,7 +19,9 @@ const FILES = [
   "ARCHITECTURE.md",
 ];
 
-/** Linux's program that gives a process some of the cores: the threads of all workers together are then not too many. */
+/**
+ * Linux's program that gives a process some of the cores: the threads of all workers together are then not too many.
+ */
 const canPin = spawnSync("taskset", ["-V"]).status === 0;
 
 /** What tests say: the first that fails, if one does. */

@@ -2,7 +2,10 @@ import { type ParquetColumn, parquetTable, tagColumns, tagText } from "../../for
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
 import { EXPLAIN_LABELS, EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 
-/** Yields the report of `feynkac explain` as the bytes of a Parquet file, with the columns of its CSV. `tags` are their names. */
+/**
+ * Yields the report of `feynkac explain` as the bytes of a Parquet file, with the columns of its CSV. `tags` are their
+ * names.
+ */
 export async function* explainParquet(
   report: ExplainReport,
   tags: readonly string[] | undefined,

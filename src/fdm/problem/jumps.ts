@@ -9,8 +9,8 @@ export const MIN_JUMP_IN_TIME = 1e-6;
 
 /**
  * Finds the discontinuities of a function f between increasing `points` by bisection. It returns, for each of them, the
- * last number before the discontinuity. A change of less than `least` of f's largest value is not one, nor is a change to
- * or from NaN. `values` are f at the points, if known. Cost: one evaluation for each point, fifty for each
+ * last number before the discontinuity. A change of less than `least` of f's largest value is not one, nor is a change
+ * to or from NaN. `values` are f at the points, if known. Cost: one evaluation for each point, fifty for each
  * discontinuity, and two or three for each further interval in which f changes by more than that.
  */
 export function jumpsBetween(

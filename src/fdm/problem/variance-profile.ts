@@ -99,8 +99,8 @@ function profileOfFormula(
 }
 
 /**
- * The times at which a formula is looked at: today, daily, at expiry, before and after each number that it has, which may be the
- * date of an event, and before and after each jump.
+ * The times at which a formula is looked at: today, daily, at expiry, before and after each number that it has, which
+ * may be the date of an event, and before and after each jump.
  */
 function momentsOf(
   { sigma: formula, start = 0 }: Extract<Diffusion, { kind: "formula" }>,

@@ -2,9 +2,9 @@
 import type { Trade } from "../../book/index.ts";
 
 /**
- * The factor on an error estimate for each interval in the width of a ridge, and the most. Where a mesh does not resolve
- * a ridge, errors hardly fall from level to level. On two assets with cash dividends, against simulation, they were 1.2
- * estimates at a ratio of 0.6, 1.9 at 0.9, 2.4 at 1.3, 3.6 at 4, and 5 without any width.
+ * The factor on an error estimate for each interval in the width of a ridge, and the most. Where a mesh does not
+ * resolve a ridge, errors hardly fall from level to level. On two assets with cash dividends, against simulation, they
+ * were 1.2 estimates at a ratio of 0.6, 1.9 at 0.9, 2.4 at 1.3, 3.6 at 4, and 5 without any width.
  */
 const OF_RIDGE = 2;
 const MOST_OF_RIDGE = 6;

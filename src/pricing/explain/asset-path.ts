@@ -309,7 +309,9 @@ export class AssetPaths {
     this.#sticky = sticky;
   }
 
-  /** Returns the way of an underlying. `expiry` is that of the trade as seen from the later date. @throws as `AssetPath` */
+  /**
+   * Returns the way of an underlying. `expiry` is that of the trade as seen from the later date. @throws as `AssetPath`
+   */
   between(before: TradeAsset, after: TradeAsset, years: number, expiry: number): AssetPath {
     const make = (): AssetPath => new AssetPath(before, after, { years, expiry, sticky: this.#sticky });
     if (smileOf(before) === undefined || after.volatility !== after.underlying.volatility) return make();

@@ -68,14 +68,13 @@ export async function explainBook(before: Book, after: Book, options: ExplainOpt
 async function reportOf(
   before: Book,
   after: Book,
-  options: ExplainOptions & { readonly device: Device },
+  { method = "taylor", sticky = "strike", groupBy, ...options }: ExplainOptions & { readonly device: Device },
 ): Promise<ExplainReport> {
-  const { method = "taylor", sticky = "strike" } = options;
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
   const paths = new AssetPaths(sticky);
   const turns = new Turns(options.signal);
-  const sums = new ExplainSums(EXPLAIN_TERMS[method], options.groupBy);
+  const sums = new ExplainSums(EXPLAIN_TERMS[method], groupBy);
   const results: ExplainedTrade[] = [];
   for (let first = 0; first < matches.length; first += CHUNK) {
     const rows: Row[] = [];
@@ -99,7 +98,7 @@ async function reportOf(
     explained: sums.explained,
     failed: sums.failed,
     totals: sums.totals,
-    ...(options.groupBy === undefined ? {} : { groups: sums.groups }),
+    ...(groupBy === undefined ? {} : { groups: sums.groups }),
     results,
   };
 }
@@ -134,7 +133,7 @@ interface ExplainedRow {
 async function explainRows(
   rows: readonly Row[],
   book: Book,
-  { method, sticky: _, groupBy: __, ...options }: ExplainOptions & { readonly method: ExplainMethod },
+  { method, ...options }: Omit<ExplainOptions, "sticky" | "groupBy"> & { readonly method: ExplainMethod },
 ): Promise<ExplainedRow[]> {
   const jobs = rows.map(({ before, after, views, greeks }): Job[] => {
     const { first = greeks, rest = greeks } = greeks === undefined ? METHODS[method] : {};

@@ -110,8 +110,8 @@ const WITH_TIME = { spot: "charm", volatility: "veta", rate: "rhoTime", dividend
 const WITH_OTHERS = { volatility: "vanna", rate: "rhoVolatility", dividends: "dividendCross" } as const;
 
 /**
- * The steps of first derivatives: that of the spot relative to it, between these; the largest move of a volatility. They
- * are small enough for a slope, and large enough for the noise of meshes and paths.
+ * The steps of first derivatives: that of the spot relative to it, between these; the largest move of a volatility.
+ * They are small enough for a slope, and large enough for the noise of meshes and paths.
  */
 const STEPS = { spot: [1e-3, 5e-3], volatility: 1e-3 } as const;
 

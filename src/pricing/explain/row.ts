@@ -69,7 +69,7 @@ export function rowOf(match: Match, later: Book, years: number, method: RowMetho
 function labelsOfMatch(match: Match): Pick<ExplainedTrade, "underlying" | "currency" | "tags"> {
   if (match.kind === "error") return match.tags === undefined ? {} : { tags: match.tags };
   const { before, after } = { before: undefined, after: undefined, ...match };
-  const { underlying, currency, tags } = labelsOf((after ?? before) as AnyTrade);
+  const { underlying, currency, tags } = labelsOf(after ?? before);
   return { underlying, currency, ...(tags === undefined ? {} : { tags }) };
 }
 

@@ -40,8 +40,8 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
  *
  * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
- * alone; for a convertible bond also `credit`, the issuer's credit, and for several underlyings `correlation`. `cross` is their joint effect beyond the sum of the
- * single ones.
+ * alone; for a convertible bond also `credit`, the issuer's credit, and for several underlyings `correlation`. `cross`
+ * is their joint effect beyond the sum of the single ones.
  */
 export const EXPLAIN_TERMS = {
   taylor: [

@@ -113,7 +113,9 @@ function misfitOfPayoff(columns: TradeColumns, trade: number, at: MisfitAt): num
 /** By reflection a level is met about twice as often as the spot ends beyond it. */
 const REFLECTED = 2;
 
-/** How often a digital pays for each time that the spot ends beyond its strike: it is met early if it may be exercised. */
+/**
+ * How often a digital pays for each time that the spot ends beyond its strike: it is met early if it may be exercised.
+ */
 const hits = (columns: TradeColumns, trade: number): number =>
   columns.tradeOf(trade).exercise.kind === "european" ? 1 : REFLECTED;
 

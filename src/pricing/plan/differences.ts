@@ -41,8 +41,8 @@ export interface BumpSizes {
   /** True where mixed second differences of two spots are wanted too. */
   readonly cross?: boolean;
   /**
-   * True where a common move of all spots, or volatilities, is to be valued too: a value that bends where assets part is
-   * not the sum of what it moves by for each.
+   * True where a common move of all spots, or volatilities, is to be valued too: a value that bends where assets part
+   * is not the sum of what it moves by for each.
    */
   readonly together?: boolean;
   /** The bumps of each volatility; undefined for a volatility by which the solution has its own derivative. */

@@ -32,9 +32,9 @@ interface End {
 
 /**
  * Returns, for callable and puttable bonds with their values, the parallel shift s of the rates with which each bond
- * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST_SPREAD`, and for which the model
- * has a value, gives it. Rates are shifted as in scenarios. All bonds are solved together by the secant method, within
- * brackets that are halved where it leaves them, with one pricing call for each iteration.
+ * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST_SPREAD`, and for which the
+ * model has a value, gives it. Rates are shifted as in scenarios. All bonds are solved together by the secant method,
+ * within brackets that are halved where it leaves them, with one pricing call for each iteration.
  */
 export async function adjustedSpreads(
   rows: readonly { readonly row: RatesRow; readonly value: number }[],

@@ -56,8 +56,8 @@ function forwardRate(rate: RateJson): (t: number) => number {
 }
 
 /**
- * A call or put with constant coefficients, early exercise, and perhaps a knock-out: on the grid, or, where exercise and
- * barrier are on dates, by quadrature.
+ * A call or put with constant coefficients, early exercise, and perhaps a knock-out: on the grid, or, where exercise
+ * and barrier are on dates, by quadrature.
  */
 export function ownValue(contract: Contract, enough?: number): Known {
   const { spot, rate, yield: q = 0, volatility, payoff, strike = spot, expiry, exercise, barriers = [] } = contract;

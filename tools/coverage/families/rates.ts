@@ -232,8 +232,9 @@ interface TwoFactors {
 }
 
 /**
- * The value of (sign·(Σ payments − notional))⁺ at T: x and y are Gaussian under the forward measure of T, where they have
- * the means M and the bonds P(T, t) = A(t)·exp(−B_a·x − B_b·y). Given x what is paid falls or rises in y between roots.
+ * The value of (sign·(Σ payments − notional))⁺ at T: x and y are Gaussian under the forward measure of T, where they
+ * have the means M and the bonds P(T, t) = A(t)·exp(−B_a·x − B_b·y). Given x what is paid falls or rises in y between
+ * roots.
  */
 function twoFactorSwaption(
   { a, sigma, b, eta, rho }: TwoFactors,

@@ -1,4 +1,6 @@
-/** European options in Heston's model by Lewis' integral (2001), with the characteristic function of Albrecher et al. */
+/**
+ * European options in Heston's model by Lewis' integral (2001), with the characteristic function of Albrecher et al.
+ */
 import type { HestonJson } from "../../properties/contract.ts";
 
 interface Complex {
@@ -50,7 +52,9 @@ export interface HestonMarketTerms {
   readonly heston: HestonJson;
 }
 
-/** The trapezoidal rule in u; its error is e^(−π/h·…), below 1e-12 for h = 0.05, and where it is cut off below 1e-16. */
+/**
+ * The trapezoidal rule in u; its error is e^(−π/h·…), below 1e-12 for h = 0.05, and where it is cut off below 1e-16.
+ */
 export function hestonPrice(market: HestonMarketTerms, right: "call" | "put", strike: number): number {
   const { spot, rate, yield: q, expiry, heston } = market;
   const [asset, bond] = [spot * Math.exp(-q * expiry), strike * Math.exp(-rate * expiry)];

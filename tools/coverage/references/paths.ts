@@ -59,8 +59,8 @@ export function meanOfSum(
 }
 
 /**
- * E max(a·S₀, S_1, …, S_n)/S₀ (sign 1), or of the smallest (sign −1), a ≥ 1 (≤ 1): in units of the asset y = ±ln(extreme/S)
- * is max(y − x, 0) on the next date, where x has its drift under the asset's own measure.
+ * E max(a·S₀, S_1, …, S_n)/S₀ (sign 1), or of the smallest (sign −1), a ≥ 1 (≤ 1): in units of the asset y =
+ * ±ln(extreme/S) is max(y − x, 0) on the next date, where x has its drift under the asset's own measure.
  */
 export function meanOfExtreme({ means, variances }: Increments, a: number, sign: 1 | -1): number {
   const growth = means.reduce((sum, mean, k) => sum + mean + 0.5 * variances[k], 0);
@@ -96,8 +96,8 @@ export interface LookbackTerms {
 }
 
 /**
- * The discounted mean of the largest spot, continuously monitored and at least `floor` ≥ spot: ∫ of the probability that a
- * level is reached, by quadrature over the level.
+ * The discounted mean of the largest spot, continuously monitored and at least `floor` ≥ spot: ∫ of the probability
+ * that a level is reached, by quadrature over the level.
  */
 export function meanOfLargest(terms: LookbackTerms, floor: number): number {
   return Math.exp(-terms.rate * terms.expiry) * (floor + excess(terms, floor, 1));

@@ -6,8 +6,8 @@ import { panels, signChanges } from "./rules.ts";
 const REACH = 9;
 
 /**
- * On each date one unit may be taken, which pays; in all from `min` to `max`. Goes back from date to date for each number
- * of units taken so far, by quadrature on panels that end where taking one begins to pay.
+ * On each date one unit may be taken, which pays; in all from `min` to `max`. Goes back from date to date for each
+ * number of units taken so far, by quadrature on panels that end where taking one begins to pay.
  */
 export function swingValue(
   motion: Motion,

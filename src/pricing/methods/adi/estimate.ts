@@ -32,9 +32,9 @@ const WEIGHTS = {
 
 /**
  * Returns the error estimate of a value at a level from its correction by extrapolation and its distance to the
- * extrapolated value `levels` levels below. The correction alone is not enough: it vanishes where errors from several sources cancel, about
- * once in thirty trades, and it is mostly ten times the error. The distance vanishes elsewhere. An error of first order
- * is half of the distance, and halves with every two levels. design/factors.md has the figures.
+ * extrapolated value `levels` levels below. The correction alone is not enough: it vanishes where errors from several
+ * sources cancel, about once in thirty trades, and it is mostly ten times the error. The distance vanishes elsewhere.
+ * An error of first order is half of the distance, and halves with every two levels. design/factors.md has the figures.
  */
 export function estimateOf(
   terms: Terms,

@@ -21,8 +21,8 @@ import { isStepped } from "./steps.ts";
 const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, stochasticLocal: 128 };
 
 /**
- * Steps of Heston's model in the time 1/κ in which its variance reverts, the most of them in a path, and the fewest of a
- * path.
+ * Steps of Heston's model in the time 1/κ in which its variance reverts, the most of them in a path, and the fewest of
+ * a path.
  */
 const STEPS_PER_REVERSION = 2;
 const MOST_STEPS = 1024;
