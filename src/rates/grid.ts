@@ -133,10 +133,7 @@ const discountAt = fn({
     isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
 });
 
-/**
- * A mesh in a launch's parameters: its first coordinate, its step, its bend and its centre, and where the model's
- * begin.
- */
+/** A mesh in a launch's parameters, see `MESH_WIDTH`, and where the model's begin. */
 const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
 
 /** Assembles L and the rates at the nodes, from the functions of a model at a time t. */

@@ -70,45 +70,52 @@ export function lineOf(row: Row): string {
   ].join(" | ");
 }
 
-const HEADER = [
-  "family",
-  "methods",
-  "reference",
-  "trades",
-  "within",
-  "worst",
-  "median error",
-  "median estimate",
-  "draws",
-];
-
 /** A text in a table, where a bar would end its cell. */
 const cell = (text: string): string => text.replaceAll("|", "\\|");
 
-/** The table of docs/accuracy.md. */
-export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map((row) =>
-    [
-      cell(row.family),
-      row.methods.map((method) => `\`${method}\``).join(", "),
-      row.reference,
-      String(row.trades),
-      `${((100 * row.within) / row.trades).toFixed(1)} %`,
-      row.worst.toFixed(2),
-      row.medianError.toExponential(0),
-      row.medianEstimate.toExponential(0),
-      cell(row.draws),
-    ].join(" | "),
-  );
-  return [HEADER.join(" | "), HEADER.map(() => "---").join(" | "), ...lines].map((line) => `| ${line} |`).join("\n");
+const table = (header: readonly string[], lines: readonly (readonly string[])[]): string =>
+  [header, header.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+/** What docs/accuracy.md has between its markers: a table of what came out, and what was drawn. */
+export function contentOf(rows: readonly Row[]): string {
+  const found = rows.map((row) => [
+    cell(row.family),
+    row.reference,
+    String(row.trades),
+    `${((100 * row.within) / row.trades).toFixed(1)} %`,
+    row.worst.toFixed(2),
+    row.medianError.toExponential(0),
+    row.medianEstimate.toExponential(0),
+  ]);
+  const draws = [...new Set(rows.map((row) => row.draws))].map((text) => {
+    const own = rows.filter((row) => row.draws === text);
+    const families = own.map(({ family, methods }) => `${family} (${methods.map((name) => `\`${name}\``).join(", ")})`);
+    return wrapped(`* ${text}: ${families.join("; ")}`);
+  });
+  const results = ["family", "reference", "trades", "within", "worst", "median error", "median estimate"];
+  return `${table(results, found)}\n\nDraws, of which families, and the methods that priced them:\n\n${draws.join("\n")}`;
+}
+
+/** Breaks the text of an item into lines. */
+function wrapped(text: string): string {
+  let length = 0;
+  return text
+    .split(" ")
+    .map((word) => {
+      const fits = length + 1 + word.length <= 120;
+      length = word.length + (fits ? length + 1 : 2);
+      return fits ? ` ${word}` : `\n  ${word}`;
+    })
+    .join("")
+    .trimStart();
 }
 
 const [BEGIN, END] = ["<!-- coverage -->", "<!-- /coverage -->"];
 
-/** Puts the table between its markers. */
+/** Puts the table and the draws between their markers. */
 export function writeTable(file: string, rows: readonly Row[]): void {
   const text = readFileSync(file, "utf8");
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${file}: expected ${BEGIN} and ${END}`);
-  writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${tableOf(rows)}\n\n${text.slice(to)}`);
+  writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${contentOf(rows)}\n\n${text.slice(to)}`);
 }
