@@ -26,7 +26,7 @@ export interface ConvertibleTrade {
 export interface ConvertibleFigures {
   /** The immediate conversion value, whether conversion is allowed or not. */
   readonly parity?: number;
-  /** The value of the bond without conversion, calls and puts. */
+  /** The value of the bond without conversion, calls and puts; none where the hazard rate depends on the spot. */
   readonly bondFloor?: number;
   /** The sensitivity to the issuer's spread or hazard rate, per 1.00; null where it was not requested. */
   readonly creditSensitivity?: number | null;

@@ -341,6 +341,8 @@ test("a hazard rate that depends on the spot is one of the currency, whatever th
     ]),
   );
   expect(ten.value / one.value).toBeCloseTo(10, 6);
+  // The bond without rights has no closed form then.
+  expect(one).not.toHaveProperty("bondFloor");
 });
 
 test("theta is the change with time, also of the part that is paid in cash and has a spread", async () => {

@@ -597,7 +597,7 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
         fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           heston: {
             /** @description true or false */
@@ -852,7 +852,7 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
         fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           heston: {
             /** @description true or false */
@@ -1616,7 +1616,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */
@@ -2393,7 +2393,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */
@@ -3173,7 +3173,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */

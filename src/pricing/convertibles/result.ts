@@ -41,7 +41,8 @@ export function convertibleResult({ trade, market, figures, method, warnings, se
   const ratio = convertible.conversions.find((period) => covers(period, 0, 0))?.ratio;
   const whole = Math.max(0, ...convertible.conversions.map((one) => one.ratio));
   const straight = { ...convertible, conversions: [], calls: [], puts: [] };
-  const flatCredit = market.credit.kind === "hazard" ? { ...market.credit, exponent: 0 } : market.credit;
+  // A hazard rate that depends on the spot leaves the bond without rights no closed form.
+  const hasFloor = market.credit.kind !== "hazard" || market.credit.exponent === 0;
   const grid = settings.greeks !== "none";
   return {
     id: trade.id,
@@ -80,7 +81,7 @@ export function convertibleResult({ trade, market, figures, method, warnings, se
     clean: value - accrued,
     accrued,
     parity: (ratio ?? whole) * underlying.spot,
-    bondFloor: closedFormValue(straight, { ...market, credit: flatCredit }, underlying.spot),
+    ...(hasFloor ? { bondFloor: closedFormValue(straight, market, underlying.spot) } : {}),
     creditSensitivity: finiteOrNull(creditMoved.value),
   };
 }
