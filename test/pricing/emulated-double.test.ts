@@ -85,13 +85,20 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
       const trades = [
         { id: "1", underlying: "A", payoff: "call", ...common, average: { kind: "arithmetic", dates: [0.5, 1] } },
         { id: "2", underlying: "G", payoff: "call", ...common, swing: { dates: [0.5, 1], min: 1, max: 1 } },
-        { id: "3", underlying: "G", payoff: "put", ...common, exercise: [0.5] },
       ] as const;
-      const book = readBook({ asOf: "2026-01-01", market, trades });
+      const trees = [{ id: "3", underlying: "G", payoff: "put", ...common, exercise: [0.5] }] as const;
+      const books = [
+        readBook({ asOf: "2026-01-01", market, trades }),
+        readBook({ asOf: "2026-01-01", market, trades: trees }),
+      ];
       const [expected, got] = await Promise.all(
         [cpu, webgpu!].map(async (device) => {
-          const { results } = await priceBook(book, { device, precision: "f64", greeks: "none" });
-          return results;
+          const asked = { device, precision: "f64", greeks: "none" } as const;
+          const [paths, tree] = [
+            await priceBook(books[0], asked),
+            await priceBook(books[1], { ...asked, method: "quantization" }),
+          ];
+          return [...paths.results, ...tree.results];
         }),
       );
       got.forEach((one, i) => {
