@@ -3,9 +3,8 @@ import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../execute/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
-import { type Diffusing, volatilityAt } from "../problem/diffusion.ts";
+import { volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { clockOf, varianceProfile } from "../problem/variance-profile.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "./rows.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
@@ -96,7 +95,7 @@ export function putCoefficients(
 
 /**
  * The coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step. A
- * formula is evaluated in the middle of the step, times the ratio of its mean and its middle at today's spot: exact for
+ * formula is evaluated in the middle of the step, times the ratio of its mean and its middle at one price: the mean for
  * σ² that is a product of functions of S and t. Steps run backward in time, so the search in a piecewise constant curve
  * continues from the previous step's interval.
  */
@@ -184,15 +183,27 @@ function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorP
   rows.put(rate);
 }
 
-/** Returns the ratio of the mean of a formula's σ² over a step, at today's spot, to that in its middle. */
-function meansOverMiddle(problem: Diffusing): ((from: number, to: number) => number) | undefined {
-  const profile = varianceProfile(problem);
-  if (profile === undefined) return undefined;
-  const { diffusion, spots } = problem;
-  const clock = clockOf(profile);
+/** Gauss and Legendre's rule of three points on (0, 1), and the parts of a step on each of which it is taken. */
+const GAUSS = [
+  [0.5 - 0.5 * Math.sqrt(0.6), 5 / 18],
+  [0.5, 8 / 18],
+  [0.5 + 0.5 * Math.sqrt(0.6), 5 / 18],
+] as const;
+const PARTS = 8;
+
+/**
+ * Returns the ratio of the mean of a formula's σ² over a step to that in its middle, at a kink of the payoff: values at
+ * many spots have one ratio.
+ */
+function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem): (from: number, to: number) => number {
+  const [price = spots[0]] = payoff.kinks;
+  const variance = (time: number): number => volatilityAt(diffusion, price, time) ** 2;
   return (from, to) => {
-    const middle = volatilityAt(diffusion, spots[0], 0.5 * (from + to)) ** 2;
-    const ratio = clock.varianceBetween(from, to) / ((to - from) * middle);
+    const part = (to - from) / PARTS;
+    let mean = 0;
+    for (let k = 0; k < PARTS; k++)
+      for (const [at, weight] of GAUSS) mean += (weight / PARTS) * variance(from + (k + at) * part);
+    const ratio = mean / variance(0.5 * (from + to));
     return Number.isFinite(ratio) ? ratio : 1;
   };
 }

@@ -133,14 +133,9 @@ export class Clock {
   readonly times: readonly number[];
   readonly #shown: readonly number[];
 
-  /** Twice the variance and the years of the life: the clock moves by 1 while half of each passes. */
-  readonly #variance: number;
-  readonly #years: number;
-
   constructor({ times, variances }: VarianceProfile) {
     const variance = variances.reduce((sum, one) => sum + one, 0);
     const expiry = times[times.length - 1];
-    [this.#variance, this.#years] = [2 * variance, 2 * expiry];
     let sum = 0;
     this.times = times;
     this.#shown = [0, ...variances.map((_, i) => (sum += variances[i] / variance) / 2 + times[i + 1] / (2 * expiry))];
@@ -155,11 +150,6 @@ export class Clock {
   /** Returns the time at which the clock shows a number. */
   timeOf(shown: number): number {
     return interpolated(this.#shown, this.times, shown);
-  }
-
-  /** Returns ∫ σ² dt between two times. */
-  varianceBetween(from: number, to: number): number {
-    return this.#variance * (this.at(to) - this.at(from) - (to - from) / this.#years);
   }
 
   /** Returns the years in which the clock moves by 1 at the speed that it has when it shows a number. */
