@@ -32,7 +32,7 @@ export const optionsSchema = strict({
 export const explainOptionsSchema = strict({
   method: oneOf(["taylor", "revaluation"]),
   sticky: oneOf(["strike", "delta"]),
-  groupBy: z.array(z.string(), { error: "expected a list of names" }).optional(),
+  groupBy: z.array(z.string({ error: "expected a name" }), { error: "expected a list of names" }).optional(),
   accuracy,
 });
 

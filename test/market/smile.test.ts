@@ -15,7 +15,7 @@ const hagan = {
 } as const;
 const cubics = slices.map((_, i) =>
   splineThrough(
-    slices.map(({ time }) => time),
+    slices.map(({ time }) => Math.log(time)),
     slices.map((__, j) => (i === j ? 1 : 0)),
   ),
 );
