@@ -20,7 +20,7 @@ export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } f
 export { fitsOf, hasQuotes, type MarketFits, movedUnderlying, quotedSmile } from "./moved-quotes.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
-export { didYouMean } from "./names.ts";
+export { didYouMean, quote } from "./names.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { tagsOf } from "./tags.ts";

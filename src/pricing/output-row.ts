@@ -197,7 +197,8 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     ],
     [
       WARNING.bentAtSpot,
-      "the value has a kink or a jump at the spot, where it has no delta: delta is the mean of the slopes on both sides",
+      "the value has a kink or a jump at the spot, where it has no delta: delta is the mean of the slopes on both " +
+        "sides",
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
@@ -216,7 +217,8 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     ],
     [
       WARNING.smileMissed,
-      "the local volatility does not give back the fitted smile to the accuracy: European values differ, see errorEstimate",
+      "the local volatility does not give back the fitted smile to the accuracy: European values differ, see " +
+        "errorEstimate",
     ],
     [WARNING.scenarioOutside, SCENARIO_OUTSIDE],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],

@@ -61,7 +61,7 @@ test("bonds may live longer than options", async () => {
   ]);
 });
 
-test("coupons, strikes and volatilities of rates in percent have a warning, and a price in another unit no spread", async () => {
+test("trades on rates in percent have a warning, and a price in another unit no spread", async () => {
   const cap = { start: 1, end: 3, frequency: 1, notional: 100 };
   const trades = [
     { bond: { maturity: 3, coupon: 3, frequency: 1, notional: 100 } },

@@ -138,7 +138,8 @@ function tell(one: Progress): void {
     .toSorted((a, b) => multipleOf(b) - multipleOf(a))
     .slice(0, 5)) {
     const { index, value, estimate, reference, error, method, book } = outcome;
-    const known = `${value} ± ${estimate?.toExponential(2)} (${method}), reference ${reference.value} ± ${reference.error?.toExponential(2)}`;
+    const own = `${value} ± ${estimate?.toExponential(2)} (${method})`;
+    const known = `${own}, reference ${reference.value} ± ${reference.error?.toExponential(2)}`;
     console.log(`  #${index}: ${multipleOf(outcome).toFixed(2)}: ${error ?? known}\n    ${JSON.stringify(book)}`);
   }
 }

@@ -93,7 +93,8 @@ export function contentOf(rows: readonly Row[]): string {
     return wrapped(`* ${text}: ${families.join("; ")}`);
   });
   const results = ["family", "reference", "trades", "within", "worst", "median error", "median estimate"];
-  return `${table(results, found)}\n\nDraws, of which families, and the methods that priced them:\n\n${draws.join("\n")}`;
+  const listed = "Draws, of which families, and the methods that priced them:";
+  return [table(results, found), listed, draws.join("\n")].join("\n\n");
 }
 
 /** Breaks the text of an item into lines. */

@@ -194,7 +194,8 @@ export const fresh: readonly Bug[] = [
   ),
   ...beside(
     "linalg",
-    "linalg/dense-correlation linalg/sparse-host linalg/krylov linalg/krylov-host linalg/tridiagonal-property linalg/tridiagonal-batches",
+    "linalg/dense-correlation linalg/sparse-host linalg/krylov linalg/krylov-host " +
+      "linalg/tridiagonal-property linalg/tridiagonal-batches",
     [
       ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
       ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],

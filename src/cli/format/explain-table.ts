@@ -147,7 +147,8 @@ function* smileTable({ totals }: ExplainReport): Generator<string> {
   if (lines.length === 0) return;
   const shown = lines.slice(0, MAX_LISTED);
   const table = numberTable(["smile", "expiry", "points", ""], ["vega", "skew", "curvature"], shown);
-  yield `\n${textOf(table, new Set())}${lines.length > MAX_LISTED ? `… and ${lines.length - MAX_LISTED} more (see --format json)\n` : ""}`;
+  yield `\n${textOf(table, new Set())}`;
+  if (lines.length > MAX_LISTED) yield `… and ${lines.length - MAX_LISTED} more (see --format json)\n`;
 }
 
 type LabelledLine = readonly [labels: readonly string[], line: Line];

@@ -22,11 +22,14 @@ export function* explainJson({
   groups,
   ...head
 }: ExplainReport): Generator<string> {
-  const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
-  yield `{\n${fields.join("")}  "results": [`;
+  const fields = (of: object): string =>
+    Object.entries(of)
+      .map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+      .join(",\n");
+  yield `{\n${fields(head)},\n  "results": [`;
   for (const [i, row] of results.entries()) yield `${i === 0 ? "" : ","}\n    ${JSON.stringify(row)}`;
-  yield `${results.length === 0 ? "" : "\n  "}],\n  "explained": ${explained},\n  "failed": ${failed},\n`;
-  yield `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`;
+  const sums = { explained, failed, totals, ...(groups === undefined ? {} : { groups }) };
+  yield `${results.length === 0 ? "" : "\n  "}],\n${fields(sums)}\n}\n`;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   failedResult,
   labelsOf,
   type PricedTrade,
+  quote,
   type Trade,
   type TradeAsset,
   type TradeResult,
@@ -135,7 +136,7 @@ function settlement(before: Trade, { market }: Book, years: number): TradeInBoth
     if (later === undefined)
       throw new BookError(
         "after: market.underlyings",
-        `expected ${JSON.stringify(underlying.name)}, whose spot settles a trade that expired between the dates`,
+        `expected ${quote(underlying.name)}, whose spot settles a trade that expired between the dates`,
       );
     const since = paying[i].filter(({ time }) => time > before.expiry && time <= years);
     return { underlying: { ...underlying, spot: withDividends(later.spot, since) }, volatility };
@@ -273,7 +274,8 @@ function attributedRow(
 
 function settledAt(trade: Trade): string {
   const spots = assetsOf(trade).map(({ underlying }) => underlying.spot);
-  return `expired between the two dates: settled at the later book's ${spots.length > 1 ? "spots" : "spot"}, ${spots.join(", ")}`;
+  const what = spots.length > 1 ? "spots" : "spot";
+  return `expired between the two dates: settled at the later book's ${what}, ${spots.join(", ")}`;
 }
 
 /** Doubts about fits that the terms depend on, beyond those about the fits of the two books. */
