@@ -16,6 +16,8 @@ export interface TimeEvent {
   readonly flags: number;
   /** The dividend that is paid, if any. */
   readonly dividend: DiscreteDividend | undefined;
+  /** True where coefficients jump, but the solution does not even bend, and needs no damping (`withRestarts`). */
+  readonly isSmooth?: boolean;
 }
 
 const NONE: readonly TimeEvent[] = [];

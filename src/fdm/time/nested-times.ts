@@ -1,6 +1,7 @@
 import { monitoredLevels } from "../problem/barriers.ts";
 import type { MonitoredLevel } from "../problem/levels.ts";
-import { eventsOf } from "./events.ts";
+import { type InTime, withRestarts } from "./damped-jumps.ts";
+import { eventsOf, type TimeEvent } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type Clock, clockOfSteps } from "../problem/variance-profile.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
@@ -19,6 +20,7 @@ interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
   readonly homogeneous: boolean;
   readonly jumps: boolean;
   readonly clock: Clock | undefined;
+  readonly inTime: InTime | undefined;
   readonly times: NestedTimes;
 }
 
@@ -40,6 +42,7 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const { american, dividends, exerciseTimes, restarts, expiry } = problem;
   const { jumps } = problem.payoff;
   const clock = homogeneous ? undefined : clockOfSteps(problem);
+  const inTime = homogeneous ? undefined : inTimeOf(problem);
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
     if (grids.size >= MAX_EXPIRIES) grids.clear();
@@ -51,12 +54,26 @@ export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
       known.homogeneous === homogeneous &&
       known.jumps === jumps &&
       known.clock === clock &&
+      known.inTime?.rates === inTime?.rates &&
+      known.inTime?.sigma === inTime?.sigma &&
       sameDates(known, problem, levels)
     )
       return known.times;
-  const times = makeTimes(problem, levels, steps, homogeneous, clock);
+  const times = makeTimes(problem, levels, steps, homogeneous, clock, inTime);
   if (ofExpiry.length >= MAX_OF_AN_EXPIRY) ofExpiry.length = 0;
-  ofExpiry.push({ american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, clock, times });
+  ofExpiry.push({
+    american,
+    dividends,
+    exerciseTimes,
+    restarts,
+    levels,
+    steps,
+    homogeneous,
+    jumps,
+    clock,
+    inTime,
+    times,
+  });
   return times;
 }
 
@@ -66,12 +83,12 @@ function makeTimes(
   steps: number,
   homogeneous: boolean,
   clock: Clock | undefined,
+  inTime: InTime | undefined,
 ): NestedTimes {
   const { american } = problem;
   const jumping = areContinuous(levels);
   const spec = {
     expiry: problem.expiry,
-    events: eventsOf(problem),
     steps,
     refinement: 1,
     phases: american ? phasesOf(steps) : jumping ? 2 : 1,
@@ -84,8 +101,16 @@ function makeTimes(
     jumps: problem.payoff.jumps,
     clock,
   };
-  return { fine: timeGrid({ ...spec, refinement: 2 }, homogeneous), coarse: timeGrid(spec, homogeneous) };
+  const gridOf = (events: readonly TimeEvent[]): TimeGrid => timeGrid({ ...spec, events }, homogeneous);
+  const all = eventsOf(problem);
+  const events = inTime === undefined ? all : withRestarts(all, inTime, gridOf);
+  return { fine: timeGrid({ ...spec, events, refinement: 2 }, homogeneous), coarse: gridOf(events) };
 }
+
+const inTimeOf = ({ rates, diffusion }: OneFactorProblem): InTime => ({
+  rates,
+  sigma: diffusion.kind === "deterministic" ? diffusion.sigma : undefined,
+});
 
 /**
  * The first step has to shrink like the square of the others for the √τ of an exercise boundary: one phase more a

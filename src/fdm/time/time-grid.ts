@@ -121,7 +121,7 @@ export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const name =
     counts.length === 1
       ? counts[0] * 65_536 + scheme
-      : `${counts.join()} ${spec.events.map(({ flags }) => flags).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.unit ?? ""} ${spec.jumps ?? false} ${scheme}`;
+      : `${counts.join()} ${spec.events.map(({ flags, isSmooth = false }) => (isSmooth ? "smooth" : flags)).join()} ${spec.steps} ${spec.rannacherStepsOfShort ?? ""} ${spec.unit ?? ""} ${spec.jumps ?? false} ${scheme}`;
   let pattern = patterns.get(name);
   if (pattern === undefined) {
     if (patterns.size >= MAX_PATTERNS) patterns.clear();
@@ -223,14 +223,15 @@ function makePattern(spec: TimeGridSpec, counts: readonly number[], homogeneous:
 const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * a;
 
 function segmentSteps(spec: TimeGridSpec, segment: number, coarsest: readonly number[]): TimeStep[] {
-  if (coarsest.length === 1 && bendsOnly(spec, segment)) return alexanderSteps(segment, spec.refinement);
+  const isSmooth = spec.events[segment]?.isSmooth === true;
+  if (coarsest.length === 1 && !isSmooth && bendsOnly(spec, segment)) return alexanderSteps(segment, spec.refinement);
   const sizes = coarsest.flatMap((size) => new Array<number>(spec.refinement).fill(size));
   // As a part of the steps before it small enough that its first order does not show.
   const isShort = 2 * coarsest.length < spec.steps;
   const ofShort = bendsOnly(spec, segment) ? 1 : (spec.rannacherStepsOfShort ?? spec.rannacherSteps);
   // No more than the coarsest grid has: in nested grids they are to be as many.
-  const isOne = spec.unit === 1 && coarsest.length === 1 && spec.steps > 2;
-  const rannacherSteps = isOne ? 0 : Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
+  const isNone = isSmooth || (spec.unit === 1 && coarsest.length === 1 && spec.steps > 2);
+  const rannacherSteps = isNone ? 0 : Math.min(isShort ? ofShort : spec.rannacherSteps, coarsest.length);
   const damped = spec.damped && segment === 0;
   if (damped) sizes.push(sizes[sizes.length - 1] / 4);
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -270,7 +271,8 @@ function alexanderSteps(segment: number, count: number): TimeStep[] {
  * with the step's square like any other's.
  */
 function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
-  return !jumps && events[Math.min(segment, events.length - 1)]?.flags === EXERCISE;
+  const event = events[Math.min(segment, events.length - 1)];
+  return event?.isSmooth === true || (!jumps && event?.flags === EXERCISE);
 }
 
 /**
