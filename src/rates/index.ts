@@ -2,14 +2,15 @@
 export { type Fineness, mostNodes, oneFactorRecursion, RecursionEngine } from "./engine.ts";
 export { checkOnPlane, type PlaneMarket, twoFactorRecursion } from "./plane-engine.ts";
 export { nodesNeeded } from "./sizes.ts";
-export type { ExerciseDate, GaussianMarket, ShortRateInstance, ShortRateTrade } from "./terms.ts";
-export { GridEngine } from "./grid-engine.ts";
 export {
-  blackKarasinskiOnGrid,
-  checkOnGrid,
-  cirOnGrid,
-  type GridMarket,
-  hullWhiteOnGrid,
-  usersRateOnGrid,
-} from "./grid-market.ts";
+  type ExerciseDate,
+  type GaussianMarket,
+  NO_PRICE,
+  packMarkets,
+  type ShortRateInstance,
+  type ShortRateTrade,
+  sidesOf,
+} from "./terms.ts";
+export { decayIntegral, stepVariance } from "./gaussian.ts";
+export { correctKink, lagrangeCoefficients, Room } from "./kink.ts";
 export { LatticeEngine, type LatticeInstance } from "./lattice-engine.ts";

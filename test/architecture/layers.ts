@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["index.ts"],
   ["pricing"],
   ["book"],
-  ["sparsegrid", "convertible"],
+  ["sparsegrid", "convertible", "short-rates"],
   ["calibration"],
   ["fdm", "integral", "quantization", "montecarlo", "rates"],
   ["models", "products", "market"],

@@ -360,7 +360,7 @@ export const fresh: readonly Bug[] = [
       'if (generator === "philox" && length % 2n !== 0n)',
     ],
   ]),
-  ...beside("rates", "rates/recursion rates/lattice rates/plane rates/grid rates/estimates", [
+  ...beside("rates", "rates/recursion rates/lattice rates/plane short-rates/grid rates/estimates", [
     ["gaussian.ts", "Math.exp(-2 * a * (s - end))", "Math.exp(-a * (s - end))"],
     ["terms.ts", "bonds[next - 2] : logDiscount(capSettlement)", "bonds[next - 2] : logDiscount(settlement)"],
     ["lattice.ts", "Math.max(exercised, Math.min(held, cap))", "Math.min(Math.max(exercised, held), cap)"],

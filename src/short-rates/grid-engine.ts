@@ -5,8 +5,13 @@ import { INSTANT, valueAt } from "../market/index.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { keyOf } from "../remembered.ts";
-import { lagrangeCoefficients } from "./kink.ts";
-import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "./terms.ts";
+import {
+  lagrangeCoefficients,
+  NO_PRICE,
+  type ShortRateInstance,
+  type ShortRateTrade,
+  sidesOf,
+} from "../rates/index.ts";
 
 /** Steps a year of the coarsest grid. */
 const PER_YEAR = 3;

@@ -3,9 +3,8 @@ import { SpecError } from "../errors.ts";
 import { formula } from "../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../market/index.ts";
 import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from "./diffusions.ts";
-import { decayIntegral, stepVariance } from "./gaussian.ts";
+import { decayIntegral, packMarkets, stepVariance } from "../rates/index.ts";
 import { breaksInTime, isRoughInRate, stepsInTime } from "./in-time.ts";
-import { packMarkets } from "./terms.ts";
 
 /** The nodes of a coordinate ξ, where x is centre + bend·sinh ξ, or ξ itself if `bend` is 0. */
 export interface GridMesh {

@@ -1,8 +1,7 @@
 /** Finite differences of a short rate on one axis: the fit of its shift by state prices, and claims with rights. */
 import { bool, fn, i32, kernel, type Kernel, read, real, record, write } from "../kernel/index.ts";
 import type { Diffusion } from "./diffusions.ts";
-import { correctKink, Room } from "./kink.ts";
-import { NO_PRICE } from "./terms.ts";
+import { correctKink, NO_PRICE, Room } from "../rates/index.ts";
 
 /**
  * The number of integers of an instance: first stop, stops, first step, first parameter, nodes, first node, side, and
@@ -207,7 +206,7 @@ const gridParams = {
  * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
  * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.
  * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
- * Verified: test/rates/grid.test.ts.
+ * Verified: test/short-rates/grid.test.ts.
  */
 export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
   kernel({

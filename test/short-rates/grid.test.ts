@@ -4,14 +4,14 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { constant, integrate, zeroCurve } from "../../src/market/index.ts";
 import { cirBond } from "../../src/models/index.ts";
+import type { ShortRateTrade } from "../../src/rates/index.ts";
 import {
   blackKarasinskiOnGrid,
   cirOnGrid,
   GridEngine,
   type GridMarket,
   hullWhiteOnGrid,
-  type ShortRateTrade,
-} from "../../src/rates/index.ts";
+} from "../../src/short-rates/index.ts";
 import { openCudaForTests } from "../support/cuda.ts";
 import { readFixture } from "../support/fixtures.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
-import { breaksInTime, stepsInTime } from "../../src/rates/in-time.ts";
+import { breaksInTime, stepsInTime } from "../../src/short-rates/in-time.ts";
 import { checkShortRates } from "../../tools/properties/short-rates.ts";
 import { counted } from "../support/extent.ts";
 
