@@ -38,13 +38,13 @@ export { solve, type SolutionOn } from "./solve.ts";
 
 // What follows serves pricing/, not users of the package.
 /** @internal */
-export { Arena } from "./execute/arena.ts";
+export { Arena } from "./mesh/arena.ts";
 /** @internal */
 export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
 export { needsItems } from "./execute/split.ts";
 /** @internal */
-export type { InstanceValues } from "./execute/launch.ts";
+export type { InstanceValues } from "./read/solution.ts";
 /** @internal */
 export {
   inwardFirst,
@@ -146,7 +146,7 @@ export {
 /** @internal */
 export { EQUATION_KEYS } from "./problem/settings.ts";
 /** @internal */
-export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./problem/model.ts";
+export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./model/model.ts";
 /** @internal */
 export { reportOf } from "./read/report.ts";
 /** @internal */

@@ -17,7 +17,7 @@ import type { WorkOptions } from "../turns.ts";
 import type { TimeProgram } from "./time/timeline.ts";
 import { STATUS } from "./operator/status.ts";
 import type { AnyProblem } from "./problem/equation.ts";
-import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./problem/full-grid.ts";
+import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./model/full-grid.ts";
 import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
 import { lazily } from "./problem/lowered.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";

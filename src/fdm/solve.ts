@@ -3,7 +3,7 @@ import type { Precision, UserFunctions } from "../kernel/index.ts";
 import type { WorkOptions } from "../turns.ts";
 import { isObject, knownKeys } from "../given.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
-import { axesModelOf, oneAxisModelOf } from "./problem/full-grid.ts";
+import { axesModelOf, oneAxisModelOf } from "./model/full-grid.ts";
 import { placed } from "./problem/place.ts";
 import { axesOf, MAX_AXES, PROBLEM_KEYS } from "./problem/settings.ts";
 import type { AxesSolution } from "./read/axes-solution.ts";

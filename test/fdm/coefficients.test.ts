@@ -1,8 +1,8 @@
 /** The rows of several instances are those of each instance by itself, whatever their expiries. */
 import { expect, test } from "vitest";
 
-import { coefficientCount, putCoefficients } from "../../src/fdm/operator/coefficients.ts";
-import { flagsOfKept } from "../../src/fdm/time/kept-factors.ts";
+import { coefficientCount, putCoefficients } from "../../src/fdm/execute/coefficients.ts";
+import { flagsOfKept } from "../../src/fdm/execute/kept-factors.ts";
 import { fineGrid, type OneFactorProblem } from "../../src/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";

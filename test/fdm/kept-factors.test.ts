@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
 import { fineGrid, type Instance, instance, BatchSolver, type OneFactorProblem } from "../../src/fdm/index.ts";
-import { flagsOfKept } from "../../src/fdm/time/kept-factors.ts";
+import { flagsOfKept } from "../../src/fdm/execute/kept-factors.ts";
 import { REFACTOR, SECOND } from "../../src/fdm/time/flags.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";

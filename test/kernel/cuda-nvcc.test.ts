@@ -9,7 +9,7 @@ import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
 import { solverKernel } from "../../src/fdm/execute/option/kernel.ts";
 import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
 import { equationKernel } from "../../src/fdm/execute/equation/kernel.ts";
-import { oneAxisModelOf } from "../../src/fdm/problem/full-grid.ts";
+import { oneAxisModelOf } from "../../src/fdm/model/full-grid.ts";
 import {
   bool,
   formula,

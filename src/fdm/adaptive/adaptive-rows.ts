@@ -1,4 +1,4 @@
-import type { Arena } from "../execute/arena.ts";
+import type { Arena } from "../mesh/arena.ts";
 import { coarserInTime, grids, gridsOn, type Resolution } from "../execute/grid.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { instance, type Instance, type Reading } from "../execute/instance.ts";

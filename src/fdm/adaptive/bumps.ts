@@ -1,4 +1,4 @@
-import type { Arena } from "../execute/arena.ts";
+import type { Arena } from "../mesh/arena.ts";
 import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { extrapolatedValue, pointOf } from "./extrapolation.ts";

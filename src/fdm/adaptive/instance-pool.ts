@@ -1,6 +1,6 @@
 import type { BatchSolver } from "../execute/batch.ts";
 import type { Instance } from "../execute/instance.ts";
-import type { InstanceValues } from "../execute/launch.ts";
+import type { InstanceValues } from "../read/solution.ts";
 
 /**
  * The instances of a batch in the order in which they are solved; they are referred to by index. The two solutions of

@@ -1,5 +1,6 @@
 import { fn, i32, real, record, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
+import { Live } from "../operator/live.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /** The number of coefficients of one barrier on a date; see `knockOut`. */
@@ -67,12 +68,6 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
   });
 }
 
-/**
- * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from
- * `high` on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none. A
- * value that is not held is discounted. All may lie far outside the item's nodes.
- */
-export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 /** The values that are held at the ends of the live nodes. */
 export const Held = record({ lowValue: real, highValue: real });
 
@@ -108,17 +103,6 @@ export const readHeld = (barriers: number) =>
       return { lowValue: values[at + 2 * pitch], highValue: values[at + 5 * pitch] };
     },
   });
-
-/**
- * Tells whether node i is at or beyond an end of the live nodes, so that its equation is decoupled from its neighbours.
- */
-export const cutOff = fn({
-  name: "cutOff",
-  params: [Live, i32],
-  body([{ low, high }, i]) {
-    return i <= low || i >= high;
-  },
-});
 
 /** Sets what is held at a node, if any: value·(1 + hr) before a step, so that the step leaves the value itself. */
 const holdEnd = fn({

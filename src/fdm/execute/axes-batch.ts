@@ -2,7 +2,7 @@ import { type CompiledKernel, type Device, firstThatFits, isGpu, type Pace } fro
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
-import type { AxesModel } from "../problem/full-grid.ts";
+import type { AxesModel } from "../model/full-grid.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import { LANES, PAD } from "./axes/records.ts";
 import {

@@ -11,7 +11,7 @@ import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
-import type { AxesModel } from "../problem/full-grid.ts";
+import type { AxesModel } from "../model/full-grid.ts";
 import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";

@@ -1,11 +1,12 @@
 import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { Arena } from "./arena.ts";
+import { Arena } from "../mesh/arena.ts";
 import type { Instance, Reading } from "./instance.ts";
-import { coefficientCount } from "../operator/coefficients.ts";
-import { Launch, type InstanceValues } from "./launch.ts";
-import { timeDependentWords } from "../problem/forward.ts";
+import { coefficientCount } from "./coefficients.ts";
+import type { InstanceValues } from "../read/solution.ts";
+import { Launch } from "./launch.ts";
+import { timeDependentWords } from "../time/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../turns.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";

@@ -10,7 +10,7 @@ import {
   sharedKernelOf,
 } from "./equation-split.ts";
 import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
-import type { OneAxisModel } from "../problem/full-grid.ts";
+import type { OneAxisModel } from "../model/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import { type Level, type Member, type LevelPlan, planOf, PreparedEntries, solveMembers } from "./plan.ts";
 

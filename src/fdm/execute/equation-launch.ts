@@ -5,7 +5,7 @@ import { NOWHERE } from "../conditions/exercise-boundary.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
 import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import type { OneAxisModel } from "../problem/full-grid.ts";
+import type { OneAxisModel } from "../model/full-grid.ts";
 import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { EquationExecutor } from "./equation-split.ts";
 import type { PlannedInstance } from "./plan.ts";

@@ -1,11 +1,11 @@
 import { type KinkedMesh, nodesOf, placeOf } from "../mesh/mesh.ts";
-import { datedCoefficients } from "../operator/coefficients.ts";
+import { datedCoefficients } from "./coefficients.ts";
 import { type KernelVolatility, kernelVolatility } from "../operator/read-volatility.ts";
-import { forwardOf } from "../problem/forward.ts";
+import { forwardOf } from "../time/forward.ts";
 import { type Diffusion, volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { windowOf } from "../read/window.ts";
-import { Arena } from "./arena.ts";
+import { Arena } from "../mesh/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The factorisations that a launch needs, and the rows of coefficients that it reads for them. */
-import { dividendWords, eventWords } from "../operator/coefficients.ts";
+import { dividendWords, eventWords } from "./coefficients.ts";
 import { coefficientWords } from "../operator/read-coefficients.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
 import type { Instance } from "./instance.ts";

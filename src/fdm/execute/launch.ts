@@ -6,31 +6,18 @@ import { keptRows, neededFlags } from "./launch-flags.ts";
 import { hasObstacle, type Table } from "../mesh/payoff-table.ts";
 import type { Instance } from "./instance.ts";
 import { readableFrom, windowOf } from "../read/window.ts";
-import { flagsOfKept } from "../time/kept-factors.ts";
-import { timeDependentExercise, timeDependentWords } from "../problem/forward.ts";
+import { flagsOfKept } from "./kept-factors.ts";
+import { timeDependentExercise, timeDependentWords } from "../time/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/barriers.ts";
-import { coefficientCount, putCoefficients, solvedBy } from "../operator/coefficients.ts";
+import { coefficientCount, putCoefficients, solvedBy } from "./coefficients.ts";
 import { runsOfSteps } from "../time/flags.ts";
 import { CLOSED_WORDS } from "../operator/read-coefficients.ts";
 import { EXERCISED, pointWords } from "../read/point.ts";
+import type { InstanceValues } from "../read/solution.ts";
 import { launchSize, type Split } from "./split.ts";
 import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
-import { SurfaceTable } from "../operator/surface-table.ts";
-
-/** The values read of an instance's solution, in the currency. */
-export interface InstanceValues {
-  /**
-   * The values at the six nodes about today's spot; empty if not requested, and meaningless where there are no such
-   * nodes. Where the device made the mesh, the six nodes follow, as rounded by the device.
-   */
-  readonly window: readonly number[];
-  /**
-   * Writes the values at the problem's spots after the first into `column`; infinite where immediate exercise is
-   * optimal. Numbers that are returned one at a time would be allocated.
-   */
-  spots(column: Float64Array): void;
-}
+import { SurfaceTable } from "./surface-table.ts";
 
 /** Half of the value that stands for exercise; in units of the spot no value comes near it. */
 const MAX = 0.5 * EXERCISED;

@@ -4,7 +4,7 @@ import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { type NodeWindow, wholeWindow, windowAbout } from "../read/node-window.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
-import type { FullGridModel } from "../problem/full-grid.ts";
+import type { FullGridModel } from "../model/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 
 /**

@@ -1,12 +1,6 @@
 import { bool, i32, read, real, record, write } from "../../kernel/index.ts";
+import type { ExerciseScheme } from "../mesh/grid.ts";
 import type { VolatilityShape } from "../operator/read-volatility.ts";
-
-/**
- * The treatment of early exercise: by Brennan and Schwartz's projection, by policy iteration, only at the ends of some
- * steps ("dates"), or by projection with a payoff that changes in time in the forward coordinate ("time-dependent").
- * See `solverKernel`.
- */
-export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
 
 /**
  * The source of σ²: constant in S, a column of the table, a formula in S and t that the kernel evaluates, or a surface

@@ -1,7 +1,5 @@
 import { SpecError } from "../../errors.ts";
-
-/** The requested position of a point relative to the mesh: on a node, or midway between two nodes. */
-export type Alignment = "node" | "midway";
+import type { Alignment } from "../problem/equation.ts";
 
 /** A point to be aligned with a mesh. */
 export interface Target {

@@ -1,9 +1,7 @@
 import { bracketedNewton } from "./mesh.ts";
-import { type Alignment, alignment, type Target } from "./align.ts";
-import { density, type DensityKind } from "./density.ts";
-
-/** The coordinate of an axis: its value, or the value's logarithm. */
-export type CoordinateName = "linear" | "log";
+import type { Alignment, CoordinateName, DensityKind } from "../problem/equation.ts";
+import { alignment, type Target } from "./align.ts";
+import { density } from "./density.ts";
 
 /** A point of an axis, such as a strike, about which its mesh is dense or with which it is aligned. */
 export interface MeshPoint {

@@ -1,3 +1,5 @@
+import type { DensityKind } from "../problem/equation.ts";
+
 /**
  * The density of nodes on an axis. A mesh is the image of equidistant ξ under the inverse of an increasing function
  * ξ(x), and dξ/dx is its density.
@@ -18,9 +20,6 @@ export interface Density {
   /** The inverse of ξ, where it has a formula. */
   readonly inverse?: (xi: number) => number;
 }
-
-/** The rule of node density: uniform, or concentrated by sinh or tanh about given points. */
-export type DensityKind = "uniform" | "sinh" | "tanh";
 
 /** Returns the node density of a kind about given points; `width` is in units of the coordinate, as are the ends. */
 export function density(

@@ -1,11 +1,24 @@
 /** The grid of a one-factor problem: its mesh, its time steps, and what is known of both. */
-import type { ExerciseScheme } from "../execute/variant.ts";
-import type { Forward } from "../problem/forward.ts";
+import type { Forward } from "../time/forward.ts";
 import type { Mesh } from "./mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import type { Stencil } from "../read/interpolation.ts";
 import type { Table } from "./payoff-table.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
+
+/**
+ * The treatment of early exercise: by Brennan and Schwartz's projection, by policy iteration, only at the ends of some
+ * steps ("dates"), or by projection with a payoff that changes in time in the forward coordinate ("time-dependent").
+ * See `solverKernel`.
+ */
+export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
+
+/** The interpolation weights of six neighbouring nodes for the value, delta and gamma. */
+export interface Stencil {
+  /** The six weights of the value. */
+  readonly value: readonly number[];
+  readonly delta: readonly number[];
+  readonly gamma: readonly number[];
+}
 
 /**
  * The few neighbouring nodes from which the value at today's spot is interpolated, the same for all instances of a

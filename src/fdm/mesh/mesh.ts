@@ -1,5 +1,5 @@
 import type { NodeMesh } from "./pinned-mesh.ts";
-import { Arena } from "../execute/arena.ts";
+import { Arena } from "./arena.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { PayoffProfile } from "../../products/index.ts";
-import type { Arena } from "../execute/arena.ts";
+import type { Arena } from "./arena.ts";
 import { isMonitored, liveSideOf } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";

@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { Arena } from "../execute/arena.ts";
+import { Arena } from "./arena.ts";
 
 /**
  * The specification of a mesh with nodes at given prices, dense about given centres, each with its own width. Nodes are

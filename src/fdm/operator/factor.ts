@@ -1,5 +1,5 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
-import { cutOff, Live } from "../conditions/barrier.ts";
+import { cutOff, Live } from "../operator/live.ts";
 
 /** The most inflow that a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;

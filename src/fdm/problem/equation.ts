@@ -1,7 +1,13 @@
 import type { Gpu, Precision, UserFunctions } from "../../kernel/index.ts";
-import type { Alignment } from "../mesh/align.ts";
-import type { DensityKind } from "../mesh/density.ts";
-import type { CoordinateName } from "../mesh/axis-mesh.ts";
+
+/** The coordinate of an axis: its value, or the value's logarithm. */
+export type CoordinateName = "linear" | "log";
+
+/** The rule of node density: uniform, or concentrated by sinh or tanh about given points. */
+export type DensityKind = "uniform" | "sinh" | "tanh";
+
+/** The requested position of a point relative to the mesh: on a node, or midway between two nodes. */
+export type Alignment = "node" | "midway";
 
 /** A number, or a formula of the parameters such as "1.5*K", which is evaluated once for each entry of the batch. */
 export type Quantity = number | string;

@@ -1,3 +1,4 @@
+import type { Stencil } from "../mesh/grid.ts";
 import { cellOf, type Mesh } from "../mesh/mesh.ts";
 
 /**
@@ -6,14 +7,6 @@ import { cellOf, type Mesh } from "../mesh/mesh.ts";
  * is smooth. The device reads values in the same way (`read/point.ts`).
  */
 export const WINDOW = 6;
-
-/** The interpolation weights of six neighbouring nodes for the value, delta and gamma. */
-export interface Stencil {
-  /** The six weights of the value. */
-  readonly value: readonly number[];
-  readonly delta: readonly number[];
-  readonly gamma: readonly number[];
-}
 
 /** Returns the interpolation weights at a spot of the six `nodes` from index `first` on. */
 export function stencil(nodes: ArrayLike<number>, first: number, spot: number): Stencil {

@@ -1,9 +1,9 @@
 import { SpecError } from "../../errors.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import { FAULT, type Status, STATUS, statusOf } from "../operator/status.ts";
-import type { OneAxisModel } from "../problem/full-grid.ts";
+import type { OneAxisModel } from "../model/full-grid.ts";
 import type { Given } from "../problem/functions.ts";
-import type { Model } from "../problem/model.ts";
+import type { Model } from "../model/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 

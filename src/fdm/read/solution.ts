@@ -1,10 +1,23 @@
 import { isKnockedIn } from "../problem/barriers.ts";
-import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
-import type { Grid } from "../mesh/grid.ts";
+import { stencil, WINDOW } from "./interpolation.ts";
+import type { Grid, Stencil } from "../mesh/grid.ts";
 import { windowOf } from "./window.ts";
 import { isExercisableNow } from "../problem/barriers.ts";
-import type { InstanceValues } from "../execute/launch.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
+
+/** The values read of an instance's solution, in the currency. */
+export interface InstanceValues {
+  /**
+   * The values at the six nodes about today's spot; empty if not requested, and meaningless where there are no such
+   * nodes. Where the device made the mesh, the six nodes follow, as rounded by the device.
+   */
+  readonly window: readonly number[];
+  /**
+   * Writes the values at the problem's spots after the first into `column`; infinite where immediate exercise is
+   * optimal. Numbers that are returned one at a time would be allocated.
+   */
+  spots(column: Float64Array): void;
+}
 
 /** The value, delta and gamma of a solution at one spot. */
 export interface PointValue {

@@ -4,7 +4,7 @@ import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { Pace } from "../../../src/device/index.ts";
 import { SpecError } from "../../../src/errors.ts";
 import { BatchSolver } from "../../../src/fdm/execute/equation-batch.ts";
-import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
+import { oneAxisModelOf } from "../../../src/fdm/model/full-grid.ts";
 import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
 import { problems } from "./device-cases.ts";
 import { type AnyProblem, axis, blackScholes, call, solveOne, worst } from "./support.ts";

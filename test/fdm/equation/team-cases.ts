@@ -2,7 +2,7 @@
 import { type Device, Pace } from "../../../src/device/index.ts";
 import { BatchSolver, type Solved } from "../../../src/fdm/execute/equation-batch.ts";
 import type { EquationSplit } from "../../../src/fdm/execute/equation-split.ts";
-import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
+import { oneAxisModelOf } from "../../../src/fdm/model/full-grid.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { problems as deviceProblems, put } from "./device-cases.ts";
 import { type AnyProblem, axis } from "./support.ts";

@@ -5,7 +5,7 @@ import { type Device, Pace } from "../../../src/device/index.ts";
 import { executorFor } from "../../../src/fdm/execute/equation-split.ts";
 import { solve } from "../../../src/fdm/index.ts";
 import { FAULT, STATUS } from "../../../src/fdm/operator/status.ts";
-import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
+import { oneAxisModelOf } from "../../../src/fdm/model/full-grid.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt } from "../../support/extent.ts";

@@ -1,5 +1,5 @@
 import { fn } from "../../../kernel/index.ts";
-import { cutOff } from "../../conditions/barrier.ts";
+import { cutOff } from "../../operator/live.ts";
 import { valueAt } from "../../operator/column.ts";
 import { factorRows } from "../../operator/factor.ts";
 import { matrixRow, rowWeight } from "../../operator/matrix.ts";

@@ -1,5 +1,6 @@
 import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
-import { Held, Live } from "../../conditions/barrier.ts";
+import { Held } from "../../conditions/barrier.ts";
+import { Live } from "../../operator/live.ts";
 import { Slice } from "../../operator/read-surface.ts";
 import { Place } from "../place.ts";
 import { Launch } from "../variant.ts";

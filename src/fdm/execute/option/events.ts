@@ -1,5 +1,6 @@
 import { fn, i32, read, real, write } from "../../../kernel/index.ts";
-import { CROSSING_WORDS, knockOut, Live, liveObstacle, readLive } from "../../conditions/barrier.ts";
+import { CROSSING_WORDS, knockOut, liveObstacle, readLive } from "../../conditions/barrier.ts";
+import { Live } from "../../operator/live.ts";
 import { payDividend } from "../../conditions/dividend.ts";
 import { crossInWords, dormantDividend, settleDormant } from "../../conditions/knock-in.ts";
 import { valueAt } from "../../operator/column.ts";

@@ -1,5 +1,6 @@
 import { fn, i32, real, write } from "../../../kernel/index.ts";
-import { Live, readHeld } from "../../conditions/barrier.ts";
+import { readHeld } from "../../conditions/barrier.ts";
+import { Live } from "../../operator/live.ts";
 import { Column } from "../../operator/column.ts";
 import { Rows } from "./records.ts";
 

@@ -1,5 +1,5 @@
 import { fn, read, real, write } from "../../../kernel/index.ts";
-import { Live } from "../../conditions/barrier.ts";
+import { Live } from "../../operator/live.ts";
 import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";

@@ -3,7 +3,7 @@
  * with them.
  */
 import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
-import { Live } from "../../conditions/barrier.ts";
+import { Live } from "../../operator/live.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Slice } from "../../operator/read-surface.ts";
 import { Place } from "../place.ts";

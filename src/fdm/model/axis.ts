@@ -2,8 +2,8 @@ import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "../../given.ts";
 import type { MeshDescription, MeshPoint } from "../mesh/axis-mesh.ts";
 import { toCoordinate } from "../mesh/axis-mesh.ts";
-import type { Axis, AxisPoint } from "./equation.ts";
-import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
+import type { Axis, AxisPoint } from "../problem/equation.ts";
+import { type ParameterValues, quantityOf, shown } from "../problem/quantity.ts";
 
 /** The smallest number of nodes: what a stencil of order 4 for a second derivative takes. */
 const MIN_NODES = 7;

@@ -1,8 +1,8 @@
 import { constant, integrate, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
-import { certainExercise } from "./certain-exercise.ts";
-import type { Diffusion } from "./diffusion.ts";
-import { type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "./one-factor.ts";
-import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
+import { certainExercise } from "../problem/certain-exercise.ts";
+import type { Diffusion } from "../problem/diffusion.ts";
+import { type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { stepTimes, type TimeGrid } from "./time-grid.ts";
 
 /**
  * The forward coordinate, which removes coefficients that depend on time alone from the equation. With G(t) = e^{∫₀ᵗ(r

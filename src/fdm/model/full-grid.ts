@@ -7,10 +7,18 @@ import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import type { ProgramSpec } from "../time/timeline.ts";
 import { axisOf } from "./axis.ts";
 import { isObject, knownKeys } from "../../given.ts";
-import type { AnyProblem } from "./equation.ts";
+import type { AnyProblem } from "../problem/equation.ts";
 import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
-import { entryError, type ParameterValues, quantityOf } from "./quantity.ts";
-import { type Companions, companionsOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS, stepsOf } from "./settings.ts";
+import { entryError, type ParameterValues, quantityOf } from "../problem/quantity.ts";
+import {
+  type Companions,
+  companionsOf,
+  gradingOf,
+  MAX_AXES,
+  needsHalf,
+  PROBLEM_KEYS,
+  stepsOf,
+} from "../problem/settings.ts";
 
 /** The compiled model of a problem on a full (not a sparse) grid. */
 export interface FullGridModel extends Model {

@@ -1,9 +1,9 @@
 import { SpecError } from "../../errors.ts";
 import { isObject, knownKeys, oneOf } from "../../given.ts";
 import { stateNumber } from "./state-functions.ts";
-import { type Given, givenNumber, type State } from "./functions.ts";
+import { type Given, givenNumber, type State } from "../problem/functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";
-import type { AnyProblem, Boundary } from "./equation.ts";
+import type { AnyProblem, Boundary } from "../problem/equation.ts";
 
 /** A boundary condition of the user: its kind, and the prescribed value or slope as a compiled function. */
 export interface GivenBoundary {

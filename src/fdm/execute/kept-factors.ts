@@ -1,6 +1,6 @@
-import type { Solved } from "../operator/coefficients.ts";
-import { REFACTOR, SECOND } from "./flags.ts";
-import type { TimeGrid } from "./time-grid.ts";
+import type { Solved } from "./coefficients.ts";
+import { REFACTOR, SECOND } from "../time/flags.ts";
+import type { TimeGrid } from "../time/time-grid.ts";
 
 /**
  * Returns the step flags of a time-homogeneous solver that keeps two factorisations (`SolverVariant`): REFACTOR where

@@ -1,11 +1,11 @@
 import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } from "../operator/state.ts";
 import { type Timeline, timelineOf } from "../time/timeline.ts";
 import { boundariesOf, boundaryCode, type GivenEnds } from "./boundaries.ts";
-import { type GivenCondition, givenConditions } from "./conditions.ts";
-import type { EquationParts } from "./equation.ts";
-import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
-import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
-import { axesOf, checkNames, convectionOf } from "./settings.ts";
+import { type GivenCondition, givenConditions } from "../problem/conditions.ts";
+import type { EquationParts } from "../problem/equation.ts";
+import { type Given, givenEquation, givenNumber, stateOf } from "../problem/functions.ts";
+import { type Batch, batchOf, type ParameterValues, quantityOf } from "../problem/quantity.ts";
+import { axesOf, checkNames, convectionOf } from "../problem/settings.ts";
 import {
   type AxisPair,
   coefficientLabels,

@@ -1,7 +1,7 @@
 import type { LocalSurface } from "../../market/index.ts";
-import type { Instance } from "../execute/instance.ts";
+import type { Instance } from "./instance.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
-import { blockWords, putBlock } from "./surface.ts";
+import { blockWords, putBlock } from "../operator/surface.ts";
 
 /**
  * The volatility surfaces of a launch in the layout of `readSurface`, with one block for all instances that share

@@ -9,9 +9,9 @@ import {
   type RegionCode,
   type StateNumber,
 } from "../operator/state.ts";
-import type { GivenCondition } from "./conditions.ts";
-import type { Given, GivenEquation } from "./functions.ts";
-import { adapterOf } from "./lowered.ts";
+import type { GivenCondition } from "../problem/conditions.ts";
+import type { Given, GivenEquation } from "../problem/functions.ts";
+import { adapterOf } from "../problem/lowered.ts";
 
 /** The compiled coefficients of a problem, by the solver's names (`coefficientKeys`). */
 export type GivenCoefficients = GivenEquation<string>;
