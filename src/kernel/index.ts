@@ -27,7 +27,7 @@ export { hostReal, signatureOf } from "./ir.ts";
 /** The intermediate representation of kernels, for other folders of the package. @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
-export { formulaMessage, formulaShape, formulaVariables, onColumn, substituted } from "./frontend/formula.ts";
+export { formulaMessage, formulaShape, formulaVariables, onColumn, onRow, substituted } from "./frontend/formula.ts";
 /** @internal */
 export { storesThatDepend } from "./dependence.ts";
 /** @internal */

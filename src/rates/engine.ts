@@ -137,9 +137,12 @@ function launchesOf(
   realsOf: (sizes: RecursionSizes) => number,
 ): readonly Launch[] {
   const groups = new Map<string, { members: number[]; sizes: RecursionSizes }>();
+  let previous: RecursionSizes | undefined;
+  let key = "";
   for (let k = 0; k < instances.length; k++) {
     const sizes = sizesOf(instances[k]);
-    const key = keyOf(sizes);
+    // The instances of a trade mostly share one object.
+    if (sizes !== previous) [key, previous] = [keyOf(sizes), sizes];
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { members: [k], sizes });
     else group.members.push(k);

@@ -9,6 +9,7 @@ import {
   kernel,
   lower,
   onColumn,
+  onRow,
   real,
   write,
 } from "../../src/kernel/index.ts";
@@ -74,6 +75,8 @@ describe("formula", () => {
       expect([...values]).toEqual(Array.from(prices, (S) => f(S, t)));
     });
     expect(seen).toEqual([0, 0.5, 0.75, 2]);
+    const times = Float64Array.of(0, 0.5, 0.75, 2);
+    for (const S of prices) expect([...onRow(f, S, times)]).toEqual(Array.from(times, (t) => f(S, t)));
   });
 
   it("keeps what does not depend on the second variable for a column that lasts, and for no other", () => {
@@ -100,6 +103,7 @@ describe("formula", () => {
   it("a column of any other function is that of its calls", () => {
     const product = fn({ name: "product", params: [real, real], body: ([x, y]) => x * y });
     onColumn(product, Float64Array.of(2, 3), [5], (values) => expect([...values]).toEqual([10, 15]));
+    expect([...onRow(product, 2, Float64Array.of(5, 7))]).toEqual([10, 14]);
   });
 
   it("is inlined into kernels like any function", () => {

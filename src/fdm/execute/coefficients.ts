@@ -3,7 +3,7 @@ import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../mesh/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
-import { volatilityAt } from "../problem/diffusion.ts";
+import { volatilitiesAt, volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "../operator/rows.ts";
@@ -109,7 +109,7 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const hasEvents = eventWords(problem) > 0;
   const meanRate = meansOf(rates, identity);
   const meanVariance = diffusion.kind === "deterministic" ? meansOf(diffusion.sigma, square) : undefined;
-  const ofMiddle = diffusion.kind === "formula" ? meansOverMiddle(problem) : undefined;
+  const ofMiddle = diffusion.kind === "formula" ? meansOverMiddle(problem, factored) : undefined;
   if (hasEvents) putEvent(rows, problem, grid, dates.length - 1);
   let next = 0;
   for (const i of eventful) {
@@ -118,16 +118,16 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
       const h = factored[next];
       const from = factored[next + 1];
       const to = factored[next + 2];
-      next += 3;
       const rate = h * meanRate(from, to);
       rows.put(h);
-      rows.put(h * (meanVariance?.(from, to) ?? ofMiddle?.(from, to) ?? 1));
+      rows.put(h * (meanVariance?.(from, to) ?? ofMiddle?.[next / 3] ?? 1));
       rows.put(rate - h * dividendYield);
       rows.put(rate);
       if (diffusion.kind === "formula") {
         rows.put((diffusion.start ?? 0) + 0.5 * (from + to));
         rows.put(diffusion.shift);
       }
+      next += 3;
     }
     if ((flag & DIVIDEND) !== 0) putDividend(rows, problem, grid, i);
     if (hasEvents && (flag & BARRIERS) !== 0) putEvent(rows, problem, grid, steps[i].segment);
@@ -183,29 +183,58 @@ function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorP
   rows.put(rate);
 }
 
-/** Gauss and Legendre's rule of three points on (0, 1), and the parts of a step on each of which it is taken. */
+/** Gauss and Legendre's rule of three points on (0, 1). */
 const GAUSS = [
   [0.5 - 0.5 * Math.sqrt(0.6), 5 / 18],
   [0.5, 8 / 18],
   [0.5 + 0.5 * Math.sqrt(0.6), 5 / 18],
 ] as const;
+/** The parts of a step on each of which the rule is taken where the step and its halves disagree. */
 const PARTS = 8;
+const AGREES = 1e-10;
+/** Where a step is looked at: as a whole, the middle second, and in halves. */
+const LOOKS = Float64Array.of(
+  ...GAUSS.map(([at]) => at),
+  ...GAUSS.map(([at]) => 0.5 * at),
+  ...GAUSS.map(([at]) => 0.5 + 0.5 * at),
+);
 
 /**
- * Returns the ratio of the mean of a formula's σ² over a step to that in its middle, at a kink of the payoff: values at
- * many spots have one ratio.
+ * Returns, for each factorisation, the ratio of the mean of a formula's σ² over the step to that in its middle, at a
+ * kink of the payoff: values at many spots have one ratio.
  */
-function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem): (from: number, to: number) => number {
+function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem, factored: readonly number[]): Float64Array {
   const [price = spots[0]] = payoff.kinks;
-  const variance = (time: number): number => volatilityAt(diffusion, price, time) ** 2;
-  return (from, to) => {
-    const part = (to - from) / PARTS;
-    let mean = 0;
-    for (let k = 0; k < PARTS; k++)
-      for (const [at, weight] of GAUSS) mean += (weight / PARTS) * variance(from + (k + at) * part);
-    const ratio = mean / variance(0.5 * (from + to));
-    return Number.isFinite(ratio) ? ratio : 1;
-  };
+  const ratios = new Float64Array(factored.length / 3);
+  const times = new Float64Array(LOOKS.length * ratios.length);
+  for (let step = 0, at = 0; step < ratios.length; step++) {
+    const from = factored[3 * step + 1];
+    const years = factored[3 * step + 2] - from;
+    for (let k = 0; k < LOOKS.length; k++) times[at++] = from + LOOKS[k] * years;
+  }
+  const sigmas = volatilitiesAt(diffusion, price, times);
+  const meanOf = (first: number): number =>
+    GAUSS[0][1] * (sigmas[first] ** 2 + sigmas[first + 2] ** 2) + GAUSS[1][1] * sigmas[first + 1] ** 2;
+  for (let step = 0, at = 0; step < ratios.length; step++, at += LOOKS.length) {
+    let mean = 0.5 * (meanOf(at + 3) + meanOf(at + 6));
+    if (!(Math.abs(meanOf(at) - mean) <= AGREES * mean))
+      mean = meanInParts(
+        (time) => volatilityAt(diffusion, price, time) ** 2,
+        factored[3 * step + 1],
+        factored[3 * step + 2],
+      );
+    const ratio = mean / sigmas[at + 1] ** 2;
+    ratios[step] = Number.isFinite(ratio) ? ratio : 1;
+  }
+  return ratios;
+}
+
+function meanInParts(f: (time: number) => number, from: number, to: number): number {
+  const part = (to - from) / PARTS;
+  let mean = 0;
+  for (let k = 0; k < PARTS; k++)
+    for (const [at, weight] of GAUSS) mean += (weight / PARTS) * f(from + (k + at) * part);
+  return mean;
 }
 
 const square = (x: number): number => x * x;

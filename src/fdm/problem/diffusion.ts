@@ -1,5 +1,5 @@
 /** The volatility of a spot, and its variance over a part of the life. */
-import type { FunctionOf } from "../../kernel/index.ts";
+import { type FunctionOf, onRow } from "../../kernel/index.ts";
 import { type LocalSurface, type PiecewiseConstant, shiftedSigma, surfaceVolatility } from "../../market/index.ts";
 import { checkedVolatility } from "./volatility-check.ts";
 
@@ -58,4 +58,12 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
   const { times, values } = diffusion.sigma;
   const piece = times.findIndex((end) => time <= end);
   return values[piece < 0 ? times.length : piece];
+}
+
+/** Returns σ at a spot and several times, as `volatilityAt`. @throws VolatilityError where a formula's is invalid */
+export function volatilitiesAt(diffusion: Diffusion, spot: number, times: Float64Array): Float64Array {
+  if (diffusion.kind !== "formula") return times.map((time) => volatilityAt(diffusion, spot, time));
+  const { sigma, shift, start = 0 } = diffusion;
+  const ats = times.map((time) => start + time);
+  return onRow(sigma, spot, ats).map((value, i) => Math.max(checkedVolatility(value, spot, ats[i]) + shift, 0));
 }

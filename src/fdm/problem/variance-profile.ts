@@ -1,6 +1,6 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
 import { formulaShape } from "../../kernel/index.ts";
-import { type Diffusing, type Diffusion, volatilityAt } from "./diffusion.ts";
+import { type Diffusing, type Diffusion, volatilitiesAt, volatilityAt } from "./diffusion.ts";
 import { jumpsBetween, MIN_JUMP_IN_TIME } from "./jumps.ts";
 
 /** The variance of ln S at today's spot, on consecutive pieces of the life. */
@@ -29,9 +29,22 @@ const BESIDE = 1e-7;
 
 type InTime = Exclude<Diffusion, { kind: "local" }>;
 
-/** The profiles of a volatility, by all else that they depend on; trades share them. A pure function's memory. */
-const known = new WeakMap<object, Map<string, VarianceProfile>>();
-const MAX_OF_A_VOLATILITY = 512;
+/** What is known of a volatility, by all else that it depends on; trades share it. A pure function's memory. */
+type Memory<T> = WeakMap<object, Map<string, T>>;
+const profiles: Memory<VarianceProfile> = new WeakMap();
+const looks: Memory<Looks> = new WeakMap();
+const MAX_OF_A_VOLATILITY = 2048;
+
+function kept<T>(memory: Memory<T>, source: object, key: string, make: () => T): T {
+  let ofSource = memory.get(source);
+  if (ofSource === undefined) memory.set(source, (ofSource = new Map<string, T>()));
+  let one = ofSource.get(key);
+  if (one === undefined) {
+    if (ofSource.size >= MAX_OF_A_VOLATILITY) ofSource.clear();
+    ofSource.set(key, (one = make()));
+  }
+  return one;
+}
 
 /** Returns the variance of a problem in time; undefined where σ does not depend on time. */
 export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing): VarianceProfile | undefined {
@@ -39,15 +52,8 @@ export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing)
   if (diffusion.kind === "deterministic" && !(diffusion.sigma.times[0] < expiry)) return undefined;
   if (diffusion.kind === "surface" && diffusion.surface.times.length === 1) return undefined;
   const source = diffusion.kind === "surface" ? diffusion.surface : diffusion.sigma;
-  let profiles = known.get(source);
-  if (profiles === undefined) known.set(source, (profiles = new Map<string, VarianceProfile>()));
   const key = `${spot} ${expiry} ${"shift" in diffusion ? diffusion.shift : 0} ${"start" in diffusion ? diffusion.start : 0}`;
-  let profile = profiles.get(key);
-  if (profile === undefined) {
-    if (profiles.size >= MAX_OF_A_VOLATILITY) profiles.clear();
-    profiles.set(key, (profile = makeProfile(diffusion, spot, expiry)));
-  }
-  return profile;
+  return kept(profiles, source, key, () => makeProfile(diffusion, spot, expiry));
 }
 
 function makeProfile(diffusion: InTime, spot: number, expiry: number): VarianceProfile {
@@ -56,7 +62,7 @@ function makeProfile(diffusion: InTime, spot: number, expiry: number): VarianceP
     const times = [0, ...inside(diffusion.sigma.times, expiry), expiry];
     return { times, variances: times.slice(1).map((end, i) => sigma(end) ** 2 * (end - times[i])), jumps: [] };
   }
-  if (diffusion.kind === "formula") return profileOfFormula(diffusion, sigma, expiry);
+  if (diffusion.kind === "formula") return profileOfFormula(diffusion, spot, expiry);
   const times = increasing([...equidistant(PIECES, expiry), ...inside(diffusion.surface.times, expiry)]);
   const values = times.map(sigma);
   const variances = times.slice(1).map((end, i) => meanSquare(values[i], values[i + 1]) * (end - times[i]));
@@ -69,51 +75,62 @@ const meanSquare = (a: number, b: number): number => (a * a + a * b + b * b) / 3
 const increasing = (times: readonly number[]): readonly number[] =>
   times.toSorted((a, b) => a - b).filter((time, i, all) => i === 0 || time > all[i - 1]);
 
+type OfFormula = Extract<Diffusion, { kind: "formula" }>;
+
 /** Integrates σ² by Simpson's rule. Pieces are halved where σ is not nearly linear, so that spikes are resolved. */
-function profileOfFormula(
-  diffusion: Extract<Diffusion, { kind: "formula" }>,
-  sigma: (time: number) => number,
-  expiry: number,
-): VarianceProfile {
-  const { ends, jumps } = momentsOf(diffusion, sigma, expiry);
-  const looked = increasing(ends);
-  const values = looked.map(sigma);
-  const byLines = looked.slice(1).map((end, i) => meanSquare(values[i], values[i + 1]) * (end - looked[i]));
-  const allowed = MAX_MISFIT * byLines.reduce((sum, one) => sum + one, 0);
-  const times = [looked[0]];
+function profileOfFormula(diffusion: OfFormula, spot: number, expiry: number): VarianceProfile {
+  const key = `${spot} ${expiry} ${diffusion.start ?? 0}`;
+  const looked = kept(looks, diffusion.sigma, key, () => lookAt({ ...diffusion, shift: 0 }, spot, expiry));
+  const shifted = (value: number): number => Math.max(value + diffusion.shift, 0);
+  const values = looked.values.map(shifted);
+  const middles = looked.middles.map(shifted);
+  const ofLine = (i: number): number => meanSquare(values[i], values[i + 1]) * (looked.times[i + 1] - looked.times[i]);
+  const allowed = MAX_MISFIT * middles.reduce((sum, _, i) => sum + ofLine(i), 0);
+  const times = [looked.times[0]];
   const variances: number[] = [];
-  const add = (from: number, a: number, to: number, b: number, halvings: number): void => {
-    const middle = 0.5 * (from + to);
-    const m = sigma(middle);
+  const add = (from: number, a: number, m: number, to: number, b: number, halvings: number): void => {
     const variance = ((a * a + 4 * m * m + b * b) / 6) * (to - from);
     if (halvings > 0 && Math.abs(variance - meanSquare(a, b) * (to - from)) > allowed) {
-      add(from, a, middle, m, halvings - 1);
-      add(middle, m, to, b, halvings - 1);
+      const middle = 0.5 * (from + to);
+      add(from, a, volatilityAt(diffusion, spot, 0.5 * (from + middle)), middle, m, halvings - 1);
+      add(middle, m, volatilityAt(diffusion, spot, 0.5 * (middle + to)), to, b, halvings - 1);
       return;
     }
     times.push(to);
     variances.push(variance);
   };
-  for (let i = 1; i < looked.length; i++) add(looked[i - 1], values[i - 1], looked[i], values[i], MAX_HALVINGS);
-  return { times, variances, jumps };
+  middles.forEach((m, i) => add(looked.times[i], values[i], m, looked.times[i + 1], values[i + 1], MAX_HALVINGS));
+  return { times, variances, jumps: looked.jumps };
+}
+
+/** A formula's σ at a spot, before anything is added to it. */
+interface Looks {
+  readonly times: readonly number[];
+  readonly values: Float64Array;
+  /** Half-way between two times. */
+  readonly middles: Float64Array;
+  readonly jumps: readonly number[];
 }
 
 /**
- * The times at which a formula is looked at: today, daily, at expiry, before and after each number that it has, which
- * may be the date of an event, and before and after each jump.
+ * Looks at a formula today, daily, at expiry, before and after each number that it has, which may be the date of an
+ * event, before and after each jump, and half-way between.
  */
-function momentsOf(
-  { sigma: formula, start = 0 }: Extract<Diffusion, { kind: "formula" }>,
-  sigma: (time: number) => number,
-  expiry: number,
-): { readonly ends: readonly number[]; readonly jumps: readonly number[] } {
+function lookAt(diffusion: OfFormula, spot: number, expiry: number): Looks {
+  const sigma = (time: number): number => volatilityAt(diffusion, spot, time);
+  const sigmas = (times: readonly number[]): Float64Array => volatilitiesAt(diffusion, spot, Float64Array.from(times));
   const days = Math.min(Math.max(Math.ceil(DAYS * expiry), MIN_PIECES), MAX_PIECES);
-  const written = (formulaShape(formula)?.values ?? []).map((literal) => literal - start);
+  const written = (formulaShape(diffusion.sigma)?.values ?? []).map((literal) => literal - (diffusion.start ?? 0));
   const daily = Array.from({ length: days }, (_, i) => ((i + TIME_OF_DAY) / days) * expiry);
-  const moments = [0, ...daily, expiry, ...inside(written, expiry).flatMap((time) => around(time, expiry))];
-  moments.sort((a, b) => a - b);
-  const jumps = inside(jumpsBetween(sigma, moments, MIN_JUMP_IN_TIME), expiry);
-  return { ends: [...moments, ...jumps.flatMap((time) => [time, time * (1 + Number.EPSILON)])], jumps };
+  const beside = inside(written, expiry).flatMap((time) => around(time, expiry));
+  let times = increasing([0, ...daily, expiry, ...beside]);
+  let values = sigmas(times);
+  const jumps = inside(jumpsBetween(sigma, times, MIN_JUMP_IN_TIME, values), expiry);
+  if (jumps.length > 0) {
+    times = increasing([...times, ...jumps.flatMap((time) => [time, time * (1 + Number.EPSILON)])]);
+    values = sigmas(times);
+  }
+  return { times, values, middles: sigmas(times.slice(1).map((end, i) => 0.5 * (times[i] + end))), jumps };
 }
 
 const around = (time: number, expiry: number): readonly number[] =>

@@ -16,7 +16,7 @@ interface Part {
    * subexpression, which fills it again the next time.
    */
   readonly column: () => Column;
-  /** True if the value depends on a variable other than the first. */
+  /** True if the value depends on a variable other than the one that runs along columns. */
   readonly moves: boolean;
 }
 
@@ -53,6 +53,7 @@ export class FormulaEvaluator {
   private readonly variables: readonly string[];
   private readonly functions: UserFunctions;
   private readonly root: Part;
+  private readonly along: number;
   /** The number of subexpressions and arguments so far. */
   private parts = 0;
   private columns: Columns = NONE;
@@ -63,7 +64,9 @@ export class FormulaEvaluator {
    */
   private compares = false;
 
-  constructor(root: any, variables: readonly string[], functions: UserFunctions = {}) {
+  /** @param along which of the variables runs along the columns of `onColumn`, the first by default */
+  constructor(root: any, variables: readonly string[], functions: UserFunctions = {}, along = 0) {
+    this.along = along;
     this.variables = variables;
     this.functions = functions;
     this.root = this.part(root);
@@ -75,8 +78,8 @@ export class FormulaEvaluator {
 
   /**
    * Evaluates a formula f(x, other) of two variables at all `xs` for each of `others` in turn, and calls `visit` with
-   * the values. The array of values is reused. The values have the same bits as those of `at`. Cost: about 2 ns for
-   * each arithmetic operation, in addition to function calls.
+   * the values; f(other, x) where the second variable runs along columns. The array of values is reused. The values
+   * have the same bits as those of `at`. Cost: about 2 ns for each arithmetic operation, in addition to function calls.
    */
   onColumn(
     xs: Float64Array,
@@ -89,7 +92,8 @@ export class FormulaEvaluator {
     for (const other of others) {
       columns.other = other;
       this.columns = columns; // `visit` may have called this method
-      const values = this.compares ? xs.map((x) => this.at([x, other])) : this.root.column();
+      const pair = (x: number): [number, number] => (this.along === 0 ? [x, other] : [other, x]);
+      const values = this.compares ? xs.map((x) => this.at(pair(x))) : this.root.column();
       visit(typeof values === "object" ? values : xs.map(() => Number(values)), other);
     }
     this.columns = NONE;
@@ -122,7 +126,8 @@ export class FormulaEvaluator {
   private variable(name: string): Part {
     const k = this.variables.indexOf(name);
     if (k < 0) return constant(CONSTANTS[name]);
-    return { at: (args) => args[k], column: () => (k === 0 ? this.columns.xs : this.columns.other), moves: k > 0 };
+    const runs = k === this.along;
+    return { at: (args) => args[k], column: () => (runs ? this.columns.xs : this.columns.other), moves: !runs };
   }
 
   private unary(operator: string, a: Part): Part {
