@@ -109,7 +109,7 @@ export interface MonteCarloResult extends Estimates {
   /**
    * The effective number of paths of each instance, (Σ y)²/Σ y² over the payoffs y. A value that rests on few paths has
    * a larger error than its standard error. 0 means that no path pays: value and `errorEstimate` are then 0, too, also
-   * where the price is a small positive number.
+   * where the price is a small positive number; only who knows the payoff can bound it.
    */
   readonly effectivePaths: Float64Array;
   /** The outcome of each instance. */

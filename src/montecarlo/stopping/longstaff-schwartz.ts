@@ -92,6 +92,8 @@ export interface LongstaffSchwartzSettings extends CallOptions {
 export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
   readonly isLowerBound: boolean;
+  /** The effective number of paths of each instance, as in `monteCarlo`; 0 means that no path pays. */
+  readonly effectivePaths: Float64Array;
   /** The outcome of each instance, as in `monteCarlo`: "fixed", "not-finite" or "error". */
   readonly status: readonly Status[];
   /** The errors of the instances whose status is "error", undefined of all others. */
@@ -221,7 +223,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   };
   const column = (): Float64Array => new Float64Array(instances.count).fill(Number.NaN);
   const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
-  const [regression, upper, condition] = [estimates(), estimates(), column()];
+  const [regression, upper, condition, effectivePaths] = [estimates(), estimates(), column(), column()];
   const measures = [undefined, ...weights].map(estimates);
   const base = bumpedVariants({ ...own, control: undefined }, [], "bump");
   const means = [settings.control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
@@ -255,8 +257,10 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     await work.done(regressionPaths * count);
     store([regression], fitted.moments, { series: 1, members });
     const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, perBlock, members);
-    if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, members });
-    else store(measures, moments, { series: scramblings, members, meanOf, widthsFrom: widthsOf(price.shape) });
+    const series = blocks === 0 ? 1 : scramblings;
+    if (blocks === 0) store(measures.slice(0, 1), moments, { series, members });
+    else store(measures, moments, { series, members, meanOf, widthsFrom: widthsOf(price.shape) });
+    members.forEach((i, k) => (effectivePaths[i] = moments.estimate(0, k, series).effective));
     if (settings.upper !== undefined && settings.upper !== false) {
       const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], members);
       for (const name of ["value", "standardError", "errorEstimate"] as const)
@@ -268,6 +272,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   return {
     ...measures[0],
     isLowerBound: blocks > 0,
+    effectivePaths,
     status,
     error: instances.error,
     regression,

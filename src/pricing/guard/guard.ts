@@ -23,7 +23,7 @@ interface Outside {
   readonly allowed: number;
 }
 
-/** Monte Carlo's estimate is an interval of 95 %: so many of them count as the estimate of another method. */
+/** Monte Carlo's estimate is an interval that some values miss: so many count as the estimate of another method. */
 const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];

@@ -26,7 +26,7 @@ export function distance({ low, high }: Range, value: number): number {
 
 /**
  * A value may be this many error estimates outside and still be let out, with an estimate that reaches to the bound:
- * one that is further out is wrong. Monte Carlo's estimate is an interval of 95 %.
+ * one that is further out is wrong. Monte Carlo's estimate is an interval that some values miss.
  */
 const WITHIN = 2;
 

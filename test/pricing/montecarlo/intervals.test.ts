@@ -64,8 +64,9 @@ describe("intervals cover", () => {
   });
 
   test("a rare payoff has digits, too", async () => {
-    const { value } = await priced(0.2, { payoff: "call", strike: 250, expiry: 1 }, 1);
+    const { value, errorEstimate } = await priced(0.2, { payoff: "call", strike: 250, expiry: 1 }, 1);
     expect(Math.abs(value / exact("call", 250, 0.04, 1) - 1)).toBeLessThan(0.01);
+    expect(errorEstimate).toBeLessThan(0.03 * value);
   });
 
   test("the largest spot of ten years under a volatility of 100 %", async () => {

@@ -1,9 +1,16 @@
 /** Error estimates of sampled values. */
 import { integrate, integratedVariance } from "../../../market/index.ts";
 import { intervalWidth } from "../../../montecarlo/index.ts";
+import type { Payoff } from "../../../book/index.ts";
+import { basketLogarithm } from "../../equations/logarithms.ts";
 import { lastReading } from "../../plan/bends.ts";
+import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
+import { loadingsOf, type Shift, shiftForTail } from "./shift.ts";
+import { mayJumpInSteps } from "./steps.ts";
+
+type BasketPayoff = Extract<Payoff, { readonly kind: "basket" }>;
 
 /** The statistics of an instance's samples, in its currency. */
 export interface Sample {
@@ -14,30 +21,41 @@ export interface Sample {
   readonly paths: number;
   /** The effective number of samples (`MonteCarloResult`). */
   readonly effective: number;
-  /** True with importance sampling, which shifts the drift of paths. */
-  readonly isShifted: boolean;
+  /** The ends of the steps of paths. */
+  readonly ends: readonly number[];
   /** True where the underlyings are the control variate. */
   readonly isControlled: boolean;
 }
 
 /**
- * The normal quantile of 98 %, so that 95 % is what remains: paths are doubled until the error looks small enough,
- * which picks those that look too small, and payoffs are skewed.
+ * The probability that an error is within its estimate, for any one number of paths. It is above the 98 % that values
+ * are asked for: paths are doubled until the error looks small enough, which picks those that look too small.
  */
-const QUANTILE = 2.3263478740408408;
+const LEVEL = 0.995;
+
+/** The normal quantile of LEVEL in both tails together. */
+const QUANTILE = 2.8070337683438042;
+
+/** The rule of three, for the level: what none of n samples shows has a probability below UNSEEN/n. */
+const UNSEEN = -Math.log(1 - LEVEL);
 
 /**
- * The number of samples below which the mean of a payoff is skewed: the rule of three bounds what has not been seen.
+ * The number of samples below which the mean of a payoff is skewed: the interval is then longer above, by SKEW times
+ * the ratio of the third and the second moment over n, which is what one sample adds to the mean (N. Johnson, Journal
+ * of the American Statistical Association 73 (1978)).
  */
 const FEW = 200;
+const SKEW = (1 + 2 * QUANTILE * QUANTILE) / 6;
 
 /** The number of samples below which those that pay may all be of the smallest that do. */
 const HARDLY_ANY = 10;
 
-/** Returns the error estimate of a value: half the width of a confidence interval of at least 95 %. */
+/** Returns the error estimate of a value: half the width of a confidence interval. */
 export function errorOf(path: Path, sample: Sample): number {
-  const { standardError, freedom } = sample;
-  return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
+  const { value, standardError, freedom, effective } = sample;
+  const skew = effective > 0 && effective < FEW ? (SKEW * Math.abs(value)) / effective : 0;
+  const sampling = intervalWidth(freedom, QUANTILE) * standardError + skew;
+  return Math.max(sampling, unseen(path, sample), tail(path, sample));
 }
 
 /** Returns the error estimate of a sensitivity: half the width of its confidence interval. */
@@ -45,17 +63,16 @@ export const sensitivityError = (standardError: number, freedom: number): number
   intervalWidth(freedom, QUANTILE) * standardError;
 
 /**
- * The rule of three: what has not been seen among n paths has a probability below 3/n, with 95 %. All scramblings may
- * count as many paths beyond a jump, few paths that pay may be none of those that pay much, and all paths may pay what
- * the control does.
+ * What has not been seen among n paths, by the rule of three. All scramblings may count as many paths beyond a jump,
+ * few paths that pay may be none of those that pay much, and all paths may pay what the control does.
  */
 function unseen({ terms, spots }: Path, { value, paths, effective, isControlled }: Sample): number {
   const squares = effective > 0 ? value * value * (paths / effective - 1) : 0;
-  const byControl = isControlled ? (3 * Math.sqrt(Math.max(squares, 0))) / paths : 0;
-  if (!mayJump(terms) && effective >= FEW) return byControl;
+  const byControl = isControlled ? Math.sqrt(Math.max(squares, 0)) / paths : 0;
+  if (!mayJump(terms) && effective >= FEW) return UNSEEN * byControl;
   const each = effective > 0 ? Math.abs(value) / effective : 0;
   const other = effective < HARDLY_ANY ? unitOf(terms, spots) / paths : 0;
-  return Math.max(3 * each, 3 * other, byControl);
+  return UNSEEN * Math.max(each, other, byControl);
 }
 
 /** The error in volatility that particles and steps leave in a leverage (docs/calibration.md). */
@@ -82,27 +99,118 @@ function unitOf({ payoff, rates, expiry }: Terms, spots: readonly number[]): num
   return payoff.kind === "expression" ? spot : Math.max(spot, discount * payoff.strike);
 }
 
+/** The variance of a logarithm from which on samples may not show the second moment of a spot. */
+const HEAVY = 1;
+
 /**
- * Two standard errors by the exact second moment of a call on the largest of some log-normal spots, where samples do
- * not show it: E[max(wᵢSᵢ)²] ≤ Σ wᵢ²·Fᵢ²·exp(vᵢ) with the variance v of the logarithm.
+ * Two standard errors by the exact second moment of a payoff that grows like the spots, where samples do not show it.
+ * With the loadings a of ln S(t) on the normal numbers, and these shifted by s, the samples of a spot have the second
+ * moment F(t)²·exp(|a − s|²) with its forward F: the mean of S² times the ratio of the densities. Without a shift
+ * |a|² is the variance of the logarithm.
  */
-function tail({ terms, spots }: Path, { paths, isShifted }: Sample): number {
-  const { payoff, assets, rates, expiry } = terms;
-  if (isShifted || payoff.kind === "digital" || payoff.kind === "swing") return 0;
-  if (payoff.kind !== "expression" && payoff.right === "put") return 0;
-  const last = lastReading(terms);
-  let [moment, largest] = [0, 0];
-  assets.forEach(({ volatility, underlying }, i) => {
-    if (volatility.kind !== "deterministic") return;
-    const v = integratedVariance(volatility.sigma, last);
-    const weight = payoff.kind === "basket" ? payoff.weights[i] : 1;
-    const forward = weight * spots[i] * Math.exp(integrate(rates, last) - underlying.dividends.yield * last);
-    moment += forward * forward * Math.exp(v);
-    largest = Math.max(largest, v);
+function tail(path: Path, { paths, ends }: Sample): number {
+  const { payoff, rates, expiry } = path.terms;
+  const isProduct = payoff.kind === "basket" && payoff.of === "product";
+  const moments = isProduct ? productMoments(path, payoff) : spotMoments(path, ends);
+  if (moments.every(({ exponent }) => exponent <= HEAVY)) return 0;
+  const roots = moments.map(({ size, exponent }) => size * Math.exp(0.5 * exponent));
+  const of = payoff.kind === "basket" ? payoff.of : "sum";
+  const root =
+    of === "max" ? Math.hypot(...roots) : of === "min" ? Math.min(...roots) : roots.reduce((sum, one) => sum + one, 0);
+  return (2 * Math.exp(-integrate(rates, expiry)) * root) / Math.sqrt(paths);
+}
+
+/** A second moment size²·exp(exponent). */
+interface Moment {
+  readonly size: number;
+  readonly exponent: number;
+}
+
+/** The second moments of the spots of which a payoff that is not bounded consists, on each date of an average. */
+function spotMoments(path: Path, ends: readonly number[]): readonly Moment[] {
+  const { terms, spots, dates } = path;
+  const { assets, rates, payoff } = terms;
+  const weights = assets.map(({ volatility }, i) => (volatility.kind === "deterministic" ? growthOf(payoff, i) : 0));
+  if (weights.every((weight) => weight === 0)) return [];
+  const times = payoff.kind !== "average" ? [lastReading(terms)] : payoff.times === "continuous" ? ends : dates;
+  const shift = shiftForTail(path, ends);
+  const shifted = shift && { shift, loadings: loadingsOf(terms, ends) };
+  return assets.flatMap(({ volatility, underlying }, i) => {
+    if (weights[i] === 0 || volatility.kind !== "deterministic") return [];
+    const { sigma } = volatility;
+    const exponents =
+      shifted === undefined
+        ? times.map((t) => integratedVariance(sigma, t))
+        : shiftedExponents(
+            shifted.loadings[i],
+            shifted.shift,
+            times.map((t) => ends.findLastIndex((end) => end <= t + SAME)),
+          );
+    return times.map((t, n): Moment => {
+      const forward = spots[i] * Math.exp(integrate(rates, t) - underlying.dividends.yield * t);
+      return { size: (weights[i] * forward) / times.length, exponent: exponents[n] };
+    });
   });
-  return largest > 1 ? 2 * Math.exp(-integrate(rates, expiry)) * Math.sqrt(moment / paths) : 0;
+}
+
+/** |a − s|² of a spot at the ends of some steps, up to which alone it has loadings. */
+function shiftedExponents(
+  loadings: readonly (readonly number[])[],
+  shift: Shift,
+  steps: readonly number[],
+): readonly number[] {
+  const squares = (row: readonly number[]): number => row.reduce((sum, x) => sum + x * x, 0);
+  let exponent = shift.reduce((sum, row) => sum + squares(row), 0);
+  const all = loadings.map((row, k) => {
+    exponent += squares(row.map((a, j) => a - shift[k][j])) - squares(shift[k]);
+    return exponent;
+  });
+  return steps.map((k) => all[k]);
+}
+
+/** Years within which two times are one. */
+const SAME = 1e-9;
+
+/** The second moment of a call on Π Sᵢ^wᵢ. */
+function productMoments({ terms, spots }: Path, { right, weights }: BasketPayoff): readonly Moment[] {
+  if (right === "put" || terms.assets.some(({ volatility }) => volatility.kind !== "deterministic")) return [];
+  const { mean, variance } = basketLogarithm(terms, spots, weights);
+  return [{ size: Math.exp(mean + 0.5 * variance), exponent: variance }];
+}
+
+/** Returns by how much a payoff grows with the spot of asset i where that is large: 0 where it is bounded. */
+function growthOf(payoff: Payoff, i: number): number {
+  switch (payoff.kind) {
+    case "digital":
+    case "swing":
+      return 0;
+    case "expression":
+      return 1;
+    case "basket":
+      return Math.max(payoff.right === "call" ? payoff.weights[i] : -payoff.weights[i], 0);
+    case "lookback":
+      return payoff.right === "call" || payoff.isFloating ? 1 : 0;
+    default:
+      return payoff.right === "call" ? 1 : 0;
+  }
 }
 
 /** Tells whether a payoff may be a discontinuous function of the path. */
 export const mayJump = ({ payoff, barriers }: Terms): boolean =>
   payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;
+
+/**
+ * The factor on the error of steps where a volatility jumps in the spot. The order is ½ there, so that the error is
+ * 1/(√2 − 1) = 2.4 times the difference to twice the step; and differences may cancel.
+ */
+const IRREGULAR = 4;
+
+/**
+ * Returns the error of steps, from the difference to paths with twice as long ones, and theirs to fourfold ones. A
+ * scheme of order 1 has what lies between it and twice the step, one of order 2 a third of it; half of what lies
+ * between the coarser ones is no less.
+ */
+export function stepBias(terms: Terms, double: Measured, fourfold: Measured): number {
+  const size = ({ value, error }: Measured): number => Math.abs(value) + error;
+  return Math.max(size(double), 0.5 * size(fourfold)) * (mayJumpInSteps(terms) ? IRREGULAR : 1);
+}

@@ -24,7 +24,7 @@ const ACCURACY = 1e-3;
 
 /**
  * The Monte Carlo method: path-dependent payoffs, baskets of any size, and trades beyond equations of three factors.
- * The error estimate is half of a confidence interval of at least 95 %, plus the bias of the scheme or the exercise
+ * The error estimate is half of a confidence interval of at least 98 %, plus the bias of the scheme or the exercise
  * rule. Sensitivities are differences of values on the same paths. Random numbers depend only on the seed and the
  * trade's terms, so that a trade has the same value in any book.
  *

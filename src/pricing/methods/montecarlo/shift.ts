@@ -2,6 +2,7 @@
 import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
 import { semidefiniteCholeskyOf } from "../../../linalg/index.ts";
 import { decay } from "../../../models/index.ts";
+import type { Terms } from "../../terms.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 
 /** Standard deviations out of the money from which on a payoff is rare. */
@@ -10,9 +11,11 @@ const RARE = 1;
 /** The variance of a logarithm from which on the square of a call has a tail that few paths would see. */
 const HEAVY = 1;
 
+/** What is added to the normal numbers of each step, [steps][normals]. */
+export type Shift = readonly (readonly number[])[];
+
 /**
- * Returns the shifts of the normal numbers of each step for importance sampling, [steps][normals]; undefined without a
- * shift.
+ * Returns the shifts of the normal numbers of each step for importance sampling; undefined without one.
  *
  * A payoff depends on B, about exp(Σ g·z) with the normal numbers z. Paths are shifted by θ·g, which moves ln B by θ·v,
  * v = Σ g². Where the strike is far away, θ moves it to the strike (P. Glasserman, P. Heidelberger and P. Shahabuddin,
@@ -20,7 +23,13 @@ const HEAVY = 1;
  * calls, which are below B, have bounded samples. For payoffs of the largest spot of a path instead of B, θ = ½ bounds
  * the second moment of the samples by exp(v/4) times the square of the forward, instead of exp(v).
  */
-export function shiftOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
+export const shiftOf = (path: Path, ends: readonly number[]): Shift | undefined =>
+  shiftUpTo(path, ends, Number.POSITIVE_INFINITY);
+
+/** Returns the shift without what it goes beyond θ = 1 to a strike, before which nothing pays. */
+export const shiftForTail = (path: Path, ends: readonly number[]): Shift | undefined => shiftUpTo(path, ends, 1);
+
+function shiftUpTo(path: Path, ends: readonly number[], most: number): Shift | undefined {
   const { payoff, barriers, exercise } = path.terms;
   if (path.steps !== undefined || barriers.length > 0) return undefined;
   if (exercise.kind !== "european" || payoff.kind === "expression") return undefined;
@@ -28,7 +37,7 @@ export function shiftOf(path: Path, ends: readonly number[]): readonly (readonly
   const gradient = gradientOf(path, ends);
   if (gradient === undefined) return undefined;
   const v = gradient.flat().reduce((sum, g) => sum + g * g, 0);
-  const tilt = tiltOf(path, v);
+  const tilt = Math.min(tiltOf(path, v), most);
   return tilt === 0 ? undefined : gradient.map((row) => row.map((g) => tilt * g));
 }
 
@@ -67,33 +76,63 @@ const forwardOf = (path: Path): number => forwardsOf(path).reduce((sum, one) => 
 
 /** ∂ ln B/∂z of each step's normal numbers, on the path of the forwards. */
 function gradientOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
-  const { assets, correlations } = path.terms;
-  const steps = ends.map((to, k) => ({ from: k === 0 ? 0 : ends[k - 1], to }));
+  const { terms } = path;
   const counts = countsOf(path, ends);
-  const [{ volatility }] = assets;
+  const [{ volatility }] = terms.assets;
   if (volatility.kind === "gaussianFactors") {
     const last = ends[ends.length - 1];
-    return steps.map(({ from, to }, k) => factorGradient(volatility, from, to, last).map((g) => counts[k] * g));
+    return stepsOf(ends).map(({ from, to }, k) => factorGradient(volatility, from, to, last).map((g) => counts[k] * g));
   }
-  const sigmas = assets.map((one) => (one.volatility.kind === "deterministic" ? one.volatility.sigma : undefined));
-  if (sigmas.some((sigma) => sigma === undefined)) return undefined;
+  if (!areDeterministic(terms)) return undefined;
   const forwards = forwardsOf(path);
   const total = forwards.reduce((sum, one) => sum + one, 0);
-  const d = assets.length;
-  const factor = semidefiniteCholeskyOf(
-    Float64Array.from(correlations.slice(0, d).flatMap((row) => row.slice(0, d))),
-    d,
-  );
-  return steps.map(({ from, to }, k) => {
+  const d = terms.assets.length;
+  const factor = factorOf(terms);
+  return deviationsOf(terms, ends).map((deviations, k) => {
     const row = new Array<number>(d).fill(0);
-    for (let i = 0; i < d; i++) {
-      const variance = integratedVariance(sigmas[i]!, to) - integratedVariance(sigmas[i]!, from);
-      const width = (counts[k] * forwards[i] * Math.sqrt(Math.max(variance, 0))) / total;
+    deviations.forEach((deviation, i) => {
+      const width = (counts[k] * forwards[i] * deviation) / total;
       for (let j = 0; j <= i; j++) row[j] += width * factor[i * d + j];
-    }
+    });
     return row;
   });
 }
+
+/**
+ * Returns the loadings of each ln S at the last of some times on the normal numbers of the steps that end at them,
+ * [assets][steps][normals]. Volatilities must be deterministic.
+ */
+export function loadingsOf(terms: Terms, ends: readonly number[]): readonly (readonly (readonly number[])[])[] {
+  const d = terms.assets.length;
+  const factor = factorOf(terms);
+  const deviations = deviationsOf(terms, ends);
+  return terms.assets.map((_, i) =>
+    deviations.map((row) => Array.from({ length: d }, (_one, j) => (j <= i ? row[i] * factor[i * d + j] : 0))),
+  );
+}
+
+const stepsOf = (ends: readonly number[]) => ends.map((to, k) => ({ from: k === 0 ? 0 : ends[k - 1], to }));
+
+const areDeterministic = ({ assets }: Terms): boolean =>
+  assets.every(({ volatility }) => volatility.kind === "deterministic");
+
+/** The factor of the correlations. */
+function factorOf({ assets, correlations }: Terms): Float64Array {
+  const d = assets.length;
+  const rows = correlations.slice(0, d).flatMap((row) => row.slice(0, d));
+  return semidefiniteCholeskyOf(Float64Array.from(rows), d);
+}
+
+/** The standard deviations of the increments of ln S over steps, [steps][assets]. */
+const deviationsOf = ({ assets }: Terms, ends: readonly number[]): readonly (readonly number[])[] =>
+  stepsOf(ends).map(({ from, to }) =>
+    assets.map(({ volatility }) => {
+      if (volatility.kind !== "deterministic") return Number.NaN;
+      return Math.sqrt(
+        Math.max(integratedVariance(volatility.sigma, to) - integratedVariance(volatility.sigma, from), 0),
+      );
+    }),
+  );
 
 /** The share of B that comes after each step begins: of an average its later fixings, else all. */
 function countsOf({ terms: { payoff }, dates }: Path, ends: readonly number[]): readonly number[] {

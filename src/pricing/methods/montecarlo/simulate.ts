@@ -18,12 +18,12 @@ import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
-import { errorOf, leverageError, sensitivityError } from "./error.ts";
+import { errorOf, leverageError, sensitivityError, stepBias } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
 import { outOfTime, type PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
 import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
-import { shiftOf } from "./shift.ts";
+import { type Shift, shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 import * as stepping from "./steps.ts";
 
@@ -93,7 +93,7 @@ interface Job {
   readonly substeps: number;
   readonly control: ControlKind;
   /** The shift of each normal number of each step, see `shiftOf`. */
-  readonly shifts: readonly (readonly number[])[] | undefined;
+  readonly shifts: Shift | undefined;
 }
 
 /** The measures of the error of steps, between paths and coarser ones. */
@@ -300,7 +300,7 @@ function answerOf(
   const isTrial = asked.some(({ name }) => name === STEPS.double);
   const before = request.estimate?.steps;
   const isFiner = fineness > (before?.fineness ?? 0);
-  const found = isTrial ? stepBias(measures!) * (stepping.mayJumpInSteps(terms) ? IRREGULAR : 1) : 0;
+  const found = isTrial ? stepBias(terms, measures!.get(STEPS.double)!, measures!.get(STEPS.fourfold)!) : 0;
   const steps = isTrial || isFiner ? { fineness, bias: found, limit: WARNING.stepsLimited } : before;
   const leverage = leverageError(path);
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
@@ -315,22 +315,6 @@ function answerOf(
     ...(steps && { steps }),
     ...(measures === undefined || isTrial ? {} : { measures }),
   };
-}
-
-/**
- * The factor on the error of steps where a volatility jumps in the spot. The order is ½ there, so that the error is
- * 1/(√2 − 1) = 2.4 times the difference to twice the step; and differences may cancel.
- */
-const IRREGULAR = 4;
-
-/**
- * The error of steps, from paths with twice and four times as long ones. A scheme of order 1 has what lies between it
- * and twice the step, one of order 2 a third of it; half of what lies between the coarser ones is no less.
- */
-function stepBias(measures: ReadonlyMap<string, Measured>): number {
-  const [double, fourfold] = [STEPS.double, STEPS.fourfold].map((name) => measures.get(name)!);
-  const size = ({ value, error }: Measured): number => Math.abs(value) + error;
-  return Math.max(size(double), 0.5 * size(fourfold));
 }
 
 /** Returns why an instance has no value. */
@@ -348,18 +332,19 @@ const shiftColumns = (group: readonly Job[]) =>
     byStep: group[0].shifts!.map((_step, n) => Float64Array.from(group, ({ shifts }) => shifts![n][j])),
   }));
 
-function estimateOf(
-  { path, shifts, control }: Job,
-  result: MonteCarloResult,
-  freedom: number,
-  i: number,
-): PathEstimate {
+/** How the samples of a job are made, of which their error depends. */
+const sampledAs = ({ path, substeps, control }: Job) => ({
+  ends: endsOf(path, substeps),
+  isControlled: control === "underlyings",
+});
+
+function estimateOf(job: Job, result: MonteCarloResult, freedom: number, i: number): PathEstimate {
+  const { path } = job;
   const scale = scaleOf(path);
   const value = scale * result.value[i];
   const standardError = scale * result.standardError[i];
-  const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
-  const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
-  const error = errorOf(path, { ...sample, ...how });
+  const samples = { value, standardError, paths: result.paths[i], effective: result.effectivePaths[i] };
+  const error = errorOf(path, { ...samples, freedom, ...sampledAs(job) });
   const halfWidth = scale * result.halfWidth[i];
   return { values: [value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
 }
@@ -379,11 +364,13 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
   group.forEach((job, i) => {
     const { request, path } = job;
     const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
-    const { value, standardError, regression } = result;
+    const { value, standardError, regression, paths, effectivePaths } = result;
     request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
-    const errors = [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap];
+    const samples = { value: value[i], standardError: standardError[i], paths, effective: effectivePaths[i] };
+    const error = errorOf(path, { ...samples, freedom: SCRAMBLINGS - 1, ...sampledAs(job) });
+    const errors = [error + gap];
     const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
     const found = copies && measuresOf(copies, result.measures, SCRAMBLINGS - 1, biasOf(job), i);
     request.estimate = answerOf(job, estimate, found, common);
