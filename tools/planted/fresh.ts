@@ -32,8 +32,8 @@ export const fresh: readonly Bug[] = [
       ["parity.ts", "Math.min(call.weight ?? 1, put.weight ?? 1)", "call.weight ?? 1"],
       [
         "rates-trade.ts",
-        "{ from: Math.max(from - notice, 0), to: to - notice, notice, price }",
-        "{ from: Math.max(from - notice, 0), to, notice, price }",
+        "{ from: from - notice, to: to - notice, notice, price }",
+        "{ from: from - notice, to, notice, price }",
       ],
     ],
   ),
@@ -80,8 +80,8 @@ export const fresh: readonly Bug[] = [
     ["format/scenario-table.ts", "rates ${signed(rate[k])}", "rates ${signed(rate[0])}"],
     [
       "format/explain-table.ts",
-      '["exDividend", "dividends"]],\n    ["credit", ["credit"]],\n    ["cross", []],',
-      '["dividends"]],\n    ["credit", ["credit"]],\n    ["cross", []],',
+      '["exDividend", "dividends"]],\n    ["credit", ["credit"]],\n    ["correlation", ["correlation"]],\n    ["cross", []],',
+      '["dividends"]],\n    ["credit", ["credit"]],\n    ["correlation", ["correlation"]],\n    ["cross", []],',
     ],
     ["arguments.ts", "if (!(value > 0 && value <= 1))", "if (!(value > 0 && value < 1))"],
     ["progress.ts", "Math.floor(whole / 60) % 60", "Math.floor(whole / 60)"],

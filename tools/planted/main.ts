@@ -1,15 +1,21 @@
 /**
- * Plants one bug after another in copies of the sources, and runs the tests beside it. Prints a row for each bug, and
- * the table of design/planted.md. Words choose the folders of `src` whose bugs are planted:
+ * Plants one bug after another in copies of the sources, and runs the tests beside it. Prints a row for each bug when
+ * its tests have ended, and the table of design/planted.md. Words choose the folders of `src` whose bugs are planted.
+ * After so many minutes it ends what is under way. `--out` names a file of what tests have said so far, where another
+ * call goes on; with `--again` it plants the survivors again. With `--check` it only looks whether all bugs can be
+ * planted, which a change of the sources may end:
  *
- * npm run check:planted -- [--set first|fresh] [--slice 1/3] [--workers 4] [--seconds 300] [FOLDER...]
+ * npm run check:planted -- [--set first|fresh|second] [--slice 1/3] [--workers 4] [--seconds 300] [--minutes 9]
+ *   [--out FILE.json] [--again] [--check] [FOLDER...]
  */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import type { Bug } from "./bug.ts";
 import { bugs } from "./bugs.ts";
+import { Copy, faultOf } from "./copy.ts";
 import { fresh } from "./fresh.ts";
-import { Copy, type Outcome } from "./copy.ts";
+import { type Fate, Results } from "./results.ts";
+import { second } from "./second.ts";
 
 /** The least part of the bugs that the tests are to find. */
 const LEAST = 0.9;
@@ -21,13 +27,29 @@ const { values: options, positionals: words } = parseArgs({
     slice: { type: "string", default: "1/1" },
     workers: { type: "string", default: String(Math.max(1, availableParallelism() >> 1)) },
     seconds: { type: "string", default: "300" },
+    minutes: { type: "string", default: "Infinity" },
+    out: { type: "string" },
+    again: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
   },
 });
 
+/** A number above 0 that an option gives. */
+function numberOf(name: "workers" | "seconds" | "minutes"): number {
+  const value = Number(options[name]);
+  if (!(value > 0)) throw new Error(`--${name} ${options[name]}: expected a number above 0`);
+  return value;
+}
+
 /** Bugs of the set, the slice and the folders that were asked for. Slices keep bugs of the same tests together. */
 function chosenBugs(): readonly Bug[] {
-  const sets: Readonly<Record<string, readonly Bug[]>> = { first: bugs, fresh, all: [...bugs, ...fresh] };
-  if (!Object.hasOwn(sets, options.set)) throw new Error(`--set ${options.set}: expected first, fresh or all`);
+  const sets: Readonly<Record<string, readonly Bug[]>> = {
+    first: bugs,
+    fresh,
+    second,
+    all: [...bugs, ...fresh, ...second],
+  };
+  if (!Object.hasOwn(sets, options.set)) throw new Error(`--set ${options.set}: expected first, fresh, second or all`);
   const [part, parts] = options.slice.split("/").map(Number);
   if (!(part >= 1 && part <= parts)) throw new Error(`--slice ${options.slice}: expected 1/3, 2/3 or 3/3, say`);
   const all = sets[options.set].filter(({ file }) => words.length === 0 || words.some((word) => file.startsWith(word)));
@@ -41,42 +63,89 @@ function rowOf(bug: Bug, answer: string): string {
 }
 
 const folderOf = ({ file }: Bug): string => file.split("/")[0];
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const [workers, seconds, minutes] = [numberOf("workers"), numberOf("seconds"), numberOf("minutes")];
+const results = new Results(options.out);
 const chosen = chosenBugs();
-const found = new Map<Bug, boolean>();
-/** What each set of tests says without a bug, once. */
-const without = new Map<string, Promise<Outcome>>();
-const tasks: ((copy: Copy) => Promise<unknown>)[] = [];
-for (const tests of new Map(chosen.map((bug) => [bug.tests.join(" "), bug.tests])).values()) {
-  const outcome = new Promise<Outcome>((resolve) => {
-    tasks.push((copy) => copy.run(tests).then(resolve));
+const faults = new Map<Bug, string>();
+
+for (const bug of chosen) {
+  const fault = faultOf(bug);
+  if (fault === undefined) continue;
+  faults.set(bug, fault);
+  console.log(rowOf(bug, `**not planted**: ${fault}`));
+}
+
+const isOpen = (bug: Bug): boolean => ["survives", "failed"].includes(results.fateOf(bug) ?? "");
+// All at once: what tests say without a bug goes with it, and with that what became of others.
+if (options.again) for (const bug of chosen.filter(isOpen)) results.forget(bug);
+
+const fateOf = (bug: Bug): Fate | undefined => (faults.has(bug) ? "failed" : results.fateOf(bug));
+
+/** Prints the row of a bug whose tests have ended with it and without it. */
+function print(bug: Bug): void {
+  const [outcome, usual] = [results.of(bug), results.without(bug.tests)];
+  if (outcome === undefined || usual === undefined) return;
+  const fails = usual.failure === undefined ? undefined : `**fails without it**: ${usual.failure}`;
+  console.log(rowOf(bug, `${fails ?? outcome.failure ?? "**survives**"} (${outcome.seconds} s)`));
+}
+
+type Task = (copy: Copy) => Promise<void>;
+
+/** The runs that are left, each set of tests without a bug first. */
+function tasksFor(left: readonly Bug[]): Task[] {
+  const sets = new Map(left.map(({ tests }) => [tests.join(" "), tests]));
+  return [...sets.values()].flatMap((tests) => {
+    const its = left.filter((bug) => bug.tests.join(" ") === tests.join(" "));
+    const usual = async (copy: Copy): Promise<void> => {
+      results.addWithout(tests, await copy.run(tests));
+      its.forEach(print);
+    };
+    const plant = (bug: Bug) => async (copy: Copy) => {
+      results.add(bug, await copy.runWith(bug));
+      print(bug);
+    };
+    const planted = its.filter((bug) => results.of(bug) === undefined).map(plant);
+    return results.without(tests) === undefined ? [usual, ...planted] : planted;
   });
-  without.set(tests.join(" "), outcome);
-}
-for (const bug of chosen) tasks.push((copy) => plant(bug, copy));
-
-async function plant(bug: Bug, copy: Copy): Promise<void> {
-  const { failure, seconds } = await copy.runWith(bug);
-  const usual = await without.get(bug.tests.join(" "));
-  const isFound = failure !== undefined && usual?.failure === undefined;
-  found.set(bug, isFound);
-  const answer = usual?.failure === undefined ? (failure ?? "**survives**") : `**fails without it**: ${usual.failure}`;
-  console.log(rowOf(bug, `${answer} (${seconds} s)`));
 }
 
-/** Does tasks in a copy of its own, on two cores of its own where that can be said. */
-async function work(core: number): Promise<void> {
-  using copy = new Copy(core, Number(options.seconds));
-  for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) await task(copy);
+/** Does tasks in a copy of its own, on two cores of its own where that can be said, until none is left or it is late. */
+async function work(tasks: Task[], core: number, end: number): Promise<void> {
+  using copy = new Copy(core, seconds, end);
+  for (let task = tasks.shift(); task !== undefined && performance.now() < end; task = tasks.shift()) {
+    try {
+      await task(copy);
+    } catch (error) {
+      console.error(`not run: ${messageOf(error)}`);
+    }
+  }
 }
 
-await Promise.all(Array.from({ length: Number(options.workers) }, (_, core) => work(core)));
-
-console.log("\n| folder | bugs | found |\n| --- | --- | --- |");
-for (const folder of new Set(chosen.map(folderOf))) {
-  const its = chosen.filter((bug) => folderOf(bug) === folder);
-  console.log(`| \`${folder}\` | ${its.length} | ${its.filter((bug) => found.get(bug)).length} |`);
+if (!options.check) {
+  const end = performance.now() + 60_000 * minutes;
+  const tasks = tasksFor(chosen.filter((bug) => fateOf(bug) === undefined));
+  const ended = await Promise.allSettled(Array.from({ length: workers }, (_, core) => work(tasks, core, end)));
+  for (const one of ended) if (one.status === "rejected") console.error(`a worker has ended: ${messageOf(one.reason)}`);
 }
-const count = chosen.filter((bug) => found.get(bug)).length;
-console.log(`\n${count} of ${chosen.length} found, ${((100 * count) / chosen.length).toFixed(1)} %`);
-process.exitCode = count >= LEAST * chosen.length ? 0 : 1;
+
+const countOf = (some: readonly Bug[], fate: Fate | undefined): number =>
+  some.filter((bug) => fateOf(bug) === fate).length;
+
+if (options.check) {
+  console.log(`${chosen.length - faults.size} of ${chosen.length} can be planted`);
+  process.exitCode = faults.size === 0 ? 0 : 1;
+} else {
+  console.log("\n| folder | bugs | found | failed | not run |\n| --- | --- | --- | --- | --- |");
+  for (const folder of new Set(chosen.map(folderOf))) {
+    const its = chosen.filter((bug) => folderOf(bug) === folder);
+    const counts = [its.length, ...(["found", "failed", undefined] as const).map((fate) => countOf(its, fate))];
+    console.log(`| \`${folder}\` | ${counts.join(" | ")} |`);
+  }
+  const [found, failed, left] = (["found", "failed", undefined] as const).map((fate) => countOf(chosen, fate));
+  const told = chosen.length - failed - left;
+  const part = ((100 * found) / Math.max(told, 1)).toFixed(1);
+  console.log(`\n${found} of ${told} found, ${part} %; ${failed} failed to run, ${left} were not run`);
+  process.exitCode = found >= LEAST * chosen.length ? 0 : 1;
+}
