@@ -2,6 +2,7 @@ import { fn, i32, read, real, write } from "../../../kernel/index.ts";
 import { CROSSING_WORDS, knockOut, liveObstacle, readLive } from "../../conditions/barrier.ts";
 import { Live } from "../../operator/live.ts";
 import { payDividend } from "../../conditions/dividend.ts";
+import { exerciseOnDate } from "../../conditions/exercise.ts";
 import { crossInWords, dormantDividend, settleDormant } from "../../conditions/knock-in.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
@@ -35,6 +36,9 @@ export const settle = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) 
  * Returns the function that applies a dividend, V(S) ← V(S − dividend), to an item's nodes, with the barriers that it
  * takes the spot across. It interpolates the solution at all nodes, which is in `values`, and writes into u. It returns
  * the index of the coefficients after those of the dividend.
+ *
+ * Just before the dividend the holder may exercise, which gives V a kink between nodes as on a date of exercise.
+ * Without barriers a team exercises after this function, since it needs nodes of other items for that.
  */
 export function applyDividend({ rows, early, policy, hasBarriers, variant }: OptionPlan) {
   const { barriers = 0, knockIns = 0 } = variant;
@@ -44,7 +48,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
       launch: Launch,
       place: Place,
       x: read(real),
-      values: read(real),
+      values: write(real),
       u: write(real),
       paid: read(real),
       /** The value before a knock-in, an array for its use, and the last event's words of it. */
@@ -58,10 +62,11 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
     },
     env: {
       rows,
-      early,
       policy,
       hasBarriers,
       hasKnockIns: knockIns > 0,
+      exercisesHere: early && (hasBarriers || rows === undefined),
+      exerciseOnDate,
       payDividend: payDividend(rows, hasBarriers),
       dormantDividend: dormantDividend(barriers, knockIns),
       crossDormant: settleDormant(barriers, knockIns, true),
@@ -87,7 +92,9 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
       if (env.hasBarriers && env.policy)
         for (let k = 0; k < rows; k++)
           u[k] = Math.max(u[k], env.valueAt(table, obstacleColumn * nodes + Math.min(first + k, nodes - 1)));
-      else if (env.early) for (let k = 0; k < rows; k++) u[k] = Math.max(u[k], paid[k]);
+      else if (env.exercisesHere && !env.hasBarriers && obstacleColumn === 1)
+        env.exerciseOnDate(u, paid, values, nodes);
+      else if (env.exercisesHere) for (let k = 0; k < rows; k++) u[k] = Math.max(u[k], paid[k]);
       if (env.hasBarriers) {
         env.cross(coefficients, row, first, nodes, u);
         row += env.crossWords;

@@ -12,7 +12,7 @@ import { atRun, atStart, Cursor } from "./records.ts";
 
 /** V(S) ← V(S − dividend), through workgroup memory, into u; returns the row of coefficients after the dividend's. */
 function payRuns(plan: TeamPlan) {
-  const { team, rows, eventful, scaled, metrics, variant } = plan;
+  const { team, rows, early, hasBarriers, eventful, scaled, metrics, variant } = plan;
   return fn({
     name: "payRuns",
     params: { ...atStart, cursor: Cursor },
@@ -21,6 +21,8 @@ function payRuns(plan: TeamPlan) {
       // After an event that may end a segment the solution is as it is already.
       rescales: scaled && !eventful,
       metrics,
+      exercises: early && !hasBarriers,
+      exerciseRuns: exerciseRuns(team, rows, { closed: variant.closed, laid: true }, false),
       layNodes: layNodes(team, variant.closed),
       layWeights: layWeights(team),
       layMetrics: layMetrics(plan),
@@ -30,7 +32,7 @@ function payRuns(plan: TeamPlan) {
     *body({ launch, place, memory, cursor: { live, row } }, gpu, env) {
       const { nodes } = launch;
       const { table, parameters: coefficients, first } = place;
-      const { mesh, state, factors, paid } = memory;
+      const { mesh, state, factors, scans, paid } = memory;
       const { x, values } = mesh;
       const { u } = state;
       const keep = env.valueAt(coefficients, row);
@@ -42,6 +44,7 @@ function payRuns(plan: TeamPlan) {
       yield;
       const of = { launch, place, x, values, u, paid, dormant: u, scratch: u, dormantRow: 0, live, row, keep, cash };
       const next = env.applyDividend(of);
+      if (env.exercises) yield* env.exerciseRuns({ launch, place, x, u, obstacle: state.z, scratch: scans.scratch });
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= factors.gain[k];
       yield;
       if (env.metrics) yield* env.layMetrics(mesh, launch, place);

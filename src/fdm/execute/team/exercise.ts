@@ -154,11 +154,12 @@ function premiumsBeside(team: Team, rows: number) {
 
 /**
  * Returns the function that exercises on a date at an item's nodes: a payoff with one column as `exerciseOnDate` does,
- * node by node in its order, and one with two columns as `exerciseByHalves` does. `obstacle` is overwritten, and read
- * again on each date to save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops a
- * kink, twice where it is between two nodes of the item.
+ * node by node in its order, and one with two columns as `exerciseByHalves` does; without `halves`, where the holder
+ * may exercise at other times as well, just node by node. `obstacle` is overwritten, and read again on each date to
+ * save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops a kink, twice where it is
+ * between two nodes of the item.
  */
-export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
+export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = true) {
   return fn({
     name: "exerciseRuns",
     params: {
@@ -172,6 +173,7 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
     env: {
       rows,
       closed: of.closed,
+      halves,
       bendBetween,
       exercisedByHalf,
       obstacleRuns: obstacleRuns(rows, of),
@@ -218,7 +220,8 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
           here = above;
           above = beyond;
         }
-      } else {
+      } else if (!env.halves) for (let k = 0; k < env.rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+      else {
         const { values, pitch, instance: column } = table;
         const means = (nodes + first) * pitch + column;
         for (let k = 0; k < env.rows; k++)
