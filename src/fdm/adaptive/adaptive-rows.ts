@@ -129,7 +129,7 @@ export class AdaptiveRows {
     this.#assess(row);
     const next = this.#refined(row);
     if (next === undefined || !mayRefine) return next !== undefined;
-    this.#assessments.refine(row, next.nodes, next.steps);
+    this.#assessments.refine(row, next.nodes, next.steps, (k) => this.estimate(row, k));
     this.#attempt(row);
     return false;
   }

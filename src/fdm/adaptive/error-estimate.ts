@@ -32,6 +32,8 @@ export class Assessments {
   readonly value: Float64Array;
   /** The extrapolated value of each slot at the previous resolution. */
   readonly valueBefore: Float64Array;
+  /** The error estimate of each slot at the previous resolution, in the currency. */
+  readonly estimateBefore: Float64Array;
   /** The size of each slot's value, or the sum of the sizes of both values whose difference it is, in the currency. */
   readonly magnitude: Float64Array;
   /** The leading error in space of each slot, relative to the spot (`Observed`). */
@@ -58,6 +60,7 @@ export class Assessments {
     this.driftDominatedBefore = new Uint8Array(rows);
     this.value = new Float64Array(slots);
     this.valueBefore = new Float64Array(slots);
+    this.estimateBefore = new Float64Array(slots);
     this.magnitude = new Float64Array(slots);
     this.inSpace = new Float64Array(slots);
     this.inTime = new Float64Array(slots);
@@ -109,8 +112,12 @@ export class Assessments {
     this.inSpace[slot] = this.inTime[slot] = this.total[slot] = this.noise[slot] = this.drift[slot] = 0;
   }
 
-  /** Stores the values of a problem as those of its previous resolution, and sets its next resolution. */
-  refine(row: number, nodes: number, steps: number): void {
+  /**
+   * Stores the values of a problem as those of its previous resolution, with their estimates by spot, and sets its next
+   * resolution.
+   */
+  refine(row: number, nodes: number, steps: number, estimateOf: (spot: number) => number): void {
+    for (let k = 0; k < this.spots; k++) this.estimateBefore[row * this.spots + k] = estimateOf(k);
     this.nodesBefore[row] = this.nodes[row];
     this.stepsBefore[row] = this.steps[row];
     this.driftDominatedBefore[row] = this.driftDominated[row];
@@ -181,9 +188,14 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
     certain * inSpace + model.time.certain * finer * inTime + Math.min(total, (total * total) / model.beyond);
   if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR * coarse) * spot;
   const refinement = of.refinement(row);
-  if (refinement < MIN_REFINEMENT) return (Math.hypot(left, noise) + FLOOR) * spot;
+  const change = Math.abs(of.value[slot] - of.valueBefore[slot]);
+  const moved = change / (refinement * refinement * Math.sqrt(refinement) - 1);
+  if (refinement < MIN_REFINEMENT) {
+    const own = (Math.hypot(left, noise) + FLOOR) * spot;
+    // A value beyond its estimate from the one before says that less of the leading errors is removed than holds.
+    return change > of.estimateBefore[slot] ? Math.max(own, moved) : own;
+  }
   // Two solutions may agree by chance, all the more where their errors are not smooth.
-  const moved = Math.abs(of.value[slot] - of.valueBefore[slot]) / (refinement * refinement * Math.sqrt(refinement) - 1);
   return Math.hypot(Math.max((model.min * left + FLOOR) * spot, moved), noise * spot);
 }
 
