@@ -1,10 +1,9 @@
 /**
  * One option on one asset under any local volatility, on equidistant nodes of ln S with one on a barrier, by the
  * trapezoidal rule and BDF2 in turn (TR-BDF2; Bank et al. 1985), whose steps end where volatility changes and on dates.
- * Early exercise is decided within each stage by policy iteration (Howard 1960). The result is extrapolated from
- * pairs of grids until the last pair changes
- * little, which is its error. It shares no mesh, time grid, scheme or treatment of exercise with the
- * library.
+ * Early exercise is decided within each stage by policy iteration (Howard 1960). The result is extrapolated from pairs
+ * of grids until the last two pairs change little, which is its error. It shares no mesh, time grid, scheme or
+ * treatment of exercise with the library.
  */
 
 /** A dividend: S falls by S·proportional + cash, not below zero. */
@@ -47,17 +46,30 @@ export interface GridValue {
 }
 
 /** The first of the grids, the finest, and the error, relative to the spot, that ends their refinement. */
-const [FIRST, FINEST, ENOUGH] = [800, 1600, 1e-6];
+const [FIRST, FINEST, ENOUGH] = [200, 6400, 1e-6];
 
+/**
+ * What a change before the last is divided by: errors fall by four at least, but where two grids agree by chance that
+ * says nothing.
+ */
+const FALL = 4;
+
+/** The value; no number where the finest grid is too coarse to keep to what the option is worth at least. */
 export function gridValue(terms: GridTerms, enough = ENOUGH): GridValue {
-  let [coarse, middle] = [solve(terms, FIRST / 4), solve(terms, FIRST / 2)];
-  for (let nodes = FIRST; ; nodes *= 2) {
-    const fine = solve(terms, nodes);
-    const [before, value] = [middle + (middle - coarse) / 3, fine + (fine - middle) / 3];
-    const error = Math.abs(value - before);
-    if (error < enough * terms.spot || nodes === FINEST) return { value, error };
-    [coarse, middle] = [middle, fine];
+  const { spot, payoff, exercise } = terms;
+  const least = Math.max(0, exercise === "american" ? payoff(spot) : 0, terms.obstacle?.(spot) ?? 0);
+  let [fine, value, change] = [solve(terms, FIRST), NaN, NaN];
+  for (let nodes = 2 * FIRST; nodes <= FINEST; nodes *= 2) {
+    const finer = solve(terms, nodes);
+    const extrapolated = finer + (finer - fine) / 3;
+    const now = Math.abs(extrapolated - value);
+    const error = Math.max(now, change / FALL);
+    [fine, value, change] = [finer, extrapolated, now];
+    const isPossible = value >= least - Math.max(error, enough * spot);
+    if (error < enough * spot && isPossible) return { value, error };
+    if (nodes === FINEST) return isPossible ? { value, error } : { value: NaN, error: NaN };
   }
+  return { value: NaN, error: NaN };
 }
 
 const GAMMA = 2 - Math.SQRT2;
@@ -72,15 +84,12 @@ interface Coefficients {
 function solve(terms: GridTerms, nodes: number): number {
   const { spot, expiry, payoff, kinks, lower, upper, exercise = [], dividends = [], level } = terms;
   const deviation = level * Math.sqrt(expiry);
-  const drift = Math.abs(terms.rate(0) - terms.dividendYield) * expiry;
-  const reach = 7 * deviation + 0.5 * deviation ** 2 + drift;
+  const drift = driftRange(terms);
+  const reach = 7 * deviation + 0.5 * deviation ** 2;
   const cash = dividends.reduce((sum, dividend) => sum + (dividend.cash ?? 0) + spot * (dividend.proportional ?? 0), 0);
-  const prices = [
-    spot,
-    Math.max(spot - cash, 0.2 * spot),
-    ...kinks.filter((kink) => kink > spot / 20 && kink < 20 * spot),
-  ];
-  let [low, high] = [Math.log(Math.min(...prices)) - reach, Math.log(Math.max(...prices)) + reach];
+  const reached = Math.max(spot - cash, 0.2 * spot);
+  // Kinks beyond are never reached, and only as near as the spot comes to them need they be on the grid.
+  let [low, high] = [Math.log(reached) - reach + drift.down, Math.log(spot) + reach + drift.up];
   if (lower !== undefined) low = Math.log(lower);
   if (upper !== undefined) high = Math.log(upper);
   const dx = (high - low) / nodes;
@@ -108,6 +117,17 @@ function solve(terms: GridTerms, nodes: number): number {
     if (obstacle !== undefined) values = ends(values.map((value, i) => Math.max(value, obstacle[i])));
   }
   return interpolated(values, (Math.log(spot) - low) / dx);
+}
+
+/** The least and the largest ∫₀ᵗ (r − q) of the life. */
+function driftRange({ rate, dividendYield, expiry, breaks = [] }: GridTerms): { down: number; up: number } {
+  const ends = [...breaks.filter((t) => t > 0 && t < expiry), expiry].toSorted((a, b) => a - b);
+  let [down, up, sum, from] = [0, 0, 0, 0];
+  for (const to of ends) {
+    sum += (rate(0.5 * (from + to)) - dividendYield) * (to - from);
+    [down, up, from] = [Math.min(down, sum), Math.max(up, sum), to];
+  }
+  return { down, up };
 }
 
 /** Steps forward in time, which shorten towards the end of each piece of time, where the solution is rough. */
@@ -276,7 +296,9 @@ function beforeDividends(
     paid.reduce((sum, dividend) => sum + (dividend.proportional ?? 0), 0),
     1,
   );
-  const left = exercise === "american" ? 1 : Math.exp(-rate(time) * (expiry - time));
+  // With a negative rate an asset without value is waited for, too.
+  const toExpiry = Math.exp(-rate(time) * (expiry - time));
+  const left = exercise === "american" ? Math.max(1, toExpiry) : toExpiry;
   return price.map((S) => {
     const after = S * (1 - share) - cash;
     // Below the lowest node, as at zero, the asset has nothing left.
