@@ -182,6 +182,54 @@ describe("charts", () => {
     expect(fills).toEqual(["var(--c0)", "var(--c-loss)", "var(--c0)"]);
   });
 
+  test.each([
+    [0, 1e6],
+    [-7, 3],
+    [1e-3, 2e-3],
+    [12, 950],
+  ])("numbers of the axes %d … %d have room", (low, high) => {
+    const points = [low, high].map((value) => [value, value] as const);
+    const svg = drawChart({ ...line, series: [{ label: "line", points }] }, size);
+    const at = { x: new Set<number>(), y: new Set<number>() };
+    for (const [, x, anchor] of svg.matchAll(/<text x="([\d.]+)"[^>]*class="c-tick" text-anchor="(middle)"/g))
+      if (anchor === "middle") at.x.add(Number(x));
+    for (const [, y] of svg.matchAll(/<text x="[\d.]+" y="([\d.]+)"[^>]*text-anchor="end"/g)) at.y.add(Number(y));
+    const gaps = (places: ReadonlySet<number>): number[] => {
+      const sorted = [...places].sort((a, b) => a - b);
+      return sorted.slice(1).map((place, i) => place - sorted[i]);
+    };
+    // A number of nine characters, and a line of text with its like between it and the next.
+    expect(Math.min(...gaps(at.x))).toBeGreaterThan(54);
+    expect(Math.min(...gaps(at.y))).toBeGreaterThan(20);
+    expect(Math.max(...gaps(at.y))).toBeLessThan(80);
+  });
+
+  test("a legend that is too long goes on below its beginning", () => {
+    const series = Array.from({ length: 7 }, (_, i) => ({ label: `series ${i}`, points: [[0, 0] as const] }));
+    const svg = drawChart({ ...line, series }, size);
+    const entries = [...svg.matchAll(/<text x="([\d.]+)" y="([\d.]+)"[^>]*>series/g)].map(([, x, y]) =>
+      [x, y].map(Number),
+    );
+    const rows = [...new Set(entries.map(([, y]) => y))];
+    expect(entries).toHaveLength(7);
+    expect(rows.length).toBeGreaterThan(1);
+    const firsts = rows.map((row) => entries.filter(([, y]) => y === row).map(([x]) => x)[0]);
+    expect(new Set(firsts).size).toBe(1);
+  });
+
+  test("colours in order go from one end to the other", () => {
+    const series = [1, 2, 3].map((k) => ({
+      label: `${k}`,
+      points: [
+        [0, 0],
+        [1, k],
+      ] as const,
+    }));
+    const svg = drawChart({ ...line, series, colours: "ordered" }, size);
+    const parts = [...svg.matchAll(/c-line"[^>]*style="stroke:color-mix\(in oklab, var\(--c-high\) (\d+)%/g)];
+    expect(new Set(parts.map(([, part]) => Number(part)))).toEqual(new Set([0, 50, 100]));
+  });
+
   test("a file of its own has its colours, and refers to nothing else", () => {
     const file = chartFile(line, size);
     expect(file).toContain("--c0:light-dark(");

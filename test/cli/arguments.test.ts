@@ -36,6 +36,15 @@ test("each table of scenarios has the rates that it is of", () => {
   expect(up).toMatch(/^EUR, rates \+0\.02 [^]*\b13\./);
 });
 
+test("tables of scenarios name dates ahead in days if they are whole ones, and in years if not", () => {
+  const time = [0, 1 / 365, 30 / 365, 1, 5, 0.123456789, 30.5 / 365];
+  const scenarios = { time, spot: [0], volatility: [0], rate: [0] };
+  const totals = [{ currency: "EUR", scenarios: time.map(() => [[[1]]]) }];
+  const titles = scenarioTables(scenarios, totals as never).map((table) => /^EUR(.*), rates/.exec(table)![1]);
+  const expected = ["", "+1 day", "+30 days", "+365 days", "+1,825 days", "+0.123457 years", "+0.0835616 years"];
+  expect(titles).toEqual(expected.map((date) => (date === "" ? "" : `, ${date}`)));
+});
+
 test("a table of fits has butterflies and calendars at their own places", () => {
   const at = (strike: number) => ({ free: false, min: -0.5, at: { strike, expiry: 1, logMoneyness: 0 } });
   const fit = { model: "svi", status: "converged", quotes: [], rmse: 0.001, worst: null, seconds: 1 };

@@ -279,6 +279,13 @@ describe("input", () => {
     expect(ids(outcome.stdout)).toEqual(["A", "B"]);
   });
 
+  test("a market comes from standard input where trades are a file", async () => {
+    const args = ["price", file("x.csv", csv), "--market", "-", "--format", "ndjson"];
+    const outcome = await feynkac(args, { stdin: JSON.stringify(header) });
+    expect(outcome.stderr).toMatch(/^2 trades priced/);
+    expect(ids(outcome.stdout)).toEqual(["A", "B"]);
+  });
+
   test("a market that cannot be used says which of the two files it is", async () => {
     const trades = file("x.csv", csv);
     for (const [market, message] of [

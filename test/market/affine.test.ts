@@ -33,3 +33,13 @@ test("between two dates it grows at the rate less the yield", () => {
     for (const x of [40, 170]) expect(of(spot.before(to), x)).toBeCloseTo(growth * of(spot.at(from), x), 11);
   }
 });
+
+test("a dividend at the horizon is paid by then, also if rounding says a little later", () => {
+  const dividends = { yield: 0, discrete: [{ time: 0.1 + 0.2, cash: 4, proportional: 0.5 }] };
+  for (const horizon of [0.3, 0.1 + 0.2, 0.4]) {
+    const { times, start } = affineSpot({ spot: 100, rates: { times: [], values: [0] }, dividends }, horizon);
+    expect(times).toEqual([0.1 + 0.2]);
+    // Half of the spot is left, and of that 4 are paid.
+    expect(start).toBeCloseTo(100 - 4 / 0.5, 12);
+  }
+});

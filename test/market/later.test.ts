@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   dividendSchedule,
+  doubtsAbout,
+  type FitState,
   integrate,
   later,
   laterDividends,
+  laterFit,
   laterVolatility,
   shiftedVolatility,
   type Volatility,
@@ -43,4 +46,17 @@ describe("later", () => {
     const moved = shiftedVolatility(laterVolatility(deterministic, 0.5), -0.175) as typeof deterministic;
     expect(moved).toEqual({ ...expected, sigma: { times: [0.5], values: [0, expect.closeTo(0.125, 15)] } });
   });
+});
+
+test("a fit seen later says of a date what it says of it today", () => {
+  const fit: FitState = {
+    place: "market",
+    doubts: [],
+    first: { time: 0.5, written: "quoted expiry, A" },
+    last: { time: 2, written: "quoted expiry, B" },
+  };
+  for (const years of [0.1, 0.3])
+    for (const time of [0.4, 0.49, 0.51, 1, 1.99, 2.01])
+      expect(doubtsAbout(laterFit(fit, years), time - years)).toEqual(doubtsAbout(fit, time));
+  expect([0.4, 1, 2.01].map((time) => doubtsAbout(fit, time).length)).toEqual([1, 0, 1]);
 });

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { laterSurface, localSurface, rowMean, rowVolatility, surfaceVolatility } from "../../src/market/index.ts";
+import {
+  laterSurface,
+  localSurface,
+  rowMean,
+  rowRootMeanSquare,
+  rowVolatility,
+  surfaceVolatility,
+} from "../../src/market/index.ts";
 
 const surface = localSurface(
   [0.5, 1, 2],
@@ -52,6 +59,18 @@ describe("a surface of local volatility", () => {
     expect(mean(0, 1, 100)).toBeCloseTo(0.5 * 0.3 + 0.5 * 0.25, 15);
     expect(mean(0.75, 3, 110)).toBeCloseTo((0.25 * 0.23 + 1 * 0.22 + 1 * 0.2) / 2.25, 15);
     expect(mean(5, 6, 100)).toBeCloseTo(0.2, 15);
+  });
+
+  it("is shifted as a whole, whatever was asked before", () => {
+    const flat = localSurface([1], [80, 120], [[0.2, 0.3]]);
+    for (const shift of [0, 0.05, -0.1, 0.05]) {
+      const row = rowRootMeanSquare(flat, 0, 1, shift);
+      for (const [spot, sigma] of [
+        [80, 0.2],
+        [120, 0.3],
+      ])
+        expect(rowVolatility(flat, row, spot)).toBeCloseTo(sigma + shift, 14);
+    }
   });
 
   it("never leaves the volatilities of its neighbours, and moves with them", () => {

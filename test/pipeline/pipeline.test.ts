@@ -66,6 +66,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "feynkac-pipeline-"));
   writeFileSync(join(folder, "market.json"), JSON.stringify(header));
   for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, `book.${name}`), text);
+  writeFileSync(
+    join(folder, "few.ndjson"),
+    [header, ...trades.slice(0, 3)].map((one) => JSON.stringify(one)).join("\n"),
+  );
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -85,7 +89,10 @@ async function streamed(format: TextFormat): Promise<string> {
 const never = new AbortController().signal;
 
 /** By so many threads, which take a while to start; one is this one. */
-function inParts(format: TextFormat, { threads = 1, signal = never, onPart = () => {} } = {}): Promise<string> {
+function inParts(
+  format: TextFormat,
+  { threads = 1, signal = never, onPart = (): void | Promise<void> => {} } = {},
+): Promise<string> {
   return inPartsOn(createCpuDevice({ threads }), format, { signal, onPart });
 }
 
@@ -93,7 +100,7 @@ function inParts(format: TextFormat, { threads = 1, signal = never, onPart = () 
 async function inPartsOn(
   opened: Device,
   format: TextFormat,
-  { signal = never, onPart = () => {} } = {},
+  { signal = never, onPart = (): void | Promise<void> => {} } = {},
 ): Promise<string> {
   using device = opened;
   workers.length = 0;
@@ -113,7 +120,7 @@ async function inPartsOn(
   };
   let text = "";
   for await (const part of pipeline.price({ book, place, setting, signal, onProgress })) {
-    onPart();
+    await onPart();
     text += typeof part === "string" ? part : new TextDecoder().decode(part);
   }
   expect(fractions.length).toBeGreaterThan(2);
@@ -179,6 +186,45 @@ test("what a lost GPU leaves is priced on the CPU, and says so", async (test) =>
     expect(warnings.filter((text) => text.includes("was lost"))).toEqual([
       expect.stringMatching(/was lost .*; priced on CPU, .* in f64/),
     ]);
+});
+
+test("a book of a few trades has them all", async () => {
+  using device = createCpuDevice({ threads: 1 });
+  using pipeline = new Pipeline(device, () => undefined);
+  const place = { place: join(folder, "few.ndjson"), format: "ndjson", market: undefined } as const;
+  await using book = await openBook(place);
+  const { asOf, scenarios } = book.book;
+  const start = {
+    asOf,
+    scenarios,
+    tags: [],
+    device: { backend: "cpu", name: "CPU" },
+    sensitivityErrors: false,
+  } as const;
+  const setting = { format: "ndjson", start, precision: "f64", options: {} } as const;
+  let text = "";
+  for await (const part of pipeline.price({ book, place, setting, signal: never, onProgress: () => {} }))
+    text += typeof part === "string" ? part : new TextDecoder().decode(part);
+  const ids = text
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { readonly id: string }).id);
+  expect(ids).toEqual(["T0", "T1", "T2"]);
+});
+
+test("a run that is stopped writes nothing more, whatever is priced already", { timeout: 60_000 }, async () => {
+  for (const last of [1, 2, 3]) {
+    const stop = new AbortController();
+    let parts = 0;
+    // The next chunk is under way: it has time to end before the run is stopped.
+    const onPart = async (): Promise<void> => {
+      if (++parts < last) return;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      stop.abort(new Error("enough"));
+    };
+    await expect(inParts("csv", { signal: stop.signal, onPart })).rejects.toThrow("enough");
+    expect(parts).toBe(last);
+  }
 });
 
 test("a run that is stopped ends with the reason", async () => {

@@ -29,6 +29,7 @@ describe.each([
     for (const spot of spots) {
       expect(vanilla.value(spot)).toBe(Math.max(sign * (spot - 100), 0));
       expect(lessCash(vanilla, 3).value(spot)).toBe(vanilla.value(spot) - 3);
+      expect(lessCash(vanilla, 3).exercised(spot)).toBe(vanilla.value(spot) - 3);
     }
     const less = lessCash(vanilla, 3);
     for (const [a, b] of intervals) {
@@ -77,4 +78,6 @@ test("a formula is straight if it is a line below its first kink and above its l
     functionPayoff((spot) => (spot > 50 ? (spot - 50) ** 2 : 0), [50]),
   ].map((payoff) => payoff.straight);
   expect([straight, low, high]).toEqual([true, false, false]);
+  // Without a kink nothing says where it could be one.
+  expect(functionPayoff((spot) => 2 * spot, []).straight).toBe(false);
 });

@@ -114,7 +114,8 @@ describe("the Brownian bridge", () => {
     expect(() => bridgePlan([])).toThrow(/got none/);
     expect(() => bridgePlan([0, 1])).toThrow(/times\[0\]: got 0/);
     expect(() => bridgePlan([1, 1])).toThrow(/times\[1\]: got 1/);
-    expect(() => bridgePlan([1, Number.NaN])).toThrow(/times\[1\]/);
+    for (const none of [Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => bridgePlan([1, none])).toThrow(/times\[1\]/);
     await expect(BrownianBridge.create(cpu, { times, factors: 0 })).rejects.toThrow(/factors: got 0/);
   });
 });

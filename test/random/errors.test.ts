@@ -52,6 +52,17 @@ test.each(REFUSED)("%o", (settings, message) => {
 });
 
 test.each([
+  { generator: "sobol", streams: 21_201 },
+  { generator: "sobol", streams: 2, firstStream: 21_199 },
+  { streams: 2 ** 31 },
+  { streams: 5, firstStream: 2 ** 31 - 5 },
+  { generator: "mrg32k3a", seed: [4294967086, 1, 1, 4294944442, 1, 1] },
+  { generator: "drand48", seed: 2 ** 32 - 1 },
+])("the last that is allowed: %o", (settings) => {
+  expect(() => randomSpec({ generator: "philox", seed: 1, ...settings } as never)).not.toThrow();
+});
+
+test.each([
   [{ count: -1 }, /count: got -1/],
   [{ count: 1.5 }, /count: got 1.5/],
   [{ count: 2 ** 31 }, /at most 2³⁰ in a call; make the rest with an offset/],

@@ -314,3 +314,23 @@ describe("known answers", () => {
     ]);
   });
 });
+
+test("uniforms of two outputs of mrg32k3a are their sum modulo 1, also where it exceeds 1", () => {
+  const m1 = 4294967087;
+  for (const [z1, z2] of [
+    [m1, m1],
+    [m1, 300],
+    [m1, 1],
+    [m1 - 1, m1],
+    [m1 - 200, m1],
+    [1, m1],
+    [12345, 67890],
+  ]) {
+    // In units of 1/((m₁ + 1)·2²⁴).
+    const one = BigInt(m1 + 1) << 24n;
+    const sum = ((BigInt(z1) << 24n) + BigInt(z2)) % one;
+    const got = mrg32k3aUniform53(z1, z2);
+    expect(got).toBeGreaterThan(0);
+    expect(Math.abs(got - Number(sum) / Number(one))).toBeLessThan(2 ** -52);
+  }
+});

@@ -4,6 +4,7 @@ import { parseBook } from "../../src/book/index.ts";
 import type { Chart } from "../../src/charts/index.ts";
 import { formatNamed } from "../../src/formats/index.ts";
 import { reportCharts } from "../../src/report/charts.ts";
+import { reportHtml } from "../../src/report/html.ts";
 import { readParquetResults } from "../../src/report/read-results.ts";
 import { ReportSummary } from "../../src/report/summary.ts";
 
@@ -211,4 +212,59 @@ test("scenarios come back from Parquet with their axes in order", async () => {
   const read = await readParquetResults(file);
   expect(read).toMatchObject({ asOf: "2026-11-20T00:00:00Z", device, scenarios });
   expect(read.results[0]).toMatchObject({ id: "a", scenarios: values });
+});
+
+const run = { title: "A", version: "1", device: "CPU", scenarios: undefined, settings: [], inputs: [] };
+
+test("a report names the minute of its values, and none for a whole day", () => {
+  const summary = summaryOf({ market: market(["ACME"]), trades: [option("a", "ACME")] }, []);
+  const asOf = (moment: string): string =>
+    /Valued as of ([^.]*)\./.exec(reportHtml(summary, { ...run, asOf: moment }))![1];
+  expect(asOf("2026-11-20T16:05:00.000Z")).toBe("2026-11-20 16:05 UTC");
+  expect(asOf("2026-11-20T00:00:00.000Z")).toBe("2026-11-20");
+});
+
+test("a list has no trades whose amount is 0, and there is none of such trades alone", () => {
+  const trades = ["first", "second"].map((id) => option(id, "ACME"));
+  const page = reportHtml(summaryOf({ market: market(["ACME"]), trades }, [{ vega: 3 }, { vega: 0, theta: 0 }]), {
+    ...run,
+    asOf: "2026-11-20T00:00:00.000Z",
+  });
+  const vegas = /<h2>Largest vegas<\/h2>(.*?)<\/section>/s.exec(page)![1];
+  expect(vegas).toContain("first");
+  expect(vegas).not.toContain("second");
+  expect(page).not.toContain("Largest thetas");
+});
+
+test("moves of single spots are none where each of them is 0", () => {
+  const names = ["ACME", "BETA"];
+  const spot = [
+    { ACME: 0, BETA: 0.1 },
+    { ACME: 0, BETA: 0 },
+    { ACME: -0.1, BETA: 0 },
+  ];
+  const scenarios = { time: [0], spot, volatility: [0], rate: [0] };
+  const values = [spot.map((_, s) => [[10 + s * s]])];
+  const book = { market: market(names), trades: [option("a", "ACME")], scenarios: { spot: [0, 0.1, 0.2] } };
+  const chart = chartOf(reportCharts(summaryOf(book, [{ scenarios: values }]), scenarios), /scenarios, EUR/);
+  expect(chart).toMatchObject({ values: [[-1, 0, 3]] });
+});
+
+test("values by underlying begin with the largest, whatever their sign", () => {
+  const names = Array.from({ length: 16 }, (_, i) => `U${i}`);
+  const values = names.map((_, i) => (i % 2 === 0 ? -1 : 1) * (i + 1));
+  const summary = summaryOf(
+    { market: market(names), trades: names.map((name, i) => option(`t${i}`, name)) },
+    values.map((value) => ({ value })),
+  );
+  const chart = chartOf(reportCharts(summary, undefined), /Value by underlying/);
+  if (chart.kind !== "waterfall") throw new Error("no waterfall");
+  // Fourteen of them: what is left is −1 + 2.
+  expect(chart.steps.map(({ label, value }) => [label, value])).toEqual([
+    ...names
+      .map((name, i) => [name, values[i]] as const)
+      .reverse()
+      .slice(0, 14),
+    ["others", 1],
+  ]);
 });

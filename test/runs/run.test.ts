@@ -204,6 +204,22 @@ describe("--resume", () => {
     expect(contents()).toEqual(whole);
   });
 
+  test("names each device that has priced a part, once", async () => {
+    const on = (name: string): FakeEngine => {
+      const engine = fakeEngine();
+      const device = { backend: "cpu", name } as const;
+      return { ...engine, open: async (options) => ({ ...(await engine.open(options)), device }) };
+    };
+    const priceOn = (name: string, ...more: string[]) =>
+      feynkac(["price", book, "--output", `${run}/`, "--chunk-trades", "10", ...more], { engine: on(name) });
+    const devices = (): unknown => manifest()["devices"];
+    await priceOn("first");
+    expect(devices()).toEqual([{ backend: "cpu", name: "first" }]);
+    rmSync(join(run, "parts", parts()[1]));
+    await priceOn("second", "--resume");
+    expect(devices()).toEqual(["first", "second"].map((name) => ({ backend: "cpu", name })));
+  });
+
   test("prices nothing of a complete run", async () => {
     await price();
     expect((await price("--resume")).stderr).toContain("0 trades priced");
@@ -277,6 +293,11 @@ describe("verify", () => {
       () => edited((text) => text.replace('"priced":9,"failed":1', '"priced":10,"failed":0')),
       "9 priced",
     ],
+    [
+      "another count alone",
+      () => edited((text) => text.replace('"priced":9,"failed":1', '"priced":9,"failed":2')),
+      "9 priced and 1 failed, the manifest says 9 and 2",
+    ],
     ["other totals", () => edited((text) => text.replace(/"value":(\d)/, '"value":1$1')), "sums of the parts' totals"],
     ["a count of failures", () => edited((text) => text.replace('"failed": 1', '"failed": 2')), "the manifest says 2"],
     ["a count of trades", () => edited((text) => text.replace('"trades": 25', '"trades": 26')), "25 trades"],
@@ -290,10 +311,14 @@ describe("verify", () => {
     expect(status).toBe(1);
   });
 
-  test("a book of another length is not opened for the run", async () => {
+  test("a book of another length, or with another market, is not opened for the run", async () => {
     await price();
     await using open = await openPlanned(manifest() as never);
     expect(open.file.byteLength).toBe(readFileSync(book).length);
+    const whole = readFileSync(book, "utf8");
+    writeFileSync(book, whole.replace('"spot":100', '"spot":101'));
+    await expect(openPlanned(manifest() as never)).rejects.toThrow("its market is not what it was when this run began");
+    writeFileSync(book, whole);
     // The market is the same, and so are the trades that the manifest knows of.
     writeFileSync(book, `${readFileSync(book, "utf8")}${JSON.stringify(trade(25))}\n`);
     await expect(openPlanned(manifest() as never)).rejects.toThrow("is not what it was when this run began");
@@ -303,6 +328,8 @@ describe("verify", () => {
     await price();
     const same = await feynkac(["verify", run, "--reprice", "100%"]);
     expect(same.stdout).toContain("25 priced again, 0 of them differ");
+    const some = await feynkac(["verify", run, "--reprice", "0.5"]);
+    expect(some.stdout).toMatch(/\b[1-9]\d* priced again, 0 of them differ/);
     const engine = changing((results) =>
       results.map((one) => (one.status === "ok" ? { ...one, value: one.value * (1 + 2 ** -52) } : one)),
     );

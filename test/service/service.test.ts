@@ -100,6 +100,12 @@ describe("POST /explain", () => {
     ["no trades", { before: header, after: later }, 400, "before.trades: expected a list"],
     ["too many trades", { before: { ...header, trades: Array(26).fill(dated("A")) }, after: later }, 413, "at most 50"],
     ["an unknown field", { before: header, after: later, stream: true }, 400, "stream: unknown field"],
+    [
+      "later trades that are no list",
+      { before: { ...header, trades: [] }, after: { ...later, trades: 1 } },
+      400,
+      "after.trades: expected a list",
+    ],
   ])("refuses %s", async (_, body, status, message) => {
     const answer = await ask("/explain", body);
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
@@ -325,6 +331,18 @@ test("health, metrics and OpenAPI", async () => {
   expect(document.openapi).toBe("3.1.0");
   expect(Object.keys(document.paths)).toEqual(["/price", "/explain", "/market", "/health"]);
   expect((await fetch(`${service.url}/else`)).status).toBe(404);
+});
+
+test("metrics count the seconds of requests, which take no longer than who asks waits", async () => {
+  await using other = await startWith({});
+  const begin = performance.now();
+  for (let i = 0; i < 10; i++) await (await fetch(`${other.url}/health`)).text();
+  const waited = (performance.now() - begin) / 1000;
+  const text = await (await fetch(`${other.url}/metrics`)).text();
+  expect(text).toMatch(/feynkac_request_seconds_count 10\n/);
+  const sum = Number(/feynkac_request_seconds_sum (\S+)/.exec(text)![1]);
+  expect(sum).toBeGreaterThan(0);
+  expect(sum).toBeLessThan(waited);
 });
 
 test("a token is asked for everywhere but at /health", async () => {

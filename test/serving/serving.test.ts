@@ -58,3 +58,28 @@ test("health: its status by the state, whatever the query is, and the pages that
   isHealthy = false;
   expect(await get("/health")).toEqual([503, { status: "unavailable" }]);
 });
+
+test("health: it stops at once, whoever still waits for an answer", async () => {
+  let tell = (): void => {};
+  const asked = new Promise<void>((resolve) => (tell = resolve));
+  const pages = {
+    "/never": () => {
+      tell();
+      return new Promise<never>(() => {});
+    },
+  };
+  const server = await startHealth({
+    port: 0,
+    host: "127.0.0.1",
+    metrics: new Metrics(),
+    isHealthy: () => true,
+    pages,
+  });
+  const answer = fetch(`http://127.0.0.1:${server.port}/never`).then(
+    () => "answered",
+    () => "refused",
+  );
+  await asked;
+  await server[Symbol.asyncDispose]();
+  expect(await answer).toBe("refused");
+}, 10_000);

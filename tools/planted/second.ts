@@ -6,12 +6,12 @@ import { beside, type Bug } from "./bug.ts";
  * them.
  */
 export const second: readonly Bug[] = [
-  ...beside("", "elementary remembered last-used api/values api/bad-entries", [
+  ...beside("", "elementary given remembered last-used api/values api/bad-entries", [
     ["elementary.ts", "return -cosine(1 - r);", "return cosine(1 - r);"],
     ["given.ts", "value < min || value > max)", "value < min || value >= max)"],
     ["remembered.ts", "return `${typeof value} ${Object.is(", "return `${Object.is("],
   ]),
-  ...beside("", "montecarlo/estimates montecarlo/reference sparsegrid/combination sparsegrid/values", [
+  ...beside("", "accuracy montecarlo/estimates montecarlo/reference sparsegrid/combination sparsegrid/values", [
     ["accuracy.ts", "relative * Math.abs(size)", "relative * size"],
   ]),
   ...beside("book", "book/bonds book/trades book/book book/path-payoffs book/messages pricing/rates pricing/barriers", [
@@ -103,7 +103,7 @@ export const second: readonly Bug[] = [
       ["read/sensitivities.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
     ],
   ),
-  ...beside("formats", "cli/formats cli/price cli/report report/report", [
+  ...beside("formats", "formats/numbers cli/formats cli/price cli/report report/report", [
     ["totals.ts", "Math.abs(cashDelta ?? 0)", "cashDelta ?? 0"],
     [
       "totals.ts",
@@ -284,7 +284,7 @@ export const second: readonly Bug[] = [
     ["runs.ts", "`${this.steps} ${levels.join()} ${steps}`", "`${levels.join()} ${steps}`"],
     ["grids.ts", "${axis.centre} ${axis.width}`", "${axis.width}`"],
   ]),
-  ...beside("threads", "pricing/workers pipeline/pipeline", [
+  ...beside("threads", "threads/worker-pool pricing/workers pipeline/pipeline", [
     ["worker-pool.ts", "this.#workers.every(({ ready }) => ready)", "this.#workers.some(({ ready }) => ready)"],
     ["worker-pool.ts", "worker.pending.clear();\n    this.#announceIfStarted();", "worker.pending.clear();"],
     ["worker-pool.ts", "    if (worker.pending.size === 0) worker.thread.unref();\n", ""],
