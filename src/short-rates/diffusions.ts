@@ -22,7 +22,8 @@ const meanReverting = fn({
  * On x⁴ central differences are off by (2δ − 1)·h² on all nodes but the first, by δ·h² there. The state is on the first
  * node with a probability of the order of h^δ, so that errors would have a term of the order 2 + δ, which spoils
  * extrapolation where δ is small. With half of (δ − 1)/(2x)·∂/∂x by differences that are exact for x⁴ as well, all
- * nodes are off by δ·h². Beyond δ = 2 they would have negative weights, and the term is of the order 4.
+ * nodes are off by δ·h². Beyond δ = 2 they would have negative weights, and the term is of the order 4. There
+ * differences are to one side where weights of the first nodes would be negative.
  */
 const squareRoot = fn({
   name: "squareRoot",
@@ -37,10 +38,10 @@ const squareRoot = fn({
     // ∂/∂(x²) on three nodes, in units of 1/h²: up and down.
     const up = (part * (2 * j - 1)) / ((2 * j + 1) * 2 * j);
     const down = (-part * (2 * j + 1)) / ((2 * j - 1) * 2 * j);
-    return {
-      drift: (0.5 * (freedom - 1) - part) / x - 0.5 * kappa * x + (up - down) / step,
-      half: 0.5 + 0.5 * (up + down),
-    };
+    const drift = (0.5 * (freedom - 1) - part) / x - 0.5 * kappa * x + (up - down) / step;
+    const half = 0.5 + 0.5 * (up + down);
+    // Differences to one side where the drift away from 0 outweighs: half a step's drift more.
+    return { drift, half: Math.max(half, 0.5 * drift * step) };
   },
 });
 

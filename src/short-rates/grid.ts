@@ -158,13 +158,9 @@ const assembleFor = ({ coefficients, rate }: Diffusion) =>
         const shift = (0.5 * (drift - (isBent ? (half * offset) / (slope * slope) : 0.0))) / (slope * width);
         let down = spread - shift;
         let up = spread + shift;
-        if (down < 0 || up < 0) {
-          down = Math.max(-2 * shift, 0);
-          up = Math.max(2 * shift, 0);
-        }
-        // Both ends reflect.
-        if (j === 0) up = down + up;
-        if (j === nodes - 1) down = down + up;
+        // Both ends reflect. Where the volatility vanishes there, the drift alone leads inside.
+        if (j === 0) up = up < 0 || down < 0 ? Math.max(2 * shift, 0) : down + up;
+        if (j === nodes - 1) down = up < 0 || down < 0 ? Math.max(-2 * shift, 0) : down + up;
         work[origin + (axis.down + j) * block] = j === 0 ? 0.0 : down;
         work[origin + (axis.down + capacity + j) * block] = j === nodes - 1 ? 0.0 : up;
         work[origin + (base + j) * block] = env.rate({ parameters, start, sigma, x, t, step: width });
@@ -193,15 +189,15 @@ const gridParams = {
  *
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *
- * L is replaced by central differences in the coordinate ξ, x = centre + bend·sinh ξ, with one-sided ones where a
- * weight would be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
- * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops where L does not depend on time.
- * Where it does, each step has the L of its middle (the exponential midpoint rule). Since e^{½hL} leaves constants as
- * they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by the transposed
- * steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's method. Claims
- * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors
- * are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation raises
- * the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
+ * L is replaced by central differences in the coordinate ξ, x = centre + bend·sinh ξ, also where the drift outweighs
+ * the volatility: errors stay even there, and a weight below 0 only raises a pivot of the LU factors. A step of h years
+ * is e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops where L does not depend on
+ * time. Where it does, each step has the L of its middle (the exponential midpoint rule). Since e^{½hL} leaves
+ * constants as they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by
+ * the transposed steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's
+ * method. Claims then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to
+ * rounding. Errors are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's
+ * extrapolation raises the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
  *
  * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
  * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.
