@@ -336,6 +336,36 @@ function squareRoot(random: Random): Case | undefined {
   ])();
 }
 
+/** Cox, Ingersoll and Ross' rate as a user's formula, whose σ vanishes at an end of its range. */
+function squareRootByFormulas(random: Random): Case {
+  const kappa = random.logUniform(0.1, 1.5);
+  const theta = random.uniform(0.01, 0.08);
+  const sigma = Math.sqrt(2 * kappa * theta) * random.logUniform(0.25, 2);
+  const r0 = theta * random.logUniform(0.1, 2.5);
+  const expiry = random.choice([0.5, 1, 2, 5]);
+  const years = 1 + random.integer(6);
+  const coupon = random.uniform(0, 0.09);
+  const payments = Array.from({ length: years }, (_, k): Payment => [
+    expiry + k + 1,
+    NOTIONAL * (coupon + (k === years - 1 ? 1 : 0)),
+  ]);
+  const model = { kappa, theta, sigma };
+  const worth = payments.reduce((sum, [date, amount]) => sum + amount * squareRootBond(model, date, r0), 0);
+  const strike = (worth / squareRootBond(model, expiry, r0)) * random.uniform(0.96, 1.04);
+  const curve = [expiry, ...payments.map(([date]) => date)].map((date) => ({
+    date,
+    zero: -Math.log(squareRootBond(model, date, r0)) / date,
+  }));
+  const drift = `${kappa}*(${theta} - r)`;
+  const volatility = `${sigma}*sqrt(max(r, 0))`;
+  // Beyond, rates have a probability below 1e-12.
+  const high = 4 * theta + r0 + (15 * sigma ** 2) / kappa;
+  const shortRate = { r0, drift, volatility, range: [0, high * random.uniform(1, 3)], curve };
+  const trade = { payoff: "call", strike, strikeIs: "dirty", expiry, on: { cashflows: payments } };
+  const value = (): number => squareRootCall({ r0, ...model }, expiry, payments, strike);
+  return rateCase({ shortRate }, trade, () => ({ value: value(), error: 1e-8 * NOTIONAL }));
+}
+
 interface SquareRoot {
   readonly kappa: number;
   readonly theta: number;
@@ -475,6 +505,12 @@ export const rateFamilies: readonly Family[] = [
     reference: "closed form",
     draws: "2κθ/σ² from 0.7 to 16",
     draw: squareRoot,
+  },
+  {
+    name: "short rates by formulas whose σ vanishes at 0",
+    reference: "closed form",
+    draws: "2κθ/σ² from 0.25 to 16",
+    draw: squareRootByFormulas,
   },
   {
     name: "caps, floors and swaptions by quotes",
