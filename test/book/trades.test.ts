@@ -132,6 +132,7 @@ function surface(changes: object): { readonly volatility: object } {
 describe("a trade that cannot be used says where and why", () => {
   test.each([
     [{ strike: -5 }, "trades[0].strike: expected a positive number, got -5"],
+    [{ strike: 0 }, "trades[0].strike: expected a positive number, got 0"],
     [{ strike: "100" }, 'trades[0].strike: expected a positive number, got "100"'],
     [{ strike: undefined }, "trades[0].strike: expected a positive number, got nothing"],
     [{ strike: 0 }, "trades[0].strike: expected a positive number, got 0"],

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KernelRuntimeError, ShapeError } from "../../src/errors.ts";
+import { foldBinary } from "../../src/kernel/fold.ts";
+import { unaryOperator } from "../../src/kernel/interpret/arithmetic.ts";
 import { interpret } from "../../src/kernel/interpret/index.ts";
 import type { Expr, KernelIR, Precision, ScalarType } from "../../src/kernel/ir.ts";
 import {
@@ -373,4 +375,18 @@ describe("workgroups", () => {
     expect(run("add", null, 4)).toEqual([6, 6, 6, 6, 9, 9]);
     expect(run("max", null, 2)).toEqual([1, 1, 3, 3, 5, 5]);
   });
+});
+
+test("bits that are turned over are those of a number of 32 bits", () => {
+  for (const x of [0, 1, 5, 0x7fffffff, 0x80000000, 0xffffffff]) {
+    expect(unaryOperator("bitnot", "u32")(x)).toBe(0xffffffff - x);
+    expect(unaryOperator("bitnot", "i32")(x | 0)).toBe(-1 - (x | 0));
+  }
+});
+
+test("constants are folded where their type does not matter, and shifted right at run time", () => {
+  expect(foldBinary("shr", -8, 1)).toBeNull();
+  expect(foldBinary("shl", 3, 2)).toBe(12);
+  expect(foldBinary("rem", 7, 0)).toBeNull();
+  expect(foldBinary("rem", -7, 4)).toBe(-3);
 });

@@ -161,3 +161,13 @@ describe("eigenvalues of symmetric matrices", () => {
     expect(() => symmetricEigen([1, NaN, NaN, 1], 2)).toThrow(ShapeError);
   });
 });
+
+test("eigenvalues that are positive and too small are raised, too", () => {
+  // Of two variables: 1 − |ρ| is the smallest eigenvalue.
+  for (const rho of [0.99, -0.95, 0.9000001]) {
+    const { values } = nearestCorrelation([1, rho, rho, 1], { minEigenvalue: 0.1 });
+    const expected = [1, 0.9 * Math.sign(rho), 0.9 * Math.sign(rho), 1];
+    values.forEach((value, i) => expect(value).toBeCloseTo(expected[i], 9));
+  }
+  expect([...nearestCorrelation([1, 0.5, 0.5, 1], { minEigenvalue: 0.1 }).values]).toEqual([1, 0.5, 0.5, 1]);
+});

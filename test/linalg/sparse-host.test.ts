@@ -239,6 +239,20 @@ describe("Matrix Market", () => {
     expect(dense(parseMatrixMarket(text.replaceAll("\n", "\r\n")))).toEqual(expected);
   });
 
+  test("arrays of one triangle, and exponents as Fortran writes them", () => {
+    const skew = "%%MatrixMarket matrix array real skew-symmetric\n3 3\n1.5D+1\n-2d0\n3E-1\n";
+    expect(dense(parseMatrixMarket(skew))).toEqual([
+      [0, -15, 2],
+      [15, 0, -0.3],
+      [-2, 0.3, 0],
+    ]);
+    const symmetric = "%%MatrixMarket matrix array integer symmetric\n2 2\n4\n5\n6\n";
+    expect(dense(parseMatrixMarket(symmetric))).toEqual([
+      [4, 5],
+      [5, 6],
+    ]);
+  });
+
   test("written and read again, to the bit", () => {
     for (const matrix of Object.values(matrices("f64")))
       expect(parseMatrixMarket(formatMatrixMarket(convertSparse(matrix, "hyb")))).toEqual(matrix);

@@ -308,3 +308,60 @@ test("accuracy on request chooses levels and time steps", async () => {
   expect(point.errorEstimate! / point.value).toBeLessThan(1e-3);
   expect(entry.grids.length).toBeGreaterThan(10);
 });
+
+test("mixed derivatives of three axes are each of its own two", async () => {
+  // V = x·y + 3·x·z + 2·y·z solves V_xx + V_yy + V_zz + V_t = 0, and keeps its values at the ends.
+  const at = "x*y+3*x*z+2*y*z";
+  const end = (name: string, value: number): { readonly kind: "dirichlet"; readonly value: string } => ({
+    kind: "dirichlet",
+    value: at.replaceAll(name, `${value}`),
+  });
+  const names = ["x", "y", "z"] as const;
+  const axis = { from: 0, to: 1, coordinate: "linear", density: "uniform" } as const;
+  const { entries } = await solveOnSparseGrid(
+    {
+      axes: { x: axis, y: axis, z: axis },
+      equation: { xx: 1, yy: 1, zz: 1 },
+      terminal: at,
+      averaging: false,
+      expiry: 0.1,
+      steps: 4,
+      boundaries: Object.fromEntries(names.map((name) => [name, { low: end(name, 0), high: end(name, 1) }])) as never,
+      level: 3,
+    },
+    { device },
+  );
+  const { value, second } = entries[0].at({ x: 0.5, y: 0.5, z: 0.5 });
+  expect(value).toBeCloseTo(1.5, 8);
+  expect([second.xy, second.xz, second.yz].map((one) => Math.round(10 * one) / 10)).toEqual([1, 3, 2]);
+});
+
+test("entries of a batch are what each is alone, whatever is at their kinks", async () => {
+  const settings = (K: number | readonly number[]) =>
+    ({
+      parameters: { K },
+      equation: { SS: "0.02*S^2", S: "0.05*S", V: -0.05 },
+      terminal: "max(K-S,0)",
+      expiry: 1,
+      steps: 20,
+      axes: { S: { from: 0, to: 400, points: ["K"], width: 20, initialLevel: 5 } },
+      level: 0,
+    }) as const;
+  const strikes = [70, 100, 160];
+  const { entries } = await solveOnSparseGrid(settings(strikes), { device });
+  for (const [k, strike] of strikes.entries()) {
+    const alone = await solveOnSparseGrid(settings(strike), { device });
+    for (const S of [80, 100, 150])
+      expect(entries[k].at({ S }).value).toBeCloseTo(alone.entries[0].at({ S }).value, 12);
+  }
+});
+
+test("an error estimate holds the error of an extrapolated value", async () => {
+  const ends = axesNamed(2).map(() => [40, 250] as const);
+  const assets = { ...bestOf(2), terminal: "A*B", knockedOut: false, ends };
+  for (const level of [1, 2, 3]) {
+    const settings = { level, steps: 40, averaging: false, errorEstimate: true, extrapolate: "space" } as const;
+    const { point } = await priced(assets, settings, device);
+    expect(Math.abs(point.value - 10000 * Math.exp(0.03))).toBeLessThan(point.errorEstimate!);
+  }
+});

@@ -26,7 +26,7 @@ export const second: readonly Bug[] = [
     "calibration/fit-quotes calibration/repricing calibration/american pricing/fit-doubts book/parity",
     [["calibrate.ts", "if (age > maxAge) {", "if (age >= maxAge) {"]],
   ),
-  ...beside("book", "pricing/moved-quotes pricing/explain-quotes cli/price cli/report report/report", [
+  ...beside("book", "book/describe pricing/moved-quotes pricing/explain-quotes cli/price cli/report report/report", [
     ["describe.ts", "barriers.every(({ type })", "barriers.some(({ type })"],
   ]),
   ...beside("calibration", "calibration/american calibration/repricing calibration/fit-quotes calibration/local", [
@@ -71,24 +71,28 @@ export const second: readonly Bug[] = [
     ["kernel/terms.ts", "cash: put > call ? put : calledCash * call", "cash: calledCash * call"],
     ["rollback.ts", "((step + 0.5) * length) / parts", "(step * length) / parts"],
   ]),
-  ...beside("device", "device/cpu device/kernel-cache device/stored-programs", [
+  ...beside("device", "device/cpu device/cpu-memory device/kernel-cache device/stored-programs", [
     ["cpu/memory.ts", "    this.#used.delete(start);\n", ""],
     ["arguments.ts", "    buffer.assertUsable(who);\n", ""],
     ["arguments.ts", "u32: [0, 2 ** 32 - 1]", "u32: [0, 2 ** 31 - 1]"],
     ["cpu/memory.ts", "{ start: this.#free[i - 1].start,", "{ start: this.#free[i].start,"],
   ]),
-  ...beside("fdm", "fdm/barriers fdm/mesh fdm/exercise-dates pricing/accuracy pricing/theory pricing/guard", [
+  ...beside(
+    "fdm",
+    "fdm/extrapolation fdm/barriers fdm/mesh fdm/exercise-dates pricing/accuracy pricing/theory pricing/guard",
     [
-      "adaptive/extrapolation.ts",
-      "isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,",
-      "value,",
+      [
+        "adaptive/extrapolation.ts",
+        "isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,",
+        "value,",
+      ],
+      [
+        "conditions/exercise-boundary.ts",
+        "found = here - (now * (x1 - here)) / (next - now);",
+        "found = here + (now * (x1 - here)) / (next - now);",
+      ],
     ],
-    [
-      "conditions/exercise-boundary.ts",
-      "found = here - (now * (x1 - here)) / (next - now);",
-      "found = here + (now * (x1 - here)) / (next - now);",
-    ],
-  ]),
+  ),
   ...beside(
     "fdm",
     "pricing/time-dependent pricing/volatility-in-time pricing/barriers pricing/dividend-barrier-dates",
@@ -96,7 +100,7 @@ export const second: readonly Bug[] = [
   ),
   ...beside(
     "fdm",
-    "fdm/equation/conditions fdm/equation/errors fdm/equation/sensitivities fdm/equation/mesh fdm/axes/errors",
+    "fdm/extrapolation fdm/equation/conditions fdm/equation/errors fdm/equation/sensitivities fdm/equation/mesh fdm/axes/errors",
     [
       ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
       ["mesh/density.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
@@ -153,16 +157,24 @@ export const second: readonly Bug[] = [
   ...beside("market", "market/later market/smile pricing/smile-misfit pricing/smile pricing/fit-doubts", [
     ["volatility.ts", "start: (volatility.start ?? 0) + t };", "start: t };"],
   ]),
-  ...beside("models", "models/cev models/reiner-rubinstein pricing/greeks pricing/rates pricing/degenerate", [
-    ["exchange-options.ts", "slopes[from + 1] = width * density;", "slopes[from + 1] = 0;"],
-    ["cir-options.ts", "values[count + i] = -atStrike;", "values[count + i] = atStrike;"],
-    ["black-scholes.ts", "const density = sign * cash * discount", "const density = cash * discount"],
-    ["log-normal.ts", "return Math.max(sign * (forward - strike), 0);", "return Math.max(forward - strike, 0);"],
-  ]),
-  ...beside("montecarlo", "montecarlo/reference montecarlo/barriers montecarlo/survival montecarlo/estimates", [
-    ["products/survival.ts", "2 * n * (n - 1) * h * h < 40 * w", "2 * n * (n - 1) * h * h < 4 * w"],
-    ["moments.ts", "+ dx * dx * weight", "+ dx * dy * weight"],
-  ]),
+  ...beside(
+    "models",
+    "models/black-scholes models/cev models/reiner-rubinstein pricing/greeks pricing/rates pricing/degenerate",
+    [
+      ["exchange-options.ts", "slopes[from + 1] = width * density;", "slopes[from + 1] = 0;"],
+      ["cir-options.ts", "values[count + i] = -atStrike;", "values[count + i] = atStrike;"],
+      ["black-scholes.ts", "const density = sign * cash * discount", "const density = cash * discount"],
+      ["log-normal.ts", "return Math.max(sign * (forward - strike), 0);", "return Math.max(forward - strike, 0);"],
+    ],
+  ),
+  ...beside(
+    "montecarlo",
+    "montecarlo/moments montecarlo/reference montecarlo/barriers montecarlo/survival montecarlo/estimates",
+    [
+      ["products/survival.ts", "2 * n * (n - 1) * h * h < 40 * w", "2 * n * (n - 1) * h * h < 4 * w"],
+      ["moments.ts", "+ dx * dx * weight", "+ dx * dy * weight"],
+    ],
+  ),
   ...beside("montecarlo", "montecarlo/stopping montecarlo/diffusions montecarlo/models pricing/stochastic-local", [
     ["models/diffusions.ts", "state[O + N.seenYears] = years;", ""],
     ["models/stochastic-local.ts", "const total = 0.5 * (v + state[1]) * dt;", "const total = v * dt;"],
@@ -175,13 +187,13 @@ export const second: readonly Bug[] = [
   ]),
   ...beside(
     "pricing",
-    "pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/montecarlo/book",
+    "pricing/later-trade pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/montecarlo/book",
     [
       ["guard/payoffs/basket.ts", " && Math.abs(weights.reduce((sum, one) => sum + one, 0) - 1) < 1e-12", ""],
       ["later-trade.ts", "time < years && time >= from)", "time < years)"],
     ],
   ),
-  ...beside("pricing", "pricing/explain pricing/explain-quotes pricing/explain-fixed-income", [
+  ...beside("pricing", "pricing/smile-components pricing/explain pricing/explain-quotes pricing/explain-fixed-income", [
     ["explain/smile-components.ts", "Math.min(SMILE_PARTS.length, new Set(x).size)", "SMILE_PARTS.length"],
   ]),
   ...beside(
@@ -191,7 +203,7 @@ export const second: readonly Bug[] = [
   ),
   ...beside(
     "pricing",
-    "pricing/montecarlo/known-values pricing/montecarlo/several-barriers pricing/montecarlo/mixed-book pricing/montecarlo/early-exercise-floor",
+    "pricing/montecarlo/product-key pricing/montecarlo/known-values pricing/montecarlo/several-barriers pricing/montecarlo/mixed-book pricing/montecarlo/early-exercise-floor",
     [
       [
         "methods/montecarlo/product.ts",
