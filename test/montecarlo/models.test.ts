@@ -21,6 +21,8 @@ import {
   pathProduct,
   productParams,
 } from "../../src/montecarlo/index.ts";
+import { hestonPrice } from "../../tools/coverage/references/heston.ts";
+import { Random } from "../../tools/properties/random.ts";
 import { normalCdf } from "../support/normal.ts";
 import { casesOf, equalDates, expectWithin } from "./support.ts";
 
@@ -132,6 +134,36 @@ describe("Heston by QE-M", () => {
     const product = european({ payoff: p.option_type, strike: p.strike });
     const estimate = await price({ model: modelOf(p), product, dates: [p.maturity], substeps });
     expectWithin(estimate, one.expected.price, 1e-3 * one.expected.price);
+  });
+
+  test("steps of many times 1/κ have the variance of ln S", async () => {
+    const random = new Random(3);
+    const sets = Array.from({ length: 32 }, () => {
+      const [kappa, theta] = [random.logUniform(50, 500), random.logUniform(0.01, 0.2)];
+      const [sigma, rho] = [random.uniform(0.1, 1), random.uniform(-0.99, 0.99)];
+      return {
+        heston: { v0: theta * random.uniform(0.5, 2), kappa, theta, sigma, rho },
+        strike: random.uniform(80, 120),
+      };
+    });
+    const column = (of: (one: (typeof sets)[number]) => number): Float64Array => Float64Array.from(sets, of);
+    const parameter = (name: keyof (typeof sets)[number]["heston"]) => column(({ heston: own }) => own[name]);
+    const model = heston({
+      spot: 100,
+      v0: parameter("v0"),
+      kappa: parameter("kappa"),
+      theta: parameter("theta"),
+      sigma: parameter("sigma"),
+      rho: parameter("rho"),
+    });
+    const product = european({ payoff: "put", strike: column(({ strike }) => strike) });
+    const { value, standardError } = await price({ model, product, dates: [4], substeps: 8, sampling: "sobol" });
+    sets.forEach(({ heston: own, strike }, i) => {
+      const right = hestonPrice({ spot: 100, rate: 0, yield: 0, expiry: 4, heston: own }, "put", strike);
+      // What is left is the skewness between the ends of steps, σ/κ times as large.
+      const skewness = (100 * 0.5 * own.sigma) / own.kappa;
+      expect(Math.abs(value[i] - right), `set ${i}`).toBeLessThan(4 * standardError[i] + 0.5 * skewness);
+    });
   });
 
   test("the forward is exact with the martingale correction, even with long steps", async () => {

@@ -96,7 +96,9 @@ const FUNCTIONS = {
         c[6] = half + ratio;
         c[7] = gamma * (1 - rho * rho);
         c[8] = c[6] + 0.5 * c[7];
-        c[9] = theta * Math.max(dt - 2 * gamma, 0) * (1 - rho * rho);
+        // Given both ends ∫ v dt has about the variance (σ/κ)²·θ·(Δt − 2γ), which ln S has (κρ/σ − ½)² times.
+        const shared = rho - (0.5 * sigma) / kappa;
+        c[9] = theta * Math.max(dt - 2 * gamma, 0) * (1 - rho * rho + shared * shared);
       },
     }),
   },

@@ -9,6 +9,7 @@ import { priceBook } from "../../../src/pricing/index.ts";
 import { FAMILIES } from "../../../tools/coverage/families/all.ts";
 import { drawCases, multipleOf, priceCases } from "../../../tools/coverage/price.ts";
 import { blackScholes } from "../../../tools/properties/closed-forms.ts";
+import { hestonPrice } from "../../../tools/coverage/references/heston.ts";
 import { Random } from "../../../tools/properties/random.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -79,5 +80,26 @@ test.each([
     const assets = [asset(), asset()] as const;
     const { error, errorEstimate } = await exchanged(assets, random.uniform(-0.9, 0.9), expiry, 1 + n, trade);
     expect(error, `trade ${n}`).toBeLessThanOrEqual(errorEstimate);
+  }
+});
+
+test("puts under large variances in Heston's model", { timeout: 60_000 }, async () => {
+  const random = new Random(5);
+  for (let n = 0; n < 12; n++) {
+    const [expiry, kappa, theta] = [random.uniform(0.5, 2), random.uniform(2, 12), random.logUniform(2, 40)];
+    const rho = random.uniform(-0.95, 0.95);
+    const heston = { v0: theta * random.logUniform(0.3, 3), kappa, theta, sigma: random.uniform(0.2, 1), rho };
+    const [rate, strike] = [0.02, random.uniform(70, 140)];
+    const book = readBook({
+      asOf: "2026-01-01",
+      method: "montecarlo",
+      market: { rates: { EUR: rate }, underlyings: { A: { spot: 100, currency: "EUR", volatility: { heston } } } },
+      trades: [{ id: "1", underlying: "A", payoff: "put", strike, expiry }],
+    });
+    const [result] = (await priceBook(book, { device, greeks: "none" })).results;
+    if (result.status === "error") throw new Error(result.error.message);
+    const right = hestonPrice({ spot: 100, rate, yield: 0, expiry, heston }, "put", strike);
+    expect(Math.abs(result.value - right), `trade ${n}`).toBeLessThanOrEqual(result.errorEstimate);
+    expect(result.errorEstimate).toBeLessThan(0.2);
   }
 });

@@ -1,11 +1,13 @@
 /** Control variates: geometric averages and baskets where they are log-normal, elsewhere the underlyings. */
-import { integrate } from "../../../market/index.ts";
+import { integrate, type Volatility } from "../../../market/index.ts";
 import { logNormalOption } from "../../../models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
+import { totalVariance } from "../../equations/domain.ts";
 import { varianceAt } from "../../rights/factors.ts";
+import { growthOf } from "./error.ts";
 import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
 import type { Terms } from "../../terms.ts";
@@ -20,13 +22,21 @@ export type ControlKind = "geometric" | "underlyings" | "none";
  * volatility.
  */
 export function controlKind(path: Path, isShifted: boolean): ControlKind {
-  const { payoff, assets, expiry, exercise } = path.terms;
+  const { payoff, assets, exercise } = path.terms;
   if (isGeometric(path)) return "geometric";
-  const isHeavy = assets.some(({ volatility }) => varianceAt(volatility, expiry) > 1);
-  if (isShifted || isHeavy) return "none";
+  if (isShifted || assets.some(({ volatility }, i) => isHeavy(path, volatility, i))) return "none";
   if (isStepped(path.terms) && !hasKnownForwards(path.terms)) return "none";
   const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
   return isPlain && exercise.kind === "european" ? "none" : "underlyings";
+}
+
+/**
+ * Tells whether the variance of a spot is so large that paths do not show its mean. In Heston's model a payoff that
+ * grows like the spot keeps the control, which then is nearly all of it.
+ */
+function isHeavy({ terms, spots }: Path, volatility: Volatility, i: number): boolean {
+  if (volatility.kind !== "heston") return varianceAt(volatility, terms.expiry) > 1;
+  return growthOf(terms.payoff, i) === 0 && totalVariance(volatility, spots[i], terms.expiry) > 1;
 }
 
 /**

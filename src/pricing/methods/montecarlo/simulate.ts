@@ -18,7 +18,7 @@ import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
-import { errorOf, leverageError, sensitivityError, stepBias } from "./error.ts";
+import { errorOf, leverageError, reversionError, sensitivityError, stepBias } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
 import { outOfTime, type PathEstimate } from "./path-estimate.ts";
 import { findLeverages, hasLeverage } from "./leverage.ts";
@@ -290,7 +290,7 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
 
 /** Returns the answer to a request: its estimate, with what is measured, and with the error of steps. */
 function answerOf(
-  { request, path, fineness, measures: asked }: Job,
+  { request, path, substeps, fineness, measures: asked }: Job,
   estimate: PathEstimate,
   measures: ReadonlyMap<string, Measured> | undefined,
   { accuracy }: RequestSettings,
@@ -303,14 +303,18 @@ function answerOf(
   const found = isTrial ? stepBias(terms, measures!.get(STEPS.double)!, measures!.get(STEPS.fourfold)!) : 0;
   const steps = isTrial || isFiner ? { fineness, bias: found, limit: WARNING.stepsLimited } : before;
   const leverage = leverageError(path);
+  const reversion = reversionError(path, endsOf(path, substeps));
   // An error that more paths do not reduce, and that is no small part of the accuracy, is not for them to reduce.
   const isSmall = steps === undefined || steps.bias <= 0.5 * target;
   const stepError = steps?.bias ?? 0;
   return {
     ...estimate,
     errors: estimate.errors.map((error) => error + (isSmall ? stepError : 0)),
-    bias: leverage + (isSmall ? 0 : stepError),
-    warnings: (leverage > target ? WARNING.leverageBias : 0) | (isSmall ? 0 : steps.limit),
+    bias: leverage + reversion + (isSmall ? 0 : stepError),
+    warnings:
+      (leverage > target ? WARNING.leverageBias : 0) |
+      (reversion > target ? WARNING.stepsLimited : 0) |
+      (isSmall ? 0 : steps.limit),
     level,
     ...(steps && { steps }),
     ...(measures === undefined || isTrial ? {} : { measures }),
