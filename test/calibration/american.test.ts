@@ -170,6 +170,10 @@ describe("American calls on a spot of constant volatility with a dividend of", (
       expect({ strike, near: Math.abs(repriced[i] - prices[i]) < 0.04 }).toEqual({ strike, near: true });
       const own = fitted[i].repriced ?? repriced[i];
       expect(Math.abs(own - repriced[i])).toBeLessThan(0.02);
+      // A price above the quoted one is one of a higher volatility.
+      const { repriced: fair, repricingError } = fitted[i];
+      if (typeof fair === "number" && Math.abs(fair - prices[i]) > 1e-6)
+        expect(Math.sign(repricingError!)).toBe(Math.sign(fair - prices[i]));
     });
     expect(repricingRmse).toBeLessThan(1.5e-3);
   });

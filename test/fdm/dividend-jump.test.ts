@@ -62,3 +62,23 @@ describe.each(meshes)("the cubic through four nodes, $name", ({ nodes }) => {
     }
   });
 });
+
+describe("between barriers a straight line of what is alive goes on", () => {
+  const line = (spot: number): number => 1 + 3 * spot;
+  test.each([
+    [2, 7, 0],
+    [2, 7, 0.15],
+    [0, 6, 0.05],
+    [4, 9, 0.3],
+    [-1, 5, 0.2],
+    [3, 10, 0.1],
+  ])("from node %i to node %i, a dividend of %d", (low, high, cash) => {
+    const nodes = ascending;
+    const u = new Float64Array(nodes.length);
+    // What is knocked out is worth something else.
+    const values = Float64Array.from(nodes, (spot, i) => (i < low || i > high ? -100 : line(spot)));
+    const x = Float64Array.from(nodes);
+    payDividend(undefined, true)({ x, values, first: 0, u, nodes: nodes.length, keep: 0.9, cash, low, high });
+    u.forEach((value, i) => expect(value).toBeCloseTo(line(Math.max(0.9 * nodes[i] - cash, 0)), 12));
+  });
+});

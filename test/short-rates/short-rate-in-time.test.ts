@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
+import { GridEngine, usersRateOnGrid } from "../../src/short-rates/index.ts";
 import { breaksInTime, stepsInTime } from "../../src/short-rates/in-time.ts";
 import { checkShortRates } from "../../tools/properties/short-rates.ts";
 import { counted } from "../support/extent.ts";
@@ -69,6 +70,28 @@ describe("a volatility that jumps", () => {
     });
   });
 });
+
+test.each(["0.004 + 0.003*t", "t < 2.2 ? 0.004 : 0.012", "0.01*max(1.6 - t, 0.5)"])(
+  "seen later, %s is the formula whose time begins later",
+  async (volatility) => {
+    const years = 1.3;
+    // Its drift is 0 where the rate begins, so that it is there later, too.
+    const market = (of: string, elapsed: number) =>
+      usersRateOnGrid(
+        { r0: 0.03, drift: "0.1*(0.03 - r)", volatility: of, range: [-0.3, 0.4], years: elapsed, shift: 0 },
+        { logDiscount: (t) => -0.03 * t, breaks: [] },
+      );
+    const begun = volatility.replaceAll(/\bt\b/g, `(t + ${years})`);
+    const flows = [1, 2, 3].map((time) => [time, time === 3 ? 103 : 3] as const);
+    const dates = [1, 2].map((time) => ({ time, settlement: time, cap: 100 }));
+    using engine = new GridEngine(device);
+    const trade = { kind: "bond", flows, dates } as const;
+    const instances = [0, 1].map((k) => ({ trade: 0, market: k }));
+    const values = await engine.values([trade], [market(volatility, years), market(begun, 0)], instances, 1);
+    expect(values[0]).toBeCloseTo(values[1], 9);
+    expect(values[0]).toBeLessThan(102);
+  },
+);
 
 describe("formulas of the time", () => {
   const formulas = (volatility: string) => ({ drift: "0.1*(0.03 - r)", volatility, rates: [0.03] });

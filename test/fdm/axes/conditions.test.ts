@@ -138,3 +138,26 @@ test("a payoff of three axes that is a product is the product of three", async (
   expect(Math.abs(value / 1437.7819166290062 - 1)).toBeLessThan(1e-3);
   expect(errorEstimate).toBeGreaterThan(0);
 });
+
+test("jumps beyond the ends of an axis follow the straight line that ends there", async () => {
+  const { entries } = await solve(
+    {
+      axes: { x: { from: 0, to: 1, nodes: 9 }, y: { from: 0, to: 2, nodes: 8 } },
+      equation: { xx: 0.01, yy: 0.02 },
+      terminal: "2*x + 3*y",
+      expiry: 1,
+      steps: 8,
+      conditions: [
+        { kind: "jump", axis: "x", at: [0.5], to: "x - 0.3" },
+        { kind: "jump", axis: "y", at: [0.25], to: "y + 0.7" },
+      ],
+    },
+    { device },
+  );
+  for (const [x, y] of [
+    [0.05, 1.9],
+    [0.5, 1],
+    [0.95, 0.1],
+  ])
+    expect(entries[0].at({ x, y }).value).toBeCloseTo(2 * (x - 0.3) + 3 * (y + 0.7), 9);
+});
