@@ -26,7 +26,7 @@ import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
 import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
-import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
+import type { Batch, MethodPlan, PricingMethod } from "./plan/method.ts";
 import { refuseDoubts } from "./fit-doubts.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";

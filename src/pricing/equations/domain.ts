@@ -1,20 +1,7 @@
 /** The ends of a problem's axes, and the places where their nodes are dense. */
-import { SpecError } from "../../errors.ts";
-import { varianceProfile } from "../../fdm/index.ts";
-import { formula } from "../../kernel/index.ts";
-import {
-  alphaOf,
-  type Heston,
-  integratedVariance,
-  integrate,
-  type Sabr,
-  surfaceVolatility,
-  varianceOf,
-  type Volatility,
-} from "../../market/index.ts";
+import { alphaOf, type Heston, integrate, type Sabr, varianceOf, type Volatility } from "../../market/index.ts";
+import { decayed, totalVariance, varianceOfHeston } from "../variance.ts";
 import type { Asset, Terms } from "../terms.ts";
-import { diffusionOf } from "../trade-problem.ts";
-import { power } from "../../elementary.ts";
 
 /** The range of an axis, and where its nodes are dense. */
 export interface Range {
@@ -43,18 +30,6 @@ const DENSE = 2.5;
 /** The dense part of a variance's axis, a fraction of its upper end. */
 const DENSE_VARIANCE = 0.05;
 
-/** Returns the integral (1 − e^{−kt})/k of e^{−ks} over 0 … t, which is t in the limit k → 0. */
-export const decayed = (k: number, t: number): number =>
-  k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
-
-/** Mean and standard deviation of Heston's variance at a time (Cox, Ingersoll & Ross 1985). */
-function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { mean: number; deviation: number } {
-  const b = decayed(kappa, t);
-  const decay = 1 - kappa * b;
-  const mean = theta + (v0 - theta) * decay;
-  return { mean, deviation: sigma * Math.sqrt(v0 * decay * b + 0.5 * theta * kappa * b * b) };
-}
-
 /**
  * Returns the axis of Heston's variance.
  *
@@ -66,8 +41,8 @@ function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { m
  */
 export function varianceRange(heston: Heston, expiry: number): Range {
   const v0 = varianceOf(heston);
-  const { mean } = varianceAt(heston, v0, expiry);
-  const spread = Math.max(...[0.25, 0.5, 0.75, 1].map((part) => varianceAt(heston, v0, part * expiry).deviation));
+  const { mean } = varianceOfHeston(heston, v0, expiry);
+  const spread = Math.max(...[0.25, 0.5, 0.75, 1].map((part) => varianceOfHeston(heston, v0, part * expiry).deviation));
   // The upper tail falls like exp(−v/scale).
   const scale = 0.5 * heston.sigma * heston.sigma * decayed(heston.kappa, expiry);
   const to = Math.max(v0, mean, heston.theta) + VARIANCE_ABOVE * Math.max(spread, scale) + 1e-6;
@@ -124,68 +99,6 @@ function isAbsorbed(volatility: Volatility): boolean {
       return volatility.shift > 0;
     default:
       return false;
-  }
-}
-
-/** Returns an approximation of the variance of ln S at a time in years. */
-export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
-  switch (volatility.kind) {
-    case "deterministic":
-      return integratedVariance(volatility.sigma, expiry);
-    case "heston": {
-      const v0 = varianceOf(volatility);
-      const { deviation } = varianceAt(volatility, v0, expiry);
-      const mean = volatility.theta * expiry + (v0 - volatility.theta) * decayed(volatility.kappa, expiry);
-      return mean + 0.5 * deviation * decayed(volatility.kappa, expiry);
-    }
-    case "sabr": {
-      const atSpot = alphaOf(volatility, spot) * power(spot, volatility.beta - 1);
-      return atSpot * atSpot * expiry * Math.exp(Math.min(volatility.nu * volatility.nu * expiry, 2));
-    }
-    case "gaussianFactors":
-    case "stochasticLocal":
-      throw new SpecError(`volatility.${volatility.kind}: not among several axes`);
-    case "cev":
-    case "displaced":
-    case "local":
-    case "surface": {
-      const sigma = sigmaOf(volatility);
-      // Volatility counts where the spot comes to: a second look one of its deviations away.
-      const near = sigma(spot, 0);
-      const step = Math.exp(Math.max(near * Math.sqrt(expiry), MIN_DEVIATION));
-      const seen = [near, sigma(spot / step, 0.5 * expiry), sigma(spot * step, 0.5 * expiry), sigma(spot, expiry)];
-      const largest = Math.max(...seen.filter((value) => Number.isFinite(value)), 0);
-      // An event between these dates counts as well.
-      const profile = varianceProfile({ diffusion: diffusionOf(volatility, spot, expiry), spots: [spot], expiry });
-      const inTime = profile?.variances.reduce((sum, variance) => sum + variance, 0) ?? 0;
-      return Math.max(largest * largest * expiry, inTime);
-    }
-    default:
-      return volatility satisfies never;
-  }
-}
-
-/** σ(S, t) of a local volatility. */
-function sigmaOf(
-  volatility: Exclude<
-    Volatility,
-    { kind: "deterministic" | "heston" | "sabr" | "gaussianFactors" | "stochasticLocal" }
-  >,
-): (spot: number, t: number) => number {
-  const { added = 0 } = volatility;
-  switch (volatility.kind) {
-    case "cev":
-      return (spot) => volatility.sigma * power(spot, volatility.beta - 1) + added;
-    case "displaced":
-      return (spot) => (volatility.sigma * (spot + volatility.shift)) / spot + added;
-    case "surface":
-      return (spot, t) => surfaceVolatility(volatility.surface, spot, t) + added;
-    case "local": {
-      const evaluate = formula(volatility.expression, ["S", "t"]);
-      return (spot, t) => evaluate(spot, t + (volatility.start ?? 0)) + added;
-    }
-    default:
-      return volatility satisfies never;
   }
 }
 

@@ -3,7 +3,7 @@ import { allOf } from "../../all-of.ts";
 import { type Device, isGpu } from "../../device/index.ts";
 import { Turns } from "../../turns.ts";
 import { WARNING } from "../columns/result-columns.ts";
-import type { Batch } from "../methods/method.ts";
+import type { Batch } from "../plan/method.ts";
 import type { Greeks } from "../options.ts";
 import { bumpsOnGrids } from "../plan/bump-sizes.ts";
 import { DELTA, type Differences, differencesOf } from "../plan/differences.ts";

@@ -3,7 +3,7 @@ import type { AxesDerivatives } from "../../fdm/index.ts";
 import { correlationBias, distanceToEnd } from "../plan/bump-sizes.ts";
 import { CORRELATION, CROSS, DELTA, GAMMA, type Pair, pairsOf, RHO, THETA, VEGA } from "../plan/differences.ts";
 import type { Terms } from "../terms.ts";
-import { totalVariance } from "./domain.ts";
+import { totalVariance } from "../variance.ts";
 import { fromGrid, type Measures } from "./measures.ts";
 
 /** The inputs of an error estimate. */

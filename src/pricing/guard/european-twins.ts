@@ -2,7 +2,7 @@
 import { ResultColumns } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { closedForm } from "../methods/closed-form/closed-form.ts";
-import type { Batch, MethodSession, PricingMethod } from "../methods/method.ts";
+import type { Batch, MethodSession, PricingMethod } from "../plan/method.ts";
 import { RowProblems } from "../trade-problem.ts";
 
 /** A European value and its error estimate. */

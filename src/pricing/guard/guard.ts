@@ -3,7 +3,7 @@ import { roundingError } from "../../fdm/index.ts";
 import { NumericsError } from "../../errors.ts";
 import { moveOf } from "../columns/scenario-cases.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
-import type { Batch } from "../methods/method.ts";
+import type { Batch } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { boundsOf } from "./bounds.ts";
 import type { EuropeanTwins } from "./european-twins.ts";

@@ -5,7 +5,7 @@ import { discountFactor, type Smile, smileVariance, type Volatility } from "../.
 import { type ResultColumns, type ResultMethod, STATUS, WARNING } from "../columns/result-columns.ts";
 import { PAYOFF, type TradeColumns } from "../columns/trade-columns.ts";
 import { affineAt, smileOf } from "../methods/closed-form/smile.ts";
-import type { Batch } from "../methods/method.ts";
+import type { Batch } from "../plan/method.ts";
 import { payoffProfile } from "../trade-problem.ts";
 
 /** The methods whose values follow a local volatility. */

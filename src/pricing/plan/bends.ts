@@ -1,7 +1,6 @@
 /** The places where the value of a trade bends, in its spots and in time, and which differences keep clear of. */
 import type { Volatility } from "../../market/index.ts";
-import { totalVariance } from "../equations/domain.ts";
-import { varianceAt } from "../rights/factors.ts";
+import { totalVariance, varianceAt } from "../variance.ts";
 import type { Terms } from "../terms.ts";
 
 /** A spot at which the value bends: a barrier, or the extremum so far of a lookback. */

@@ -2,7 +2,7 @@
 import { integratedVariance, type Volatility } from "../../market/index.ts";
 import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
 import { keyOf } from "../../remembered.ts";
-import { reduced } from "./factors.ts";
+import { reduced } from "../variance.ts";
 
 /** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */
 export interface FactorChain {

@@ -3,7 +3,8 @@ import { bumpsOnTrees, timeStep } from "../plan/bump-sizes.ts";
 import { combined, type Differences, differencesOf, type Measure, THETA, type Valuation } from "../plan/differences.ts";
 import type { Estimate, Estimator, Measured, Request } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
-import { datesOf, unitsOf, varianceAt } from "./factors.ts";
+import { varianceAt } from "../variance.ts";
+import { datesOf, unitsOf } from "./factors.ts";
 
 /** The answer of a method for swings and other rights on dates to a request. */
 export interface RightsEstimate extends Estimate {

@@ -4,7 +4,8 @@ import { logNormalOption } from "../../models/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Terms } from "../terms.ts";
 import type { RightsEstimate, RightsRequest } from "./estimator.ts";
-import { datesOf, unitsOf, varianceAt } from "./factors.ts";
+import { varianceAt } from "../variance.ts";
+import { datesOf, unitsOf } from "./factors.ts";
 
 /** Returns the answer to a request that a formula gives exactly; undefined if there is none. */
 export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): RightsEstimate | undefined {

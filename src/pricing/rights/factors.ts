@@ -1,5 +1,5 @@
 /** Terms as a quantization tree sees them: which it takes, when something is decided, how the spot is distributed. */
-import { type GaussianFactors, integrate, integratedVariance, sigmasOf, type Volatility } from "../../market/index.ts";
+import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 
 /**
@@ -50,41 +50,6 @@ export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): re
   const wanted = 2 * Math.ceil(0.5 * EXERCISES_PER_YEAR * expiry);
   const count = Math.min(Math.max(wanted, MIN_EXERCISES), MAX_EXERCISES) / (isHalf ? 2 : 1);
   return Array.from({ length: count }, (_, k) => ((k + 1) / count) * expiry);
-}
-
-/** Returns the variance of ln S at time t in years. */
-export function varianceAt(volatility: Volatility, t: number): number {
-  if (volatility.kind === "deterministic") return integratedVariance(volatility.sigma, t);
-  if (volatility.kind !== "gaussianFactors") return Number.NaN;
-  const { alpha, sigma, rho } = reduced(volatility);
-  return sigma.reduce(
-    (sum, a, i) =>
-      sum + sigma.reduce((part, b, j) => part + (i === j ? 1 : rho) * a * b * decay(alpha[i] + alpha[j], t), 0),
-    0,
-  );
-}
-
-/** ∫₀ᵗ e^(−a·s) ds. */
-const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
-
-/**
- * Returns a model of Gaussian factors without factors that are constant, and with factors of equal mean reversion
- * merged.
- */
-export function reduced(model: GaussianFactors): {
-  readonly alpha: number[];
-  readonly sigma: number[];
-  readonly rho: number;
-} {
-  const sigma = sigmasOf(model);
-  const alpha = model.alpha.filter((_, i) => sigma[i] > 0);
-  const moving = sigma.filter((one) => one > 0);
-  const { rho } = model;
-  if (moving.length < 2) return { alpha, sigma: moving, rho: 0 };
-  const [a, b] = moving;
-  if (alpha[0] !== alpha[1]) return { alpha, sigma: moving, rho };
-  const both = Math.sqrt(Math.max(a * a + 2 * rho * a * b + b * b, 0));
-  return both === 0 ? { alpha: [], sigma: [], rho: 0 } : { alpha: [alpha[0]], sigma: [both], rho: 0 };
 }
 
 /** Tells whether a swing option may take a unit today. */

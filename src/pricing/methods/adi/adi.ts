@@ -1,6 +1,6 @@
 import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ownAxesOf } from "./estimate.ts";

@@ -2,8 +2,8 @@ import type { Smile } from "../../../market/index.ts";
 import { type ResultColumns, STATUS } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { costOf } from "../fdm/cost.ts";
-import type { Batch, MethodPlan, MethodSession } from "../method.ts";
-import { readEach } from "../read-each.ts";
+import type { Batch, MethodPlan, MethodSession } from "../../plan/method.ts";
+import { readEach } from "../../plan/read-each.ts";
 import { smileOf, valueOnSmile } from "./smile.ts";
 
 /** Microseconds that a value takes on one core. */

@@ -5,7 +5,7 @@ import type { Estimator } from "../../plan/request.ts";
 import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { refusalOf } from "../../rights/factors.ts";
 import { termsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { maxLevelOf, solve } from "./solve.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */

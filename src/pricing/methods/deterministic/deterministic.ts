@@ -1,6 +1,6 @@
 import type { ResultColumns } from "../../columns/result-columns.ts";
-import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
-import { readEach } from "../read-each.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../../plan/method.ts";
+import { readEach } from "../../plan/read-each.ts";
 import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.ts";
 
 /** The time in microseconds that the value of a path takes on one core. */

@@ -17,7 +17,7 @@ import {
 import { integratedVariance } from "../../../market/index.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import { slopeAcross } from "../../plan/known-slope.ts";
-import type { Batch } from "../method.ts";
+import type { Batch } from "../../plan/method.ts";
 import { deterministicValue } from "./path.ts";
 
 const ROUNDING = 1e-13;

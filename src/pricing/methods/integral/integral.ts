@@ -5,8 +5,8 @@ import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF } from "../../columns/trade-columns.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 import { fdm } from "../fdm/fdm.ts";
-import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
-import { readEach } from "../read-each.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../../plan/method.ts";
+import { readEach } from "../../plan/read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
 

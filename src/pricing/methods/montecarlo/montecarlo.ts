@@ -7,7 +7,7 @@ import { differencesOf } from "../../plan/differences.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { termsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket } from "./without-paths.ts";

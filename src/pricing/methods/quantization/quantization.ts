@@ -1,7 +1,7 @@
 import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { termsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";

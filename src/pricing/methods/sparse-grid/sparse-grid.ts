@@ -1,7 +1,7 @@
 import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { assetsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { isWhole, levelsOf } from "../../equations/parts.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
