@@ -1,6 +1,6 @@
 /** What is doubtful about a volatility that was fitted to the option quotes of an underlying. */
 import type { FittedQuotes, SurfaceFit } from "../calibration/index.ts";
-import type { FitState } from "../market/index.ts";
+import type { FitState, QuotedTime } from "../market/index.ts";
 import { logNormalOption } from "../models/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
@@ -39,7 +39,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   const { specs, place, asOf, problems } = of;
   const years = specs.map(({ expiry }) => yearsFrom(asOf, expiry));
   const used = years.map((_, i) => i).filter((i) => problems[i] === undefined && (specs[i].weight ?? 1) > 0);
-  const quoted = (time: number): FitState["last"] => {
+  const quoted = (time: number): QuotedTime => {
     const { expiry } = specs[years.indexOf(time)];
     return { time, written: `quoted expiry, ${shownTime(asOf, expiry)}` };
   };

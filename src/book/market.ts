@@ -28,6 +28,7 @@ import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./s
 import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
+import { doubtedRates, doubtedVolatility } from "./written-doubts.ts";
 
 /** An underlying of a market, or the errors that prevent its use. */
 export interface UnderlyingEntry {
@@ -58,7 +59,10 @@ export interface ResolvedMarket extends Market {
  */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
   const rates = new Map(
-    [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),
+    [...spec.rates].map(([currency, rate]) => {
+      const at = inside(place, "rates", currency);
+      return [currency, doubtedRates(resolveRates(rate, asOf, at), spec.doubts?.rates?.get(currency), at)];
+    }),
   );
   const curves: Record<string, CurveCalibration> = {};
   for (const [currency, { report }] of rates) if (report !== undefined) curves[currency] = report;
@@ -67,7 +71,8 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?:
   const underlyings = new Map<string, Underlying>();
   for (const [name, underlying] of spec.underlyings ?? []) {
     const at = inside(place, "underlyings", name);
-    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, place: at, fit: fits?.get(name) });
+    const doubts = spec.doubts?.underlyings?.get(name);
+    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, place: at, fit: fits?.get(name), doubts });
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
@@ -93,9 +98,11 @@ interface UnderlyingSource {
   readonly place: Place;
   /** The volatility, if it was already fitted in another thread. */
   readonly fit: Volatility | undefined;
+  /** What the book says is doubtful about a volatility that was fitted before. */
+  readonly doubts: readonly string[] | undefined;
 }
 
-function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSource): UnderlyingEntry {
+function resolveUnderlying({ name, spec, rates, asOf, place, fit, doubts }: UnderlyingSource): UnderlyingEntry {
   const rate = rates.get(spec.currency);
   const at = inside(place, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
@@ -111,7 +118,7 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
     carry === undefined || fittedSpec === undefined
       ? undefined
       : fittedVolatility(fit, () => calibrateVolatility(fittedSpec, carry, asOf, at));
-  const volatility = written === "quotes" ? found?.volatility : written;
+  const volatility = written === "quotes" ? found?.volatility : written && doubtedVolatility(written, doubts, at);
   const volatilityProblem =
     written === undefined
       ? `${quote(name)} has no volatility; give it one, or give one to the trade`

@@ -9,9 +9,9 @@ export interface FitState {
   readonly doubts: readonly string[];
   /** What a result says about the fit though it is no doubt, such as quotes that a rule leaves out. */
   readonly notes?: readonly string[];
-  /** The first and the last quoted time; the fit extrapolates before and after. */
+  /** The first and the last quoted time, where they are known; the fit extrapolates before and after. */
   readonly first?: QuotedTime;
-  readonly last: QuotedTime;
+  readonly last?: QuotedTime;
 }
 
 /** A time at which a quoted option expires, or a quoted instrument ends. */
@@ -38,7 +38,9 @@ export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
     ...(first !== undefined && time < first.time - DAY
       ? [said(`extrapolated before the first ${first.written}`, "add earlier quotes")]
       : []),
-    ...(time > last.time + DAY ? [said(`extrapolated after the last ${last.written}`, "add later quotes")] : []),
+    ...(last !== undefined && time > last.time + DAY
+      ? [said(`extrapolated after the last ${last.written}`, "add later quotes")]
+      : []),
     ...notes.map((note) => `${place}: ${note}`),
   ];
 }
@@ -49,5 +51,9 @@ export const isDoubt = (warning: string): boolean => warning.includes(`: ${DOUBT
 /** Returns the state of a fit as seen some years later, when its quoted times are nearer. */
 export function laterFit({ first, last, ...fit }: FitState, years: number): FitState {
   const later = ({ time, written }: QuotedTime): QuotedTime => ({ time: time - years, written });
-  return { ...fit, ...(first === undefined ? {} : { first: later(first) }), last: later(last) };
+  return {
+    ...fit,
+    ...(first === undefined ? {} : { first: later(first) }),
+    ...(last === undefined ? {} : { last: later(last) }),
+  };
 }

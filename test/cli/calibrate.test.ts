@@ -364,3 +364,37 @@ describe("hostile quotes", () => {
     expect(stderr).toContain("there are no quotes to fit");
   });
 });
+
+test("prices from the written market repeat what is doubtful about its fits", async () => {
+  const rough = [90, 95, 100, 105, 110].flatMap((strike, k) =>
+    [0.5, 1].map((expiry) => ({ expiry, strike, implied: k % 2 === 0 ? 0.2 : 0.32 })),
+  );
+  const contradictory = {
+    hullWhite: {
+      curve: 0.03,
+      caps: [2, 3, 4, 5].map((maturity, k) => {
+        return { start: 0.5, maturity, frequency: 2, strike: 0.03, price: k % 2 === 0 ? 0.002 : 0.03 };
+      }),
+    },
+  };
+  const trades = [
+    { id: "a", underlying: "A", payoff: "call", strike: 100, expiry: 0.75 },
+    { id: "b", currency: "USD", cap: { start: 1, end: 3, frequency: 1, notional: 100 }, strike: 0.03 },
+  ];
+  const whole = { ...book({ A: underlying(rough, "ssvi") }, { EUR: 0.03, USD: contradictory }), trades };
+  const path = join(folder, "doubtful.json");
+  await calibrated(whole, "-o", path);
+  using device = createCpuDevice({ threads: 1 });
+  const doubts = await Promise.all(
+    [whole, JSON.parse(readFileSync(path, "utf8"))].map(async (one) => {
+      const { results } = await priceBook(readBook(one), { device, greeks: "none" });
+      return results.map((result) =>
+        result.status === "ok"
+          ? result.warnings.filter((warning) => warning.includes("doubtful")).map((warning) => warning.split(": ")[2])
+          : result.error.message,
+      );
+    }),
+  );
+  for (const own of doubts[0]) expect(own.length).toBeGreaterThan(0);
+  expect(doubts[1]).toEqual(doubts[0]);
+});

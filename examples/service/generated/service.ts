@@ -1707,6 +1707,16 @@ export interface components {
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
+        doubts?: {
+          /** @description an object of lists of texts by name */
+          rates?: {
+            [key: string]: string[];
+          };
+          /** @description an object of lists of texts by name */
+          underlyings?: {
+            [key: string]: string[];
+          };
+        };
       }) | string;
       trades: components["schemas"]["Trade"][];
       options?: {
@@ -2484,6 +2494,16 @@ export interface components {
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
+        doubts?: {
+          /** @description an object of lists of texts by name */
+          rates?: {
+            [key: string]: string[];
+          };
+          /** @description an object of lists of texts by name */
+          underlyings?: {
+            [key: string]: string[];
+          };
+        };
       };
     };
     /** Two books; the later one may leave out its trades, if they are those of the earlier one */
@@ -3264,6 +3284,16 @@ export interface components {
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
+        doubts?: {
+          /** @description an object of lists of texts by name */
+          rates?: {
+            [key: string]: string[];
+          };
+          /** @description an object of lists of texts by name */
+          underlyings?: {
+            [key: string]: string[];
+          };
+        };
       }) | string;
       trades?: components["schemas"]["Trade"][];
     };

@@ -17,6 +17,16 @@ export interface MarketInput {
   readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
   /** The correlations: two names of underlyings or currencies, and the correlation. */
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
+  /**
+   * What is doubtful about curves and volatilities that were fitted to quotes, such as "not converged". Results repeat
+   * it; `feynkac calibrate -o` writes it.
+   */
+  readonly doubts?:
+    | {
+        readonly rates?: { readonly [currency: string]: readonly string[] } | undefined;
+        readonly underlyings?: { readonly [name: string]: readonly string[] } | undefined;
+      }
+    | undefined;
 }
 
 /** The dates on which a spot is observed, or continuous observation. */

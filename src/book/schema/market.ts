@@ -373,6 +373,8 @@ const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', 
   },
 });
 
+const doubtsByName = mapOf(list(name, "a list of texts"), "an object of lists of texts by name").optional();
+
 /** The schema that validates a market. */
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
@@ -382,6 +384,7 @@ export const marketSchema = object({
     tuple([name, name, correlation], '["FIRST", "SECOND", correlation]'),
     'a list of ["FIRST", "SECOND", correlation]',
   ).optional(),
+  doubts: object({ rates: doubtsByName, underlyings: doubtsByName }).optional(),
 });
 
 /** A market after validation by its schema, before its dates become years. */

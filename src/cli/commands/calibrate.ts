@@ -39,10 +39,6 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
     for (const warning of warnings) terminal.stderr.write(`feynkac: ${name}: ${warning}\n`);
   const doubts = doubtsOf(calibration);
   for (const doubt of doubts) terminal.stderr.write(`feynkac: ${doubt}\n`);
-  if (options.output !== undefined && doubts.length > 0)
-    terminal.stderr.write(
-      "feynkac: the written book has numbers in the place of quotes, so that prices from it do not repeat these doubts\n",
-    );
   const all = [...Object.values(underlyings), ...Object.values(rates)];
   return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
 }
@@ -102,8 +98,26 @@ function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): P
       parity === undefined ? {} : { dividends: { ...(underlying.dividends as Plain), yield: parity.yield } };
     return [name, { ...underlying, ...dividends, volatility }] as const;
   });
-  return { ...rest, market: { ...market, rates: Object.fromEntries(curves), underlyings: Object.fromEntries(fitted) } };
+  const { doubts = {} } = market as { readonly doubts?: { readonly rates?: Plain; readonly underlyings?: Plain } };
+  const all = {
+    rates: { ...doubts.rates, ...doubtsByName(rates) },
+    underlyings: { ...doubts.underlyings, ...doubtsByName(underlyings) },
+  };
+  const hasDoubts = Object.values(all).some((named) => Object.keys(named).length > 0);
+  return {
+    ...rest,
+    market: {
+      ...market,
+      rates: Object.fromEntries(curves),
+      underlyings: Object.fromEntries(fitted),
+      ...(hasDoubts ? { doubts: all } : {}),
+    },
+  };
 }
+
+/** The doubts about fits, which results from the written market repeat. */
+const doubtsByName = (fits: Readonly<Record<string, { readonly doubts: readonly string[] }>>): Plain =>
+  Object.fromEntries(Object.entries(fits).flatMap(([name, { doubts }]) => (doubts.length > 0 ? [[name, doubts]] : [])));
 
 function pictureOf(calibration: MarketCalibration): string {
   const charts = calibrationCharts(calibration);
