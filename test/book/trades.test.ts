@@ -132,7 +132,6 @@ function surface(changes: object): { readonly volatility: object } {
 describe("a trade that cannot be used says where and why", () => {
   test.each([
     [{ strike: -5 }, "trades[0].strike: expected a positive number, got -5"],
-    [{ strike: 0 }, "trades[0].strike: expected a positive number, got 0"],
     [{ strike: "100" }, 'trades[0].strike: expected a positive number, got "100"'],
     [{ strike: undefined }, "trades[0].strike: expected a positive number, got nothing"],
     [{ strike: 0 }, "trades[0].strike: expected a positive number, got 0"],
@@ -356,4 +355,21 @@ describe("terms that cannot be, or come later, are refused by name", () => {
     );
     expect(refusal({ volatility: 0.2 }, { volatility: quotes })).toBe("accepted");
   });
+});
+
+test("a strike is positive unless the index that it is compared with may be negative", () => {
+  const underlyings = ["A", "B"];
+  const entry = { spot: 100, currency: "EUR", volatility: 0.2 };
+  const two = { rates: { EUR: 0.02 }, underlyings: { A: entry, B: entry } };
+  const said = (payoff: object, strike: number): string => {
+    const terms = { id: "T", underlyings, payoff, strike, expiry: 1 };
+    const [parsed] = readBook({ asOf, market: two, trades: [terms] } as never).trades;
+    return parsed.ok ? "accepted" : parsed.error.message;
+  };
+  for (const payoff of [{ bestOf: "call" }, { worstOf: "put" }]) {
+    expect(said(payoff, 1)).toBe("accepted");
+    for (const strike of [0, -1])
+      expect(said(payoff, strike)).toBe(`trades[0].strike: expected a positive number, got ${strike}`);
+  }
+  for (const strike of [1, 0, -1]) expect(said({ basket: "call", weights: [1, -1] }, strike)).toBe("accepted");
 });

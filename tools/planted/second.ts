@@ -212,10 +212,14 @@ export const second: readonly Bug[] = [
       ],
     ],
   ),
-  ...beside("pricing", "pricing/rates pricing/short-rate rates/theta-of-windows convertible/convertible", [
-    ["rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
-    ["convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
-  ]),
+  ...beside(
+    "pricing",
+    "convertible/later pricing/rates-options pricing/rates pricing/short-rate rates/theta-of-windows convertible/convertible",
+    [
+      ["rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
+      ["convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
+    ],
+  ),
   ...beside("products", "products/payoff", [
     ["payoff.ts", "spot === strike ? Math.max(cash, 0) :", "spot === strike ? 0.5 * cash :"],
     ["payoff.ts", "if (kinks.length === 0) return false;", "if (kinks.length === 0) return true;"],
