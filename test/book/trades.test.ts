@@ -363,7 +363,7 @@ test("a strike is positive unless the index that it is compared with may be nega
   const two = { rates: { EUR: 0.02 }, underlyings: { A: entry, B: entry } };
   const said = (payoff: object, strike: number): string => {
     const terms = { id: "T", underlyings, payoff, strike, expiry: 1 };
-    const [parsed] = readBook({ asOf, market: two, trades: [terms] } as never).trades;
+    const [parsed] = readBook({ asOf, market: two, trades: [terms] }).trades;
     return parsed.ok ? "accepted" : parsed.error.message;
   };
   for (const payoff of [{ bestOf: "call" }, { worstOf: "put" }]) {
