@@ -157,10 +157,3 @@ describe("a scenario with volatility", () => {
     expect(Math.abs((got.scenarios?.[0][0][1][0] as number) - 6.09038)).toBeLessThan(2e-3);
   });
 });
-
-it("at expiry an option is worth what it pays at each spot", async () => {
-  const moves = [-0.3, -0.05, 0, 0.02, 0.4];
-  const got = await ladder(trade({ payoff: call }), { time: [1], spot: moves });
-  const { spot } = trade().underlying;
-  moves.forEach((move, s) => expect(got[0][s][0][0]).toBeCloseTo(Math.max(spot * (1 + move) - 100, 0), 10));
-});

@@ -1,4 +1,4 @@
-/** What a pool of threads does when threads start, end and have nothing to do, with threads that do as they are told. */
+/** What a pool does when its threads start, end and have nothing to do; they do as they are told here. */
 import { EventEmitter } from "node:events";
 import type { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";

@@ -102,8 +102,8 @@ export class Copy implements Disposable {
   }
 
   /**
-   * Waits for the end of a command, which is killed with what it started when it takes too long. It has ended then, too:
-   * nothing writes to the copy any more but what it started, for the moment that the system takes to end that.
+   * Waits for the end of a command, which is killed with what it started when it takes too long. It has ended then,
+   * too: nothing writes to the copy any more but what it started, for the moment that the system takes to end that.
    */
   #endOf([program, ...rest]: readonly string[]): Promise<End> {
     const child = spawn(program, rest, { cwd: this.#folder, stdio: "ignore", detached: true });

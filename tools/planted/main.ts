@@ -111,7 +111,7 @@ function tasksFor(left: readonly Bug[]): Task[] {
   });
 }
 
-/** Does tasks in a copy of its own, on two cores of its own where that can be said, until none is left or it is late. */
+/** Does tasks in a copy of its own, on two cores where that can be said, until none is left or it is late. */
 async function work(tasks: Task[], core: number, end: number): Promise<void> {
   using copy = new Copy(core, seconds, end);
   for (let task = tasks.shift(); task !== undefined && performance.now() < end; task = tasks.shift()) {

@@ -258,7 +258,7 @@ export const second: readonly Bug[] = [
   ]),
   ...beside("short-rates", "short-rates/grid short-rates/short-rate-of-users short-rates/short-rate-in-time", [
     ["diffusions.ts", "const time = parameters[start + 1] + t;", "const time = t;"],
-    ["grid.ts", "down = Math.max(-2 * shift, 0);", "down = Math.max(2 * shift, 0);"],
+    ["grid.ts", "Math.max(-2 * shift, 0) : down + up", "Math.max(2 * shift, 0) : down + up"],
     ["grid-market.ts", "years + horizon).map((t) => t - years)", "years + horizon)"],
     ["grid-engine.ts", "valueAt(volatility, before + 0.5 * years)", "valueAt(volatility, before)"],
   ]),
