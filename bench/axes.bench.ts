@@ -1,8 +1,8 @@
 /** Equations on two and three axes: Heston options, one by one and by the thousand, and large grids. */
 import { type Device, openDevice } from "../src/device/index.ts";
-import { type AxesSolution, type SchemeChoice, solve } from "../src/fdm/index.ts";
+import { type AxesSolution, type SchemeChoice, solve } from "../src/pde/fdm/index.ts";
 import type { Precision } from "../src/kernel/index.ts";
-import { DeviceUnavailableError } from "../src/errors.ts";
+import { DeviceUnavailableError } from "../src/base/errors.ts";
 import { gridFor, type HestonPut, hestonMesh, hestonValue, SIX_PUTS } from "./axes/heston.ts";
 import { type Benchmark, clockGHz, type Context, median } from "./harness.ts";
 import { openQuantLib } from "./peers/quantlib.ts";

@@ -15,7 +15,7 @@ import { fitSsvi } from "../src/calibration/ssvi-fit.ts";
 import { ssviVariance } from "../src/market/ssvi.ts";
 import { fitSvi } from "../src/calibration/svi-surface.ts";
 import { openDevice } from "../src/device/index.ts";
-import { hostNormalCdf } from "../src/models/index.ts";
+import { hostNormalCdf } from "../src/market/models/index.ts";
 import { dax, quotesOf } from "../test/calibration/quotes.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 import { buildPeer } from "./peers/quantlib.ts";

@@ -1,5 +1,5 @@
 import { openDevice } from "../src/device/index.ts";
-import { DeviceUnavailableError } from "../src/errors.ts";
+import { DeviceUnavailableError } from "../src/base/errors.ts";
 import { cycles } from "./device/process.ts";
 import type { Benchmark } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { type CpuDevice, createCpuDevice } from "../src/device/cpu/index.ts";
-import { DeviceArray, Matmul, matmulSpec } from "../src/linalg/index.ts";
+import { DeviceArray, Matmul, matmulSpec } from "../src/numerics/linalg/index.ts";
 import { type Benchmark, clockGHz, type Context, medianSeconds } from "./harness.ts";
 import { type Blas, openBlas } from "./peers/blas.ts";
 

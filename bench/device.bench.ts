@@ -1,5 +1,5 @@
 import { openDevice, type Device } from "../src/device/index.ts";
-import { DeviceUnavailableError } from "../src/errors.ts";
+import { DeviceUnavailableError } from "../src/base/errors.ts";
 import { hardware } from "./device/hardware.ts";
 import { KINDS, options, type Peers } from "./device/options.ts";
 import { starts } from "./device/process.ts";

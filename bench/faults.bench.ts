@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runFaults } from "../test/cluster/faults.ts";
+import { runFaults } from "../test/service/cluster/faults.ts";
 import { programFolder } from "../test/support/program.ts";
 import type { Benchmark } from "./harness.ts";
 

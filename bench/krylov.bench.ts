@@ -13,7 +13,7 @@ import {
   SparseOperator,
   stencil,
   stencilMatrix,
-} from "../src/linalg/index.ts";
+} from "../src/numerics/linalg/index.ts";
 import { type Benchmark, type Context, median } from "./harness.ts";
 import { openScipy } from "./peers/scipy.ts";
 

@@ -8,8 +8,8 @@ import {
   swingOption,
   TransitionCounter,
   type TransitionMethod,
-} from "../src/quantization/index.ts";
-import { RandomGenerator, randomSpec } from "../src/random/index.ts";
+} from "../src/quadrature/quantization/index.ts";
+import { RandomGenerator, randomSpec } from "../src/numerics/random/index.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 
 /** Of Pagès and Wilbertz: points of a layer, paths, days; two factors of a gas price. */

@@ -5,7 +5,7 @@ import {
   randomNumbers,
   type RandomSettings,
   randomSpec,
-} from "../src/random/index.ts";
+} from "../src/numerics/random/index.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 import { type NumpyPeer, openNumpy, openRandomPeer, type RandomPeer } from "./peers/random.ts";
 

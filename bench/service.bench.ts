@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import autocannon from "autocannon";
-import { random } from "../test/runs/killed.ts";
-import { sendMalformed } from "../test/service/malformed.ts";
+import { random } from "../test/service/runs/killed.ts";
+import { sendMalformed } from "../test/service/http/malformed.ts";
 import type { Benchmark, Context } from "./harness.ts";
 
 const program = join(import.meta.dirname, "../bin/feynkac.js");

@@ -9,7 +9,7 @@ import {
   SparseOperator,
   type Stencil,
   stencilMatrix,
-} from "../src/linalg/index.ts";
+} from "../src/numerics/linalg/index.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 import { openScipy } from "./peers/scipy.ts";
 import { copy, laplace, powerLaw, productOnHost, vectorOf } from "./sparse/matrices.ts";

@@ -1,7 +1,7 @@
 /** The combination technique: the published case, and accuracy for two to six assets. */
-import { EXACT, improved, spot, upAndOut } from "../src/cli/reproduce/gaikwad-toke.ts";
+import { EXACT, improved, spot, upAndOut } from "./reproduce/gaikwad-toke.ts";
 import { type CpuDevice, createCpuDevice } from "../src/device/cpu/index.ts";
-import type { SparseEntrySolution } from "../src/sparsegrid/index.ts";
+import type { SparseEntrySolution } from "../src/pde/sparsegrid/index.ts";
 import { type Benchmark, type Context, medianSeconds } from "./harness.ts";
 
 const { signal } = new AbortController();

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import openapiTypescript, { type OpenAPI3 } from "openapi-typescript";
-import { openApi } from "../src/service/index.ts";
+import { openApi } from "../src/service/http/index.ts";
 
 export const CLIENT = join(import.meta.dirname, "../examples/service/generated/service.ts");
 

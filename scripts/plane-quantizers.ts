@@ -3,12 +3,12 @@
 // stopped at any time, and run again for better ones.
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { hostNormals, randomGuess, splitGuess } from "../src/quantization/normal/guess.ts";
-import { OFFSET, PLANE_SIZES, UNIT, unpackPlane } from "../src/quantization/normal/plane-ladder.ts";
-import { planeOptimum } from "../src/quantization/normal/plane.ts";
-import type { Quantizer } from "../src/quantization/quantizer.ts";
+import { hostNormals, randomGuess, splitGuess } from "../src/quadrature/quantization/normal/guess.ts";
+import { OFFSET, PLANE_SIZES, UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
+import { planeOptimum } from "../src/quadrature/quantization/normal/plane.ts";
+import type { Quantizer } from "../src/quadrature/quantization/quantizer.ts";
 
-const path = fileURLToPath(new URL("../src/quantization/normal/plane-data.ts", import.meta.url));
+const path = fileURLToPath(new URL("../src/quadrature/quantization/normal/plane-data.ts", import.meta.url));
 const end = performance.now() + 1000 * Number(process.argv[2] ?? 600);
 const best = new Map<number, Quantizer>();
 if (existsSync(path)) {

@@ -4,8 +4,8 @@
  * `parseBook` reads a book, `openDevice` opens a device, and `priceBook` prices the book on it. `solve` solves an
  * equation of your own. The entry `feynkac/kernel` has the kernel language, `feynkac/device` the devices.
  */
-export type { RelativeAccuracy } from "./accuracy.ts";
-export * from "./errors.ts";
+export type { RelativeAccuracy } from "./base/accuracy.ts";
+export * from "./base/errors.ts";
 export { parseBook, readBook, readHeader, readTrades, Totals } from "./book/index.ts";
 export type {
   AnyTrade,
@@ -41,8 +41,8 @@ export type {
 } from "./book/index.ts";
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
-export { solve } from "./fdm/index.ts";
-export type { EntrySolution, EquationProblem, Solution } from "./fdm/index.ts";
+export { solve } from "./pde/fdm/index.ts";
+export type { EntrySolution, EquationProblem, Solution } from "./pde/fdm/index.ts";
 export {
   EXPLAIN_TERMS,
   explainBook,

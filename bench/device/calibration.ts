@@ -5,8 +5,8 @@
  */
 import { impliedVolatilityKernel } from "../../src/calibration/implied/batch.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { stopwatch } from "./stopwatch.ts";
 

@@ -1,6 +1,6 @@
 /** cuRAND's bulk uniforms of f32 in a buffer of a device of ours, as a peer. */
 import type { CudaDevice, DeviceBuffer, ForeignCalls, ForeignDescription } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 
 const functions = {
   curandCreateGenerator: ["u64", "i32"],

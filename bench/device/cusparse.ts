@@ -1,6 +1,6 @@
 /** cuSPARSE's batched tridiagonal solvers on the buffers of a device of ours, as a peer. */
 import type { CudaDevice, DeviceBuffer, ForeignCalls, ForeignDescription } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 
 /** handle, m, dl, d, du, x, batchCount, batchStride, pBuffer or where to put the bytes that it takes */
 const strided = ["u64", "i32", "u64", "u64", "u64", "u64", "i32", "i32", "u64"] as const;

@@ -4,8 +4,8 @@
  * npx tsx bench/device/main.ts device-dense
  */
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError, KernelError, SpecError } from "../../src/errors.ts";
-import { DeviceArray, Matmul, matmulSpec, type Tile } from "../../src/linalg/index.ts";
+import { DeviceUnavailableError, KernelError, SpecError } from "../../src/base/errors.ts";
+import { DeviceArray, Matmul, matmulSpec, type Tile } from "../../src/numerics/linalg/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";

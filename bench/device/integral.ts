@@ -5,10 +5,10 @@
  * npx tsx bench/device/main.ts device-integral
  */
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { Boundaries } from "../../src/integral/boundaries.ts";
-import { PREMIUM_OUTPUTS, premiumKernel } from "../../src/integral/premium.ts";
-import { SCHEMES } from "../../src/integral/scheme.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { Boundaries } from "../../src/quadrature/integral/boundaries.ts";
+import { PREMIUM_OUTPUTS, premiumKernel } from "../../src/quadrature/integral/premium.ts";
+import { SCHEMES } from "../../src/quadrature/integral/scheme.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { stopwatch } from "./stopwatch.ts";
 

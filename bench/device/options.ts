@@ -11,11 +11,11 @@ import {
   type InstanceValues,
   pointValue,
   type Resolution,
-} from "../../src/fdm/index.ts";
-import { mayShare, type Split, teamCapacity } from "../../src/fdm/execute/split.ts";
+} from "../../src/pde/fdm/index.ts";
+import { mayShare, type Split, teamCapacity } from "../../src/pde/fdm/execute/split.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../src/market/index.ts";
-import { type Right, vanillaPayoff } from "../../src/products/index.ts";
+import { type Right, vanillaPayoff } from "../../src/market/products/index.ts";
 import { type Context, medianSeconds, type Report } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";

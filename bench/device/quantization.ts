@@ -4,9 +4,9 @@
  *
  * npx tsx bench/device/main.ts device-quantization
  */
-import { DiscCounter, type PiGenerator } from "../../src/cli/reproduce/pi.ts";
+import { DiscCounter, type PiGenerator } from "../reproduce/pi.ts";
 import { compileExact, type Device, openDevice, uploaded } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import {
   meanRevertingFactors,
   NearestSearch,
@@ -15,13 +15,13 @@ import {
   type SearchMethod,
   TransitionCounter,
   type TransitionMethod,
-} from "../../src/quantization/index.ts";
-import { rowPlaces } from "../../src/quantization/tree/quantization-tree.ts";
-import { emptyRows, rowMakerOf } from "../../src/quantization/tree/rows.ts";
-import { LAYER_GROUP, layersKernel } from "../../src/quantization/tree/by-layers.ts";
-import { walkKernel } from "../../src/quantization/tree/walk.ts";
-import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
-import { RandomGenerator, randomSpec, seedWords } from "../../src/random/index.ts";
+} from "../../src/quadrature/quantization/index.ts";
+import { rowPlaces } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
+import { emptyRows, rowMakerOf } from "../../src/quadrature/quantization/tree/rows.ts";
+import { LAYER_GROUP, layersKernel } from "../../src/quadrature/quantization/tree/by-layers.ts";
+import { walkKernel } from "../../src/quadrature/quantization/tree/walk.ts";
+import { gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
+import { RandomGenerator, randomSpec, seedWords } from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";

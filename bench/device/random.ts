@@ -4,8 +4,8 @@
  * npx tsx bench/device/main.ts device-random
  */
 import { type CudaDevice, type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { type GeneratorName, RandomGenerator, type RandomSettings, randomSpec } from "../../src/random/index.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { type GeneratorName, RandomGenerator, type RandomSettings, randomSpec } from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { CuRand, isCuRands } from "./curand.ts";
 import { writeSpeed } from "./memory.ts";

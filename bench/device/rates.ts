@@ -5,13 +5,13 @@
  */
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import {
   type GaussianMarket,
   oneFactorRecursion,
   RecursionEngine,
   type ShortRateTrade,
-} from "../../src/rates/index.ts";
+} from "../../src/quadrature/rates/index.ts";
 import { type Benchmark, type Context, median } from "../harness.ts";
 
 /** The fineness of values in books, and one that tells their error. */

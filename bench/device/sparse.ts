@@ -5,8 +5,8 @@
  * npx tsx bench/device/main.ts device-sparse
  */
 import { type CudaDevice, type Device, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { convertSparse, SparseOperator, stencilMatrix } from "../../src/linalg/index.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { convertSparse, SparseOperator, stencilMatrix } from "../../src/numerics/linalg/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { laplace, productOnHost, vectorOf } from "../sparse/matrices.ts";
 import { CuSparseProducts, type PeerProduct } from "./cusparse-product.ts";

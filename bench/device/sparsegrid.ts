@@ -12,17 +12,17 @@ import {
   publishedProblem,
   spot,
   upAndOut,
-} from "../../src/cli/reproduce/gaikwad-toke.ts";
+} from "../reproduce/gaikwad-toke.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type Device, devices, openDevice, Pace } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { combinationGrids } from "../../src/sparsegrid/combination.ts";
-import { GridSolver } from "../../src/sparsegrid/grids.ts";
-import { solveOnSparseGrid, type SparseGridProblem } from "../../src/sparsegrid/index.ts";
-import { sparseModelOf } from "../../src/sparsegrid/problem/model.ts";
-import { Runs } from "../../src/sparsegrid/runs.ts";
-import { type GridShape } from "../../src/sparsegrid/shapes.ts";
-import { combined } from "../../src/sparsegrid/solution.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { combinationGrids } from "../../src/pde/sparsegrid/combination.ts";
+import { GridSolver } from "../../src/pde/sparsegrid/grids.ts";
+import { solveOnSparseGrid, type SparseGridProblem } from "../../src/pde/sparsegrid/index.ts";
+import { sparseModelOf } from "../../src/pde/sparsegrid/problem/model.ts";
+import { Runs } from "../../src/pde/sparsegrid/runs.ts";
+import { type GridShape } from "../../src/pde/sparsegrid/shapes.ts";
+import { combined } from "../../src/pde/sparsegrid/solution.ts";
 import { type Context, median, medianSeconds, type Benchmark, type Report } from "../harness.ts";
 import { floorOn } from "./h200.ts";
 

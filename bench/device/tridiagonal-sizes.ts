@@ -6,8 +6,8 @@
  * npx tsx bench/device/main.ts device-tridiagonal-sizes
  */
 import { type Device, type DeviceBuffer, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError, SpecError } from "../../src/errors.ts";
-import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/linalg/index.ts";
+import { DeviceUnavailableError, SpecError } from "../../src/base/errors.ts";
+import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/numerics/linalg/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { stopwatch } from "./stopwatch.ts";

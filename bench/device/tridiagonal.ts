@@ -4,8 +4,8 @@
  * npx tsx bench/device/main.ts device-tridiagonal
  */
 import { type CudaDevice, type Device, type DeviceBuffer, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
-import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/linalg/index.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
+import { type Algorithm, TridiagonalSolver, tridiagonalSpec } from "../../src/numerics/linalg/index.ts";
 import { type Benchmark, type Context, median } from "../harness.ts";
 import { CuSparse, INTERLEAVED, type PeerSystem } from "./cusparse.ts";
 import { floorOn, H200 } from "./h200.ts";

@@ -1,5 +1,5 @@
 /** Time per row against the length of tridiagonal systems: a figure per device, from `tridiagonal-sizes`. */
-import { type Axis, type Chart, type Series, sheetFile } from "../../src/charts/index.ts";
+import { type Axis, type Chart, type Series, sheetFile } from "../../src/output/charts/index.ts";
 import { type Measurement, median, resultFileName } from "../harness.ts";
 
 const ALGORITHMS = ["thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"];

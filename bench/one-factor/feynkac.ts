@@ -10,9 +10,9 @@ import {
   type Instance,
   type InstanceValues,
   type OneFactorProblem,
-} from "../../src/fdm/index.ts";
+} from "../../src/pde/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { vanillaPayoff } from "../../src/market/products/index.ts";
 import type { Mesh, Problem } from "./problem.ts";
 
 /** Options that a batch has for each thread: enough that starting it does not count. */

@@ -1,6 +1,6 @@
 /** Matrices and oracles of the benchmarks of sparse products. */
 import { kernel, read, real, write } from "../../src/kernel/index.ts";
-import { type CsrMatrix, sparseMatrix, stencil, type Stencil } from "../../src/linalg/index.ts";
+import { type CsrMatrix, sparseMatrix, stencil, type Stencil } from "../../src/numerics/linalg/index.ts";
 
 export const copy = kernel({
   name: "copy",

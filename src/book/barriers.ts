@@ -1,4 +1,4 @@
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Clock } from "./clock.ts";
 import { quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";

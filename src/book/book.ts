@@ -1,4 +1,4 @@
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { type BookHeader, contextOf, readHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { type BookInput, isPlainObject } from "./schema/index.ts";

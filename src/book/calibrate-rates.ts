@@ -9,8 +9,8 @@ import {
   type RateInstrument,
   type RateQuote,
 } from "../calibration/index.ts";
-import { BookError, SpecError } from "../errors.ts";
-import { unheard } from "../turns.ts";
+import { BookError, SpecError } from "../base/errors.ts";
+import { unheard } from "../base/turns.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type Place } from "./place.ts";

@@ -1,5 +1,5 @@
 /** Tables of trades: the columns, whose names are dotted paths of a trade's fields, and how their cells are read. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { BookHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { didYouMean, quote } from "./names.ts";

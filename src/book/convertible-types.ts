@@ -1,5 +1,5 @@
 /** The types of convertible bonds after parsing: immutable plain data, with times in years from `asOf`. */
-import type { Convertible, Credit } from "../convertible/index.ts";
+import type { Convertible, Credit } from "../pde/convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 

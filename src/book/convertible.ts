@@ -1,6 +1,6 @@
 /** Converts convertible bonds from the form of the book to the form that is priced. */
-import type { Call, Convertible, Conversion, Coupon, Put } from "../convertible/index.ts";
-import { BookError } from "../errors.ts";
+import type { Call, Convertible, Conversion, Coupon, Put } from "../pde/convertible/index.ts";
+import { BookError } from "../base/errors.ts";
 import { Clock } from "./clock.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { ResolvedMarket } from "./market.ts";

@@ -1,5 +1,5 @@
 /** Reads trades from a CSV stream (RFC 4180), with the market from a separate JSON file. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";
 import { readRows, type Row } from "./csv-rows.ts";

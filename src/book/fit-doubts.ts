@@ -1,7 +1,7 @@
 /** What is doubtful about a volatility that was fitted to the option quotes of an underlying. */
 import type { FittedQuotes, SurfaceFit } from "../calibration/index.ts";
 import type { FitState, QuotedTime } from "../market/index.ts";
-import { logNormalOption } from "../models/index.ts";
+import { logNormalOption } from "../market/models/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 

@@ -1,5 +1,5 @@
 /** Determines the format of a book by its file name, or else by its first line. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 
 /** The file format of a book. */
 export type InputFormat = "json" | "ndjson" | "csv" | "parquet";

@@ -1,4 +1,4 @@
-import { BookError, KernelError } from "../errors.ts";
+import { BookError, KernelError } from "../base/errors.ts";
 import { formulaMessage, formulaVariables } from "../kernel/index.ts";
 
 /**

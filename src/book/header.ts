@@ -1,5 +1,5 @@
 /** The parts of a book that its trades depend on: the valuation time, the market, and the scenarios. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import type { MarketFits } from "./moved-quotes.ts";

@@ -1,4 +1,4 @@
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { countNames, findJsonProblem, findRepeatedName } from "./json-scan.ts";
 import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";

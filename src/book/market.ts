@@ -1,6 +1,6 @@
 /** Converts the market of a book: dates become years, and lists of nodes become piecewise constant functions. */
-import type { Credit } from "../convertible/index.ts";
-import { BookError } from "../errors.ts";
+import type { Credit } from "../pde/convertible/index.ts";
+import { BookError } from "../base/errors.ts";
 import {
   type Correlation,
   type Dividends,

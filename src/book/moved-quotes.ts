@@ -1,5 +1,5 @@
 /** Underlyings with volatilities fitted to quotes, after a shift of the spot. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import type { QuotesKept } from "./quotes-kept.ts";

@@ -1,5 +1,5 @@
 /** Reads books in NDJSON, which has one JSON object per line, as a stream. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { readTrades } from "./book.ts";
 import { type BookHeader, contextOf, readHeaderWith, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";

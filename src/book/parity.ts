@@ -1,5 +1,5 @@
 /** The forwards implied by put–call parity of option quotes, and the dividend yield that agrees with them. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { discountFactor } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import type { Place } from "./place.ts";

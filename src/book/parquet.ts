@@ -1,6 +1,6 @@
 /** Reads trades from a Parquet table by row groups, with the market from a separate JSON file. */
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
 import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";

@@ -1,5 +1,5 @@
 /** Converts payoffs that depend on the path of a spot: averages, lookbacks and swings. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Clock } from "./clock.ts";
 import { quote, show } from "./names.ts";
 import { inside, type Place } from "./place.ts";

@@ -1,5 +1,5 @@
 /** Periods in which a right of a bond may be exercised. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Place } from "./place.ts";
 
 /** Two times that differ by less than this are considered equal. In years. */

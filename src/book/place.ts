@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { formatPath } from "./names.ts";
 import { pathOf, quickly, REFUSED, type Schema } from "./schema/index.ts";
 

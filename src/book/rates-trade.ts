@@ -1,5 +1,5 @@
 /** Converts trades on interest rates from the form of the book to the form that is priced. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { INSTANT, type RatesModel } from "../market/index.ts";
 import { Clock } from "./clock.ts";
 import type { ResolvedMarket } from "./market.ts";

@@ -1,5 +1,5 @@
 /** Converts the interest rates of a currency from the form of the book to curves and models. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { formula } from "../kernel/index.ts";
 import {
   constant,

@@ -1,4 +1,4 @@
-import { FeynkacError, BookError } from "../errors.ts";
+import { FeynkacError, BookError } from "../base/errors.ts";
 import type { FailedTrade, TradeLabels } from "./result-types.ts";
 import type { AnyTrade, ParsedTrade } from "./types.ts";
 

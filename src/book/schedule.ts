@@ -1,5 +1,5 @@
 /** Schedules of coupons and periods, counted back from their end. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Clock } from "./clock.ts";
 import type { Place } from "./place.ts";
 import type { Period } from "./rates-types.ts";

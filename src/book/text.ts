@@ -1,4 +1,4 @@
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 
 /** The bytes of a file, a socket or standard input, in pieces of any length. */
 export type ByteStream = AsyncIterable<Uint8Array>;

@@ -2,7 +2,7 @@
  * Converts trades from the form of the book to the form that is priced, or to the errors that say why that is
  * impossible.
  */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
 import { checkFormula } from "./formulas.ts";

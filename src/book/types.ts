@@ -3,8 +3,8 @@
  * continuously compounded per year, and volatilities are per √year, all as decimals.
  */
 import type { Tags } from "./tags.ts";
-import type { Credit } from "../convertible/index.ts";
-import type { BookError } from "../errors.ts";
+import type { Credit } from "../pde/convertible/index.ts";
+import type { BookError } from "../base/errors.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { QuotesKept } from "./quotes-kept.ts";

@@ -1,5 +1,5 @@
 /** Converts volatilities from the form of the book to the form that is priced. */
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import {
   decreasingAt,
   flatVolatility,

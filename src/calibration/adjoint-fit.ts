@@ -12,7 +12,7 @@
  * inverse problem of option pricing*, Inverse Problems 21 (2005).
  * Verified: test/calibration/adjoint, by the gradient's differences, and by prices under the fitted surface.
  */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { adjointGrid, type AdjointGrid, DAMPING } from "./adjoint/grid.ts";
 import { minimise } from "./adjoint/minimise.ts";
 import { type Root, rootAlong } from "./adjoint/smoothness.ts";

@@ -16,7 +16,7 @@ import {
   rowMean,
   rowVolatility,
 } from "../market/index.ts";
-import { logNormalOption } from "../models/index.ts";
+import { logNormalOption } from "../market/models/index.ts";
 import { earlyExerciseKernel, PLACE, QUOTE, STEP, WORK } from "./early-exercise.ts";
 
 /**

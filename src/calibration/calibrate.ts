@@ -1,11 +1,11 @@
 /** The fit of any model that a user writes: the public call. */
-import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
+import { checkAccuracy, type RelativeAccuracy } from "../base/accuracy.ts";
 import { type Device, openDevice, type Progress } from "../device/index.ts";
-import { SpecError } from "../errors.ts";
-import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
-import { isObject, knownKeys } from "../given.ts";
+import { SpecError } from "../base/errors.ts";
+import { type AnyProblem, type EquationProblem } from "../pde/fdm/index.ts";
+import { isObject, knownKeys } from "../base/given.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
-import { randomNumbers } from "../random/index.ts";
+import { randomNumbers } from "../numerics/random/index.ts";
 import { centralDifferences } from "./differences.ts";
 import { type LeastSquaresFit, leastSquaresBatch, type LeastSquaresSpec, type Linearisation } from "./least-squares.ts";
 import {

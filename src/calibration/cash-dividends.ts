@@ -1,6 +1,6 @@
 /** Quotes of an underlying with cash dividends, as quotes of the martingale that its spot is an affine function of. */
 import { type AffineSpot, type LocalSurface, rowMean, rowVolatility } from "../market/index.ts";
-import { logNormalOption } from "../models/index.ts";
+import { logNormalOption } from "../market/models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
 /** An option by what Black's formula takes. */

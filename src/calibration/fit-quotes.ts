@@ -1,5 +1,5 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import {
   type AffineSpot,
   dividendClock,

@@ -1,5 +1,5 @@
 /** The quotes that every fit of one underlying takes, and the surface that it gives. */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import type { DividendClock, LocalSurface, SmileSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The option quotes of one expiry. */

@@ -6,7 +6,7 @@ import type { Device } from "../device/index.ts";
 import { atTheMoney, checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine, type HestonVolatilities } from "./heston-engine.ts";
 import { hestonOnHost } from "./heston-host.ts";
-import { hostNormalCdf } from "../models/index.ts";
+import { hostNormalCdf } from "../market/models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
 import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
 import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "./least-squares.ts";

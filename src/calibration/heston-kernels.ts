@@ -10,7 +10,7 @@
  * Volatility*, 2000; Andersen & Andreasen, *Volatile volatilities*, Risk 2002 (the control variate).
  */
 import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
-import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../models/index.ts";
+import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../market/models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
 /** The number of work items that share the quadrature nodes of one expiry. */

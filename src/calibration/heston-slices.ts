@@ -1,5 +1,5 @@
 /** Heston's model on the host, one expiry at a time: what a fit says of its surface. */
-import { cumulant } from "../models/index.ts";
+import { cumulant } from "../market/models/index.ts";
 import type { ArbitrageCheck, UnderlyingQuotes } from "./fit.ts";
 import { hestonRule, impliedDeviation } from "./heston-kernels.ts";
 

@@ -7,9 +7,9 @@
  * A caplet is the same with one period. Source: Jamshidian, *An exact bond option formula*, J. Finance 44 (1989).
  * Verified: test/calibration/hull-white, against the reference cases and by round trips.
  */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { fn, i32, read, real } from "../kernel/index.ts";
-import { decay } from "../models/index.ts";
+import { decay } from "../market/models/index.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares } from "./least-squares.ts";
 

@@ -2,7 +2,7 @@
  * The calibration of models to quotes: `calibrate` fits the parameters of any equation or path model that you write,
  * and `fitLeverage` finds a stochastic local volatility. docs/calibration.md is the guide.
  */
-export type { RelativeAccuracy } from "../accuracy.ts";
+export type { RelativeAccuracy } from "../base/accuracy.ts";
 export {
   calibrate,
   type CalibrateOptions,

@@ -8,7 +8,7 @@
  *
  * Verified: test/calibration/least-squares, on problems of Moré, Garbow & Hillstrom (1981) and on bounds.
  */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 
 /** The residuals and their derivatives at one point of a least-squares problem. */
 export interface Linearisation {

@@ -9,7 +9,7 @@
  * they have found: Guyon & Henry-Labordère, *Being particular about calibration*, Risk, January 2012.
  */
 import { type Device, withDevice } from "../device/index.ts";
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../kernel/index.ts";
 import {
   localSurface,
@@ -19,7 +19,7 @@ import {
   varianceOf,
 } from "../market/index.ts";
 import { type PathModel, stochasticLocal } from "../montecarlo/index.ts";
-import { RandomGenerator, randomSpec } from "../random/index.ts";
+import { RandomGenerator, randomSpec } from "../numerics/random/index.ts";
 
 /** The spot and the rates of a leverage. */
 interface LeverageMarket {

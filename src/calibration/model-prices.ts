@@ -1,7 +1,7 @@
 /** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
 import type { Device } from "../device/index.ts";
-import { type FeynkacError, SpecError } from "../errors.ts";
-import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/index.ts";
+import { type FeynkacError, SpecError } from "../base/errors.ts";
+import { type AnyProblem, type PointSolution, solve, solveAxes } from "../pde/fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 

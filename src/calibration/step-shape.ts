@@ -10,7 +10,7 @@
  */
 import { atTheMoney, type ExpiryQuotes } from "./fit.ts";
 import { cellOf, type Grid, type Prices } from "./forward-step.ts";
-import { logNormalOption } from "../models/index.ts";
+import { logNormalOption } from "../market/models/index.ts";
 import { splinesOf } from "./variance-surface.ts";
 
 /** A volatility on the nodes, by intervals of nodes: start[p]·shape[node] in the interval p. */

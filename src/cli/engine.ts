@@ -6,7 +6,7 @@ import type { EngineOptions } from "./choose-backend.ts";
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { Pipeline } from "../pipeline/index.ts";
+import type { Pipeline } from "../service/pipeline/index.ts";
 import type { ExplainMethod, ExplainReport, Sticky, Work } from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
@@ -87,8 +87,8 @@ export const openEngine: OpenEngine = async (options, work) => {
       : {
           startPipeline: async () => {
             const [{ Pipeline }, { startsFrom }] = await Promise.all([
-              import("../pipeline/index.ts"),
-              import("../threads/index.ts"),
+              import("../service/pipeline/index.ts"),
+              import("../base/threads/index.ts"),
             ]);
             const file = new URL("../cli/pipeline-worker.cjs", import.meta.url);
             return new Pipeline(device, (data) => startsFrom(file, data));

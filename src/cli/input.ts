@@ -22,7 +22,7 @@ import {
   tagsOf,
   underMarket,
 } from "../book/index.ts";
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import { CliError, reasonOf } from "./failure.ts";
 
 export { formatOfName, type InputFormat } from "../book/index.ts";

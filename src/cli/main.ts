@@ -5,7 +5,7 @@
 import type { Context } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { packageVersion } from "../formats/index.ts";
+import { packageVersion } from "../output/formats/index.ts";
 import { atLeastTwo, names, portNumber, seconds, wholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
@@ -22,7 +22,7 @@ import {
   withMethod,
   withStrict,
 } from "./options.ts";
-import { setUnheard } from "../turns.ts";
+import { setUnheard } from "../base/turns.ts";
 import { interruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
@@ -30,7 +30,7 @@ import type { Terminal } from "./terminal.ts";
 
 /** Runs a worker thread of `feynkac price`, as `servePipeline` of src/pipeline does. */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
-  const { servePipeline: serve } = await import("../pipeline/index.ts");
+  const { servePipeline: serve } = await import("../service/pipeline/index.ts");
   await serve(afterFirst);
 }
 

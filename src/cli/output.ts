@@ -4,7 +4,7 @@ import { rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { CliError, reasonOf } from "./failure.ts";
 import { rowsOnScreen, type TableOptions } from "./format/table.ts";
-import type { Part } from "../formats/index.ts";
+import type { Part } from "../output/formats/index.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
 /** The destination of results: standard output, or a file that gets its name only when it is complete. */

@@ -1,4 +1,4 @@
-import { FeynkacError } from "../errors.ts";
+import { FeynkacError } from "../base/errors.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption } from "./failure.ts";
 import type { Sink, Terminal } from "./terminal.ts";
 

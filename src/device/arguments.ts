@@ -1,5 +1,5 @@
 /** Checks a launch's arguments against the kernel's declarations, with the same rules and messages on every device. */
-import { ShapeError } from "../errors.ts";
+import { ShapeError } from "../base/errors.ts";
 import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 

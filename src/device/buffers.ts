@@ -1,5 +1,5 @@
 /** The checks of buffers, with the same messages on every device. */
-import { OutOfMemoryError, ShapeError, SpecError } from "../errors.ts";
+import { OutOfMemoryError, ShapeError, SpecError } from "../base/errors.ts";
 import type { UsableBuffer } from "./arguments.ts";
 import type { BufferElement, Device, DeviceBuffer } from "./device.ts";
 

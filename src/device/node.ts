@@ -3,7 +3,7 @@ import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Os from "node:os";
 import type * as Path from "node:path";
-import { DeviceUnavailableError } from "../errors.ts";
+import { DeviceUnavailableError } from "../base/errors.ts";
 
 interface NodeModules {
   readonly "node:crypto": typeof Crypto;

@@ -1,4 +1,4 @@
-import { PrecisionError } from "../errors.ts";
+import { PrecisionError } from "../base/errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 

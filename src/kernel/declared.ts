@@ -1,5 +1,5 @@
 /** The declaration of kernel functions, with any `gpu` that plain JavaScript passes to the function. */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { checkFieldNames, isTuple } from "./language.ts";
 import type { Gpu } from "./gpu.ts";
 import type {

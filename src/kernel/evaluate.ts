@@ -1,4 +1,4 @@
-import { KernelRuntimeError } from "../errors.ts";
+import { KernelRuntimeError } from "../base/errors.ts";
 import { interpret, type InterpreterArguments } from "./interpret/index.ts";
 import type { KernelIR } from "./ir.ts";
 

@@ -2,7 +2,7 @@
  * The kernel language's scalar functions in plain JavaScript: in f64, with the same bits as on the CPU back end.
  * Functions of work items and device arrays throw.
  */
-import { KernelError } from "../errors.ts";
+import { KernelError } from "../base/errors.ts";
 import type { Gpu } from "./gpu.ts";
 import type { Numbers } from "./numbers.ts";
 

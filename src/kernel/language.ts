@@ -6,7 +6,7 @@
 import type { Collective } from "./numbers.ts";
 import type { Numbers } from "./numbers.ts";
 import type { ReadonlyNumbers } from "./numbers.ts";
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import type { Gpu } from "./gpu.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 

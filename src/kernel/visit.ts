@@ -1,6 +1,6 @@
 /** Traversal of the IR, shared by analyses and back ends. */
 import type { Expr, Stmt } from "./ir.ts";
-import { rememberedBy } from "../remembered.ts";
+import { rememberedBy } from "../base/remembered.ts";
 
 /** Returns the direct subexpressions of an expression. */
 export function children(e: Expr): readonly Expr[] {

@@ -1,4 +1,4 @@
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 
 /**
  * A piecewise constant function of time, with one more value than times:

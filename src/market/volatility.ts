@@ -1,9 +1,9 @@
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { type FitState, laterFit } from "./fit-state.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
 import type { Smile } from "./smile.ts";
 import { laterSurface, type LocalSurface } from "./surface.ts";
-import { power } from "../elementary.ts";
+import { power } from "../base/elementary.ts";
 
 /**
  * The diffusion of the underlying, dS = (r − q)·S dt + σ(S, t)·S dW, with σ per √year as a decimal.

@@ -1,5 +1,5 @@
 /** Control variates whose mean has a closed form: geometric averages and European options of Black and Scholes. */
-import { hostNormalCdf } from "../models/index.ts";
+import { hostNormalCdf } from "../market/models/index.ts";
 import { isBlackScholes } from "./models/gbm.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, type Parameters } from "./parameters.ts";

@@ -1,8 +1,8 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
-import type { Accuracy } from "../accuracy.ts";
-import { type FeynkacError, SpecError } from "../errors.ts";
-import { isObject, knownKeys } from "../given.ts";
+import type { Accuracy } from "../base/accuracy.ts";
+import { type FeynkacError, SpecError } from "../base/errors.ts";
+import { isObject, knownKeys } from "../base/given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
@@ -14,9 +14,9 @@ import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
-import { seedOf } from "../random/index.ts";
+import { seedOf } from "../numerics/random/index.ts";
 import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
-import { Work } from "../turns.ts";
+import { Work } from "../base/turns.ts";
 import { copiesOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. */

@@ -2,7 +2,7 @@
  * Monte Carlo: paths of a model, payoffs of a product, estimates with standard errors and Greeks, early exercise by
  * regression. docs/montecarlo.md is the guide.
  */
-export type { Accuracy } from "../accuracy.ts";
+export type { Accuracy } from "../base/accuracy.ts";
 export type { Column, Parameter, ParameterFailure, Parameters } from "./parameters.ts";
 export { modelParams, type PathModel } from "./model.ts";
 export { type PathProduct, type PayoffFunction, productParams } from "./product.ts";

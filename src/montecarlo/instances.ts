@@ -1,6 +1,6 @@
 /** The instances of a batch: how many there are, and which of them have parameters within bounds. */
-import type { Accuracy } from "../accuracy.ts";
-import { type FeynkacError, ShapeError } from "../errors.ts";
+import type { Accuracy } from "../base/accuracy.ts";
+import { type FeynkacError, ShapeError } from "../base/errors.ts";
 import type { Paths, Variants } from "./sensitivities.ts";
 import {
   type Column,

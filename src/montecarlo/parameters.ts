@@ -1,6 +1,6 @@
 /** Numbers of a batch: one for all instances, one for each, and for each date; as the table that kernels read. */
-import { type FeynkacError, ShapeError, SpecError } from "../errors.ts";
-import { shownType } from "../given.ts";
+import { type FeynkacError, ShapeError, SpecError } from "../base/errors.ts";
+import { shownType } from "../base/given.ts";
 
 /** One number for all instances, or one for each. */
 export type Column = number | ArrayLike<number>;

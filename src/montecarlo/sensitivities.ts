@@ -1,5 +1,5 @@
 /** Sensitivities: which parameters are shifted, by how much, and how values of shifted copies combine. */
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Parameters } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";

@@ -1,5 +1,5 @@
 /** Copies of what is simulated, with other numbers on the same random numbers. */
-import { ShapeError, SpecError } from "../errors.ts";
+import { ShapeError, SpecError } from "../base/errors.ts";
 import type { Control } from "./controls.ts";
 import type { Paths } from "./sensitivities.ts";
 import type { PathModel } from "./model.ts";

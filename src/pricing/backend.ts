@@ -1,5 +1,5 @@
 import type { Device } from "../device/index.ts";
-import { DeviceLostError } from "../errors.ts";
+import { DeviceLostError } from "../base/errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /** A pricing method that opens a session on a device, in which it keeps kernels and buffers from batch to batch. */

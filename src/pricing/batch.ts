@@ -1,4 +1,4 @@
-import { allOf } from "../all-of.ts";
+import { allOf } from "../base/all-of.ts";
 import {
   type MethodName,
   type ParsedTrade,
@@ -7,8 +7,8 @@ import {
   type TradeResult,
   unreadResult,
 } from "../book/index.ts";
-import { BookError } from "../errors.ts";
-import { Turns } from "../turns.ts";
+import { BookError } from "../base/errors.ts";
+import { Turns } from "../base/turns.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";

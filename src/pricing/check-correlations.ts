@@ -1,5 +1,5 @@
 import type { DriverCorrelations } from "../book/index.ts";
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 
 /** Correlations of a singular matrix that somebody has rounded to nine digits make an eigenvalue as far below 0. */
 const ROUNDED = 1e-9;
@@ -10,7 +10,7 @@ const ROUNDED = 1e-9;
  */
 export async function problemOf({ names, matrix }: DriverCorrelations): Promise<BookError | undefined> {
   // Linear algebra is loaded where there are correlations.
-  const { isPositiveSemidefinite, nearestCorrelation } = await import("../linalg/index.ts");
+  const { isPositiveSemidefinite, nearestCorrelation } = await import("../numerics/linalg/index.ts");
   if (isPositiveSemidefinite(matrix.flat(), { relative: ROUNDED })) return undefined;
   const { values } = nearestCorrelation(matrix.flat());
   const n = names.length;

@@ -1,6 +1,6 @@
 /** What is doubtful about the fits to quotes that a trade's value depends on. */
 import type { AnyTrade } from "../book/index.ts";
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { doubtsAbout, isDoubt, type Underlying, type Volatility } from "../market/index.ts";
 
 /**

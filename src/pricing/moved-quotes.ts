@@ -9,7 +9,7 @@ import {
   type SpotMove,
   type TradeResult,
 } from "../book/index.ts";
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import type { Underlying } from "../market/index.ts";
 import { moveOf } from "./columns/scenario-cases.ts";
 import type { Greeks } from "./options.ts";

@@ -11,8 +11,8 @@ import {
   type Trade,
   type TradeResult,
 } from "../book/index.ts";
-import { BookError, SpecError } from "../errors.ts";
-import { roundingError, VolatilityError } from "../fdm/index.ts";
+import { BookError, SpecError } from "../base/errors.ts";
+import { roundingError, VolatilityError } from "../pde/fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Engine } from "./backend.ts";
 import {

@@ -8,14 +8,14 @@ import {
   type TradeResult,
 } from "../book/index.ts";
 import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
-import { SpecError } from "../errors.ts";
+import { SpecError } from "../base/errors.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
-import { within } from "../turns.ts";
+import { within } from "../base/turns.ts";
 
 /**
  * Prices a book in memory. The same book gives the same numbers on any thread.

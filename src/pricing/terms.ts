@@ -1,6 +1,6 @@
 /** A trade's terms as one case of the scenarios, and one bump, has them. */
 import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
-import type { Shift } from "../fdm/index.ts";
+import type { Shift } from "../pde/fdm/index.ts";
 import {
   type HullWhite,
   isStochastic,

@@ -1,4 +1,4 @@
-import { BookError } from "../errors.ts";
+import { BookError } from "../base/errors.ts";
 import {
   inwardFirst,
   isPast,
@@ -7,8 +7,8 @@ import {
   type OneFactorProblem,
   type MonitoredLevel,
   type ProblemDifference,
-} from "../fdm/index.ts";
-import { lessCash } from "../products/index.ts";
+} from "../pde/fdm/index.ts";
+import { lessCash } from "../market/products/index.ts";
 import { CONTINUOUS } from "./columns/barrier-columns.ts";
 import type { TradeColumns } from "./columns/trade-columns.ts";
 

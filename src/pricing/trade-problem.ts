@@ -1,5 +1,5 @@
-import { SpecError } from "../errors.ts";
-import { remembered } from "../remembered.ts";
+import { SpecError } from "../base/errors.ts";
+import { remembered } from "../base/remembered.ts";
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
   type Diffusion,
@@ -11,14 +11,14 @@ import {
   SAME_DATE,
   shiftedDifference,
   totalVariance,
-} from "../fdm/index.ts";
+} from "../pde/fdm/index.ts";
 import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { EXERCISE, PAYOFF, TradeColumns } from "./columns/trade-columns.ts";
 import { withBarriers } from "./trade-barriers.ts";
-import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
-import { power } from "../elementary.ts";
+import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../market/products/index.ts";
+import { power } from "../base/elementary.ts";
 
 /** The one-factor problems of a batch's rows (a trade in one case of the scenarios), each made on first use. */
 export class RowProblems {

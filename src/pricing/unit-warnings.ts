@@ -9,7 +9,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../market/index.ts";
-import { power } from "../elementary.ts";
+import { power } from "../base/elementary.ts";
 
 /** Beyond these a number was probably meant in percent: 100 % a year; 500 % a √year, and 10 % of a rate. */
 const MAX_RATE = 1;

@@ -1,7 +1,7 @@
 /** The variance of the logarithm of a spot under any model of its volatility. */
-import { power } from "../elementary.ts";
-import { SpecError } from "../errors.ts";
-import { varianceProfile } from "../fdm/index.ts";
+import { power } from "../base/elementary.ts";
+import { SpecError } from "../base/errors.ts";
+import { varianceProfile } from "../pde/fdm/index.ts";
 import { formula } from "../kernel/index.ts";
 import {
   alphaOf,

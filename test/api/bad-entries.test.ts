@@ -1,7 +1,7 @@
 /** Columns with bad numbers at random: they fail their entries, and all others keep the bits that they have alone. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { Cholesky, choleskySpec, DeviceArray } from "../../src/linalg/index.ts";
+import { Cholesky, choleskySpec, DeviceArray } from "../../src/numerics/linalg/index.ts";
 import {
   asian,
   basket,
@@ -19,7 +19,7 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../src/montecarlo/index.ts";
-import { gaussianSwings, meanRevertingFactors, QuantizationTree, wholeSwings } from "../../src/quantization/index.ts";
+import { gaussianSwings, meanRevertingFactors, QuantizationTree, wholeSwings } from "../../src/quadrature/quantization/index.ts";
 import { uniform } from "../calibration/uniform.ts";
 
 const device = createCpuDevice({ threads: 1 });

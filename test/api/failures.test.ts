@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "vitest";
 import { readBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { solve } from "../../src/fdm/index.ts";
+import { solve } from "../../src/pde/fdm/index.ts";
 import { fn } from "../../src/kernel/index.ts";
 import {
   Cholesky,
@@ -12,10 +12,10 @@ import {
   KrylovBatch,
   krylovSpec,
   solveTridiagonal,
-} from "../../src/linalg/index.ts";
+} from "../../src/numerics/linalg/index.ts";
 import { blackScholes, longstaffSchwartz, monteCarlo, pathProduct, productParams } from "../../src/montecarlo/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
-import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
+import { solveOnSparseGrid } from "../../src/pde/sparsegrid/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => {

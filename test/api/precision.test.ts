@@ -1,17 +1,17 @@
 /** f64 asked of a device that only emulates it: f32x2, or an error where results have the same bits everywhere. */
 import { describe, expect, test } from "vitest";
 import type { Precision } from "../../src/kernel/index.ts";
-import { Cholesky, choleskySpec, DeviceArray, Matmul, matmulSpec, SparseOperator } from "../../src/linalg/index.ts";
-import { csrMatrix } from "../../src/linalg/index.ts";
+import { Cholesky, choleskySpec, DeviceArray, Matmul, matmulSpec, SparseOperator } from "../../src/numerics/linalg/index.ts";
+import { csrMatrix } from "../../src/numerics/linalg/index.ts";
 import { blackScholes, european, longstaffSchwartz, monteCarlo } from "../../src/montecarlo/index.ts";
 import {
   gaussianSwings,
   meanRevertingFactors,
   QuantizationTree,
   sampleQuantizer,
-} from "../../src/quantization/index.ts";
-import { BrownianBridge, CorrelatedNormals, randomNumbers } from "../../src/random/index.ts";
-import { PrecisionError } from "../../src/errors.ts";
+} from "../../src/quadrature/quantization/index.ts";
+import { BrownianBridge, CorrelatedNormals, randomNumbers } from "../../src/numerics/random/index.ts";
+import { PrecisionError } from "../../src/base/errors.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 
 /** A device as WebGPU is: f32, and f32x2 once it has been asked for. */

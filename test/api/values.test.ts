@@ -1,8 +1,8 @@
 /** `values` are those of the solution as asked for: where an extrapolation is, extrapolated; on any number of axes. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { solve } from "../../src/fdm/index.ts";
-import { solveOnSparseGrid } from "../../src/sparsegrid/index.ts";
+import { solve } from "../../src/pde/fdm/index.ts";
+import { solveOnSparseGrid } from "../../src/pde/sparsegrid/index.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

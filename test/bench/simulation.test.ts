@@ -1,7 +1,7 @@
 /** The simulation of many workers, in cases that can be added up by hand. */
 import { expect, test } from "vitest";
 import { simulate, type SimulatedRun } from "../../bench/cluster/simulation.ts";
-import { random } from "../runs/killed.ts";
+import { random } from "../service/runs/killed.ts";
 
 const plain: SimulatedRun = {
   workers: 3,

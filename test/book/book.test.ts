@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseBook, readBook } from "../../src/book/index.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { discountFactor } from "../../src/market/index.ts";
 import { asOf, book, market, trade } from "./books.ts";
 

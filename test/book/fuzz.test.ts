@@ -12,7 +12,7 @@ import {
 } from "../../src/book/index.ts";
 import { basketTradeSchema, quickly, REFUSED, tradeSchema } from "../../src/book/schema/index.ts";
 import { formsOf } from "../../src/book/schema/values.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { everything } from "../support/extent.ts";
 import { asOf, market, trade } from "./books.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";

@@ -1,6 +1,6 @@
 /** Books of quotes that no market has: each fit says what it left out, or is an error with the path of a quote. */
 import { describe, expect, it } from "vitest";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { readHeader } from "../../src/index.ts";
 import { uniform } from "../calibration/uniform.ts";
 

@@ -9,7 +9,7 @@ import {
   tradeSchema,
 } from "../../src/book/schema/index.ts";
 import { formsOf, valuesOf } from "../../src/book/schema/values.ts";
-import { explainOptionsSchema, optionsSchema } from "../../src/service/requests.ts";
+import { explainOptionsSchema, optionsSchema } from "../../src/service/http/requests.ts";
 
 /** Adds a schema and all schemas inside it. */
 function collect(schema: ZodType, all: Set<ZodType>): Set<ZodType> {

@@ -1,7 +1,7 @@
 /** The yield and the forwards of put–call parity, and stale quotes. */
 import { expect, test } from "vitest";
 import { readHeader } from "../../src/book/index.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 
 const [SPOT, RATE, YIELD, CASH, PAID] = [100, 0.03, 0.018, 2.5, 0.4];
 

@@ -1,7 +1,7 @@
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, test } from "vitest";
 import { type ParsedTrade, readHeader, readParquet } from "../../src/book/index.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { asOf, market } from "./books.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";
 

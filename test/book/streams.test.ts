@@ -12,7 +12,7 @@ import {
   readWholeText,
 } from "../../src/book/index.ts";
 import { SeenIds } from "../../src/book/duplicates.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { asOf, market, pieces, trade } from "./books.ts";
 import { everything } from "../support/extent.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";

@@ -11,7 +11,7 @@ import {
   Totals,
   unreadResult,
 } from "../../src/book/index.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { asOf, book, market, pieces, trade } from "./books.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type PricedTrade, type ScenarioValues, type TotalledTrade, Totals } from "../../src/book/index.ts";
-import { incompleteSums } from "../../src/formats/index.ts";
+import { incompleteSums } from "../../src/output/formats/index.ts";
 import { trade } from "../pricing/reference.ts";
 
 /** One time, two spots, one volatility, two rates. */

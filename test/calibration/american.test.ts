@@ -8,7 +8,7 @@ import { blackDeviation } from "../../src/calibration/index.ts";
 import { openDevice } from "../../src/device/index.ts";
 import { type MarketInput, parseBook, priceBook, readHeader } from "../../src/index.ts";
 import { integrate } from "../../src/market/index.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 import { uniform } from "./uniform.ts";
 
 type VolatilityInput = NonNullable<NonNullable<MarketInput["underlyings"]>[string]["volatility"]>;

@@ -5,7 +5,7 @@ import { hestonSlice } from "../../src/calibration/heston-slices.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { fn } from "../../src/kernel/index.ts";
 import { european, modelParams, pathModel } from "../../src/montecarlo/index.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 
 /** Calls under dS = r·S dt + 2.5·S^0.45 dW, S = 100, r = 3 %, by SciPy's noncentral chi-square distribution. */
 const CEV = { sigma: 2.5, beta: 0.45 } as const;

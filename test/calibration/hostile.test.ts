@@ -7,7 +7,7 @@ import { fitLocal } from "../../src/calibration/local-fit.ts";
 import { repaired } from "../../src/calibration/repair.ts";
 import { fitSsvi } from "../../src/calibration/ssvi-fit.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 import { quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";
 

@@ -4,7 +4,7 @@ import { fitAdjoint } from "../../src/calibration/adjoint-fit.ts";
 import { hestonSlice } from "../../src/calibration/heston-slices.ts";
 import { fitLeverage } from "../../src/calibration/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 import { european, monteCarlo } from "../../src/montecarlo/index.ts";
 import { quotesOf } from "./quotes.ts";
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { MethodName, ParsedTrade } from "../../src/book/index.ts";
 import { chooseBackend } from "../../src/cli/choose-backend.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import { Peekable } from "../../src/cli/expected-work.ts";
 import { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf } from "../../src/pricing/index.ts";
 import { feynkac } from "./in-process.ts";

@@ -5,7 +5,7 @@ import type { Probe } from "../../src/cli/commands/doctor-cuda.ts";
 import { prepare } from "../../src/cli/commands/prepare.ts";
 import { preparations } from "../../src/cli/commands/prepare-book.ts";
 import { readBook } from "../../src/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { fakeEngine } from "./fake-engine.ts";
 import { kept } from "./in-process.ts";
 

@@ -11,8 +11,8 @@ import {
   magnitude,
   parquetTable,
   RESULT_COLUMNS,
-} from "../../src/formats/index.ts";
-import { encoded } from "../../src/formats/encoded.ts";
+} from "../../src/output/formats/index.ts";
+import { encoded } from "../../src/output/formats/encoded.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
 import { type Book, type BookInput, openDevice, priceBook, readBook, type TradeResult } from "../../src/index.ts";
 import { kept } from "./in-process.ts";

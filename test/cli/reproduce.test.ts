@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { EXACT, giles, put } from "../../src/cli/reproduce/giles.ts";
-import { nonZeros, spot, upAndOut } from "../../src/cli/reproduce/gaikwad-toke.ts";
-import { FORMATS, publishedSystem, stepsIn } from "../../src/cli/reproduce/gaikwad-toke-formats.ts";
-import { timeStep } from "../../src/cli/reproduce/step-time.ts";
+import { EXACT, giles, put } from "../../bench/reproduce/giles.ts";
+import { nonZeros, spot, upAndOut } from "../../bench/reproduce/gaikwad-toke.ts";
+import { FORMATS, publishedSystem, stepsIn } from "../../bench/reproduce/gaikwad-toke-formats.ts";
+import { timeStep } from "../../bench/reproduce/step-time.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
-import { DeviceUnavailableError, OutOfMemoryError } from "../../src/errors.ts";
+import { DeviceUnavailableError, OutOfMemoryError } from "../../src/base/errors.ts";
 import { everything } from "../support/extent.ts";
 import { normalCdf } from "../support/normal.ts";
 import { feynkac } from "./in-process.ts";

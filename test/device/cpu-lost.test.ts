@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 
 import { CpuDevice } from "../../src/device/cpu/index.ts";
-import { DeviceLostError } from "../../src/errors.ts";
+import { DeviceLostError } from "../../src/base/errors.ts";
 import { i32, kernel, real, write } from "../../src/kernel/index.ts";
 
 const increment = kernel({

@@ -1,7 +1,7 @@
 /** The allocator of a CPU device: buffers of their own, room that comes back, and its count. */
 import { expect, test } from "vitest";
 import { CpuMemory } from "../../src/device/cpu/memory.ts";
-import { random } from "../runs/killed.ts";
+import { random } from "../service/runs/killed.ts";
 
 test("buffers never overlap, are zero, and are counted until they are freed", () => {
   const memory = new CpuMemory(false);

@@ -4,7 +4,7 @@ import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/dev
 import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
 import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
 import type { Device, LaunchSize, PartsUser } from "../../src/device/device.ts";
-import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
+import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/base/errors.ts";
 import { bool, i32, type Kernel, kernel, kernelFromSource, read, real, u32, write } from "../../src/kernel/index.ts";
 
 /** out = scale·u + shift, after some turns of a loop, to make it last. */

@@ -1,6 +1,6 @@
 /** Kernels that fault, on the emulator: the device is lost and says why, everything else goes on. */
 import { describe, expect, test } from "vitest";
-import { DeviceLostError } from "../../src/errors.ts";
+import { DeviceLostError } from "../../src/base/errors.ts";
 import { type Emulation, emulation, increment, ramp, stray } from "./cuda-kernels.ts";
 
 const emulated = await emulation();

@@ -11,7 +11,7 @@
 import { execFileSync } from "node:child_process";
 import { type CudaDevice, createCudaDevice, cudaDevices } from "../../src/device/cuda/index.ts";
 import { diagnoseCuda } from "../../src/device/index.ts";
-import { DeviceLostError, OutOfMemoryError } from "../../src/errors.ts";
+import { DeviceLostError, OutOfMemoryError } from "../../src/base/errors.ts";
 import { i32, kernel, read, real, write } from "../../src/kernel/index.ts";
 
 const increment = kernel({

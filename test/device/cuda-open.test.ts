@@ -7,7 +7,7 @@ import { createCudaDevice, cudaDevices } from "../../src/device/cuda/index.ts";
 import { quoteLog } from "../../src/device/cuda/program/quote.ts";
 import { targetOf } from "../../src/device/cuda/program/target.ts";
 import { devices, diagnoseCuda, openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError, SpecError } from "../../src/errors.ts";
+import { DeviceUnavailableError, SpecError } from "../../src/base/errors.ts";
 import { buildCudaEmulator, controlCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 

@@ -8,7 +8,7 @@ import { StoredPrograms } from "../../src/device/cache/stored.ts";
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import type { CudaImage } from "../../src/device/cuda/program/compiler.ts";
 import { thisHost } from "../../src/device/host.ts";
-import { ShapeError } from "../../src/errors.ts";
+import { ShapeError } from "../../src/base/errors.ts";
 import { type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 
 const emulated = await emulation();

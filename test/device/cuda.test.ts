@@ -9,7 +9,7 @@ import {
   PrecisionError,
   ShapeError,
   SpecError,
-} from "../../src/errors.ts";
+} from "../../src/base/errors.ts";
 import { i32, kernel, real, u32, write } from "../../src/kernel/index.ts";
 import { affine, type Emulation, emulation, increment, ramp } from "./cuda-kernels.ts";
 

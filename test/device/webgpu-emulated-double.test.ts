@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { WebGpuDevice } from "../../src/device/webgpu/index.ts";
 import { emulatedDoubleErrors } from "../../src/device/webgpu/emulated-double.ts";
 import { openDevice } from "../../src/device/index.ts";
-import { PrecisionError, ShapeError, SpecError } from "../../src/errors.ts";
+import { PrecisionError, ShapeError, SpecError } from "../../src/base/errors.ts";
 import {
   fromPairs,
   i32,

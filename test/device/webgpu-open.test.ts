@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createWebGpuDevice } from "../../src/device/webgpu/index.ts";
 import { openDevice } from "../../src/device/index.ts";
-import { DeviceUnavailableError, PrecisionError } from "../../src/errors.ts";
+import { DeviceUnavailableError, PrecisionError } from "../../src/base/errors.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 
 describe("openDevice", () => {

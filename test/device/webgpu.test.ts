@@ -8,7 +8,7 @@ import {
   PrecisionError,
   ShapeError,
   SpecError,
-} from "../../src/errors.ts";
+} from "../../src/base/errors.ts";
 import { i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
 import { openWebGpuForTests } from "../support/webgpu.ts";
 

@@ -4,12 +4,12 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/team.ts";
-import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
-import { solverKernel } from "../../src/fdm/execute/option/kernel.ts";
-import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
-import { equationKernel } from "../../src/fdm/execute/equation/kernel.ts";
-import { oneAxisModelOf } from "../../src/fdm/model/full-grid.ts";
+import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/pde/fdm/execute/team/team.ts";
+import { type SolverVariant } from "../../src/pde/fdm/execute/variant.ts";
+import { solverKernel } from "../../src/pde/fdm/execute/option/kernel.ts";
+import { kernelVolatility } from "../../src/pde/fdm/operator/read-volatility.ts";
+import { equationKernel } from "../../src/pde/fdm/execute/equation/kernel.ts";
+import { oneAxisModelOf } from "../../src/pde/fdm/model/full-grid.ts";
 import {
   bool,
   formula,
@@ -23,11 +23,11 @@ import {
   write,
 } from "../../src/kernel/index.ts";
 import type { KernelIR } from "../../src/kernel/ir.ts";
-import { blackScholesKernel } from "../../src/models/black-scholes.ts";
+import { blackScholesKernel } from "../../src/market/models/black-scholes.ts";
 import { cases } from "../conformance/cases/index.ts";
 import { functions } from "../conformance/programs/functions.ts";
 import { programs } from "../conformance/programs/generate.ts";
-import { problems } from "../fdm/equation/device-cases.ts";
+import { problems } from "../pde/fdm/equation/device-cases.ts";
 import { counted, everything } from "../support/extent.ts";
 import { ARCHITECTURES, compile, nvccMissing, type Resources, translationUnit } from "./cuda-support.ts";
 

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PrecisionError } from "../../src/errors.ts";
+import { PrecisionError } from "../../src/base/errors.ts";
 import { cudaIntrinsics, emitCuda } from "../../src/kernel/emit/cuda/index.ts";
 import { literal } from "../../src/kernel/emit/cuda/literals.ts";
 import { bool, i32, kernel, lower, read, real, u32, write } from "../../src/kernel/index.ts";

@@ -1,6 +1,6 @@
 /** What users see when a kernel cannot be compiled: code, line, column, a caret under the place, and what to do. */
 import { describe, expect, test } from "vitest";
-import { KernelError, SpecError } from "../../src/errors.ts";
+import { KernelError, SpecError } from "../../src/base/errors.ts";
 import { bool, fn, i32, kernel, kernelFromSource, lower, read, real, u32, write } from "../../src/kernel/index.ts";
 
 const PARAMS = {

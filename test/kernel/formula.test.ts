@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { KernelError } from "../../src/errors.ts";
+import { KernelError } from "../../src/base/errors.ts";
 import {
   canonicalText,
   fn,

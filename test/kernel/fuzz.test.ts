@@ -3,7 +3,7 @@
  * FEYNKAC_SEED chooses other inputs, FEYNKAC_FUZZ how many; a failure prints the input.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KernelError } from "../../src/errors.ts";
+import { KernelError } from "../../src/base/errors.ts";
 import {
   canonicalText,
   formula,

@@ -1,7 +1,7 @@
 /** The scalar functions that kernel functions get in plain JavaScript. */
 import { describe, expect, test } from "vitest";
 
-import { KernelError } from "../../src/errors.ts";
+import { KernelError } from "../../src/base/errors.ts";
 import { hostGpu as gpu } from "../../src/kernel/host-gpu.ts";
 
 describe("reals", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KernelRuntimeError, ShapeError } from "../../src/errors.ts";
+import { KernelRuntimeError, ShapeError } from "../../src/base/errors.ts";
 import { foldBinary } from "../../src/kernel/fold.ts";
 import { unaryOperator } from "../../src/kernel/interpret/arithmetic.ts";
 import { interpret } from "../../src/kernel/interpret/index.ts";

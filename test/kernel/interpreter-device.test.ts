@@ -1,6 +1,6 @@
 /** The interpreter behind the device interface, as other suites use it. */
 import { expect, test } from "vitest";
-import { DisposedError, KernelRuntimeError } from "../../src/errors.ts";
+import { DisposedError, KernelRuntimeError } from "../../src/base/errors.ts";
 import { i32, kernel, real, write } from "../../src/kernel/index.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SpecError } from "../../src/errors.ts";
+import { SpecError } from "../../src/base/errors.ts";
 import { interpret } from "../../src/kernel/interpret/index.ts";
 
 import {

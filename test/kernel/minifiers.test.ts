@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { build, transform } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { KernelError } from "../../src/errors.ts";
+import { KernelError } from "../../src/base/errors.ts";
 import {
   bool,
   canonicalText,

@@ -3,7 +3,7 @@
  */
 import { runInThisContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { KernelError, SpecError } from "../../src/errors.ts";
+import { KernelError, SpecError } from "../../src/base/errors.ts";
 import {
   bool,
   canonicalText,

@@ -1,7 +1,7 @@
 /** The text of generated WGSL, without a device. What the text computes is tested in test/device. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { PrecisionError } from "../../src/errors.ts";
+import { PrecisionError } from "../../src/base/errors.ts";
 import { emitWgsl } from "../../src/kernel/emit/wgsl/index.ts";
 import { literal } from "../../src/kernel/emit/wgsl/literals.ts";
 import { i32, kernel, lower, read, real, write } from "../../src/kernel/index.ts";

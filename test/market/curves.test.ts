@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SpecError } from "../../src/errors.ts";
+import { SpecError } from "../../src/base/errors.ts";
 import {
   afterDividend,
   constant,

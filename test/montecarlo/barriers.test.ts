@@ -9,7 +9,7 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../src/montecarlo/index.ts";
-import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { reinerRubinstein } from "../market/models/reiner-rubinstein.ts";
 import { equalDates, expectWithin } from "./support.ts";
 
 const device = createCpuDevice({ threads: 1 });

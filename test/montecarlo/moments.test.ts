@@ -1,7 +1,7 @@
 /** Moments of groups of samples, merged, against those of all samples at once. */
 import { expect, test } from "vitest";
 import { Moments } from "../../src/montecarlo/moments.ts";
-import { random } from "../runs/killed.ts";
+import { random } from "../service/runs/killed.ts";
 
 const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;

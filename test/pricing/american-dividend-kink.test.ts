@@ -8,9 +8,9 @@ import {
   type OneFactorProblem,
   pointValue,
   type Resolution,
-} from "../../src/fdm/index.ts";
+} from "../../src/pde/fdm/index.ts";
 import { constant } from "../../src/market/index.ts";
-import { vanillaPayoff } from "../../src/products/index.ts";
+import { vanillaPayoff } from "../../src/market/products/index.ts";
 import { Random } from "../../tools/properties/random.ts";
 
 /** A call that is exercised just before the dividend, if at all, for its yield is small. */

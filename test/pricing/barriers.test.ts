@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { PricedTrade, Trade } from "../../src/book/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
-import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { reinerRubinstein } from "../market/models/reiner-rubinstein.ts";
 import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { type EarlyBarrier, explicitPrice } from "./explicit-oracle.ts";

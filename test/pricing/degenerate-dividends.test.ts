@@ -14,7 +14,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import type { Barrier, Payoff, Trade } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { dividendSchedule, flatVolatility, localSurface, type Volatility } from "../../src/market/index.ts";
-import { cevPrice } from "../models/cev.ts";
+import { cevPrice } from "../market/models/cev.ts";
 import { normalCdf } from "../support/normal.ts";
 import { priced, trade } from "./reference.ts";
 import { barrier } from "./reference-barriers.ts";

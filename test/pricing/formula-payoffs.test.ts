@@ -5,7 +5,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility } from "../../src/market/index.ts";
-import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { reinerRubinstein } from "../market/models/reiner-rubinstein.ts";
 import { normalCdf } from "../support/normal.ts";
 import { priced, trade } from "./reference.ts";
 import { barrier } from "./reference-barriers.ts";

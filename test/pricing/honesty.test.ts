@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { parseBook, priceBook, readBook } from "../../src/index.ts";
-import { reinerRubinstein } from "../models/reiner-rubinstein.ts";
+import { reinerRubinstein } from "../market/models/reiner-rubinstein.ts";
 import { Random } from "../../tools/properties/random.ts";
 import { quantLibCases } from "./quantlib-cases.ts";
 

@@ -6,7 +6,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { Trade } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { solve } from "../../src/fdm/index.ts";
+import { solve } from "../../src/pde/fdm/index.ts";
 import { constant, dividendSchedule, flatVolatility, type Volatility } from "../../src/market/index.ts";
 import { aroundKink, blackScholes, cev, expectation } from "../../tools/properties/closed-forms.ts";
 import { priced, trade } from "./reference.ts";

@@ -1,5 +1,5 @@
 /** A worker thread whose jobs are numbers: each is multiplied, and those below 0 fail. */
-import { serveJobs } from "../../src/threads/index.ts";
+import { serveJobs } from "../../src/base/threads/index.ts";
 
 serveJobs<number, number, number>((times) => async (job) => {
   if (job < 0) throw new Error("below 0");

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility, localSurface, type Volatility } from "../../src/market/index.ts";
-import { cevPrice } from "../models/cev.ts";
+import { cevPrice } from "../market/models/cev.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { normalCdf } from "../support/normal.ts";
 import { cases, priced, trade } from "./reference.ts";

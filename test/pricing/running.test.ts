@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { type ParsedTrade, parseBook, type TradeResult } from "../../src/book/index.ts";
 import type { HostArrays } from "../../src/device/device.ts";
-import { BookError, DeviceLostError } from "../../src/errors.ts";
+import { BookError, DeviceLostError } from "../../src/base/errors.ts";
 import {
   explainBook,
   priceBook,

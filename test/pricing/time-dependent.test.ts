@@ -13,13 +13,13 @@ import {
   type OneFactorProblem,
   pointValue,
   type Resolution,
-} from "../../src/fdm/index.ts";
-import { domain } from "../../src/fdm/mesh/domain.ts";
-import { certainExercise } from "../../src/fdm/problem/certain-exercise.ts";
-import { mesh } from "../../src/fdm/mesh/mesh.ts";
+} from "../../src/pde/fdm/index.ts";
+import { domain } from "../../src/pde/fdm/mesh/domain.ts";
+import { certainExercise } from "../../src/pde/fdm/problem/certain-exercise.ts";
+import { mesh } from "../../src/pde/fdm/mesh/mesh.ts";
 import { constant, dividendSchedule, type PiecewiseConstant } from "../../src/market/index.ts";
 import { tradeProblem } from "../../src/pricing/trade-problem.ts";
-import type { Right } from "../../src/products/index.ts";
+import type { Right } from "../../src/market/products/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { priced, trade } from "./reference.ts";
 

@@ -13,7 +13,7 @@ import type {
   LaunchArguments,
   LaunchSize,
 } from "../../src/device/device.ts";
-import { DisposedError, SpecError } from "../../src/errors.ts";
+import { DisposedError, SpecError } from "../../src/base/errors.ts";
 import { type Kernel, type KernelIR, lower, type Precision } from "../../src/kernel/index.ts";
 import { interpret, type InterpreterOptions } from "../../src/kernel/interpret/index.ts";
 

@@ -1,7 +1,7 @@
 /** A WebGPU device for tests: the machine's own, or the software one that Debian's Chromium ships. */
 import { existsSync } from "node:fs";
 import { createWebGpuDevice, type WebGpuDevice, type WebGpuDeviceOptions } from "../../src/device/webgpu/index.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { isRequired } from "./required.ts";
 
 const chromium = "/usr/lib/chromium";

@@ -1,6 +1,6 @@
 /** Settings and counters of a built emulator, through koffi. */
 import { type Koffi, loadKoffi } from "../../src/device/cuda/ffi/koffi.ts";
-import { DeviceUnavailableError } from "../../src/errors.ts";
+import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import type { CudaEmulatorPaths } from "./build.ts";
 
 /**

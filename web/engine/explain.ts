@@ -2,7 +2,7 @@
 import type { Device } from "../../src/device/index.ts";
 import { readBook } from "../../src/book/index.ts";
 import { EXPLAIN_TERMS, explainBook, type ExplainTerm, type ExplainTotals } from "../../src/pricing/index.ts";
-import type { WaterfallChart } from "../../src/charts/index.ts";
+import type { WaterfallChart } from "../../src/output/charts/index.ts";
 import type { SessionBook } from "./book.ts";
 import type { ExplainAnswer, ExplainRequest } from "./protocol.ts";
 import { readFiles } from "./read.ts";

@@ -1,7 +1,7 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { formatNamed, hasFigures } from "../../src/formats/index.ts";
-import type { Part, PricedRow, ResultFormat } from "../../src/formats/index.ts";
+import { formatNamed, hasFigures } from "../../src/output/formats/index.ts";
+import type { Part, PricedRow, ResultFormat } from "../../src/output/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
 import type { ExportedFile, ExportFormat } from "./protocol.ts";

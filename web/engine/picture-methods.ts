@@ -1,10 +1,10 @@
 /** Pictures of the numerical methods themselves. */
 import type { Trade } from "../../src/book/index.ts";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import { valueAt } from "../../src/market/index.ts";
-import { normalQuantizer } from "../../src/quantization/index.ts";
-import { randomNumbers } from "../../src/random/index.ts";
-import { combinationGrids } from "../../src/sparsegrid/index.ts";
+import { normalQuantizer } from "../../src/quadrature/quantization/index.ts";
+import { randomNumbers } from "../../src/numerics/random/index.ts";
+import { combinationGrids } from "../../src/pde/sparsegrid/index.ts";
 import { years } from "./pictures.ts";
 import type { Pricer } from "./pricer.ts";
 

@@ -1,9 +1,9 @@
 /** The implied volatility that the market of a trade gives, and its local volatility. */
 import type { Trade } from "../../src/book/index.ts";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import { formula } from "../../src/kernel/index.ts";
 import { discountFactor, impliedVolatility } from "../../src/market/index.ts";
-import { hostNormalCdf } from "../../src/models/index.ts";
+import { hostNormalCdf } from "../../src/market/models/index.ts";
 import type { SessionBook } from "./book.ts";
 import { years } from "./pictures.ts";
 import type { Pricer } from "./pricer.ts";

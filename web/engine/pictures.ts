@@ -1,6 +1,6 @@
 /** Pictures of a trade, of the book or of the methods: each prices what it needs, and returns charts. */
 import { describeTrade, type Payoff, type PricedTrade, type Trade } from "../../src/book/index.ts";
-import type { Chart, PlotChart, Point } from "../../src/charts/index.ts";
+import type { Chart, PlotChart, Point } from "../../src/output/charts/index.ts";
 import { laterTrade } from "../../src/pricing/index.ts";
 import type { Underlying } from "../../src/market/index.ts";
 import type { SessionBook } from "./book.ts";

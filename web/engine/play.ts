@@ -1,7 +1,7 @@
 /** The playground: an equation or a payoff that the visitor has written, solved on the chosen device. */
-import type { Chart, Point } from "../../src/charts/index.ts";
+import type { Chart, Point } from "../../src/output/charts/index.ts";
 import type { CompiledKernel, Device } from "../../src/device/index.ts";
-import { type AxesSolution, type Solution, solve } from "../../src/fdm/index.ts";
+import { type AxesSolution, type Solution, solve } from "../../src/pde/fdm/index.ts";
 
 export interface PlayRequest {
   /** JavaScript that ends in an expression: the problem, as `solve` takes it. */

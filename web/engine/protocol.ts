@@ -8,7 +8,7 @@ import type {
   TradeResult,
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import type { ExplainMethod } from "../../src/pricing/index.ts";
 import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";

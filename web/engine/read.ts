@@ -15,7 +15,7 @@ import {
   readWholeBook,
   readWholeText,
 } from "../../src/book/index.ts";
-import { BookError } from "../../src/errors.ts";
+import { BookError } from "../../src/base/errors.ts";
 import type { GivenFile } from "./protocol.ts";
 
 type Plain = Readonly<Record<string, unknown>>;

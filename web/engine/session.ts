@@ -8,10 +8,10 @@ import {
   type TradeResult,
 } from "../../src/book/index.ts";
 import { type Device, offeredPrecision, openDevice } from "../../src/device/index.ts";
-import { SpecError } from "../../src/errors.ts";
+import { SpecError } from "../../src/base/errors.ts";
 import type { Precision } from "../../src/kernel/index.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import { SessionBook } from "./book.ts";
 import type { PictureRequest } from "./pictures.ts";
 import type { PlayRequest, PlayResult } from "./play.ts";

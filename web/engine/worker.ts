@@ -1,5 +1,5 @@
 /** The worker's entry: hears calls, and answers them. */
-import { FeynkacError } from "../../src/errors.ts";
+import { FeynkacError } from "../../src/base/errors.ts";
 import { computeAsNode } from "./math.ts";
 import { type CallContext, EngineSession } from "./session.ts";
 import type { Failure, FromWorker, ToWorker } from "./protocol.ts";

@@ -1,7 +1,7 @@
 /** The whole page: its bar, its parts, and where files are dropped. */
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
-import { CHART_STYLE } from "../../src/charts/index.ts";
+import { CHART_STYLE } from "../../src/output/charts/index.ts";
 import { openFiles, tab } from "../state/store.ts";
 import { BookView } from "./book.tsx";
 import { ExplainView } from "./explain.tsx";

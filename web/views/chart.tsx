@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type Chart, chartFile, drawChart } from "../../src/charts/index.ts";
+import { type Chart, chartFile, drawChart } from "../../src/output/charts/index.ts";
 
 export interface ChartProps {
   readonly chart: Chart;

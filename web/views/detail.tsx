@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { TradeResult } from "../../src/book/index.ts";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import { book, detail, editBook, engine, loadSchema, rows, run, schema, tab } from "../state/store.ts";
 import { ChartView } from "./chart.tsx";
 import { MarketForm } from "./market.tsx";

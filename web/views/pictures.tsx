@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Chart } from "../../src/charts/index.ts";
+import type { Chart } from "../../src/output/charts/index.ts";
 import type { PictureName } from "../engine/pictures.ts";
 import { book, engine, problemOf, rows, run, selected } from "../state/store.ts";
 import { ChartView } from "./chart.tsx";

@@ -1,7 +1,7 @@
 /** What the book is worth, and how the run went. */
 import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
-import { decimalsFor, fixed, incompleteSums, largestUnderlyings } from "../../src/formats/index.ts";
+import { decimalsFor, fixed, incompleteSums, largestUnderlyings } from "../../src/output/formats/index.ts";
 import { cancel, run } from "../state/store.ts";
 
 export function Summary(): VNode {

@@ -5,7 +5,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { decimalsFor, fixed, magnitude } from "../../src/formats/index.ts";
+import { decimalsFor, fixed, magnitude } from "../../src/output/formats/index.ts";
 import type { NumberName, TextName } from "../engine/protocol.ts";
 import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";

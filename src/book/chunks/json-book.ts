@@ -3,7 +3,7 @@
  * the whole text. If the text of a chunk is not valid JSON, the whole book is parsed to report the position of the
  * error.
  */
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import { readWholeBook } from "../book.ts";
 import { type BookHeader, contextOf, readHeaderWith } from "../header.ts";
 import { isWellNamed, parseJson } from "../json.ts";

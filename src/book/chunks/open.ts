@@ -1,4 +1,4 @@
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import type { TableOptions } from "../columns.ts";
 import { readMarketFile } from "../header.ts";
 import { parseJson } from "../json.ts";

@@ -1,5 +1,5 @@
 /** Reads the trades of NDJSON and CSV files in chunks of lines. */
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { csvColumns, readCsvRow } from "../csv.ts";
 import { readCells } from "../csv-rows.ts";

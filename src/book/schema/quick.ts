@@ -3,7 +3,7 @@
  * Values that are rejected here are validated by zod, which describes the problem.
  */
 import type * as z from "zod";
-import { rememberedBy } from "../../remembered.ts";
+import { rememberedBy } from "../../base/remembered.ts";
 
 /** The result of `quickly` for a value that may be invalid. */
 export const REFUSED = Symbol("refused");

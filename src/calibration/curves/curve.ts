@@ -1,5 +1,5 @@
 /** Curves from quotes: bootstrapping, and the fit of Nelson, Siegel and Svensson. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { ZeroRate } from "../../market/index.ts";
 import { fairRate, flowsOf, type LogDiscount, type RateInstrument, valueOf } from "./instruments.ts";
 import { type CurveInterpolation, linear, monotoneConvex } from "./interpolate.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
-import { sheetFile } from "../../charts/index.ts";
+import { sheetFile } from "../../output/charts/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";

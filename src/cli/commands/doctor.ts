@@ -4,7 +4,7 @@ import { availableParallelism, cpus, totalmem } from "node:os";
 import { EXIT } from "../failure.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Terminal } from "../terminal.ts";
-import { packageVersion } from "../../formats/index.ts";
+import { packageVersion } from "../../output/formats/index.ts";
 import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
 
 /**

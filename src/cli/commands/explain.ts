@@ -1,5 +1,5 @@
 import type { Book, TradeCounts } from "../../book/index.ts";
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import { isDoubt } from "../../market/index.ts";
 import type { ExplainMethod, ExplainReport, Sticky } from "../../pricing/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
@@ -7,7 +7,7 @@ import type { EngineOptions } from "../choose-backend.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";
-import type { Part } from "../../formats/index.ts";
+import type { Part } from "../../output/formats/index.ts";
 import { explainParquet } from "../format/explain-parquet.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";

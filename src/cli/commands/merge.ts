@@ -23,7 +23,7 @@ export async function merge(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const runs = await import("../../runs/index.ts");
+  const runs = await import("../../service/runs/index.ts");
   const format = outputFormat(asked, path, terminal.stdout);
   checkGroups(groupBy, format);
   const store = await runs.openStore(url);

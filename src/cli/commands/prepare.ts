@@ -1,9 +1,9 @@
 /** `feynkac doctor --prepare`: compiles the kernels that books need, and stores them in the kernel cache on disk. */
 import { readdirSync } from "node:fs";
-import { allOf } from "../../all-of.ts";
+import { allOf } from "../../base/all-of.ts";
 import { readBook } from "../../book/index.ts";
 import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
-import { DeviceUnavailableError } from "../../errors.ts";
+import { DeviceUnavailableError } from "../../base/errors.ts";
 import { priceBook } from "../../pricing/index.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { ProgressBar } from "../progress.ts";

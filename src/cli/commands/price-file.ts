@@ -1,11 +1,11 @@
 /** `feynkac price` for long files: several threads read, price and write trades (`Pipeline`). */
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
-import type { BookPlace, OpenBook } from "../../runs/index.ts";
+import type { Pipeline, TextFormat } from "../../service/pipeline/index.ts";
+import type { BookPlace, OpenBook } from "../../service/runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
-import { BookError } from "../../errors.ts";
-import { hasFigures } from "../../formats/index.ts";
+import { BookError } from "../../base/errors.ts";
+import { hasFigures } from "../../output/formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, SAMPLE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
@@ -159,7 +159,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
 }
 
 async function openFile(place: BookPlace): Promise<OpenBook | undefined> {
-  const { openBook } = await import("../../runs/index.ts");
+  const { openBook } = await import("../../service/runs/index.ts");
   try {
     return await openBook(place);
   } catch (error) {

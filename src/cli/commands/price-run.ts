@@ -2,7 +2,7 @@
  * `feynkac price … --output FOLDER/`: a run that stores the results of each chunk of trades as soon as it is priced,
  * and can be resumed and verified.
  */
-import type * as Runs from "../../runs/index.ts";
+import type * as Runs from "../../service/runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { formatOfName } from "../input.ts";
@@ -35,7 +35,7 @@ export async function priceInParts(
   options: PriceOptions,
   { terminal, signal, openEngine }: Surroundings,
 ): Promise<number> {
-  const runs = await import("../../runs/index.ts");
+  const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(output);
   const place = bookPlace(path, options);
   const manifest = await planned(runs, store, place, output, options, signal);

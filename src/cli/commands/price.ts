@@ -1,7 +1,7 @@
 import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
-import { formatNamed, hasFigures, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
+import { formatNamed, hasFigures, packageVersion, type PricedRow, type ResultFormat } from "../../output/formats/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";
@@ -108,7 +108,7 @@ interface Reporter {
 /** Starts an HTML report. The code for it is loaded only when it is requested. */
 async function startReport(file: string, path: string): Promise<Reporter> {
   const [{ reportHtml, ReportSummary }, { sha256Of, writeReport }] = await Promise.all([
-    import("../../report/index.ts"),
+    import("../../output/report/index.ts"),
     import("./report.ts"),
   ]);
   const summary = new ReportSummary();

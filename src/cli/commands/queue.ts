@@ -1,5 +1,5 @@
 /** `feynkac status`, `cancel` and `logs`: lists and controls the runs in a queue. */
-import type * as Cluster from "../../cluster/index.ts";
+import type * as Cluster from "../../service/cluster/index.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
@@ -35,7 +35,7 @@ const WORKER_COLUMNS: readonly TextColumn[] = [
  * @throws RunError if no server answers; CliError no such job
  */
 export async function status(run: string | undefined, options: QueueOptions, terminal: Terminal): Promise<number> {
-  const cluster = await import("../../cluster/index.ts");
+  const cluster = await import("../../service/cluster/index.ts");
   await using board = await cluster.Board.open(options.queue);
   const entries = run === undefined ? await board.runs() : [await needRun(board, run)];
   const [runs, workers] = await Promise.all([statesOf(cluster, board, options.queue, entries), board.workers()]);
@@ -93,7 +93,7 @@ async function needRun(board: Cluster.Board, run: string): Promise<Cluster.RunEn
  * stay. @throws as `status`
  */
 export async function cancel(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
-  const { Board } = await import("../../cluster/index.ts");
+  const { Board } = await import("../../service/cluster/index.ts");
   await using board = await Board.open(queue);
   const { output } = await needRun(board, run);
   await board.cancel(run);
@@ -105,7 +105,7 @@ export async function cancel(run: string, { queue }: QueueOptions, terminal: Ter
 
 /** Runs `feynkac logs`, which prints the workers' messages about a job: failures and retries. @throws as `status` */
 export async function logs(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
-  const { Board } = await import("../../cluster/index.ts");
+  const { Board } = await import("../../service/cluster/index.ts");
   await using board = await Board.open(queue);
   await needRun(board, run);
   for (const line of await board.logs(run)) terminal.stdout.write(`${JSON.stringify(line)}\n`);

@@ -1,6 +1,6 @@
 import { didYouMean } from "../../book/index.ts";
 import { CliError, EXIT } from "../failure.ts";
-import { type ReproduceOptions, type Reproduction, REPRODUCTIONS } from "../reproduce/index.ts";
+import { type ReproduceOptions, type Reproduction, REPRODUCTIONS } from "../../../bench/reproduce/index.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** Runs `feynkac reproduce --list`, which prints one line for each published result that can be reproduced. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { packageVersion } from "../../formats/index.ts";
+import { packageVersion } from "../../output/formats/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -33,7 +33,7 @@ export async function serve(options: ServeOptions, terminal: Terminal, signal: A
     );
   const [{ openDevice }, { startService }] = await Promise.all([
     import("../../device/index.ts"),
-    import("../../service/index.ts"),
+    import("../../service/http/index.ts"),
   ]);
   const cores = threads ?? availableParallelism();
   // A short launch is quicker on this thread than on another one. A long one leaves it free to answer.

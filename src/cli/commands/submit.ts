@@ -1,4 +1,4 @@
-import type { Level, RunState } from "../../cluster/index.ts";
+import type { Level, RunState } from "../../service/cluster/index.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { isRunFolder } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
@@ -28,7 +28,7 @@ export async function submit(
 ): Promise<number> {
   const { output, queue, maxWorkers, priority: level, share } = options;
   if (!isRunFolder(output)) throw new CliError("submit writes a run in parts: --output FOLDER/ or s3://BUCKET/PREFIX");
-  const [runs, cluster] = await Promise.all([import("../../runs/index.ts"), import("../../cluster/index.ts")]);
+  const [runs, cluster] = await Promise.all([import("../../service/runs/index.ts"), import("../../service/cluster/index.ts")]);
   cluster.connectionOf(queue);
   await cluster.loadBull();
   const store = await runs.openStore(output);
@@ -62,7 +62,7 @@ export async function submit(
 
 /** Prints a warning if no worker would take the run at present, with the reason. */
 async function warnOfWorkers(url: string, queue: string, { stderr }: Terminal): Promise<void> {
-  const { Board } = await import("../../cluster/index.ts");
+  const { Board } = await import("../../service/cluster/index.ts");
   await using board = await Board.open(url);
   const workers = await board.workers();
   if (workers.some((worker) => worker.queue === queue)) return;

@@ -1,4 +1,4 @@
-import type * as Runs from "../../runs/index.ts";
+import type * as Runs from "../../service/runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { EXIT } from "../failure.ts";
 import { printable } from "../format/columns.ts";
@@ -26,7 +26,7 @@ const MAX_SHOWN = 20;
  */
 export async function verify(url: string, options: VerifyOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal } = surroundings;
-  const runs = await import("../../runs/index.ts");
+  const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(url);
   const manifest = await runs.needManifest(store);
   const { problems, whole, rows, repriced } =

@@ -1,4 +1,4 @@
-import type { Supervised } from "../../cluster/index.ts";
+import type { Supervised } from "../../service/cluster/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
@@ -29,8 +29,8 @@ interface Surroundings {
 export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal, openEngine } = surroundings;
   const [cluster, { jsonLog, startHealth }] = await Promise.all([
-    import("../../cluster/index.ts"),
-    import("../../serving/index.ts"),
+    import("../../service/cluster/index.ts"),
+    import("../../service/monitoring/index.ts"),
   ]);
   cluster.connectionOf(options.queue);
   await cluster.loadBull();

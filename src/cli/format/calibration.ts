@@ -1,6 +1,6 @@
 /** Formats calibration results as tables and charts of text. */
 import type { CheckReport, MarketCalibration, UnderlyingCalibration } from "../../book/index.ts";
-import type { PlotChart } from "../../charts/index.ts";
+import type { PlotChart } from "../../output/charts/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
 
 const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));

@@ -1,4 +1,4 @@
-import { type ParquetColumn, parquetTable, tagColumns, tagText } from "../../formats/index.ts";
+import { type ParquetColumn, parquetTable, tagColumns, tagText } from "../../output/formats/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
 import { EXPLAIN_LABELS, EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 

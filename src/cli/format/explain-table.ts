@@ -1,7 +1,7 @@
 /** Formats the result of `feynkac explain` as tables of text. */
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "../../formats/index.ts";
+import { decimalsFor, fixed } from "../../output/formats/index.ts";
 import { lastRows, more, type TableOptions } from "./table.ts";
 
 /** The maximum number of lines in each list below the tables. */

@@ -1,6 +1,6 @@
 /** Formats the result of `feynkac explain` as JSON and CSV. The output is the concatenation of the yielded texts. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
-import { cell, type TagColumn, tagColumns } from "../../formats/index.ts";
+import { cell, type TagColumn, tagColumns } from "../../output/formats/index.ts";
 
 /** Returns the names of the terms of a P&L explanation, in order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {

@@ -1,7 +1,7 @@
 import { grouped } from "./numbers.ts";
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "../../formats/index.ts";
+import { decimalsFor, fixed } from "../../output/formats/index.ts";
 
 /**
  * Formats the totals under every scenario. There is one table for each currency, date and rate move, with a row for

@@ -2,10 +2,10 @@
 import { grouped } from "./numbers.ts";
 import type { TradeError, TradeResult } from "../../book/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed, magnitude } from "../../formats/index.ts";
+import { decimalsFor, fixed, magnitude } from "../../output/formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import { hiddenTotals, totalTables } from "./total-tables.ts";
-import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
+import type { ResultFormat, RunEnd, RunStart } from "../../output/formats/index.ts";
 
 /**
  * The maximum number of errors listed below a table, and below a table that shows all rows, where only memory limits

@@ -1,4 +1,4 @@
-import { DisposedError } from "../../errors.ts";
+import { DisposedError } from "../../base/errors.ts";
 import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer, HostArrays } from "../device.ts";
 

@@ -1,4 +1,4 @@
-import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../errors.ts";
+import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../base/errors.ts";
 import type { Kernel, KernelIR } from "../../kernel/index.ts";
 import type {
   BufferElement,

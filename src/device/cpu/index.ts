@@ -1,5 +1,5 @@
 /** The CPU back end. Kernels run as WebAssembly SIMD on all cores. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { CpuDevice } from "./device.ts";
 import { checkVectors } from "./limits.ts";
 import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";

@@ -1,5 +1,5 @@
 /** The limits of a kernel on the CPU device. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 

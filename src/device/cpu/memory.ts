@@ -1,5 +1,5 @@
 /** The WebAssembly memory of a device and its allocator. */
-import { OutOfMemoryError } from "../../errors.ts";
+import { OutOfMemoryError } from "../../base/errors.ts";
 
 const PAGE = 65_536;
 const MAX_PAGES = 65_536;

@@ -1,5 +1,5 @@
 /** The worker threads of a device, and the launches that were sent to them. */
-import { LastUsed } from "../../last-used.ts";
+import { LastUsed } from "../../base/last-used.ts";
 import type { CpuMemory } from "./memory.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";

@@ -2,7 +2,7 @@
  * The compiled programs of one device. Kernels are compared by their content. Each is compiled once, and the most
  * recently used programs are cached. Programs compiled by other processes are read from disk.
  */
-import { LastUsed } from "../../last-used.ts";
+import { LastUsed } from "../../base/last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import {
   canonicalText,
@@ -13,7 +13,7 @@ import {
   signatureOf,
   specificationText,
 } from "../../kernel/index.ts";
-import { rememberedBy } from "../../remembered.ts";
+import { rememberedBy } from "../../base/remembered.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";

@@ -2,7 +2,7 @@
  * Executes what a device has recorded, in order. Short launches run on the calling thread, others on the workers. Reads
  * and writes of the host happen when everything before them is complete.
  */
-import { OutOfMemoryError } from "../../errors.ts";
+import { OutOfMemoryError } from "../../base/errors.ts";
 import type { CpuBuffer } from "./buffer.ts";
 import type { CpuMemory } from "./memory.ts";
 import type { PoolEvents } from "./pool.ts";

@@ -1,4 +1,4 @@
-import { DisposedError } from "../../errors.ts";
+import { DisposedError } from "../../base/errors.ts";
 import { bytesPerElement } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
 import type { Block } from "./memory/blocks.ts";

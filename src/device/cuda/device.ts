@@ -1,4 +1,4 @@
-import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../errors.ts";
+import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../base/errors.ts";
 import type { Kernel, KernelIR } from "../../kernel/index.ts";
 import { launchBuffers, launchCount, rejectUnknown } from "../arguments.ts";
 import type {

@@ -1,5 +1,5 @@
 /** libcuda, loaded and initialised: its functions, its version, and the words that calls leave their results in. */
-import { DeviceUnavailableError } from "../../errors.ts";
+import { DeviceUnavailableError } from "../../base/errors.ts";
 import { driverDevices } from "./ffi/driver-devices.ts";
 import { driverMemory } from "./ffi/driver-memory.ts";
 import { driverModules } from "./ffi/driver-modules.ts";

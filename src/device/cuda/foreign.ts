@@ -2,7 +2,7 @@
  * Other libraries of CUDA's toolkit on a device of ours. They call the runtime, which works in whatever context is
  * current on the thread, so that the device's own serves them; what they record goes into its stream.
  */
-import { DeviceUnavailableError } from "../../errors.ts";
+import { DeviceUnavailableError } from "../../base/errors.ts";
 import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";
 import { bind, type Calls, type Table } from "./ffi/signatures.ts";
 import { thisHost } from "../host.ts";

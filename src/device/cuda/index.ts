@@ -1,5 +1,5 @@
 /** The CUDA back end: NVIDIA GPUs in f64 and f32, through the driver and NVRTC; no toolkit is needed. */
-import { DeviceUnavailableError } from "../../errors.ts";
+import { DeviceUnavailableError } from "../../base/errors.ts";
 import type { SharedContext } from "../device.ts";
 import { CudaDevice } from "./device.ts";
 import { type Driver, openDriver } from "./driver.ts";

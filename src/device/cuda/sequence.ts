@@ -1,5 +1,5 @@
 /** Launches recorded once and run again as a whole: a CUDA graph. */
-import { DisposedError } from "../../errors.ts";
+import { DisposedError } from "../../base/errors.ts";
 import type { CudaBuffer } from "./buffer.ts";
 import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
 import type { Program } from "./program/program.ts";

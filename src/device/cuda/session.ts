@@ -3,7 +3,7 @@
  * the device's primary one, which every other user of the GPU in the process shares: after a fault a context is lost
  * for good, and only one that is ours may be destroyed and computed again.
  */
-import { KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
+import { KernelRuntimeError, OutOfMemoryError } from "../../base/errors.ts";
 import type { SharedContext } from "../device.ts";
 import type { Driver, DriverCalls } from "./driver.ts";
 import { STREAM_NON_BLOCKING } from "./ffi/driver-streams.ts";

@@ -1,4 +1,4 @@
-import { DeviceUnavailableError } from "../../errors.ts";
+import { DeviceUnavailableError } from "../../base/errors.ts";
 
 /** The options with which a WebGPU adapter and its device are opened. */
 export interface AdapterOptions {

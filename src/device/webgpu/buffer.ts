@@ -1,4 +1,4 @@
-import { DisposedError, type OutOfMemoryError } from "../../errors.ts";
+import { DisposedError, type OutOfMemoryError } from "../../base/errors.ts";
 import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
 
 let created = 0;

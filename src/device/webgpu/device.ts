@@ -1,6 +1,6 @@
-import { LastUsed } from "../../last-used.ts";
+import { LastUsed } from "../../base/last-used.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
-import { rememberedBy } from "../../remembered.ts";
+import { rememberedBy } from "../../base/remembered.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,
@@ -9,7 +9,7 @@ import {
   PrecisionError,
   ShapeError,
   SpecError,
-} from "../../errors.ts";
+} from "../../base/errors.ts";
 import { type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
 import type { CompiledKernel, CompileOptions, LaunchArguments, LaunchSize } from "../device.ts";

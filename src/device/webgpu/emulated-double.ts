@@ -5,7 +5,7 @@
  */
 import type { CompiledKernel } from "../device.ts";
 import type { Device } from "../device.ts";
-import { PrecisionError } from "../../errors.ts";
+import { PrecisionError } from "../../base/errors.ts";
 import { fn, i32, type Kernel, kernel, type KernelIR, lower, read, real, write } from "../../kernel/index.ts";
 
 const pair = [real, real] as const;

@@ -1,4 +1,4 @@
-import { type FeynkacError, KernelError, OutOfMemoryError } from "../../errors.ts";
+import { type FeynkacError, KernelError, OutOfMemoryError } from "../../base/errors.ts";
 
 /**
  * The failures of a WebGPU device. WebGPU reports most failures after the call that caused them. The first failure is

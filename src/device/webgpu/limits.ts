@@ -1,4 +1,4 @@
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { type ElementType, hostReal, type KernelSignature } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";

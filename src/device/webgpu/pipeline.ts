@@ -1,4 +1,4 @@
-import { KernelError } from "../../errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import { argumentBytes, stageCompute } from "./constants.ts";
 import type { WgslModule } from "./lowering.ts";
 

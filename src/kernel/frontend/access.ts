@@ -1,6 +1,6 @@
 /** Lowers names, literals, members, and elements of arrays. */
 import type { Expression, MemberExpression, Node } from "acorn";
-import type { KernelError } from "../../errors.ts";
+import type { KernelError } from "../../base/errors.ts";
 import type { FunctionSpec } from "../language.ts";
 import { type ArrayValue, type Context, i32Type, type Scope, takesState, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";

@@ -1,7 +1,7 @@
 /** The state of lowering one kernel: what has been declared so far, and the function that is being inlined. */
 import type { Expression, Node } from "acorn";
 
-import type { KernelError } from "../../errors.ts";
+import type { KernelError } from "../../base/errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
 import type { FunctionSpec, Kernel } from "../language.ts";
 import { declarationTrace } from "../declared.ts";

@@ -2,7 +2,7 @@
  * Declares kernels and kernel functions as frozen specifications that hold a function's text, its parameters and its
  * compile-time values.
  */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
 import { real } from "../language.ts";

@@ -1,7 +1,7 @@
 /** Formulas: kernel functions from strings, as books and web pages carry them: "0.2 + 0.1*exp(-S/100)". */
 import { parseExpressionAt, type Node } from "acorn";
 
-import { KernelError } from "../../errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import { type FunctionOf, type FunctionSpec, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
 import { declareFunction, type Entry } from "../declared.ts";

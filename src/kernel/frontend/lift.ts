@@ -1,6 +1,6 @@
 /** Turns literals into run-time parameters, so that functions that differ only in literals share one compilation. */
-import { SpecError } from "../../errors.ts";
-import { keyOf, remembered, rememberedBy } from "../../remembered.ts";
+import { SpecError } from "../../base/errors.ts";
+import { keyOf, remembered, rememberedBy } from "../../base/remembered.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";

@@ -1,5 +1,5 @@
 /** Lowers a kernel's declaration to IR. */
-import { KernelError } from "../../errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";

@@ -1,9 +1,9 @@
 /** Parses a function's text to its syntax tree, and makes error messages that show a position in it with a caret. */
 import type { FunctionSyntax } from "./parse.ts";
-import { LastUsed } from "../../last-used.ts";
+import { LastUsed } from "../../base/last-used.ts";
 import { parse, type Node as AcornNode } from "acorn";
 
-import { KernelError } from "../../errors.ts";
+import { KernelError } from "../../base/errors.ts";
 import type { Place } from "../ir.ts";
 import { parsePlain } from "./parse.ts";
 

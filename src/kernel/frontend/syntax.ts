@@ -2,7 +2,7 @@
 import type { Expression, ForOfStatement, Node } from "acorn";
 
 import type { FunctionSyntax } from "./parse.ts";
-import { rememberedBy } from "../../remembered.ts";
+import { rememberedBy } from "../../base/remembered.ts";
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";

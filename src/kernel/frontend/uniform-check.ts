@@ -1,5 +1,5 @@
 /** Barriers and subgroup operations must be reached by every item of a workgroup, or by none. */
-import type { KernelError } from "../../errors.ts";
+import type { KernelError } from "../../base/errors.ts";
 import type { KernelIR, Place, Stmt } from "../ir.ts";
 import { analyseUniformity } from "../uniform.ts";
 import { bodies } from "../visit.ts";

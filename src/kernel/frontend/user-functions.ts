@@ -2,7 +2,7 @@
  * Functions that a user of a solver gives by name in `functions`, in addition to the equation, payoff or formula that
  * calls them.
  */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { declareFunction } from "../declared.ts";
 import { type FunctionResult, type FunctionSpec, isTuple, type RealFunction, real } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";

@@ -1,5 +1,5 @@
 /** Binds the arguments of a launch to the kernel's parameters. */
-import { ShapeError } from "../../errors.ts";
+import { ShapeError } from "../../base/errors.ts";
 import { type ElementType, hostReal, type KernelIR, type Precision, type ScalarType } from "../ir.ts";
 
 /** The typed arrays that the interpreter takes as buffers. */

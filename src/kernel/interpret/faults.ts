@@ -1,5 +1,5 @@
 /** The interpreter's error messages: which kernel and work item, where in the source, what happened, and what to do. */
-import { KernelRuntimeError } from "../../errors.ts";
+import { KernelRuntimeError } from "../../base/errors.ts";
 import type { KernelIR, Place } from "../ir.ts";
 import type { Item } from "./item.ts";
 

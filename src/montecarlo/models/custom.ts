@@ -1,5 +1,5 @@
 /** Models of one's own. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { PathModel } from "../model.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Several assets, each with a local volatility of its own, and dividends on dates. */
 import { fn, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { keyOf, remembered } from "../../remembered.ts";
+import { keyOf, remembered } from "../../base/remembered.ts";
 import { END_OF_STEP, modelParams, type PathModel, Tables } from "../model.ts";
 import type { Column, Parameter, ParameterFailure, Parameters } from "../parameters.ts";
 import {

@@ -9,7 +9,7 @@
  *   b + ½·b_t·Δt + ¼·b²·b″·Δt
  */
 import { fn, formula, type KernelFunction, read, real } from "../../kernel/index.ts";
-import { keyOf, remembered } from "../../remembered.ts";
+import { keyOf, remembered } from "../../base/remembered.ts";
 import { Tables } from "../model.ts";
 import type { Column, Parameter } from "../parameters.ts";
 

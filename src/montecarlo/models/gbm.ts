@@ -1,8 +1,8 @@
 /** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
-import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
-import { knownFields } from "../../given.ts";
+import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../base/errors.ts";
+import { knownFields } from "../../base/given.ts";
 import { fn } from "../../kernel/index.ts";
-import { semidefiniteCholeskyOf } from "../../linalg/index.ts";
+import { semidefiniteCholeskyOf } from "../../numerics/linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import {
   type Column,
@@ -13,7 +13,7 @@ import {
   type ParameterFailure,
   type Parameters,
 } from "../parameters.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 
 /**
  * The settings that all models of one spot share. Each is a number, or a column with one number for each instance of a

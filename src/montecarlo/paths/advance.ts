@@ -1,6 +1,6 @@
 /** A path from date to date, as kernel functions that all kernels of paths share. */
 import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/index.ts";
-import { normal32, philox4x32, uniform24, uniform32 } from "../../random/index.ts";
+import { normal32, philox4x32, uniform24, uniform32 } from "../../numerics/random/index.ts";
 import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /** The parameter table of a batch in a kernel, and the column of the table that a path reads (`Rows`). */

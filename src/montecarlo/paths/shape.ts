@@ -1,7 +1,7 @@
 /** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
-import { keyOf, remembered } from "../../remembered.ts";
+import { keyOf, remembered } from "../../base/remembered.ts";
 
 /** The source of random numbers: the generator Philox, or scrambled Sobol' points. */
 export type Sampling = "philox" | "sobol";

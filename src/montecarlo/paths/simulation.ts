@@ -1,7 +1,7 @@
 /** A batch of instances of one shape on a device: launches of blocks of paths, and their moments on the host. */
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
-import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
+import { bridgePlan, seedWords, sobolTable } from "../../numerics/random/index.ts";
 import { type Variants, weightTable } from "../sensitivities.ts";
 import { END_OF_STEP } from "../model.ts";
 import type { Moments } from "../moments.ts";

@@ -1,6 +1,6 @@
 /** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { advanceFunction, beginFunction } from "./advance.ts";
 import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction } from "../stopping/rule.ts";

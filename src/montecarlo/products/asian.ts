@@ -1,10 +1,10 @@
 /** Options on an average, and their control. */
-import { SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { SpecError } from "../../base/errors.ts";
+import { oneOf } from "../../base/given.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `asian`. */

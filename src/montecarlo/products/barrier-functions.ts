@@ -1,7 +1,7 @@
 /** What a breach of barriers does to a path: kernel functions of a product with barriers. */
 import { fn, read, real } from "../../kernel/index.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { indexed, SIDES, survivalOf } from "./survival.ts";
 
 /** The places of barriers, as the code of the kernel functions depends on them. */

@@ -1,6 +1,6 @@
 /** Payoffs of several spots at the last date. */
-import { ShapeError, SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { ShapeError, SpecError } from "../../base/errors.ts";
+import { oneOf } from "../../base/given.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -14,7 +14,7 @@ import {
 } from "../../kernel/index.ts";
 import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The way in which the spots are combined into one number. */

@@ -1,9 +1,9 @@
 /** Products of one's own, and payoffs of the last spots. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** Payoffs that several products share. */
-import { knownFields, oneOf } from "../../given.ts";
+import { knownFields, oneOf } from "../../base/given.ts";
 
 /** A call or a put. */
 export type OptionType = "call" | "put";

@@ -1,6 +1,6 @@
 /** The survival of Brownian bridges between barriers, as kernel functions. */
 import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 
 /** The sides on which an asset has barriers. */
 export const SIDES = { none: 0, upper: 1, lower: 2, both: 3 } as const;

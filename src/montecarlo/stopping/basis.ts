@@ -1,11 +1,11 @@
 /** Functions of a state that continuation values are regressed on. */
-import { SpecError } from "../../errors.ts";
-import { isObject, knownKeys } from "../../given.ts";
+import { SpecError } from "../../base/errors.ts";
+import { isObject, knownKeys } from "../../base/given.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import type { PathModel } from "../model.ts";
 import { room } from "../paths/shape.ts";
 import type { PathProduct } from "../product.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 
 const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
 const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;

@@ -7,8 +7,8 @@ import {
   uploaded,
   withDevice,
 } from "../../device/index.ts";
-import { type FeynkacError, ShapeError, SpecError } from "../../errors.ts";
-import { isObject, knownKeys } from "../../given.ts";
+import { type FeynkacError, ShapeError, SpecError } from "../../base/errors.ts";
+import { isObject, knownKeys } from "../../base/given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
@@ -21,9 +21,9 @@ import { BLOCK, type Sampling } from "../paths/shape.ts";
 import { type Batch, preparedTable, Simulation } from "../paths/simulation.ts";
 import { MERGED, measuresOf, mergeKernel, momentsOf, type WalkShape } from "../paths/walk.ts";
 import type { PathProduct } from "../product.ts";
-import { seedOf, seedWords } from "../../random/index.ts";
+import { seedOf, seedWords } from "../../numerics/random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
-import { Work } from "../../turns.ts";
+import { Work } from "../../base/turns.ts";
 import { copiesOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {

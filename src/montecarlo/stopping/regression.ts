@@ -2,7 +2,7 @@
 import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { advanceFunction, beginFunction } from "../paths/advance.ts";
 import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
-import { remembered } from "../../remembered.ts";
+import { remembered } from "../../base/remembered.ts";
 import { type StoppingShape, stoppingKernel } from "./rule.ts";
 
 /**

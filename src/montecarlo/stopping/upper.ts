@@ -1,16 +1,16 @@
 /** Upper bounds of Bermudan options: the dual problem with the martingale of an exercise rule. */
 import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
-import { SpecError } from "../../errors.ts";
-import { knownFields } from "../../given.ts";
+import { SpecError } from "../../base/errors.ts";
+import { knownFields } from "../../base/given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { intervalWidth } from "../moments.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { stepsPerLaunch } from "../paths/simulation.ts";
-import { seedWords } from "../../random/index.ts";
+import { seedWords } from "../../numerics/random/index.ts";
 import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
-import type { Work } from "../../turns.ts";
+import type { Work } from "../../base/turns.ts";
 
 /** The settings of the upper bound: the numbers of its paths. */
 export interface UpperSettings {

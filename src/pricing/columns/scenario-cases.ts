@@ -1,5 +1,5 @@
 import type { ScenarioErrorEstimates, ScenarioValues, Scenarios, SpotMove } from "../../book/index.ts";
-import type { Shift } from "../../fdm/index.ts";
+import type { Shift } from "../../pde/fdm/index.ts";
 
 /** One combination of a scenario date, volatility shift and rate shift. One solution serves all spots of a case. */
 export interface ScenarioCase {

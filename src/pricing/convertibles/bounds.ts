@@ -5,7 +5,7 @@ import {
   type ConvertibleMarket,
   hasClosedForm,
   ratioAtMaturity,
-} from "../../convertible/index.ts";
+} from "../../pde/convertible/index.ts";
 import { discountFactor } from "../../market/index.ts";
 import type { Bounds } from "../guard/range.ts";
 

@@ -5,7 +5,7 @@ import {
   type ConvertibleMarket,
   type ConvertiblePoint,
   covers,
-} from "../../convertible/index.ts";
+} from "../../pde/convertible/index.ts";
 import { valueAt } from "../../market/index.ts";
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */

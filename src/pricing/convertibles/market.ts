@@ -1,7 +1,7 @@
 import type { ConvertibleTrade } from "../../book/index.ts";
-import type { Convertible, ConvertibleMarket, ConvertibleVolatility, Credit, Period } from "../../convertible/index.ts";
-import { SpecError } from "../../errors.ts";
-import { volatilityAt } from "../../fdm/index.ts";
+import type { Convertible, ConvertibleMarket, ConvertibleVolatility, Credit, Period } from "../../pde/convertible/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import { volatilityAt } from "../../pde/fdm/index.ts";
 import {
   constant,
   INSTANT,

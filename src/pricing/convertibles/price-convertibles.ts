@@ -9,10 +9,10 @@ import {
   type Refinement,
   solveConvertibles,
   TRUNCATED,
-} from "../../convertible/index.ts";
-import { NumericsError, SpecError } from "../../errors.ts";
+} from "../../pde/convertible/index.ts";
+import { NumericsError, SpecError } from "../../base/errors.ts";
 import { later } from "../../market/index.ts";
-import { Turns } from "../../turns.ts";
+import { Turns } from "../../base/turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
 import { outsideText, withinBounds } from "../guard/range.ts";

@@ -5,7 +5,7 @@ import {
   covers,
   type ConvertibleMarket,
   type ConvertiblePoint,
-} from "../../convertible/index.ts";
+} from "../../pde/convertible/index.ts";
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";

@@ -1,5 +1,5 @@
 /** Axes for assets whose logarithms are normal: those that leave as few mixed derivatives as barriers allow. */
-import { symmetricEigen } from "../../linalg/index.ts";
+import { symmetricEigen } from "../../numerics/linalg/index.ts";
 import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import { combined, sigmaOf } from "./in-time.ts";

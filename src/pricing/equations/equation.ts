@@ -1,6 +1,6 @@
 /** The equation of several factors: its axes, its coefficients, and where it is read. */
-import { SpecError } from "../../errors.ts";
-import type { Axis } from "../../fdm/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import type { Axis } from "../../pde/fdm/index.ts";
 import { alphaOf, type HullWhite, varianceOf, type Volatility } from "../../market/index.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
 import type { Asset, Terms } from "../terms.ts";

@@ -1,7 +1,7 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
-import { allOf } from "../../all-of.ts";
+import { allOf } from "../../base/all-of.ts";
 import { type Device, isGpu } from "../../device/index.ts";
-import { Turns } from "../../turns.ts";
+import { Turns } from "../../base/turns.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../plan/method.ts";
 import type { Greeks } from "../options.ts";

@@ -1,5 +1,5 @@
 /** The equation of assets whose logarithms are normal, on the axes of some coordinates. */
-import type { AxesDerivatives } from "../../fdm/index.ts";
+import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinates.ts";

@@ -1,5 +1,5 @@
 /** Error estimates of sensitivities in several factors. */
-import type { AxesDerivatives } from "../../fdm/index.ts";
+import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import { correlationBias, distanceToEnd } from "../plan/bump-sizes.ts";
 import { CORRELATION, CROSS, DELTA, GAMMA, type Pair, pairsOf, RHO, THETA, VEGA } from "../plan/differences.ts";
 import type { Terms } from "../terms.ts";

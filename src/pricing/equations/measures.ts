@@ -1,7 +1,7 @@
 /** Sensitivities in several factors: from the grid where it has them, else by differences; by the names of measures. */
-import type { AxesDerivatives } from "../../fdm/index.ts";
+import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import { alphaOf, integrate, varianceOf } from "../../market/index.ts";
-import { power } from "../../elementary.ts";
+import { power } from "../../base/elementary.ts";
 import {
   combined as combinedValues,
   CORRELATION,

@@ -1,6 +1,6 @@
 /** The parts that a trade with barriers is the sum of, and the values known without a solution. */
 import type { Barrier } from "../../book/index.ts";
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import {
   type Boundary,
   type Condition,
@@ -9,7 +9,7 @@ import {
   type MonitoredLevel,
   regimeChanges,
   SAME_DATE,
-} from "../../fdm/index.ts";
+} from "../../pde/fdm/index.ts";
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import { diffusionOf } from "../trade-problem.ts";

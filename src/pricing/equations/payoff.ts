@@ -1,6 +1,6 @@
 /** Payoffs of several underlyings. */
 import type { Payoff } from "../../book/index.ts";
-import { SAME_DATE } from "../../fdm/index.ts";
+import { SAME_DATE } from "../../pde/fdm/index.ts";
 import type { Terms } from "../terms.ts";
 import { assetName } from "./equation.ts";
 import { apply, applyFormula, evaluate, type Expression, plus, times } from "./expression.ts";

@@ -1,5 +1,5 @@
 /** Solutions of the parts of a request, and their sums. */
-import type { AxesDerivatives, AxesPoint } from "../../fdm/index.ts";
+import type { AxesDerivatives, AxesPoint } from "../../pde/fdm/index.ts";
 import type { Estimate } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
 import type { Shape } from "./expression.ts";

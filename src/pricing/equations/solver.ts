@@ -1,5 +1,5 @@
 /** The interface of the solvers for equations of several factors. */
-import type { AxesPoint } from "../../fdm/index.ts";
+import type { AxesPoint } from "../../pde/fdm/index.ts";
 import type { Device } from "../../device/index.ts";
 import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import type { Terms } from "../terms.ts";

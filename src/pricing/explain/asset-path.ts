@@ -1,6 +1,6 @@
 /** The way of one underlying's market from the earlier book to the later one, one part at a time. */
 import { forwardAt, quotedSmile, type QuotedSmile, type TradeAsset } from "../../book/index.ts";
-import { BookError, SpecError } from "../../errors.ts";
+import { BookError, SpecError } from "../../base/errors.ts";
 import {
   type Dividends,
   type ForwardCurve,
@@ -14,7 +14,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
-import { unheard } from "../../turns.ts";
+import { unheard } from "../../base/turns.ts";
 import { paidDividends, withDividends, withoutDividends } from "./moves.ts";
 import { same } from "./same.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";

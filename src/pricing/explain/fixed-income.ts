@@ -1,6 +1,6 @@
 /** Trades on rates and convertible bonds in an explanation: how they go on, what they pay, and what moves them. */
 import type { AnyTrade, ConvertibleTrade, PricedTrade, RatesTrade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { INSTANT, integrate, later, laterDividends, laterVolatility, type RatesModel } from "../../market/index.ts";
 import { laterConvertible } from "../convertibles/index.ts";
 import { laterRatesTrade, RatesMarket } from "../rates/index.ts";

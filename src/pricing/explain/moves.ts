@@ -1,6 +1,6 @@
 import type { Trade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
-import { totalVariance, volatilityAt } from "../../fdm/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
 import {
   afterDividend,
   alphaOf,
@@ -12,7 +12,7 @@ import {
 } from "../../market/index.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { MarketMoves } from "./types.ts";
-import { power } from "../../elementary.ts";
+import { power } from "../../base/elementary.ts";
 
 /** Moves below this are rounding. */
 const NEGLIGIBLE = 1e-12;

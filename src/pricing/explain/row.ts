@@ -9,7 +9,7 @@ import {
   type TradeAsset,
   type TradeResult,
 } from "../../book/index.ts";
-import { BookError, SpecError } from "../../errors.ts";
+import { BookError, SpecError } from "../../base/errors.ts";
 import { isDoubt } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import type { Greeks } from "../options.ts";

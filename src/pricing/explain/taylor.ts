@@ -1,5 +1,5 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
-import { totalVariance, volatilityAt } from "../../fdm/index.ts";
+import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
 import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { tradeProblem } from "../trade-problem.ts";

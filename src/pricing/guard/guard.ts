@@ -1,6 +1,6 @@
 /** The last look at values before they become results: nothing leaves that no price can be. */
-import { roundingError } from "../../fdm/index.ts";
-import { NumericsError } from "../../errors.ts";
+import { roundingError } from "../../pde/fdm/index.ts";
+import { NumericsError } from "../../base/errors.ts";
 import { moveOf } from "../columns/scenario-cases.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../plan/method.ts";

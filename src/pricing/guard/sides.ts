@@ -1,7 +1,7 @@
 /** Today's values of money and assets that are paid later, for bounds. */
 import type { Range } from "./range.ts";
 import { integrate, integratedVariance, type Volatility } from "../../market/index.ts";
-import { hostNormalCdf, logNormalOption } from "../../models/index.ts";
+import { hostNormalCdf, logNormalOption } from "../../market/models/index.ts";
 import type { Asset, Terms } from "../terms.ts";
 
 /** The value today of one unit of money that is paid later. */

@@ -9,7 +9,7 @@
  * | trees and convolutions | none | central; gamma over some points of the tree |
  * | paths | none | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
  */
-import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../fdm/index.ts";
+import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";

@@ -1,6 +1,6 @@
 /** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
 import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../book/index.ts";
-import type { BookError } from "../../errors.ts";
+import type { BookError } from "../../base/errors.ts";
 import { problemOf } from "../check-correlations.ts";
 import { moveOf } from "../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../columns/result-columns.ts";

@@ -1,4 +1,4 @@
-import { Turns } from "../../turns.ts";
+import { Turns } from "../../base/turns.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 
 /**

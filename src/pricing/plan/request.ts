@@ -1,5 +1,5 @@
 /** Requests of a plan to a method, and its answers. */
-import { DeviceLostError } from "../../errors.ts";
+import { DeviceLostError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Greeks } from "../options.ts";

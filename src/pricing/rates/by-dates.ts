@@ -1,7 +1,7 @@
 /** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { OUT_OF_TIME } from "../guard/warnings.ts";
-import type { ShortRateTrade } from "../../rates/index.ts";
+import type { ShortRateTrade } from "../../quadrature/rates/index.ts";
 import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";

@@ -1,7 +1,7 @@
 import type { Device } from "../../device/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../models/index.ts";
+import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../market/models/index.ts";
 import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { CurveSlopes } from "./key-rates.ts";
 import { laterRatesTrade } from "./later.ts";

@@ -1,8 +1,8 @@
 import type { RatesTrade } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { EXCHANGE } from "../../models/index.ts";
+import { EXCHANGE } from "../../market/models/index.ts";
 import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
 import { CurveSlopes } from "./key-rates.ts";

@@ -1,6 +1,6 @@
 /** Bonds with calls and puts, and options with several dates, under Gaussian short rates. */
 import type { RatesTrade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { constant, type RatesModel } from "../../market/index.ts";
 import {
@@ -10,7 +10,7 @@ import {
   nodesNeeded,
   oneFactorRecursion,
   RecursionEngine,
-} from "../../rates/index.ts";
+} from "../../quadrature/rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";

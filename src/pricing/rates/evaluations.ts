@@ -1,4 +1,4 @@
-import type { ShortRateInstance, ShortRateTrade } from "../../rates/index.ts";
+import type { ShortRateInstance, ShortRateTrade } from "../../quadrature/rates/index.ts";
 
 /** A linear combination of evaluated values: factors and indices of evaluations, alternating. */
 export type Weighted = readonly number[];

@@ -1,6 +1,6 @@
 import { type Device, uploaded } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../models/index.ts";
+import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../market/models/index.ts";
 
 /**
  * The values of options that exchange flows for a fixed amount, with derivatives by the amounts and by the standard

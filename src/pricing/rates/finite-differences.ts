@@ -1,6 +1,6 @@
 /** Claims with rights under short rates of one factor by finite differences. */
 import type { RatesTrade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { constant } from "../../market/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type GridMarket,
   hullWhiteOnGrid,
   usersRateOnGrid,
-} from "../../short-rates/index.ts";
+} from "../../pde/short-rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import { hasNotice } from "./rights.ts";

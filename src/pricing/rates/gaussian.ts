@@ -1,4 +1,4 @@
-import { decay } from "../../models/index.ts";
+import { decay } from "../../market/models/index.ts";
 import { later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 

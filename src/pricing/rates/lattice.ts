@@ -1,8 +1,8 @@
 /** Claims on whole years in the model of Black, Derman and Toy. */
 import type { RatesTrade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { INSTANT } from "../../market/index.ts";
-import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../rates/index.ts";
+import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../quadrature/rates/index.ts";
 import { sumOf } from "./evaluations.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";

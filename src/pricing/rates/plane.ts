@@ -1,6 +1,6 @@
 /** Bonds with calls and puts, and options with several dates, under two Gaussian factors. */
 import type { RatesTrade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import {
   checkOnPlane,
@@ -8,7 +8,7 @@ import {
   type PlaneMarket,
   RecursionEngine,
   twoFactorRecursion,
-} from "../../rates/index.ts";
+} from "../../quadrature/rates/index.ts";
 import { type DatedRules, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";

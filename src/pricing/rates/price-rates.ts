@@ -1,7 +1,7 @@
 import { failedResult, labelsOf, type ParsedTrade, type RatesTrade, type TradeResult } from "../../book/index.ts";
-import { NumericsError, SpecError } from "../../errors.ts";
+import { NumericsError, SpecError } from "../../base/errors.ts";
 import type { RatesModel } from "../../market/index.ts";
-import { Turns } from "../../turns.ts";
+import { Turns } from "../../base/turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import { type Bounds, outsideText, withinBounds } from "../guard/range.ts";

@@ -1,5 +1,5 @@
-import { SpecError } from "../../errors.ts";
-import { cirBond, vasicekBond } from "../../models/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import { cirBond, vasicekBond } from "../../market/models/index.ts";
 import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 
 import { KEY_TIMES } from "./key-rates.ts";

@@ -1,5 +1,5 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
-import { roundingError } from "../../fdm/index.ts";
+import { roundingError } from "../../pde/fdm/index.ts";
 import type { Engine } from "../backend.ts";
 import { fitDoubts } from "../fit-doubts.ts";
 import type { Settings } from "../options.ts";

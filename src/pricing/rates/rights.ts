@@ -1,8 +1,8 @@
 /** Trades on rates as claims with rights on dates. */
 import type { Bond, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
+import { SpecError } from "../../base/errors.ts";
 import { INSTANT } from "../../market/index.ts";
-import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
+import type { ExerciseDate, ShortRateTrade } from "../../quadrature/rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
 import { partsOf } from "./options.ts";
 

@@ -1,7 +1,7 @@
 /** The chains of factors that trees are made of. */
 import { integratedVariance, type Volatility } from "../../market/index.ts";
-import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
-import { keyOf } from "../../remembered.ts";
+import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quadrature/quantization/index.ts";
+import { keyOf } from "../../base/remembered.ts";
 import { reduced } from "../variance.ts";
 
 /** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */

@@ -1,6 +1,6 @@
 /** Values that need no tree. */
 import { integrate } from "../../market/index.ts";
-import { logNormalOption } from "../../models/index.ts";
+import { logNormalOption } from "../../market/models/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Terms } from "../terms.ts";
 import type { RightsEstimate, RightsRequest } from "./estimator.ts";

@@ -1,12 +1,12 @@
 /** One worker of a pricing pool: a thread that prices whole batches on its own part of a device. */
 import { workerData } from "node:worker_threads";
-import { BookError } from "../../errors.ts";
+import { BookError } from "../../base/errors.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
 import { priceBatch } from "../batch.ts";
-import { type Answered, serveJobs } from "../../threads/index.ts";
+import { type Answered, serveJobs } from "../../base/threads/index.ts";
 import { type Job, type PackedResults, packResults, type WorkerData } from "./messages.ts";
 
 const device = await openDevice(workerData as WorkerData);

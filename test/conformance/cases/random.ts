@@ -1,11 +1,11 @@
 /** The bulk call's kernels: every generator's words and uniforms are the same bits everywhere. */
 import type { Precision } from "../../../src/kernel/index.ts";
-import { sourceOf } from "../../../src/random/draws.ts";
-import { jumpEntries, tableOf } from "../../../src/random/generators/skip.ts";
-import { directKernel, GROUP, TILE, tiledKernel } from "../../../src/random/kernels.ts";
-import { type GeneratorName, type RandomSettings, randomSpec } from "../../../src/random/index.ts";
-import { GENERATORS } from "../../../src/random/spec.ts";
-import { sobolTableOf } from "../../../src/random/sobol/sobol.ts";
+import { sourceOf } from "../../../src/numerics/random/draws.ts";
+import { jumpEntries, tableOf } from "../../../src/numerics/random/generators/skip.ts";
+import { directKernel, GROUP, TILE, tiledKernel } from "../../../src/numerics/random/kernels.ts";
+import { type GeneratorName, type RandomSettings, randomSpec } from "../../../src/numerics/random/index.ts";
+import { GENERATORS } from "../../../src/numerics/random/spec.ts";
+import { sobolTableOf } from "../../../src/numerics/random/sobol/sobol.ts";
 import type { ConformanceCase, Tolerance } from "../case.ts";
 
 const STREAMS = 3;

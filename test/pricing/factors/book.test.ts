@@ -1,7 +1,7 @@
 /** Trades in several factors through the book: sensitivities, barriers, dividends, scenarios, what is refused. */
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, priceBook, readBook } from "../../../src/index.ts";
-import { isPositiveSemidefinite } from "../../../src/linalg/index.ts";
+import { isPositiveSemidefinite } from "../../../src/numerics/linalg/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 
 const device = createCpuDevice({ threads: 1 });

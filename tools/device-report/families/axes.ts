@@ -1,5 +1,5 @@
 /** Equations on two and three axes, every kind of kernel, against the CPU in f64. */
-import { difference, problems, shared, tolerance } from "../../../test/fdm/axes/device-cases.ts";
+import { difference, problems, shared, tolerance } from "../../../test/pde/fdm/axes/device-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Family, some } from "../check.ts";
 

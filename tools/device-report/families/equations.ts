@@ -1,5 +1,5 @@
 /** Equations that a user writes, every kind of kernel by every split, against the CPU in f64. */
-import { difference, problems, tolerance } from "../../../test/fdm/equation/device-cases.ts";
+import { difference, problems, tolerance } from "../../../test/pde/fdm/equation/device-cases.ts";
 import {
   apart,
   isOffered,
@@ -8,7 +8,7 @@ import {
   solved,
   TEAMS,
   tolerance as teamTolerance,
-} from "../../../test/fdm/equation/team-cases.ts";
+} from "../../../test/pde/fdm/equation/team-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Context, type Family, type Group, isSlow, some, type Target } from "../check.ts";
 

@@ -1,6 +1,6 @@
 /** The value before a knock-in, beside that of the trade that has been knocked in, against the CPU in f64. */
-import { kernels, problems } from "../../../test/fdm/knock-in-cases.ts";
-import { largestDifference, solved, TOLERANCE } from "../../../test/fdm/split-cases.ts";
+import { kernels, problems } from "../../../test/pde/fdm/knock-in-cases.ts";
+import { largestDifference, solved, TOLERANCE } from "../../../test/pde/fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Family, some } from "../check.ts";
 

@@ -1,5 +1,5 @@
 /** Sparse grids, every shape of their kernel, against the CPU in f64. */
-import { difference, problems, tolerance } from "../../../test/sparsegrid/device-cases.ts";
+import { difference, problems, tolerance } from "../../../test/pde/sparsegrid/device-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import { type Check, type Family, isSlow, some } from "../check.ts";
 

@@ -2,8 +2,8 @@
  * The solver's splits, one item, one subgroup or one workgroup an option, agree with each other; those of items, with
  * the CPU's.
  */
-import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/fdm/index.ts";
-import type { TeamSplit } from "../../../src/fdm/execute/split.ts";
+import { largestNodes, type OneFactorProblem, type Resolution } from "../../../src/pde/fdm/index.ts";
+import type { TeamSplit } from "../../../src/pde/fdm/execute/split.ts";
 import {
   allowed,
   american,
@@ -21,7 +21,7 @@ import {
   solved,
   strangers,
   TOLERANCE,
-} from "../../../test/fdm/split-cases.ts";
+} from "../../../test/pde/fdm/split-cases.ts";
 import { compiledAs } from "../compiled-as.ts";
 import {
   type Check,

@@ -1,6 +1,6 @@
 /** Prices books, and each of their trades alone, as texts that are equal only for results with the same bits. */
 import type { Device } from "../../../src/device/index.ts";
-import { BookError } from "../../../src/errors.ts";
+import { BookError } from "../../../src/base/errors.ts";
 import { priceBook, readBook } from "../../../src/index.ts";
 import type { Book, Json } from "./books.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The foreign function interface: the optional package `koffi`, loaded on demand, and the little of it that is used.
  */
-import { DeviceUnavailableError } from "../../../errors.ts";
+import { DeviceUnavailableError } from "../../../base/errors.ts";
 import { nodeModule } from "../../node.ts";
 
 /** A function of a foreign library, called through koffi. */

@@ -6,7 +6,7 @@
  * platform CUDA has, and as plain numbers (addresses stay below 2⁵³) they cost no allocation. Only results come as
  * BigInt, out of the word that a call has filled in.
  */
-import { DeviceUnavailableError } from "../../../errors.ts";
+import { DeviceUnavailableError } from "../../../base/errors.ts";
 import type { ForeignFunction, ForeignLibrary } from "./koffi.ts";
 
 interface ArgumentTypes {

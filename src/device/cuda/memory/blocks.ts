@@ -6,7 +6,7 @@
  * context (what a faulted context held would stay), become nodes when a graph is captured, and are missing on some
  * systems. `cuMemFree`, which waits for the whole device, is called only to keep what lies idle within bounds.
  */
-import { OutOfMemoryError } from "../../../errors.ts";
+import { OutOfMemoryError } from "../../../base/errors.ts";
 import type { Session } from "../session.ts";
 
 /** A block of device memory. */

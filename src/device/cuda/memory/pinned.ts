@@ -1,5 +1,5 @@
 /** Host memory that the GPU reaches by itself, and that JavaScript sees as bytes. */
-import { OutOfMemoryError } from "../../../errors.ts";
+import { OutOfMemoryError } from "../../../base/errors.ts";
 import { memoryAt } from "../ffi/koffi.ts";
 import type { Session } from "../session.ts";
 

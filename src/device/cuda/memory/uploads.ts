@@ -3,7 +3,7 @@
  * in its turn. The pinned pages are filled one after the other; a large copy overlaps with its own transfer, a page
  * being filled while the others are on their way.
  */
-import { OutOfMemoryError } from "../../../errors.ts";
+import { OutOfMemoryError } from "../../../base/errors.ts";
 import { CUDA_ERROR_NOT_READY, CUDA_SUCCESS } from "../ffi/results.ts";
 import { Events } from "../events.ts";
 import type { Session } from "../session.ts";

@@ -1,5 +1,5 @@
 /** CUDA C++ to an image that the driver loads, by NVRTC, on a thread of the pool. */
-import { KernelError } from "../../../errors.ts";
+import { KernelError } from "../../../base/errors.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import { addressOf, type Koffi } from "../ffi/koffi.ts";
 import { NVRTC_ERROR_COMPILATION, NVRTC_SUCCESS, nvrtcResultName } from "../ffi/nvrtc.ts";

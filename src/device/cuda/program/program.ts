@@ -1,5 +1,5 @@
 /** A kernel loaded into one device's context. */
-import { KernelError } from "../../../errors.ts";
+import { KernelError } from "../../../base/errors.ts";
 import type { Kernel, KernelSignature, Params, Precision } from "../../../kernel/index.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
 import type { CompiledKernel } from "../../device.ts";

@@ -1,5 +1,5 @@
 /** The programs of one device: kernels are compared by their content, each is compiled and loaded once. */
-import { KernelError } from "../../../errors.ts";
+import { KernelError } from "../../../base/errors.ts";
 import {
   canonicalText,
   type Kernel,
@@ -8,8 +8,8 @@ import {
   type Precision,
   specificationText,
 } from "../../../kernel/index.ts";
-import { rememberedBy } from "../../../remembered.ts";
-import { LastUsed } from "../../../last-used.ts";
+import { rememberedBy } from "../../../base/remembered.ts";
+import { LastUsed } from "../../../base/last-used.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";

@@ -1,5 +1,5 @@
 /** The target that NVRTC is asked to compile for. */
-import { DeviceUnavailableError } from "../../../errors.ts";
+import { DeviceUnavailableError } from "../../../base/errors.ts";
 import { versionText } from "../driver.ts";
 import type { CudaDeviceInfo } from "../list.ts";
 import type { Nvrtc } from "../nvrtc.ts";

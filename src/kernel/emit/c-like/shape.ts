@@ -1,6 +1,6 @@
 import type { Expr } from "../../ir.ts";
 import { children } from "../../visit.ts";
-import { rememberedBy } from "../../../remembered.ts";
+import { rememberedBy } from "../../../base/remembered.ts";
 
 interface Shape {
   readonly height: number;

@@ -1,5 +1,5 @@
 /** Writes KernelIR as CUDA C++ for NVRTC. This is a pure translation to text, which needs no device. */
-import { PrecisionError } from "../../../errors.ts";
+import { PrecisionError } from "../../../base/errors.ts";
 import { type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { Lines } from "../c-like/lines.ts";
 import { namesOf, type Names } from "../c-like/names.ts";

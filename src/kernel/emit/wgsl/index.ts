@@ -1,5 +1,5 @@
 /** Writes KernelIR in f32 or f32x2 as WGSL. This is a pure translation to text, which needs no device. */
-import { PrecisionError } from "../../../errors.ts";
+import { PrecisionError } from "../../../base/errors.ts";
 import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";

@@ -1,5 +1,5 @@
 /** Error estimates in several factors, from two independent signs of an error. */
-import type { AxesPoint } from "../../../fdm/index.ts";
+import type { AxesPoint } from "../../../pde/fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
 import { ridgeSafety, ridgeWidth } from "../../equations/ridge.ts";

@@ -8,7 +8,7 @@ import {
   type Condition,
   SAME_DATE,
   solveAxes,
-} from "../../../fdm/index.ts";
+} from "../../../pde/fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { type Coordinates, coordinatesOf, driftOf, weighted } from "../../equations/coordinates.ts";
 import type { Range } from "../../equations/domain.ts";

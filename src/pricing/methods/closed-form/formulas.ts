@@ -9,7 +9,7 @@ import {
   HESTON_INPUTS,
   HESTON_OUTPUTS,
   hestonKernel,
-} from "../../../models/index.ts";
+} from "../../../market/models/index.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { thetaOf } from "../theta.ts";
 

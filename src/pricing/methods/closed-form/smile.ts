@@ -3,7 +3,7 @@
  * of a call in its strike for digitals, and for formulas the expectation under the density that the smile has.
  */
 import { butterflyFunction } from "../../../calibration/index.ts";
-import { gaussLegendre } from "../../../linalg/index.ts";
+import { gaussLegendre } from "../../../numerics/linalg/index.ts";
 import {
   affineSpot,
   discountFactor,
@@ -12,7 +12,7 @@ import {
   smileVariance,
   type VarianceAt,
 } from "../../../market/index.ts";
-import { hostNormalCdf, logNormalOption } from "../../../models/index.ts";
+import { hostNormalCdf, logNormalOption } from "../../../market/models/index.ts";
 import { PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 

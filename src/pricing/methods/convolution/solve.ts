@@ -1,9 +1,9 @@
 /** Values of rights on grids of their factors: those of one model and one fineness together. */
 import type { Device } from "../../../device/index.ts";
-import { type GaussianSwing, gaussianSwings } from "../../../quantization/index.ts";
+import { type GaussianSwing, gaussianSwings } from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, targetOf, together } from "../../plan/request.ts";
-import { keyOf } from "../../../remembered.ts";
+import { keyOf } from "../../../base/remembered.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";

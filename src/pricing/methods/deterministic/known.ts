@@ -13,7 +13,7 @@ import {
   type ProblemDifference,
   shiftedDifference,
   totalVariance,
-} from "../../../fdm/index.ts";
+} from "../../../pde/fdm/index.ts";
 import { integratedVariance } from "../../../market/index.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import { slopeAcross } from "../../plan/known-slope.ts";

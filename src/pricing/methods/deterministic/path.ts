@@ -11,9 +11,9 @@ import {
   rebateValue,
   SAME_DATE,
   type MonitoredLevel,
-} from "../../../fdm/index.ts";
+} from "../../../pde/fdm/index.ts";
 import { afterDividend, integrate } from "../../../market/index.ts";
-import type { PayoffProfile } from "../../../products/index.ts";
+import type { PayoffProfile } from "../../../market/products/index.ts";
 
 /**
  * Returns the value at one spot without volatility, or at expiry. The spot follows F(t) = S·exp(∫(r − q)) with its

@@ -5,9 +5,9 @@ import {
   type OneFactorProblem,
   type ProblemDifference,
   rebateValue,
-} from "../../../fdm/index.ts";
+} from "../../../pde/fdm/index.ts";
 import { afterDividend, type DiscreteDividend } from "../../../market/index.ts";
-import type { PayoffProfile } from "../../../products/index.ts";
+import type { PayoffProfile } from "../../../market/products/index.ts";
 
 /** Dividends closer to expiry than this part of the life are paid on that day (`tradeProblem`). */
 const SAME_DAY = 2e-7;

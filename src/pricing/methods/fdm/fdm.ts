@@ -1,4 +1,4 @@
-import { DeviceLostError } from "../../../errors.ts";
+import { DeviceLostError } from "../../../base/errors.ts";
 import {
   AdaptiveRows,
   BatchSolver,
@@ -17,10 +17,10 @@ import {
   type RowSpec,
   totalVariance,
   volatilityAt,
-} from "../../../fdm/index.ts";
+} from "../../../pde/fdm/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Turns } from "../../../turns.ts";
+import { Turns } from "../../../base/turns.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { adi } from "../adi/adi.ts";

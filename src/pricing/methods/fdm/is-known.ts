@@ -1,4 +1,4 @@
-import { knockedOutBy, type KnockOut, type OneFactorProblem, totalVariance } from "../../../fdm/index.ts";
+import { knockedOutBy, type KnockOut, type OneFactorProblem, totalVariance } from "../../../pde/fdm/index.ts";
 
 /**
  * Tells whether the value is known without a solver, because nothing is random or every spot has breached a barrier.

@@ -1,4 +1,4 @@
-import type { OneFactorProblem } from "../../../fdm/index.ts";
+import type { OneFactorProblem } from "../../../pde/fdm/index.ts";
 
 /** Parts of the time to an event, and of the life, over which diffusion smooths what a boundary does to gamma. */
 const EVENT_PART = 1 / 4;

@@ -1,5 +1,5 @@
 import type { Device } from "../../../device/index.ts";
-import { IntegralEngine, PutValues } from "../../../integral/index.ts";
+import { IntegralEngine, PutValues } from "../../../quadrature/integral/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF } from "../../columns/trade-columns.ts";

@@ -1,5 +1,5 @@
 /** Trades as American puts on a strike of 1. */
-import { type Puts, TupleNumbers } from "../../../integral/index.ts";
+import { type Puts, TupleNumbers } from "../../../quadrature/integral/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 

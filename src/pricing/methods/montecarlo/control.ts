@@ -1,13 +1,13 @@
 /** Control variates: geometric averages and baskets where they are log-normal, elsewhere the underlyings. */
 import { integrate, type Volatility } from "../../../market/index.ts";
-import { logNormalOption } from "../../../models/index.ts";
+import { logNormalOption } from "../../../market/models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
 import { totalVariance, varianceAt } from "../../variance.ts";
 import { growthOf } from "./error.ts";
-import { remembered } from "../../../remembered.ts";
+import { remembered } from "../../../base/remembered.ts";
 import { endsOf } from "./spot-model.ts";
 import type { Terms } from "../../terms.ts";
 import { isStepped, volatilityOnForward } from "./steps.ts";

@@ -1,7 +1,7 @@
 /** Importance sampling: where paths are sent that would pay rarely, or whose payoffs have heavy tails. */
 import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
-import { semidefiniteCholeskyOf } from "../../../linalg/index.ts";
-import { decay } from "../../../models/index.ts";
+import { semidefiniteCholeskyOf } from "../../../numerics/linalg/index.ts";
+import { decay } from "../../../market/models/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 

@@ -1,6 +1,6 @@
 /** Requests by the path engine: those of one shape together. */
 import type { Device } from "../../../device/index.ts";
-import { type FeynkacError, SpecError } from "../../../errors.ts";
+import { type FeynkacError, SpecError } from "../../../base/errors.ts";
 import {
   type Basis,
   type Estimates,
@@ -12,7 +12,7 @@ import {
 import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
-import { keyOf } from "../../../remembered.ts";
+import { keyOf } from "../../../base/remembered.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";

@@ -1,7 +1,7 @@
 /** The steps of paths whose scheme is not exact: where they end, and how many there are. */
 import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
-import { type Diffusion, regimeChanges, volatilityAt } from "../../../fdm/index.ts";
+import { type Diffusion, regimeChanges, volatilityAt } from "../../../pde/fdm/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
 
 /** The steps of a path. */

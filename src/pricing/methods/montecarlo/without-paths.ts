@@ -1,6 +1,6 @@
 /** Instances whose value needs no paths. */
 import { integrate } from "../../../market/index.ts";
-import { logNormalOption } from "../../../models/index.ts";
+import { logNormalOption } from "../../../market/models/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { knownAt } from "../../equations/parts.ts";

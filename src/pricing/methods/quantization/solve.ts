@@ -1,18 +1,18 @@
 /** Values on quantization trees: those of one tree together, whichever trades they belong to. */
 import type { Precision } from "../../../kernel/index.ts";
 import type { Device } from "../../../device/index.ts";
-import { DeviceLostError } from "../../../errors.ts";
+import { DeviceLostError } from "../../../base/errors.ts";
 import {
   type NodePayoff,
   optimalStopping,
   QuantizationTree,
   type WholeSwing,
   wholeSwings,
-} from "../../../quantization/index.ts";
+} from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
-import { keyOf } from "../../../remembered.ts";
+import { keyOf } from "../../../base/remembered.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";

@@ -1,6 +1,6 @@
 /** Trees that are kept from batch to batch: making one takes longer than valuing a hundred swings on it. */
 import type { Device } from "../../../device/index.ts";
-import type { QuantizationTree } from "../../../quantization/index.ts";
+import type { QuantizationTree } from "../../../quadrature/quantization/index.ts";
 
 /** The number of bytes of trees that nobody uses at the moment. */
 const KEPT_BYTES = 2 ** 29;

@@ -1,6 +1,6 @@
 /** The numbers of grids and steps that a problem takes. */
-import type { Condition } from "../../../fdm/index.ts";
-import { combinationGrids } from "../../../sparsegrid/index.ts";
+import type { Condition } from "../../../pde/fdm/index.ts";
+import { combinationGrids } from "../../../pde/sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../../equations/parts.ts";
 

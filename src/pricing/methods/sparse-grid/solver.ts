@@ -2,7 +2,7 @@
  * Sparse grids as a solver of trades in several factors. Trades without barriers have the principal components of the
  * logarithms of their spots as axes, others the spots themselves, so that barriers are parallel to the axes.
  */
-import { type AnySparseProblem, type SparseAxis, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
+import { type AnySparseProblem, type SparseAxis, solveOnSparseGrid } from "../../../pde/sparsegrid/index.ts";
 import { coordinatesOf } from "../../equations/coordinates.ts";
 import { assetName, factorEquation } from "../../equations/equation.ts";
 import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";

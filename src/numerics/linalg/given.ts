@@ -1,0 +1,31 @@
+/** Checks of what a caller gave where no compiler sees it: lists and buffers. */
+import type { BufferElement, Device, DeviceBuffer } from "../../device/index.ts";
+import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
+import { shownType } from "../../base/given.ts";
+
+/** Checks that a value is a list of numbers. @throws SpecError */
+export function givenList(who: string, name: string, value: ArrayLike<number>): void {
+  if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
+  throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
+}
+
+/** The device, element type and length that a buffer must have. */
+interface ExpectedBuffer {
+  readonly device: Device;
+  readonly element: BufferElement;
+  readonly length: number;
+}
+
+/** Checks that a value is a buffer of a device with so many elements of a type. @throws ShapeError | DisposedError */
+export function checkBuffer(who: string, value: DeviceBuffer, { device, element, length }: ExpectedBuffer): void {
+  if (typeof value !== "object" || value === null || !("element" in value && "device" in value))
+    throw new ShapeError(
+      `${who}: got ${shownType(value)}, expected a buffer: device.createBuffer(…), then device.write(buffer, …)`,
+    );
+  if (value.disposed) throw new DisposedError(`${who}: the buffer was disposed`);
+  if (value.device !== device || value.element !== element || value.length !== length)
+    throw new ShapeError(
+      `${who}: got ${value.length} elements of ${value.element} of ${value.device.name}, ` +
+        `expected ${length} of ${element} of ${device.name}`,
+    );
+}

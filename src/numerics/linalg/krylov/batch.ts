@@ -1,0 +1,207 @@
+import {
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  fits,
+  isGpu,
+  offeredPrecision,
+  uploaded,
+} from "../../../device/index.ts";
+import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
+import { knownFields, oneOf } from "../../../base/given.ts";
+import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { checkBuffer } from "../given.ts";
+import type { SparseMatrix } from "../sparse/index.ts";
+import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
+import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";
+import { type BatchLayout, layoutOf } from "./batch-layout.ts";
+
+import type { KrylovSpec } from "./spec.ts";
+import { type KrylovResult, statusOf } from "./status.ts";
+
+/** The options of `KrylovBatch.create` besides the matrices and the specification. */
+export interface BatchOptions {
+  /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
+  readonly precision?: Precision;
+  /** The preconditioner, "none" by default. It is factored on the host in f64. */
+  readonly preconditioner?: BatchPreconditioner;
+  /**
+   * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or device
+   * memory.
+   */
+  readonly memory?: "auto" | "workgroup" | "device";
+}
+
+/** The right-hand sides and solutions of a batch, one system after the other in the order of the matrices. */
+export interface BatchSystems {
+  readonly b: DeviceBuffer;
+  /** The buffer of the first guesses, replaced by the solutions. */
+  readonly x: DeviceBuffer;
+  /** The number of steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
+  readonly steps?: number;
+  /** The factor of x on the right-hand side, 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
+  readonly carry?: number;
+}
+
+/** The result for one system of a batch. */
+export interface BatchResult extends KrylovResult {
+  /** The number of steps that converged; the first step that does not converge ends the system's time loop. */
+  readonly steps: number;
+}
+
+/**
+ * A solver of a batch of small sparse systems of any sizes: one workgroup for each, with the whole iteration, and a
+ * whole time loop, in one launch.
+ *
+ * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums are reduced in the same order on
+ * every device. Matrices are stored as ELL, so that a long row costs its length in every row. Verified:
+ * test/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
+ *
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { KrylovBatch, krylovSpec, stencil, stencilMatrix } from "feynkac/linalg";
+ *
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const laplace = (n: number) => stencilMatrix(stencil({ shape: [n], points: [[-1], [0], [1]], coefficient: [-1, 2,
+ * -1] })); using batch = await KrylovBatch.create(device, [laplace(3), laplace(5)], krylovSpec({ method: "cg" }));
+ * const [b, x] = [device.createBuffer("f64", 8), device.createBuffer("f64", 8)];
+ * device.write(b, new Float64Array(8).fill(1));
+ * batch.solve({ b, x });
+ * const results = await batch.results();
+ * console.log(results.map(({ status }) => status).join(" "), (await device.read(x, 0, 3)).join(" "));
+ * // converged converged 1.5 2 1.5
+ */
+export class KrylovBatch implements Disposable {
+  readonly device: Device;
+  readonly spec: KrylovSpec;
+  readonly precision: Precision;
+  /** The number of systems. */
+  readonly size: number;
+  /** The number of rows of all systems: the length of b and x. */
+  readonly rows: number;
+  /** The memory that holds the vectors. */
+  readonly memory: "workgroup" | "device";
+  readonly #kernel: CompiledKernel<ReturnType<typeof batchKernel>["params"]>;
+  readonly #layout: BatchLayout;
+  readonly #buffers: Readonly<Record<"table" | "column" | "values" | "work" | "residuals" | "info", DeviceBuffer>>;
+  #disposed = false;
+
+  private constructor(
+    device: Device,
+    spec: KrylovSpec,
+    precision: Precision,
+    size: number,
+    layout: BatchLayout,
+    compiled: Awaited<ReturnType<typeof compile>>,
+  ) {
+    this.device = device;
+    this.spec = spec;
+    this.precision = precision;
+    this.size = size;
+    this.rows = layout.totalRows;
+    this.memory = compiled.memory;
+    this.#kernel = compiled.kernel;
+    this.#layout = layout;
+    const element = hostReal(precision);
+    this.#buffers = {
+      table: uploaded(device, "i32", layout.table),
+      column: uploaded(device, "i32", layout.column),
+      values: uploaded(device, element, layout.values),
+      work: device.createBuffer(element, compiled.memory === "device" ? compiled.vectors * layout.totalRows : 1),
+      residuals: device.createBuffer(element, 2 * size),
+      info: device.createBuffer("i32", 3 * size),
+    };
+  }
+
+  /**
+   * Uploads the matrices and compiles the kernel. @throws SpecError (a row without a pivot; memory: "workgroup" where
+   * it is too small) | ShapeError (a matrix that is not square) | PrecisionError | OutOfMemoryError
+   */
+  static async create(
+    device: Device,
+    matrices: readonly SparseMatrix[],
+    spec: KrylovSpec,
+    options: BatchOptions = {},
+  ): Promise<KrylovBatch> {
+    knownFields("KrylovBatch", options, ["precision", "preconditioner", "memory"]);
+    const { preconditioner = "none", memory = "auto" } = options;
+    oneOf("KrylovBatch: memory", memory, ["auto", "workgroup", "device"]);
+    const precision = await offeredPrecision(device, options.precision ?? "f64");
+    const layout = layoutOf(matrices, preconditioner);
+    const compiled = await compile(device, spec, precision, layout, { preconditioner, memory });
+    return new KrylovBatch(device, spec, precision, matrices.length, layout, compiled);
+  }
+
+  /**
+   * Records the solution of all systems; the buffers are borrowed.
+   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | SpecError |
+   * DisposedError
+   */
+  solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
+    if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
+    this.#check({ b, x });
+    if (!Number.isInteger(steps) || steps < 1)
+      throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
+    if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
+    const { maxIterations, patience, tolerance } = this.spec;
+    const { totalRows } = this.#layout;
+    const numbers = { steps, carry, maxIterations, patience, ...tolerance, totalRows };
+    this.device.launch(this.#kernel, { ...numbers, ...this.#buffers, b, x }, { groups: this.size });
+  }
+
+  /** Waits and returns the result of each system of the last solution. @throws DisposedError */
+  async results(): Promise<BatchResult[]> {
+    if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
+    const { residuals, info } = this.#buffers;
+    const [norms, words] = await Promise.all([this.device.read(residuals), this.device.read(info)]);
+    return Array.from({ length: this.size }, (_, s) => {
+      const [residual, rhs] = [norms[2 * s], norms[2 * s + 1]];
+      return {
+        status: statusOf(words[3 * s]),
+        iterations: words[3 * s + 1],
+        residual,
+        relativeResidual: rhs === 0 ? residual : residual / rhs,
+        steps: words[3 * s + 2],
+      };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
+  }
+
+  #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
+    const { device, precision, rows: length } = this;
+    for (const [name, buffer] of Object.entries(buffers))
+      checkBuffer(`KrylovBatch: ${name}`, buffer, { device, element: hostReal(precision), length });
+    if (buffers.b === buffers.x) throw new ShapeError("KrylovBatch: b and x are one buffer, expected two");
+  }
+}
+
+/** The kernel, with vectors in workgroup memory where that is asked for and has room. */
+async function compile(
+  device: Device,
+  { method, restart }: KrylovSpec,
+  precision: Precision,
+  { maxRows }: BatchLayout,
+  { preconditioner, memory }: Required<Pick<BatchOptions, "preconditioner" | "memory">>,
+) {
+  const shape = { method, sweep: sweepOf(preconditioner), restart: method === "gmres" ? restart : 1 };
+  const vectors = vectorCount(shape);
+  const bytes = precision === "f32" ? 4 : 8;
+  // Few sizes, so that batches of similar systems share a kernel.
+  const pitch = Math.ceil(maxRows / 256) * 256;
+  const needed = (vectors * pitch + otherWords(shape)) * bytes + 256;
+  const hasRoom = fits(device, { workgroupBytes: needed });
+  if (memory === "workgroup" && !hasRoom)
+    throw new SpecError(
+      `KrylovBatch: ${method} with ${maxRows} rows needs ${needed} bytes of workgroup memory, ${device.name} has ` +
+        `${device.limits.maxWorkgroupBytes}; take memory: "device"`,
+    );
+  const isShared = memory === "workgroup" || (memory === "auto" && hasRoom && isGpu(device));
+  const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
+  const kernel = await device.compile(program, { precision, fma: "reproducible", vectors: 2 });
+  return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };
+}

@@ -1,0 +1,53 @@
+/** The compressed rows of a matrix on the device, which preconditioners need. */
+import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
+import { ShapeError } from "../../../base/errors.ts";
+import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
+import type { SparseOperator } from "../sparse/index.ts";
+
+/** The rows of a matrix on a device and the buffers that a preconditioner owns. */
+export interface Parts {
+  readonly device: Device;
+  readonly precision: Precision;
+  readonly rows: number;
+  readonly rowArrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>>;
+  /** The resources that are disposed with the preconditioner. */
+  readonly owned: Disposable[];
+  /** Returns a new buffer of reals, which it owns. */
+  buffer(length: number): DeviceBuffer;
+  compile<K extends Kernel>(kernel: K): Promise<CompiledKernel<K["params"]>>;
+}
+
+/**
+ * Returns the rows of an operator: its own if it has them, so that changed values are seen; otherwise a copy made on
+ * the device. @throws ShapeError (not square) | SpecError (a format that must be converted on the host)
+ */
+export async function partsOf(operator: SparseOperator): Promise<Parts> {
+  const { device, precision, rows, columns, format } = operator;
+  if (rows !== columns) throw new ShapeError(`preconditioner: a matrix of ${rows} × ${columns}, expected a square one`);
+  const made = format === "csr" ? undefined : await operator.convert("csr");
+  const { starts, column, values } = (made ?? operator).arrays;
+  const owned: Disposable[] = made === undefined ? [] : [made];
+  return {
+    device,
+    precision,
+    rows,
+    rowArrays: { starts, column, values },
+    owned,
+    buffer(length) {
+      const reals = device.createBuffer(hostReal(precision), length);
+      owned.push(reals);
+      return reals;
+    },
+    compile: (kernel) => device.compile(kernel, { precision, fma: "reproducible" }),
+  };
+}
+
+/** Disposes the buffers that a preconditioner owns. */
+export const disposeAll = ({ owned }: Parts): void => {
+  for (const one of owned) one[Symbol.dispose]();
+};
+
+/** Waits and returns the first row in a list of failures; undefined if there are none. */
+export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
+  return (await failed.device.read(failed)).find((row) => row >= 0);
+}

@@ -1,0 +1,121 @@
+/** Memory and launches that every method shares, where one system occupies the whole device. */
+import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
+import {
+  fn,
+  type FunctionOf,
+  hostReal,
+  i32,
+  type Kernel,
+  kernel,
+  type KernelBody,
+  type Precision,
+  read,
+  real,
+  type ValueOf,
+  write,
+} from "../../../kernel/index.ts";
+import { rememberedBy } from "../../../base/remembered.ts";
+import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
+
+/** The number of items of a workgroup. */
+export const GROUP = 128;
+/** The number of rows of an item at least, and workgroups at most: sums have the same shape on every device. */
+const MIN_ROWS = 8;
+const MAX_GROUPS = 256;
+
+/** Sums two numbers over the workgroup by a binary tree; its first item writes the sums. */
+export const groupSums = fn({
+  name: "groupSums",
+  params: { first: real, second: real, scratch: write(real), partials: write(real), place: i32 },
+  env: { GROUP },
+  *body({ first, second, scratch, partials, place }, gpu, { GROUP }): KernelBody {
+    const item = gpu.localId();
+    scratch[item] = first;
+    scratch[GROUP + item] = second;
+    yield;
+    for (let distance = GROUP >> 1; distance > 0; distance = distance >> 1) {
+      if (item < distance) {
+        scratch[item] += scratch[item + distance];
+        scratch[GROUP + item] += scratch[GROUP + item + distance];
+      }
+      yield;
+    }
+    if (item === 0) {
+      partials[2 * place] = scratch[0];
+      partials[2 * place + 1] = scratch[GROUP];
+    }
+  },
+});
+
+/** The step of the scalar recurrences after a reduction; see recurrences.ts. */
+export type Advance = FunctionOf<
+  (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
+>;
+
+const conclusion = rememberedBy((advance: Advance) =>
+  kernel({
+    name: advance.functionName,
+    params: { groups: i32, partials: read(real), state: write(real), flags: write(i32) },
+    groupSize: GROUP,
+    env: { GROUP, groupSums, advance },
+    *body({ groups, partials, state, flags }, gpu, { GROUP, groupSums, advance }) {
+      const scratch = gpu.sharedReal(2 * GROUP);
+      const sums = gpu.sharedReal(2);
+      const item = gpu.localId();
+      let first = 0.0;
+      let second = 0.0;
+      for (let g = item; g < groups; g += GROUP) {
+        first += partials[2 * g];
+        second += partials[2 * g + 1];
+      }
+      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      if (item === 0) advance({ of: { state, flags }, first: sums[0], second: sums[1] });
+    },
+  }),
+);
+
+/** The workspace of one solver: the device, the vectors' length, and the buffers that it owns. */
+export class Workspace implements Disposable {
+  readonly device: Device;
+  readonly precision: Precision;
+  readonly n: number;
+  readonly groups: number;
+  readonly state: DeviceBuffer<"f64" | "f32">;
+  readonly flags: DeviceBuffer<"i32">;
+  readonly partials: DeviceBuffer<"f64" | "f32">;
+  readonly #buffers: DeviceBuffer[] = [];
+
+  constructor(device: Device, precision: Precision, n: number) {
+    this.device = device;
+    this.precision = precision;
+    this.n = n;
+    this.groups = Math.max(1, Math.min(MAX_GROUPS, Math.ceil(n / (GROUP * MIN_ROWS))));
+    this.state = this.buffer(STATE_WORDS);
+    this.flags = device.createBuffer("i32", FLAG_WORDS);
+    this.#buffers.push(this.flags);
+    this.partials = this.buffer(2 * this.groups);
+  }
+
+  /** Returns a new buffer in the solver's precision; a vector by default. */
+  buffer(length = this.n): DeviceBuffer<"f64" | "f32"> {
+    const made = this.device.createBuffer(hostReal(this.precision), length);
+    this.#buffers.push(made);
+    return made;
+  }
+
+  compile<K extends Kernel>(program: K): Promise<CompiledKernel<K["params"]>> {
+    // Without contraction the bits are those of the CPU; WebGPU leaves that to its driver.
+    return this.device.compile(program, { precision: this.precision, fma: "reproducible", vectors: 2 });
+  }
+
+  /** Returns a function that records the scalar step after a reduction. */
+  async conclude(advance: Advance): Promise<() => void> {
+    const program = await this.compile(conclusion(advance));
+    const { groups, partials, state, flags } = this;
+    return () => this.device.launch(program, { groups, partials, state, flags }, { groups: 1 });
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of this.#buffers) buffer[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,57 @@
+/** The interface of every format's product. */
+import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { fn, hostReal, type Kernel, type Precision, read, real, i32, write } from "../../../kernel/index.ts";
+
+/** The arguments of y ← α·A·x + β·y; y is not read if β is 0. */
+export interface ProductArguments {
+  readonly x: DeviceBuffer;
+  readonly y: DeviceBuffer;
+  readonly alpha: number;
+  readonly beta: number;
+}
+
+/** A matrix on a device in one format, with the kernels of its product. It owns its arrays. */
+export interface Product {
+  readonly arrays: Readonly<Record<string, DeviceBuffer>>;
+  /** True where csr rows contain padding. */
+  readonly padded?: boolean;
+  record(args: ProductArguments): void;
+}
+
+/** A device and the precision of its kernels. */
+export interface Setting {
+  readonly device: Device;
+  readonly precision: Precision;
+}
+
+/** Compiles a kernel in the precision of a setting, without contraction. */
+export const compiled = <K extends Kernel>(
+  { device, precision }: Setting,
+  kernel: K,
+  vectors?: 1 | 2 | 4,
+): Promise<CompiledKernel<K["params"]>> =>
+  // Without contraction sums have the same bits as on the CPU; WebGPU leaves that to its driver.
+  device.compile(kernel, {
+    precision,
+    fma: "reproducible",
+    ...(vectors === undefined ? {} : { vectors }),
+  });
+
+/** Uploads reals in the precision of a setting. */
+export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
+  uploaded(device, hostReal(precision), values);
+
+/** The parameters of kernels of y ← α·A·x + β·y, besides those of A. */
+export const productParams = { alpha: real, beta: real, x: read(real), y: write(real) } as const;
+/** The parameters of a matrix in rows. */
+export const rowParams = { starts: read(i32), column: read(i32), values: read(real) } as const;
+
+/** Stores y[i] ← product + β·y[i]. */
+export const store = fn({
+  name: "store",
+  params: { y: write(real), i: i32, product: real, beta: real },
+  body({ y, i, product, beta }) {
+    if (beta === 0) y[i] = product;
+    else y[i] = product + beta * y[i];
+  },
+});

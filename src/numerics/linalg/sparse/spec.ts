@@ -1,0 +1,42 @@
+import { knownFields, oneOf } from "../../../base/given.ts";
+import type { Precision } from "../../../kernel/index.ts";
+
+/** The options of `SparseOperator.create`. */
+export interface OperatorOptions {
+  /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
+  readonly precision?: Precision;
+  /**
+   * The algorithm of csr: one item a row ("scalar"), `lanes` items a row ("vector"), or `lanes` items that read from
+   * multiples of `lanes` on ("aligned"). By default scalar on CPUs and vector on GPUs.
+   */
+  readonly algorithm?: CsrAlgorithm;
+  /** The number of items for a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
+  readonly lanes?: 2 | 4 | 8 | 16 | 32;
+}
+
+/** Checks the options of an operator. @throws SpecError */
+export function checkOptions(options: OperatorOptions): void {
+  knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
+  const { precision = "f64", algorithm, lanes } = options;
+  oneOf("SparseOperator: precision", precision, ["f64", "f32", "f32x2"]);
+  oneOf("SparseOperator: algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
+  oneOf("SparseOperator: lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
+}
+
+/**
+ * The number of entries of a row that an item of csr loads before it adds the first, so that several loads are in
+ * flight.
+ */
+export const PLACES = 4;
+
+/**
+ * Returns the number of items for a row, the smallest that reads it at once, so that fewer rows wait for the sums of
+ * others.
+ */
+export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
+  const mean = entries / Math.max(rows, 1);
+  return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
+}
+
+/** The algorithm of the product of compressed rows. */
+export type CsrAlgorithm = "scalar" | "vector" | "aligned";

@@ -1,0 +1,90 @@
+/**
+ * Tridiagonal systems of one row a lane, by parallel cyclic reduction: by shuffles within a subgroup, or through
+ * workgroup memory.
+ */
+import { fn, i32, real, write } from "../../../kernel/index.ts";
+import { CODE_OK } from "./status.ts";
+
+/**
+ * Returns the function that solves x₋·a + x·b + x₊·c = d for the lanes of one system, x₋ and x₊ being the unknowns of
+ * neighbouring lanes, and returns x and the code of the first pivot that is zero or has no normal inverse (at the given
+ * row). `lane` is the position in the system, `item` that in the scratch memory, where a system's lanes are neighbours:
+ * 2 × 3 × items words, two alternating halves, so that a round needs one barrier.
+ *
+ * Cost: 14 flops a lane and round, log₂ lanes rounds; 6 shuffles, or 3 words written and 6 read.
+ */
+export function solveLanes(lanes: number, items: number, shuffles: boolean) {
+  return fn({
+    name: "solveLanes",
+    params: [real, real, real, real, i32, i32, i32, write(real)],
+    // Alone: neighbours beyond the ends are this system's too, items of its own, since there are no others.
+    env: {
+      lanes,
+      items,
+      levels: Math.log2(lanes),
+      shuffles,
+      alone: lanes === items || (shuffles && lanes === 32),
+      ok: CODE_OK,
+    },
+    *body([startA, startB, startC, startD, lane, item, row, scratch], gpu, env) {
+      const { lanes, items, levels, shuffles, alone, ok } = env;
+      const scale = gpu.reciprocal(startB);
+      let code = startB === 0 || scale === 0 ? row : ok;
+      let a = startA * scale;
+      let c = startC * scale;
+      let d = startD * scale;
+      for (let level = 0; level < levels; level++) {
+        const distance = 1 << level;
+        let belowA = 0.0;
+        let belowC = 0.0;
+        let belowD = 0.0;
+        let aboveA = 0.0;
+        let aboveC = 0.0;
+        let aboveD = 0.0;
+        if (shuffles) {
+          belowA = yield gpu.shuffleUp(a, distance);
+          belowC = yield gpu.shuffleUp(c, distance);
+          belowD = yield gpu.shuffleUp(d, distance);
+          aboveA = yield gpu.shuffleDown(a, distance);
+          aboveC = yield gpu.shuffleDown(c, distance);
+          aboveD = yield gpu.shuffleDown(d, distance);
+        } else {
+          const half = (level & 1) * 3 * items;
+          scratch[half + item] = a;
+          scratch[half + items + item] = c;
+          scratch[half + 2 * items + item] = d;
+          yield;
+          const below = half + Math.max(item - distance, 0);
+          const above = half + Math.min(item + distance, items - 1);
+          belowA = scratch[below];
+          belowC = scratch[items + below];
+          belowD = scratch[2 * items + below];
+          aboveA = scratch[above];
+          aboveC = scratch[items + above];
+          aboveD = scratch[2 * items + above];
+        }
+        // Beyond the ends stand rows that say x = 0, not another system's, which may have failed: 0 · NaN is NaN.
+        if (!alone && lane < distance) {
+          belowA = 0.0;
+          belowC = 0.0;
+          belowD = 0.0;
+        }
+        if (!alone && lane + distance >= lanes) {
+          aboveA = 0.0;
+          aboveC = 0.0;
+          aboveD = 0.0;
+        }
+        const left = lane >= distance ? a : 0.0;
+        const right = lane + distance < lanes ? c : 0.0;
+        const pivot = 1 - left * belowC - right * aboveA;
+        const inverse = gpu.reciprocal(pivot);
+        if (pivot === 0 || inverse === 0) code = Math.min(code, row);
+        d = (d - left * belowD - right * aboveD) * inverse;
+        a = -left * belowA * inverse;
+        c = -right * aboveC * inverse;
+      }
+      if (!shuffles) yield;
+      return { x: d, code };
+    },
+  });
+}

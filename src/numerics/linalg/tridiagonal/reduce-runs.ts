@@ -1,0 +1,134 @@
+import { type Device, firstThatFits } from "../../../device/index.ts";
+import { fn, type Kernel, kernel, type Precision, real } from "../../../kernel/index.ts";
+import { remembered } from "../../../base/remembered.ts";
+import { loadRuns } from "./load-runs.ts";
+import { bytesOf } from "./method.ts";
+import { systemBase } from "./place.ts";
+import { reduceParams } from "./reduce-params.ts";
+import { eliminateRun, tileWords } from "./run.ts";
+import { CODE_OK } from "./status.ts";
+
+const LANES = 32;
+const ACCESS = { items: LANES, lanes: LANES, staged: true, aligned: false, pitch: 1 } as const;
+
+/**
+ * Returns the number of rows of a lane where a subgroup reduces a chunk; undefined where the device has no suitable
+ * subgroups, or too little memory.
+ */
+export const rowsOfLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
+  firstThatFits(
+    device,
+    [2, 4, 8, 16].filter((rows) => rows * LANES === chunk),
+    (rows) => ({ subgroup: LANES, workgroupBytes: tileWords(LANES, rows) * bytesOf(precision) }),
+  );
+
+/**
+ * Joins the runs of a subgroup two by two, five times. Of two neighbouring runs, each with rows
+ *
+ *   x₀ + fA·(last before) + fC·x₁ = fD,   x₁ + lA·x₀ + lC·(first after) = lD
+ *
+ * for its first unknown x₀ and its last x₁, the two inner unknowns are eliminated; lane 0 ends with the rows of all.
+ * Cost: 30 flops, 6 shuffles a lane and round.
+ */
+const joinRuns = fn({
+  name: "joinRuns",
+  params: [real, real, real, real, real, real],
+  *body([startFA, startFC, startFD, startLA, startLC, startLD], gpu) {
+    let fA = startFA;
+    let fC = startFC;
+    let fD = startFD;
+    let lA = startLA;
+    let lC = startLC;
+    let lD = startLD;
+    let broken = false;
+    for (let level = 0; level < 5; level++) {
+      const otherFA: number = yield gpu.shuffleDown(fA, 1 << level);
+      const otherFC: number = yield gpu.shuffleDown(fC, 1 << level);
+      const otherFD: number = yield gpu.shuffleDown(fD, 1 << level);
+      const otherLA: number = yield gpu.shuffleDown(lA, 1 << level);
+      const otherLC: number = yield gpu.shuffleDown(lC, 1 << level);
+      const otherLD: number = yield gpu.shuffleDown(lD, 1 << level);
+      const mine = (gpu.localId() & ((2 << level) - 1)) === 0;
+      // The other's first unknown is d + p·x₀ − q·(other's last).
+      const pivot = 1 - otherFA * lC;
+      const inverse = 1 / pivot;
+      const d = (otherFD - otherFA * lD) * inverse;
+      const p = otherFA * lA * inverse;
+      const q = otherFC * inverse;
+      const firstPivot = 1 - fC * (lA + lC * p);
+      const lastPivot = 1 - otherLA * q;
+      if (mine && (pivot === 0 || firstPivot === 0 || lastPivot === 0)) broken = true;
+      const first = 1 / firstPivot;
+      const last = 1 / lastPivot;
+      fD = (fD - fC * (lD - lC * d)) * first;
+      fA *= first;
+      fC = fC * lC * q * first;
+      lA = otherLA * p * last;
+      lC = otherLC * last;
+      lD = (otherLD - otherLA * d) * last;
+    }
+    return { fA, fC, fD, lA, lC, lD, broken };
+  },
+});
+
+/**
+ * The kernel that does the same as `reduceChunksKernel` with a contiguous chunk of 32·perItem rows a subgroup, so that
+ * memory is read in whole lines: each lane eliminates a run, and shuffles join the runs. Cost a row: 12 flops and 4
+ * words read.
+ */
+export const reduceRunsKernel = remembered(
+  ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>
+    kernel({
+      name: `reduce-runs-${LANES * perItem}${shared ? "-shared" : ""}`,
+      groupSize: LANES,
+      params: reduceParams,
+      env: {
+        base: systemBase.contiguous,
+        loadRuns: loadRuns({ ...ACCESS, rows: perItem, shared }),
+        eliminateRun: eliminateRun(perItem),
+        joinRuns,
+        tile: tileWords(LANES, perItem),
+        perItem,
+        last: perItem - 1,
+        shared,
+        ok: CODE_OK,
+      },
+      *body({ rows, stride, batch, chunk, lower, diagonal, upper, rhs, outLower, outUpper, outRhs, status }, gpu, env) {
+        const tile = gpu.sharedReal(env.tile);
+        const a = gpu.privateReal(env.perItem);
+        const b = gpu.privateReal(env.perItem);
+        const c = gpu.privateReal(env.perItem);
+        const d = gpu.privateReal(env.perItem);
+        const lane = gpu.localId();
+        const t = gpu.groupId();
+        const part = (t / batch) | 0;
+        const system = t - part * batch;
+        const first = part * chunk;
+        const count = Math.min(chunk, rows - first);
+        const from = env.base(system, rows, stride) + first;
+        const matrix = env.shared ? first : from;
+        const own = { a, c, d, origin: 0 };
+        const place = { matrix, from, stride, count, lane };
+        yield* env.loadRuns({ run: own, b, system: { lower, diagonal, upper, rhs }, place, tile });
+        // The couplings to the chunks beside this one, which a system by itself does not have.
+        const down = lower[matrix];
+        const up = upper[matrix + count - 1];
+        if (lane === 0 && first > 0) a[0] = down;
+        if (lane === 31 && count === chunk && first + count < rows) c[env.last] = up;
+        const run = env.eliminateRun({ run: own, b, first: first + lane * env.perItem });
+        const joined = yield* env.joinRuns(run.a, run.c, run.d, a[env.last], c[env.last], d[env.last]);
+        const code = yield gpu.subgroupMin(run.code);
+        if (lane === 0) {
+          const out = 2 * part * batch + system;
+          outLower[out] = joined.fA;
+          outUpper[out] = joined.fC;
+          outRhs[out] = joined.fD;
+          outLower[out + batch] = joined.lA;
+          outUpper[out + batch] = joined.lC;
+          outRhs[out + batch] = joined.lD;
+          // Where two runs met, rather than within one: the first row of the chunk stands for it.
+          status[t] = code < env.ok ? code + 1 : joined.broken ? first + 1 : 0;
+        }
+      },
+    }),
+);

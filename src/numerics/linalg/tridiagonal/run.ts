@@ -1,0 +1,135 @@
+/** The operations of an item of the register hybrid on its run of rows, all in registers. */
+import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { CODE_OK } from "./status.ts";
+
+/** A run of rows without its diagonal; `d` begins at `origin`. */
+export const Run = record({ a: write(real), c: write(real), d: write(real), origin: i32 });
+
+/** The rest of row 0 of a run while it is freed of the rows after it. */
+const FirstRow = record({ pivot: real, c: real, d: real });
+
+/**
+ * Returns the function that eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 …
+ * become
+ *
+ *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
+ *
+ * the last of them coupled to the next run; row 0 becomes x₀ + a·(last of the previous run) + c·(last of this run) = d,
+ * which is returned as a, c, d. `code` is that of the run's first row, `first`, if a pivot or its inverse
+ * (`gpu.reciprocal`) is zero; b and d are `pitch` apart from `origin` on. Cost a row: 12 flops, a division.
+ */
+export function eliminateRun(rows: number, pitch = 1) {
+  return fn({
+    name: "eliminateRun",
+    params: { run: Run, b: read(real), first: i32 },
+    env: { rows, pitch, eliminateRow: eliminateRow(rows, pitch), freeFirstRow, ok: CODE_OK },
+    body({ run, b, first }, _gpu, { rows, pitch, eliminateRow, freeFirstRow, ok }) {
+      const { a, c, d, origin } = run;
+      let broken = false;
+      let row0 = { pivot: b[origin], c: c[0], d: d[origin] };
+      let dBefore = row0.d;
+      for (let k = 1; k < rows; k++) {
+        const row = eliminateRow({ run, k, b: b[k * pitch + origin], dBefore, row0 });
+        row0 = row.row0;
+        dBefore = row.d;
+        broken = broken || row.broken;
+      }
+      const freed = freeFirstRow(row0.pivot, a[0], row0.c, row0.d);
+      return { a: freed.a, c: freed.c, d: freed.d, code: broken || freed.broken ? first : ok };
+    },
+  });
+}
+
+/**
+ * Returns the function that eliminates row k ≥ 1 of a run, whose a, c, d are in place, after the previous row, and
+ * updates row 0, whose pivot, c and d are passed. `d` of the previous row is passed as a number, so that it is not read
+ * again.
+ */
+export function eliminateRow(rows: number, pitch = 1) {
+  return fn({
+    name: "eliminateRow",
+    params: { run: Run, k: i32, b: real, dBefore: real, row0: FirstRow },
+    env: { pitch, last: rows - 1 },
+    body({ run: { a, c, d, origin }, k, b, dBefore, row0 }, gpu, { pitch, last }) {
+      const before = k === 1 ? 0.0 : a[k]; // couples to row k − 1, and so to x₀; row 1 is coupled to x₀ as it is
+      const at = k * pitch + origin;
+      const pivot = b - before * c[k - 1];
+      const inverse = gpu.reciprocal(pivot);
+      const dHere = (d[at] - before * dBefore) * inverse;
+      d[at] = dHere;
+      a[k] = (k === 1 ? a[k] : -before * a[k - 1]) * inverse;
+      c[k] *= inverse;
+      const inner = k < last;
+      return {
+        d: dHere,
+        row0: {
+          pivot: inner ? row0.pivot - row0.c * a[k] : row0.pivot,
+          d: inner ? row0.d - row0.c * dHere : row0.d,
+          c: inner ? -row0.c * c[k] : row0.c,
+        },
+        broken: pivot === 0 || inverse === 0,
+      };
+    },
+  });
+}
+
+/** Returns row 0 after elimination: x₀ + a·(last of the previous run) + c·(last of this run) = d. */
+export const freeFirstRow = fn({
+  name: "freeFirstRow",
+  params: [real, real, real, real],
+  body([pivot0, a, c0, d0], gpu) {
+    const inverse = gpu.reciprocal(pivot0);
+    return { a: a * inverse, c: c0 * inverse, d: d0 * inverse, broken: pivot0 === 0 || inverse === 0 };
+  },
+});
+
+/**
+ * Returns the function for the unknowns of a run from its last one, from row 0 and from the last of the previous run: x
+ * in d. Cost a row: 4 flops.
+ */
+export function substituteRun(rows: number, pitch = 1) {
+  return fn({
+    name: "substituteRun",
+    params: { run: Run, x0: real, xLast: real },
+    env: { pitch, last: rows - 1 },
+    body({ run: { a, c, d, origin }, x0, xLast }, _gpu, { pitch, last }) {
+      d[origin] = x0;
+      let x = xLast;
+      d[last * pitch + origin] = x;
+      for (let k = last - 1; k > 0; k--) {
+        x = d[k * pitch + origin] - a[k] * x0 - c[k] * x;
+        d[k * pitch + origin] = x;
+      }
+    },
+  });
+}
+
+/**
+ * Returns the function that moves the equations of a system between two distributions over the work items of a
+ * workgroup, each of which holds `rows` of them. In one, the k-th value of an item belongs to equation k·items + item;
+ * in the other, which it produces where `toRuns` is true, to equation item·rows + k. It uses a workgroup array with a
+ * word of padding every `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Each
+ * value costs one write to and one read from workgroup memory, without bank conflicts. There are two barriers.
+ */
+export function transposeRuns(items: number, rows: number, toRuns: boolean) {
+  return fn({
+    name: toRuns ? "stridedToRuns" : "runsToStrided",
+    params: [write(real), write(real)],
+    env: { rows, toRuns, pitch: items + items / rows },
+    *body([values, tile], gpu, { rows, toRuns, pitch }) {
+      const item = gpu.localId();
+      const run = item * (rows + 1);
+      const strided = item + ((item / rows) | 0);
+      for (let k = 0; k < rows; k++) {
+        if (toRuns) tile[strided + k * pitch] = values[k];
+        else tile[run + k] = values[k];
+      }
+      yield;
+      for (let k = 0; k < rows; k++) values[k] = toRuns ? tile[run + k] : tile[strided + k * pitch];
+      yield;
+    },
+  });
+}
+
+/** Returns the number of words of the array for `transposeRuns`. */
+export const tileWords = (items: number, rows: number): number => items * (rows + 1);

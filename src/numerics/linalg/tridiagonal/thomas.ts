@@ -1,0 +1,139 @@
+import { type Device, firstThatFits } from "../../../device/index.ts";
+import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { remembered } from "../../../base/remembered.ts";
+import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams } from "./method.ts";
+import { firstZeroPivot, stillZero } from "./checks.ts";
+import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { codes } from "./status.ts";
+
+interface ThomasVariant {
+  readonly layout: Layout;
+  readonly shared: boolean;
+  readonly chunked: boolean;
+  /** The largest number of rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
+  readonly capacity: number;
+}
+
+/**
+ * The kernel of Thomas' algorithm, one system (or chunk of one) a work item:
+ *
+ *   c′ᵢ = cᵢ/(bᵢ − aᵢc′ᵢ₋₁),   d′ᵢ = (dᵢ − aᵢd′ᵢ₋₁)/(bᵢ − aᵢc′ᵢ₋₁),   xᵢ = d′ᵢ − c′ᵢxᵢ₊₁.
+ *
+ * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
+ * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
+ */
+const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
+  kernel({
+    name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
+    params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real), work: write(real) },
+    env: { base: systemBase[layout], firstZeroPivot, stillZero, shared, chunked, ...roomFor(capacity), ...codes },
+    body(
+      { rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, work, status },
+      gpu,
+      { base, firstZeroPivot, stillZero, shared, chunked, kept, room, ok, notFinite },
+    ) {
+      const t = gpu.globalId();
+      const c = gpu.privateReal(room);
+      const d = gpu.privateReal(room);
+      let system = t;
+      let first = 0;
+      let count = rows;
+      if (chunked) {
+        const part = (t / batch) | 0;
+        system = t - part * batch;
+        first = part * chunk;
+        count = Math.min(chunk, rows - first);
+      }
+      const from = base(system, rows, stride) + first * stride;
+      const matrix = shared ? first : from;
+      const matrixStride = shared ? 1 : stride;
+      const items = chunked ? batch * (((rows + chunk - 1) / chunk) | 0) : batch;
+      const half = items * (chunked ? chunk : rows);
+      // What the chunks beside this one begin and end with, as the reduced system says.
+      let before = 0.0;
+      let after = 0.0;
+      if (chunked) {
+        const part = (t / batch) | 0;
+        if (first > 0) before = lower[matrix] * ends[(2 * part - 1) * batch + system];
+        if (first + count < rows)
+          after = upper[matrix + (count - 1) * matrixStride] * ends[(2 * part + 2) * batch + system];
+      }
+      // f64 is IEEE 754's everywhere: no zero pivot leaves a finite solution, and what it was is found out afterwards.
+      const exact = gpu.precision === "f64";
+      let code = ok;
+      let cLast = 0.0;
+      let dLast = 0.0;
+      for (let i = 0; i < count; i++) {
+        const at = from + i * stride;
+        const m = shared ? first + i : at;
+        const a = i > 0 ? lower[m] : 0.0;
+        const pivot = diagonal[m] - a * cLast;
+        if (!exact && pivot === 0 && code === ok) code = first + i;
+        const inverse = 1 / pivot;
+        let r = rhs[at];
+        if (chunked && i === 0) r -= before;
+        if (chunked && i === count - 1) r -= after;
+        dLast = (r - a * dLast) * inverse;
+        cLast = i < count - 1 ? upper[m] * inverse : 0.0;
+        if (kept) {
+          c[i] = cLast;
+          d[i] = dLast;
+        } else {
+          work[i * items + t] = cLast;
+          work[half + i * items + t] = dLast;
+        }
+      }
+      let x = 0.0;
+      let check = 0.0;
+      for (let i = count - 1; i >= 0; i--) {
+        if (kept) x = d[i] - c[i] * x;
+        else x = work[half + i * items + t] - work[i * items + t] * x;
+        check = stillZero(check, x);
+        rhs[from + i * stride] = x;
+      }
+      if (check !== 0) {
+        if (exact) code = firstZeroPivot(lower, diagonal, upper, matrix, matrixStride, first, count);
+        if (code === ok) code = notFinite;
+      }
+      status[t] = code === ok ? 0 : code === notFinite ? -1 : code + 1;
+    },
+  }),
+);
+
+/** Private arrays are of few sizes, so that kernels are few. */
+const CAPACITIES = [64, 256, 512, 1024];
+/** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
+const MAX_PRIVATE_BYTES = 16_384;
+
+/** Returns whether private arrays of a capacity hold rows, and their length. */
+export const roomFor = (capacity: number) => ({ kept: capacity > 0, room: Math.max(capacity, 1) }) as const;
+
+/** Returns the capacity of private arrays for a problem's rows; 0 where they have no room. */
+export function privateCapacity(rows: number, arrays: number, device: Device, problem: Problem): number {
+  const bytes = arrays * bytesOf(problem.precision);
+  const enough = CAPACITIES.filter((size) => size >= rows && size * bytes <= MAX_PRIVATE_BYTES);
+  return firstThatFits(device, enough, (size) => ({ privateBytes: size * bytes })) ?? 0;
+}
+
+/**
+ * Returns the number of SIMD vectors side by side. Contiguous systems are separate streams, four each, and a CPU's
+ * cache follows those of two vectors, not of four.
+ */
+export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
+  layout === "contiguous" ? { vectors: 2 } : {};
+
+/** Prepares Thomas' algorithm for a problem, or for each of its `chunks`. */
+export async function thomas(device: Device, problem: Problem, chunks?: Chunks): Promise<ChunkMethod> {
+  const { rows, batch, stride, precision, shared } = problem;
+  const { rows: chunk, count } = chunks ?? { rows, count: 1 };
+  const capacity = privateCapacity(chunk, 2, device, problem);
+  const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
+  const compiled = await device.compile(thomasKernel(variant), { precision, ...sideBySide(variant) });
+  const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 2 * chunk * batch * count);
+  const size = { items: batch * count };
+  return {
+    solve: (system, ends = system.upper) =>
+      device.launch(compiled, { rows, stride, batch, chunk, ends, work, ...system }, size),
+    [Symbol.dispose]: () => work[Symbol.dispose](),
+  };
+}

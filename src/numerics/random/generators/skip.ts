@@ -1,0 +1,93 @@
+/** Tables by which a work item finds its own start: a state, and jumps to it by the digits of the item's number. */
+import { fn, type FunctionOf, read, type ReadonlyNumbers, u32 } from "../../../kernel/index.ts";
+import type { Jumps, StateFields, TableFunctions } from "./generator.ts";
+import { modulo, powerOf } from "./words.ts";
+
+/** The number of bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
+const BITS = 6;
+const ENTRIES = 2 ** BITS - 1;
+/** Before the state: how many digits the streams have, and how many all have. */
+const HEADER = 2;
+
+/** A kernel function for the state at which an item starts: `stream` and `part` jumps away from the table's state. */
+export type Start<S extends StateFields> = FunctionOf<
+  (of: { readonly table: ReadonlyNumbers<"u32">; readonly stream: number; readonly part: number }) => S
+>;
+
+/**
+ * Returns the kernel function for the start state(stream·spacing₁ + part·spacing₂), from a table of `tableOf`. Cost: a
+ * jump per nonzero digit.
+ */
+export function startOf<S extends StateFields>(
+  name: string,
+  { load, jump }: TableFunctions<S>,
+  { stateWords, jumpWords }: Pick<Jumps<unknown>, "stateWords" | "jumpWords">,
+): Start<S> {
+  return fn({
+    name,
+    params: { table: read(u32), stream: u32, part: u32 },
+    env: { load, jump, HEADER, BITS, ENTRIES, STATE: stateWords, JUMP: jumpWords },
+    body({ table, stream, part }, gpu, { load, jump, HEADER, BITS, ENTRIES, STATE, JUMP }): S {
+      let state = load({ table, at: HEADER });
+      let at = HEADER + STATE;
+      let rest = stream;
+      const streamDigits = gpu.i32(table[0]);
+      const digits = gpu.i32(table[1]);
+      for (let i = 0; i < digits; i++) {
+        if (i === streamDigits) rest = part;
+        const digit = rest & ENTRIES;
+        if (digit > 0) state = jump({ state, table, at: at + (digit - 1) * JUMP });
+        rest = rest >>> BITS;
+        at += ENTRIES * JUMP;
+      }
+      return state;
+    },
+  });
+}
+
+/** Starts that are `spacing` steps apart. */
+export interface Starts {
+  readonly spacing: bigint;
+  readonly count: number;
+}
+
+const digitsOf = (count: number): number => Math.ceil(Math.log2(Math.max(1, count)) / BITS);
+
+/** The jump over `steps` steps, also backwards. */
+export const jumpOf = <J>(jumps: Jumps<J>, steps: bigint): J =>
+  powerOf(jumps.step, modulo(steps, jumps.cycle), jumps.none, (a, b) => jumps.compose(a, b));
+
+/** The entries of every digit of `count` starts. */
+function entriesOf<J>(jumps: Jumps<J>, { spacing, count }: Starts): number[] {
+  const words: number[] = [];
+  let unit = jumpOf(jumps, spacing);
+  for (let digit = 0; digit < digitsOf(count); digit++) {
+    const used = Math.min(ENTRIES, Math.ceil(count / 2 ** (BITS * digit)) - 1);
+    let jump = jumps.none;
+    for (let k = 1; k <= ENTRIES; k++) {
+      if (k <= used) jump = jumps.compose(jump, unit);
+      words.push(...(k <= used ? jumps.words(jump) : new Array<number>(jumps.jumpWords).fill(0)));
+    }
+    unit = jumps.compose(jump, unit);
+  }
+  return words;
+}
+
+/** The jumps of a table, whatever its state is: to be kept while only the offset changes. */
+export const jumpEntries = <J>(jumps: Jumps<J>, streams: Starts, parts: Starts): Uint32Array =>
+  Uint32Array.from([...entriesOf(jumps, streams), ...entriesOf(jumps, parts)]);
+
+/** The table of a state, `streams.count` streams and `parts.count` parts of each. */
+export function tableOf(
+  state: readonly number[],
+  entries: Uint32Array,
+  streams: Pick<Starts, "count">,
+  parts: Pick<Starts, "count">,
+): Uint32Array {
+  const table = new Uint32Array(HEADER + state.length + entries.length);
+  table[0] = digitsOf(streams.count);
+  table[1] = table[0] + digitsOf(parts.count);
+  table.set(state, HEADER);
+  table.set(entries, HEADER + state.length);
+  return table;
+}

@@ -1,0 +1,40 @@
+import type { AnyTrade, BookReport, Scenarios, TradeResult } from "../../book/index.ts";
+
+/** A result with its trade, which is undefined if the trade could not be read. */
+export interface PricedRow {
+  readonly trade: AnyTrade | undefined;
+  readonly result: TradeResult;
+}
+
+/** The data that a writer of results gets before the first result. */
+export interface RunStart {
+  readonly asOf: string;
+  readonly device: BookReport["device"];
+  readonly scenarios: Scenarios | undefined;
+  /**
+   * The names of the trades' tags, in the order of their columns. Undefined if they are not known before the trades are
+   * read.
+   */
+  readonly tags?: readonly string[] | undefined;
+  /** True if a table has columns for the numbers that only bonds, caps, swaptions and convertible bonds have. */
+  readonly figures?: boolean | undefined;
+  /** True if results have error estimates of their sensitivities. */
+  readonly sensitivityErrors: boolean;
+  /** True if the output continues that of another writer, so that it needs no header. */
+  readonly continues?: boolean | undefined;
+}
+/** The data that a writer of results gets after the last result: the numbers of trades, and the totals. */
+export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
+
+/** A piece of an output, as text or bytes. */
+export type Part = string | Uint8Array;
+
+/**
+ * A writer of results in one format. The pieces that its functions return, one after another, are the whole output. It
+ * does not keep results in memory.
+ */
+export interface ResultFormat {
+  begin(start: RunStart): Part | Promise<Part>;
+  rows(rows: readonly PricedRow[]): Part;
+  end(end: RunEnd): Part;
+}

@@ -1,0 +1,293 @@
+import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../../device/index.ts";
+import { SpecError } from "../../../base/errors.ts";
+import type { Precision } from "../../../kernel/index.ts";
+import { Arena } from "../mesh/arena.ts";
+import type { Instance, Reading } from "./instance.ts";
+import { coefficientCount } from "./coefficients.ts";
+import type { InstanceValues } from "../read/solution.ts";
+import { Launch } from "./launch.ts";
+import { timeDependentWords } from "../time/forward.ts";
+import { LaunchMemory } from "./launch-memory.ts";
+import { Turns } from "../../../base/turns.ts";
+import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
+import { solverKernel } from "./option/kernel.ts";
+import { blockWords } from "../operator/surface.ts";
+import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
+
+/** Node capacities that kernels are compiled for: few, since each is a compilation. */
+const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
+/** Private arrays of the solver, by exercise scheme. */
+const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, "time-dependent": 7 } as const;
+/** The bytes that private arrays which a variant does not use take, one element each. */
+const UNUSED_BYTES = 32;
+/** The number of bytes of one launch's tables; bounds memory whatever the batch. */
+const LAUNCH_BYTES = 128 * 2 ** 20;
+/**
+ * The approximate words that an instance takes of a launch's memory where the device makes its mesh: coefficients of
+ * some ten factorisations, results.
+ */
+const CLOSED_INSTANCE_WORDS = 80;
+/** Launches under way at once: the device goes on to the next while the host is at something else. */
+const UNDER_WAY = 4;
+
+/**
+ * The largest number of nodes that an instance may have on a device, the maximum over `splits` of instances among work
+ * items.
+ */
+export function largestNodes(
+  device: Device,
+  precision: Precision,
+  scheme: SolverVariant["exercise"],
+  splits: readonly Split[] = preferredSplits(device),
+): number {
+  const roomsOf = (split: Split): readonly number[] =>
+    split === "item"
+      ? itemCapacities(device, precision, scheme)
+      : CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined);
+  return Math.max(0, ...splits.flatMap(roomsOf));
+}
+
+/** The node capacities of kernels for items, ascending. */
+const itemCapacities = (device: Device, precision: Precision, scheme: SolverVariant["exercise"]): readonly number[] =>
+  privateSizes(device, CAPACITIES, PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
+
+/**
+ * A solver of one-factor instances on a device; instances with equal patterns share a launch. It keeps compiled kernels
+ * and buffers for the next call. The device is not disposed.
+ */
+export class BatchSolver implements Disposable {
+  private readonly device: Device;
+  private readonly precision: Precision;
+  private readonly split: Split | "auto";
+  private readonly memory: LaunchMemory;
+  /** The allocator of the grids and instances that will be solved here. */
+  readonly arena = new Arena();
+
+  /**
+   * Creates a solver. `split` says how many work items solve an instance; "auto" chooses for each launch
+   * (`preferredSplits`).
+   */
+  constructor(device: Device, precision: Precision, split: Split | "auto" = "auto") {
+    this.device = device;
+    this.precision = precision;
+    this.split = split;
+    this.memory = new LaunchMemory(device, precision);
+  }
+
+  /**
+   * Solves instances, and returns their values in order. While the device works on some launches the next one is
+   * prepared.
+   * @throws the signal's reason, between launches; what the device throws
+   */
+  async solve(instances: readonly Instance[], signal?: AbortSignal): Promise<InstanceValues[]> {
+    const results = new Array<InstanceValues>(instances.length);
+    const running: Promise<void>[] = [];
+    const turns = new Turns(signal);
+    for (const members of grouped(instances)) {
+      const split = this.splitOf(instances[members[0]], members.length);
+      const variant = this.variant(instances[members[0]], split);
+      const kernel = await this.compiled(variant, split, instances[members[0]].grid.time.homogeneous);
+      for (const part of parts(members, this.instancesPerLaunch(instances[members[0]]))) {
+        if (running.length >= UNDER_WAY) await running.shift();
+        signal?.throwIfAborted();
+        if (turns.due) await turns.take();
+        const launch = new Launch(
+          this.memory,
+          kernel,
+          split,
+          part.map((index) => instances[index]),
+          variant.homogeneous,
+        );
+        launch.start();
+        const finished = launch.finish().then((values) => part.forEach((index, i) => (results[index] = values[i])));
+        // Without a handler a failure would be unhandled while the next launch is packed; it is thrown above, or below.
+        finished.catch(() => undefined);
+        running.push(finished);
+      }
+    }
+    await Promise.all(running);
+    return results;
+  }
+
+  [Symbol.dispose](): void {
+    this.memory[Symbol.dispose]();
+  }
+
+  /** The best split that has room for as many instances of this kind; one item an option always has. */
+  private splitOf(instance: Instance, instances: number): Split {
+    const { mesh, problem } = instance.grid;
+    const wanted = this.split === "auto" ? preferredSplits(this.device, instances) : [this.split];
+    const fits = (split: Split): boolean =>
+      split === "item" ||
+      (teamCapacity(this.device, this.precision, mesh.count, split) !== undefined &&
+        (split !== "half-subgroup" || mayShare(instance, this.precision)));
+    return needsItems(problem) ? "item" : (wanted.find(fits) ?? "item");
+  }
+
+  private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
+    return this.device.compile(solverKernel(variant, teamOf(split), homogeneous), { precision: this.precision });
+  }
+
+  private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {
+    const { grid, formula } = instance;
+    const capacity = this.capacity(grid, split);
+    return {
+      exercise: grid.scheme,
+      shape: shapeOf(instance),
+      dividends: grid.time.dividends > 0,
+      barriers: grid.problem.barriers?.length ?? 0,
+      knockIns: grid.problem.knockIns?.levels.length ?? 0,
+      closed: grid.table === undefined,
+      homogeneous: split === "item" && keepsFactors(instance) && this.hasRoomForRows(grid, capacity),
+      points: grid.problem.spots.length > 1,
+      capacity,
+      ...(formula === undefined ? {} : { volatility: formula.shape }),
+    };
+  }
+
+  /**
+   * Tells whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time
+   * and for the factors that it keeps, three arrays each.
+   */
+  private hasRoomForRows({ scheme }: Instance["grid"], capacity: number): boolean {
+    const bytes = (PRIVATE_ARRAYS[scheme] + 2 + 3 * (KEPT_FACTORS - 1)) * capacity * bytesOf(this.precision);
+    return bytes + UNUSED_BYTES <= this.device.limits.maxPrivateBytes;
+  }
+
+  /** @throws SpecError the mesh is larger than the device allows in this split */
+  private capacity({ mesh, scheme, problem }: Instance["grid"], split: Split): number {
+    const needed = mesh.count;
+    const team = split === "item" ? undefined : teamCapacity(this.device, this.precision, needed, split);
+    if (team !== undefined) return team;
+    // With a knock-in exercise on dates has as many arrays as American exercise, whose number does not change.
+    const arrays = problem.knockIns === undefined ? scheme : "policy";
+    const max = largestNodes(this.device, this.precision, arrays, [split]);
+    if (needed > max)
+      throw new SpecError(
+        `mesh: ${needed} nodes, at most ${max} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
+      );
+    return itemCapacities(this.device, this.precision, arrays).find((size) => size >= needed)!;
+  }
+
+  /**
+   * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
+   * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Surfaces take some 100 kB an
+   * instance.
+   */
+  private instancesPerLaunch({ grid, problem, surface }: Instance): number {
+    const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
+    const words =
+      own +
+      (grid.scheme === "time-dependent" ? timeDependentWords(grid.time) : 0) +
+      // Dates by the hundred make more of them than there are nodes.
+      (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
+      (surface === undefined ? 0 : blockWords(surface.surface, grid.time.factorisations));
+    const max = instancesThatFit(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
+    const { parallelism } = this.device;
+    return Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max);
+  }
+}
+
+/** The number of factorisations below which rows that are made once do not pay for the longer kernel. */
+const FEW_FACTORISATIONS = 3;
+
+/**
+ * Tells whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the
+ * way, nor where it brings all its coefficients.
+ */
+function keepsFactors({ grid, coefficients, formula, surface }: Instance): boolean {
+  const { homogeneous, factorisations } = grid.time;
+  const factored = grid.scheme !== "policy" && grid.problem.knockIns === undefined;
+  return (
+    homogeneous &&
+    coefficients === undefined &&
+    factorisations > FEW_FACTORISATIONS &&
+    factored &&
+    formula === undefined &&
+    surface === undefined
+  );
+}
+
+function shapeOf({ variance, formula, surface }: Instance): SolverVariant["shape"] {
+  if (surface !== undefined) return "surface";
+  return variance !== undefined ? "table" : formula !== undefined ? "formula" : "lognormal";
+}
+
+function bytesOf(precision: Precision): number {
+  return precision === "f32" ? 4 : 8;
+}
+
+/** Instances that share a launch: one of them, and the indices of all. */
+interface Group {
+  readonly instance: Instance;
+  readonly members: number[];
+}
+
+/** Indices of the instances that can share a launch. */
+function grouped(instances: readonly Instance[]): number[][] {
+  // By time grid first: most instances share that very string, so that finding it costs no comparison.
+  const byReading: Record<Reading, Map<string, Map<string, number[]>>> = {
+    window: new Map(),
+    points: new Map(),
+    both: new Map(),
+  };
+  const formulas = new Map<unknown, number>();
+  const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
+    const byTime = byReading[reading];
+    let groups = byTime.get(grid.time.key);
+    if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
+    let key = grid.key;
+    if (surface !== undefined) key += ` ${surface.surface.spots.length}`;
+    if (formula !== undefined) {
+      const { key: shape } = formula.shape;
+      if (!formulas.has(shape)) formulas.set(shape, formulas.size);
+      key += ` ${formulas.get(shape)}`;
+    }
+    let members = groups.get(key);
+    if (members === undefined) groups.set(key, (members = []));
+    return members;
+  };
+  // Fine and coarse instances alternate, and neighbours in a book are similar: mostly it is the group of the instance
+  // before the last.
+  let last: Group | undefined;
+  let lastButOne: Group | undefined;
+  for (let index = 0; index < instances.length; index++) {
+    const instance = instances[index];
+    const group: Group =
+      lastButOne !== undefined && sharesLaunch(lastButOne.instance, instance)
+        ? lastButOne
+        : { instance, members: indicesLike(instance) };
+    group.members.push(index);
+    lastButOne = last;
+    last = group;
+  }
+  const all = Object.values(byReading).flatMap((byTime) =>
+    [...byTime.values()].flatMap((groups) => [...groups.values()]),
+  );
+  for (const members of all) if (!instances[members[0]].grid.time.homogeneous) sortByExpiry(members, instances);
+  return all;
+}
+
+/**
+ * Tells whether two instances share a launch for certain: what they are grouped by is the same without a look at it.
+ * Keys know the shape, so that both have volatilities of their own, or neither.
+ */
+function sharesLaunch(a: Instance, b: Instance): boolean {
+  return (
+    a.grid.time === b.grid.time &&
+    a.grid.key === b.grid.key &&
+    a.reading === b.reading &&
+    b.formula === undefined &&
+    b.surface === undefined
+  );
+}
+
+/** Neighbours then change their rates and volatilities at the same steps, and share factorisations. */
+function sortByExpiry(members: number[], instances: readonly Instance[]): void {
+  members.sort((a, b) => instances[a].grid.problem.expiry - instances[b].grid.problem.expiry || a - b);
+}
+
+function* parts(members: readonly number[], size: number): Generator<readonly number[]> {
+  for (let i = 0; i < members.length; i += size) yield members.slice(i, i + size);
+}

@@ -1,0 +1,115 @@
+/** The parts of an equation's time loop that an item does in its own way where it solves an instance alone. */
+import { fn, i32 } from "../../../../kernel/index.ts";
+import { substitute } from "../../conditions/brennan-schwartz.ts";
+import { exerciseBoundary } from "../../conditions/exercise-boundary.ts";
+import { iteratePolicy } from "../../conditions/policy.ts";
+import { assemble } from "../../operator/assemble.ts";
+import { valueAt } from "../../operator/column.ts";
+import { pinsOf } from "../../operator/equation-variant.ts";
+import { pinnedOnAxis } from "../../operator/pinned.ts";
+import { Stage, stageSum } from "../../operator/right-hand-side.ts";
+import { FAULT } from "../../operator/status.ts";
+import { firstFault } from "../equation/faults.ts";
+import type { EquationPlan } from "../equation/plan.ts";
+import { atRow, atStart, Fault, Launch, Memory } from "../equation/records.ts";
+import { Place } from "../place.ts";
+import { Row } from "../row.ts";
+
+/** Returns the function that assembles and factors I − hL. */
+export function factor({ variant }: EquationPlan) {
+  return fn({
+    name: "factor",
+    params: atRow,
+    env: { assemble: assemble(variant), firstFault },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { gain: inverse, lower, upper } = memory.factors;
+      const made = env.assemble({
+        nodes: launch.nodes,
+        table: place.table,
+        parameters: place.parameters,
+        inverse,
+        lower,
+        upper,
+        source: memory.state.source,
+        status: launch.status,
+        mask: step.mask,
+        stage: step.stage,
+      });
+      const { fault, node } = made;
+      const found = env.firstFault({ before: cursor.found, ok: fault === 0, fault, node, row: step.run });
+      return { found, isNew: cursor.isNew, record: cursor.record, reach: cursor.reach, cuts: cursor.cuts };
+    },
+  });
+}
+
+/** Returns the function that computes the right-hand side of a stage. */
+export function rightHandSide({ variant, pins }: EquationPlan) {
+  return fn({
+    name: "rightHandSide",
+    params: { ...atStart, found: Fault, step: Row },
+    env: {
+      pins,
+      stageSum: stageSum(variant),
+      pinnedOnAxis: pinnedOnAxis(pinsOf(variant)),
+      firstFault,
+      badPinned: FAULT.pinned,
+      valueAt,
+    },
+    *body({ launch: { nodes }, place: { table, parameters }, memory, found: before, step }, _gpu, env) {
+      const { u, v, source, lambda, right } = memory.state;
+      const { mask, stage } = step;
+      let found = before;
+      for (let i = 0; i < nodes; i++) {
+        let r = env.stageSum({ at: i, u, v, source, lambda, stage });
+        if (env.pins) {
+          const S = env.valueAt(table, i);
+          const { pinned, value } = env.pinnedOnAxis({ i, nodes, S, parameters, mask, t: stage.tEnd });
+          if (pinned) r = u[i] + (value - u[i]) / stage.extrapolation;
+          const ok = Number.isFinite(r);
+          found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: step.run });
+        }
+        right[i] = r;
+      }
+      return found;
+    },
+  });
+}
+
+/**
+ * Returns the function that solves a stage and writes its solution into z. It returns 1 where the penalty method did
+ * not converge within its rounds.
+ */
+export function solveStage({ variant: { exercise }, penalty }: EquationPlan) {
+  return fn({
+    name: "solveStage",
+    params: { nodes: i32, memory: Memory, reach: i32, stage: Stage },
+    env: {
+      iteratePolicy: penalty ? iteratePolicy(true) : undefined,
+      substitute: substitute(exercise === "brennan-schwartz"),
+    },
+    *body({ nodes, memory, stage: { extrapolation } }, _gpu, env) {
+      const { gain, lower, upper } = memory.factors;
+      const { u, z, right, obstacle } = memory.state;
+      const { decays, active, factor } = memory.penalty;
+      let unconverged = 0;
+      if (env.iteratePolicy !== undefined) {
+        const system = { nodes, diagonal: decays, decay: 0.0, a: lower, c: upper, right };
+        const bound = { u, obstacle, weightOfOld: 1 - 1 / extrapolation };
+        unconverged = env.iteratePolicy({ system, bound, z, active, factor });
+      } else env.substitute(z, gain, lower, upper, u, obstacle, nodes, extrapolation);
+      return unconverged;
+    },
+  });
+}
+
+/** Returns the function that writes the exercise boundary (`exerciseBoundary`) to index `record` of the results. */
+export const recordBoundary = (smooth: boolean) =>
+  fn({
+    name: "recordBoundary",
+    params: { launch: Launch, place: Place, memory: Memory, record: i32 },
+    env: { exerciseBoundary: exerciseBoundary(smooth) },
+    *body({ launch: { nodes, pitch, out }, place: { instance }, memory, record }, _gpu, { exerciseBoundary }) {
+      const { u, obstacle } = memory.state;
+      out[record * pitch + instance] = exerciseBoundary(u, obstacle, memory.table, nodes);
+    },
+  });

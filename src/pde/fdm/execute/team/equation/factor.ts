@@ -1,0 +1,221 @@
+import { bool, fn, i32, real, record } from "../../../../../kernel/index.ts";
+import { diffusionUnit, equationRow } from "../../../operator/equation-row.ts";
+import { FAULT, STATUS } from "../../../operator/status.ts";
+import type { TeamEquationPlan } from "../../equation/plan.ts";
+import { AllNodes, atRow, Fault, Launch } from "../../equation/records.ts";
+import { largest, total } from "../counters.ts";
+import { factorRuns } from "../factor.ts";
+import { Scans } from "../records.ts";
+import { reachOf } from "../scan.ts";
+
+/**
+ * The units of a word in which several counts over the items are made at once: cut rows, items that found a negative
+ * diffusion, items that found growth, or entries that are too large.
+ */
+const NEGATIVE = 1 << 12;
+const GROWTH = 1 << 20;
+
+/** Products of larger entries over a run might overflow. */
+const MAX_ENTRY = 1e15;
+
+/** An item's findings about the rows that it has evaluated; cut rows are `cuts` between two nodes. */
+const Findings = record({
+  found: Fault,
+  lowest: real,
+  lowestNode: i32,
+  largest: real,
+  cuts: i32,
+  cutLow: i32,
+  cutHigh: i32,
+  growth: bool,
+});
+
+/** The most cut rows of a matrix before, and the row of the time program. */
+const FactorReport = record({ cuts: i32, run: i32 });
+
+/**
+ * Evaluates the rows of all nodes into workgroup memory and takes those of the run from there: divided by 1 + hc,
+ * whose reciprocal stays in `third`, which leaves `factorRuns` rows (−a, 1 + a + c, −c). Policy iteration takes them as
+ * they are.
+ */
+function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
+  return fn({
+    name: "layRows",
+    params: atRow,
+    env: {
+      items: team.items,
+      count: rows,
+      isPenalty: penalty,
+      hasSource: variant.hasSource,
+      hasSlopes: variant.first.kind === "neumann" || variant.last.kind === "neumann",
+      equationRow: equationRow(variant),
+      badSlope: FAULT.slope,
+      MAX_ENTRY,
+    },
+    *body({ launch: { nodes }, place, memory, cursor, step }, gpu, env) {
+      const { parameters, item, first } = place;
+      const { table, state, rows, penalty } = memory;
+      const { u: values, beside, third, fourth } = memory.all;
+      const { mask, stage } = step;
+      let { fault, node, row: foundRow } = cursor.found;
+      let lowest = 0.0; // a
+      let lowestNode = 0;
+      let largest = 0.0;
+      let cuts = 0;
+      let cutLow = nodes - 1;
+      let cutHigh = 0;
+      let growth = false;
+      for (let i = item; i < nodes; i += env.items) {
+        const row = env.equationRow({ i, nodes, table, parameters, mask, stage });
+        const { below, above, decay } = row;
+        let found = row.fault;
+        if (env.hasSlopes && row.badSlope && found === 0) found = env.badSlope;
+        // A slope is looked at last, that of the last node first.
+        const yields = env.hasSlopes && fault === env.badSlope && foundRow === step.run;
+        if (found !== 0 && (fault === 0 || yields)) {
+          fault = found;
+          node = i;
+          foundRow = step.run;
+        }
+        if (row.a <= lowest) {
+          lowest = row.a;
+          lowestNode = i;
+        }
+        largest = Math.max(largest, row.a);
+        if (row.cut) {
+          cuts++;
+          cutLow = Math.min(cutLow, i);
+          cutHigh = Math.max(cutHigh, i);
+        }
+        const own = env.isPenalty ? 1.0 : gpu.reciprocal(1 + decay);
+        const a = below * own;
+        const c = above * own;
+        growth = growth || decay <= -1 || Math.max(a, c) > env.MAX_ENTRY;
+        if (env.isPenalty) growth = growth || decay > env.MAX_ENTRY;
+        values[i] = a;
+        beside[i] = c;
+        third[i] = env.isPenalty ? 1 + decay : own;
+        if (env.hasSource) fourth[i] = row.source;
+      }
+      yield;
+      for (let k = 0; k < env.count; k++) {
+        const inside = first + k < nodes;
+        const i = Math.min(first + k, nodes - 1);
+        rows.a[k] = inside ? values[i] : 0.0;
+        rows.c[k] = inside ? beside[i] : 0.0;
+        if (env.isPenalty) penalty.decays[k] = inside ? third[i] : 1.0;
+        if (env.hasSource) state.source[k] = inside ? fourth[i] : 0.0;
+      }
+      return {
+        found: { fault, node, row: foundRow },
+        lowest,
+        lowestNode,
+        largest,
+        cuts,
+        cutLow,
+        cutHigh,
+        growth,
+      };
+    },
+  });
+}
+
+/**
+ * The matrix with the most cut rows so far, and growth, go to the status; a diffusion that is negative by more than
+ * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the cursor's cuts.
+ * Cost: two barriers, and more only where there is something to tell.
+ */
+function tellFindings({ team }: TeamEquationPlan) {
+  return fn({
+    name: "tellFindings",
+    params: {
+      launch: Launch,
+      instance: i32,
+      item: i32,
+      all: AllNodes,
+      scans: Scans,
+      findings: Findings,
+      before: FactorReport,
+    },
+    env: { ...STATUS, items: team.items, NEGATIVE, GROWTH, negative: FAULT.negative, total, largest, diffusionUnit },
+    *body({ launch, instance, item, all: { u: values }, scans, findings, before }, _gpu, env) {
+      const { nodes, pitch, status } = launch;
+      const { counter, result } = scans;
+      const { lowest, lowestNode, cutLow, cutHigh } = findings;
+      let { fault, node, row } = findings.found;
+      const mine = findings.cuts + (lowest < 0 ? env.NEGATIVE : 0) + (findings.growth ? env.GROWTH : 0);
+      const counts = yield* env.total(mine, counter, result);
+      const cuts = counts & (env.NEGATIVE - 1);
+      if (cuts > before.cuts) {
+        const low = nodes - (yield* env.largest(nodes - cutLow, counter, result));
+        const high = yield* env.largest(cutHigh, counter, result);
+        const at = env.cuts * pitch + instance;
+        if (item === 0 && cuts > status[at]) {
+          status[at] = cuts;
+          status[env.cutLow * pitch + instance] = low;
+          status[env.cutHigh * pitch + instance] = high;
+        }
+      }
+      if (counts >= env.GROWTH && item === 0) status[env.growth * pitch + instance] = 1;
+      if ((counts & (env.GROWTH - env.NEGATIVE)) !== 0) {
+        values[item] = lowest;
+        values[env.items + item] = findings.largest;
+        yield;
+        let least = 0.0;
+        let most = 0.0;
+        for (let other = 0; other < env.items; other++) {
+          least = Math.min(least, values[other]);
+          most = Math.max(most, values[env.items + other]);
+        }
+        yield;
+        if (lowest === least && least < -env.diffusionUnit() * most && fault === 0) {
+          fault = env.negative;
+          node = lowestNode;
+          row = before.run;
+        }
+      }
+      return { fault, node, row, cuts: Math.max(cuts, before.cuts) };
+    },
+  });
+}
+
+/** Returns the function that assembles and factors I − hL. */
+export function factor(plan: TeamEquationPlan) {
+  const { team, rows, penalty } = plan;
+  return fn({
+    name: "factor",
+    params: atRow,
+    env: {
+      rows,
+      isPenalty: penalty,
+      layRows: layRows(plan),
+      tellFindings: tellFindings(plan),
+      factorRuns: factorRuns(team, rows, { lasting: false, scaled: false, summed: false }),
+      reachOf: reachOf(team),
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { item, instance, first } = place;
+      const { all, rows, factors, products, scans } = memory;
+      const findings = yield* env.layRows({ launch, place, memory, cursor, step });
+      let { reach } = cursor;
+      if (!env.isPenalty) {
+        const diagonal = { active: rows.a, decays: rows.a, decay: 1 }; // not looked at
+        const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
+        reach = env.reachOf(yield* env.factorRuns(of));
+        const last = launch.nodes - 1;
+        for (let k = 0; k < env.rows; k++)
+          factors.gain[k] *= first + k <= last ? all.third[Math.min(first + k, last)] : 1.0;
+      }
+      yield;
+      const before = { cuts: cursor.cuts, run: step.run };
+      const told = yield* env.tellFindings({ launch, instance, item, all, scans, findings, before });
+      return {
+        found: { fault: told.fault, node: told.node, row: told.row },
+        isNew: cursor.isNew,
+        record: cursor.record,
+        reach,
+        cuts: told.cuts,
+      };
+    },
+  });
+}

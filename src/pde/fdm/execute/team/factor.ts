@@ -1,0 +1,242 @@
+import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
+import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
+import { scanProducts } from "./scan.ts";
+import { partsOf, placeIn, span, type Team } from "./team.ts";
+
+/** e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁). */
+const ExcessMap = record({ m00: real, m01: real, m10: real, m11: real });
+type ExcessMap = ValueOf<typeof ExcessMap>;
+
+/**
+ * The excess that enters an item's run from above. An item's rows map it (`ExcessMap`), and such
+ * maps compose as 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start
+ * with m₁₀ + m₁₁ = 1, and a round leaves at least the smallest excess of its product: in f32 rounds past `fewOfPivots`
+ * scale them again. `near`: what is further above than those reach does not count.
+ */
+function scanExcess(team: Team) {
+  const { items, levels, shuffles, fewOfPivots } = team;
+  const round = fn({
+    name: "excessRound",
+    params: [ExcessMap, i32, write(real)],
+    env: { items, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team) },
+    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, span, placeIn }) {
+      const { item } = placeIn();
+      const distance = 1 << level;
+      let p0 = 0.0;
+      let p1 = 0.0;
+      let q0 = 0.0;
+      let q1 = 0.0;
+      if (shuffles) {
+        p0 = yield gpu.shuffleDown(m00, distance, span);
+        p1 = yield gpu.shuffleDown(m01, distance, span);
+        q0 = yield gpu.shuffleDown(m10, distance, span);
+        q1 = yield gpu.shuffleDown(m11, distance, span);
+      } else {
+        const half = (level & 1) * 4 * items;
+        scratch[half + item] = m00;
+        scratch[half + items + item] = m01;
+        scratch[half + 2 * items + item] = m10;
+        scratch[half + 3 * items + item] = m11;
+        yield;
+        const from = half + Math.min(item + distance, items - 1);
+        p0 = scratch[from];
+        p1 = scratch[items + from];
+        q0 = scratch[2 * items + from];
+        q1 = scratch[3 * items + from];
+      }
+      let n00 = m00;
+      let n01 = m01;
+      let n10 = m10;
+      let n11 = m11;
+      if (item + distance < items) {
+        n00 = m00 * p0 + m01 * q0;
+        n01 = m00 * p1 + m01 * q1;
+        n10 = m10 * p0 + m11 * q0;
+        n11 = m10 * p1 + m11 * q1;
+        if (gpu.precision !== "f64" && level >= few) {
+          const scale = gpu.reciprocal(n10 + n11);
+          n00 *= scale;
+          n01 *= scale;
+          n10 *= scale;
+          n11 *= scale;
+        }
+      }
+      return { m00: n00, m01: n01, m10: n10, m11: n11 };
+    },
+  });
+  return fn({
+    name: "scanExcess",
+    params: [ExcessMap, write(real), bool],
+    env: { items, levels, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team), round },
+    *body([start, scratch, near], gpu, { items, levels, shuffles, few, span, placeIn, round }) {
+      const { item } = placeIn();
+      let map: ExcessMap = start;
+      for (let level = 0; level < few; level++) map = yield* round(map, level, scratch);
+      if (!near) for (let level = few; level < levels; level++) map = yield* round(map, level, scratch);
+      // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
+      const excess = (map.m00 + map.m01) * gpu.reciprocal(map.m10 + map.m11);
+      let next = 0.0;
+      if (shuffles) next = yield gpu.shuffleDown(excess, 1, span);
+      else {
+        scratch[item] = excess;
+        yield;
+        next = scratch[Math.min(item + 1, items - 1)];
+      }
+      return item === items - 1 ? 1.0 : next;
+    },
+  });
+}
+
+/** The diagonal of matrix rows in policy iteration: the same decay for all rows, or one for each (`Diagonal`). */
+export type PolicyRows = "same" | "varying";
+
+/** The options of a factorisation by a team of items. */
+export interface Factoring {
+  /** The rows of policy iteration; undefined where no row is exercised, and rows are divided by their decay. */
+  readonly policy?: PolicyRows;
+  /** True where one factorisation serves several steps (`scanProducts`). */
+  readonly lasting: boolean;
+  /**
+   * True where the state is w = gain·u, so that a value that enters an interval of nodes from below counts times `gain`
+   * (`stepRuns`).
+   */
+  readonly scaled: boolean;
+  /**
+   * True in f64, for `weighRuns`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
+   * the first row of a mesh may give it.
+   */
+  readonly summed: boolean;
+}
+
+/** Keeps products over a part far from the ends of f64, and what it lets through is nothing beside a rounding. */
+const ZERO_VALUE_GUARD = 2 ** -64;
+
+/**
+ * Returns the function that factors the rows (−a, decay + a + c, −c) from the last node down, as a single item would,
+ * carrying row sums (`solverKernel`): excess ← rest/(rest + a), rest = decay + c·excess. The recurrence is computed by
+ * a scan over the items, then each item processes its rows in order. `gain` becomes `numerator`/pivot. With `policy`,
+ * rows that are `active` become y = bound. `near`: see `scanExcess`. It returns the reach of the scans.
+ *
+ * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); for each item 20 (35) shuffles, or as many
+ * reals of workgroup memory written and read and 8 (14) barriers.
+ */
+export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, summed }: Factoring) {
+  return fn({
+    name: "factorRuns",
+    params: {
+      rows: Rows,
+      diagonal: Diagonal,
+      numerator: real,
+      near: bool,
+      factors: Factors,
+      products: Products,
+      scans: Scans,
+    },
+    env: {
+      count: rows,
+      size: partsOf(rows).size,
+      policy: policy !== undefined,
+      varying: policy === "varying",
+      lasting,
+      scaled,
+      summed,
+      min: ZERO_VALUE_GUARD,
+      often: lasting && team.options === 1,
+      scanExcess: scanExcess(team),
+      scanProducts: scanProducts(team, lasting),
+    },
+    *body({ rows: { a, c }, diagonal, numerator, near, factors, products, scans }, gpu, env) {
+      const { gain, lower, upper } = factors;
+      const { downProduct, upProduct, downTo, upTo } = products;
+      const { active, decays, decay } = diagonal;
+      let m00 = 1.0;
+      let m01 = 0.0;
+      let m10 = 0.0;
+      let m11 = 1.0;
+      for (let k = env.count - 1; k >= 0; k--) {
+        const own = env.varying ? decays[k] : decay;
+        let p0 = c[k] * m00 + (!env.policy ? m10 : own * m10);
+        let p1 = c[k] * m01 + (!env.policy ? m11 : own * m11);
+        let q0 = p0 + a[k] * m10;
+        let q1 = p1 + a[k] * m11;
+        if (env.policy && active[k] > 0.5) {
+          q0 = m10;
+          q1 = m11;
+          p0 = m10;
+          p1 = m11;
+        }
+        m00 = p0;
+        m01 = p1;
+        m10 = q0;
+        m11 = q1;
+        // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of, and mostly near
+        // 10: in f64 a whole run may.
+        if (gpu.precision !== "f64" && k % 2 === 0 && k > 0) {
+          const size = q0 + q1;
+          if (size > 1e8) {
+            const scale = gpu.reciprocal(size);
+            m00 *= scale;
+            m01 *= scale;
+            m10 *= scale;
+            m11 *= scale;
+          }
+        }
+      }
+      const scale = gpu.reciprocal(m10 + m11);
+      // The excess as p/q from here on, so that no reciprocal waits for the one before: the pivot is what q grew by.
+      let p = yield* env.scanExcess(
+        { m00: m00 * scale, m01: m01 * scale, m10: m10 * scale, m11: m11 * scale },
+        scans.scratch,
+        near,
+      );
+      let q = 1.0;
+      let down = 1.0;
+      let up = 1.0;
+      let partDown = 1.0;
+      let partUp = 1.0;
+      for (let k = env.count - 1; k >= 0; k--) {
+        const before = q;
+        const own = env.varying ? decays[k] : decay;
+        p = c[k] * p + (!env.policy ? before : own * before);
+        q = p + a[k] * before;
+        const inverseQ = gpu.reciprocal(q);
+        let pivot = before * inverseQ;
+        lower[k] = a[k] * pivot;
+        upper[k] = c[k] * pivot;
+        if (env.summed && gpu.precision === "f64") {
+          lower[k] = a[k] * pivot + env.min;
+          upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.min;
+        }
+        // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
+        if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {
+          p *= inverseQ;
+          q = 1.0;
+        }
+        if (env.policy && active[k] > 0.5) {
+          p = q;
+          pivot = 1.0;
+          lower[k] = 0.0;
+          upper[k] = 0.0;
+        }
+        gain[k] = numerator * pivot;
+        partDown *= upper[k];
+        partUp *= lower[k];
+        if (env.lasting && gpu.precision === "f32") downTo[k] = partDown;
+        if (k % env.size === 0) {
+          downProduct[(k / env.size) | 0] = partDown;
+          upProduct[(k / env.size) | 0] = partUp;
+          down *= partDown;
+          up *= partUp;
+          partDown = 1.0;
+          partUp = 1.0;
+        }
+      }
+      if (env.lasting && gpu.precision === "f32")
+        for (let k = 0; k < env.count; k++) {
+          upTo[k] = k % env.size === 0 ? lower[k] : upTo[Math.max(k - 1, 0)] * lower[k];
+        }
+      if (env.lasting && env.scaled && gpu.precision === "f32") for (let k = 0; k < env.count; k++) upTo[k] *= gain[k];
+      return yield* env.scanProducts(down, up, scans);
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { fn, read, real, write } from "../../../../kernel/index.ts";
+import { Live } from "../../operator/live.ts";
+import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
+import { pinRuns } from "./barrier.ts";
+import { total } from "./counters.ts";
+import { factorRuns, type PolicyRows } from "./factor.ts";
+import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
+import { reachOf } from "./scan.ts";
+import { eliminateRuns, substituteRuns } from "./step.ts";
+import type { Team } from "./team.ts";
+
+/** y beside an item's run, of the neighbours. */
+function besideRuns({ items, shuffles }: Team, rows: number) {
+  return fn({
+    name: "besideRuns",
+    params: [read(real), write(real)],
+    env: { last: rows - 1, items, shuffles },
+    *body([y, scratch], gpu, { last, items, shuffles }) {
+      const item = gpu.localId();
+      let below = 0.0;
+      let beyond = 0.0;
+      if (shuffles) {
+        below = yield gpu.shuffleUp(y[last], 1);
+        beyond = yield gpu.shuffleDown(y[0], 1);
+      } else {
+        scratch[item] = y[0];
+        scratch[items + item] = y[last];
+        yield;
+        below = scratch[items + Math.max(item - 1, 0)];
+        beyond = scratch[Math.min(item + 1, items - 1)];
+      }
+      return { below, beyond };
+    },
+  });
+}
+
+/**
+ * Returns the function that solves a stage with early exercise anywhere, as `iteratePolicy` does, at an item's nodes.
+ * Each round of Howard's iteration factors again, solves, and improves the policy. With barriers, rows of held nodes
+ * keep their values (`pinRuns`). The last y is in z. It returns 1 if the iteration did not converge within its rounds.
+ * Cost of a round: a factorisation, about 20 flops a node, 32 reals of workgroup memory and 18 barriers an item.
+ */
+export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
+  return fn({
+    name: "iterateRuns",
+    params: {
+      rows: Rows,
+      diagonal: Diagonal,
+      right: read(real),
+      bound: Bound,
+      z: write(real),
+      factors: Factors,
+      products: Products,
+      scans: Scans,
+      live: Live,
+    },
+    env: {
+      MAX_ROUNDS,
+      count: rows,
+      hasBarriers,
+      pinRuns: pinRuns(rows),
+      total,
+      boundAt,
+      factorRuns: factorRuns(team, rows, { policy, lasting: false, scaled: false, summed: false }),
+      reachOf: reachOf(team),
+      eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
+      substituteRuns: substituteRuns(team, rows),
+      besideRuns: besideRuns(team, rows),
+      improvePolicy: improvePolicy(rows, policy === "varying"),
+    },
+    *body({ rows, diagonal, right, bound, z, factors, products, scans, live }, _gpu, env) {
+      const { scratch, counter, result } = scans;
+      const { active, decays, decay } = diagonal;
+      const system = { nodes: env.count, diagonal: decays, decay, a: rows.a, c: rows.c, right };
+      let unconverged = 1;
+      for (let round = 0; round < env.MAX_ROUNDS; round++) {
+        const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
+        const reach = env.reachOf(yield* env.factorRuns(of));
+        if (env.hasBarriers) env.pinRuns(factors.gain, live, 1);
+        for (let k = 0; k < env.count; k++) z[k] = active[k] > 0.5 ? env.boundAt(bound, k) : right[k];
+        yield* env.eliminateRuns({ rhs: z, z, factors, products, scans, reach });
+        yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
+        const { below, beyond } = yield* env.besideRuns(z, scratch);
+        const changes = env.improvePolicy({ system, bound, y: z, active, below, beyond });
+        if ((yield* env.total(changes, counter, result)) === 0) {
+          unconverged = 0;
+          break;
+        }
+      }
+      return unconverged;
+    },
+  });
+}

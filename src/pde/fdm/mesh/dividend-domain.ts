@@ -1,0 +1,250 @@
+import { deviationOf } from "../problem/one-factor.ts";
+import type { DiscreteDividend } from "../../../market/index.ts";
+import {
+  jumpsOf,
+  MIN_PART,
+  lowestOf,
+  pinnedPrices,
+  REACH,
+  reached,
+  reachesZero,
+  weighedSpot,
+  withinFarthest,
+} from "./domain.ts";
+import type { PinnedMeshSpec } from "./pinned-mesh.ts";
+import { deviationOver, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
+
+/**
+ * A dividend is large beyond this part of the lowest kink or spot, or beyond as many standard deviations of the life.
+ */
+const LARGE_PART = 0.15;
+const LARGE_DEVIATIONS = 2;
+/** And all of them together beyond this part. */
+const LARGE_TOTAL = 0.5;
+/** Half-width of a dense part of the mesh, in units of the distance over which the solution bends there. */
+const DENSITY = 0.6;
+/**
+ * Bends narrower than this part of the life's standard deviation are not told from kinks, and those of that smallest
+ * deviation.
+ */
+const MIN_PART_OF_DEVIATION = 1e-3;
+/**
+ * However soon a date is, a bend within as much of the life's standard deviations is near: today's value is read from
+ * nodes on both sides of the spot.
+ */
+const NEAR = 0.1;
+/** A bend needs no dense part of its own where another one is at most this many times as coarse. */
+const COVERED = 1.5;
+
+/**
+ * A price at which the solution has a kink or a smoothed kink just before a date, and the distance over which it is
+ * smoothed.
+ */
+export interface Bend {
+  /** The price. */
+  readonly at: number;
+  /** The distance, as a price difference. */
+  readonly width: number;
+}
+
+/**
+ * Tells whether a dividend moves the kinks of the solution so far that the mesh needs more than one dense region. Just
+ * before a dividend V(S) equals V after it at max(S·(1 − β) − α, 0), with α in cash and β the proportional part. Its
+ * kinks are at (K + α)/(1 − β), and another one is at α/(1 − β), below which the spot falls to zero.
+ */
+export function hasLargeDividends(problem: OneFactorProblem): boolean {
+  const { dividends, spots, payoff } = problem;
+  if (dividends.length === 0) return false;
+  const min = Math.min(lowestOf(spots), lowestOf(payoff.kinks));
+  let largest = 0;
+  let total = 0;
+  for (const { cash, proportional } of dividends) {
+    const part = cash / min + proportional;
+    largest = Math.max(largest, part);
+    total += part;
+  }
+  return total > LARGE_TOTAL || largest > Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
+}
+
+/**
+ * The mesh specification of a problem with large dividends: dense about every kink or curved region of the solution
+ * that the spot may reach. `count` is the number of nodes.
+ */
+export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
+  const { payoff, spots, american, exerciseTimes = [] } = problem;
+  const deviation = deviationOf(problem);
+  const linear = reachesZero(problem, deviation);
+  const { bends, sharp } = bendsOf(problem, payoff.kinks);
+  // The boundary of early exercise is about the strike whatever becomes of the spot.
+  const early = american || exerciseTimes.length > 0 ? payoff.kinks.map((at) => smooth(at, deviation)) : [];
+  const centres = distinct([...bends, ...early, ...readings(problem)]);
+  const points = [...centres.map(({ at }) => at), ...spots];
+  const drift = Math.abs(totalDrift(problem));
+  // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
+  const margin = Math.exp(drift > 2 * deviation ? 2 * drift : drift);
+  const reach = Math.exp(REACH * deviation);
+  let min = Math.max(Math.min(...points, minReached(problem)), MIN_PART * Math.min(...payoff.kinks, ...spots));
+  let max = Math.max(...points) * margin;
+  if (!payoff.straight) {
+    min = Math.min(min, weighedSpot(problem, deviation, -1));
+    max = Math.max(max, weighedSpot(problem, deviation, 1));
+  }
+  const highest = reached(problem, max, reach);
+  const ends = linear
+    ? { lowest: 0, highest }
+    : withinFarthest(problem, deviation, { lowest: reached(problem, min / margin, 1 / reach), highest });
+  const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
+  const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
+  return {
+    count,
+    coordinate: linear ? "linear" : "log",
+    ...ends,
+    centres: linear ? centres : centres.map(({ at, width }) => ({ at, width: width / at })),
+    pins,
+    bends: pins,
+    wishes: sharp.filter((price) => !pins.includes(price)),
+    zero: !linear,
+  };
+}
+
+/**
+ * The prices at which the solution has a kink, sharp or smoothed, at any date, found backward from expiry over every
+ * dividend. They start as `kinks` of the payoff and as the prices below which a dividend takes the spot to zero. Drift
+ * moves them, and diffusion smooths them; those of barriers (`levels`) stay sharp. Only those are returned that the
+ * spot may reach before diffusion has smoothed them away. `sharp` are the ones that need a node.
+ */
+export function bendsOf(
+  problem: OneFactorProblem,
+  kinks: readonly number[],
+  levels: readonly number[] = [],
+): { readonly bends: readonly Bend[]; readonly sharp: readonly number[] } {
+  const { dividends, expiry } = problem;
+  const deviation = deviationOf(problem);
+  const bends: Bend[] = [];
+  const sharp: number[] = [];
+  const reach = reachOf(problem);
+  const held = levels.map((at) => ({ at, width: 0 }));
+  let going: readonly Bend[] = kinks.map((at) => ({ at, width: 0 }));
+  for (let i = dividends.length; i >= 0; i--) {
+    const from = i === 0 ? 0 : dividends[i - 1].time;
+    const to = i === dividends.length ? expiry : dividends[i].time;
+    const deviationAt = deviationOver(problem, from, to);
+    const drift = driftOver(problem, from, to);
+    const [lowest, highest] = reach[i];
+    going = distinct([...going, ...held]).flatMap(({ at, width: before }) => {
+      if (at < lowest - 3 * before || at > highest + 3 * before) return [];
+      const spread = at * deviationAt(at);
+      const width = Math.hypot(before, spread);
+      const moved = Math.max(0, at * Math.abs(drift) - 2 * width);
+      bends.push({ at, width: DENSITY * Math.max(width + moved, MIN_PART_OF_DEVIATION * deviation * at) });
+      if (before < 0.5 * width) sharp.push(at);
+      return [{ at: at * Math.exp(-drift), width: width * Math.exp(-drift) }];
+    });
+    if (i > 0) going = beforeDividend(going, dividends[i - 1]);
+  }
+  return { bends, sharp };
+}
+
+function beforeDividend(bends: readonly Bend[], { cash, proportional }: DiscreteDividend): readonly Bend[] {
+  const keep = 1 - proportional;
+  if (keep <= 0) return [];
+  const before = bends.map(({ at, width }) => ({ at: (at + cash) / keep, width: width / keep }));
+  return cash > 0 ? [...before, { at: cash / keep, width: 0 }] : before;
+}
+
+/**
+ * The lowest and the highest spot that may be reached just before each dividend, and at expiry, `REACH` standard
+ * deviations down and up: those of the life in proportion to the square root of time.
+ */
+function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number, highest: number])[] {
+  const { spots, expiry } = problem;
+  const variance = totalVariance(problem);
+  const ends = ([Math.min, Math.max] as const).map((end, i) => {
+    const spot = end(...spots);
+    const factor = Math.exp((i === 0 ? -1 : 1) * REACH * Math.sqrt(variance));
+    return { spot, moves: Math.log(reached(problem, spot, factor) / spot) };
+  });
+  const part = (time: number): number => Math.max(NEAR, Math.sqrt(varianceUntil(problem, time) / variance));
+  // Moved first and paid then: what a dividend leaves moves less.
+  const at = (carried: (spot: number) => number, time: number): readonly [number, number] => {
+    const [low, high] = ends.map(({ spot, moves }) => carried(spot * Math.exp(moves * part(time))));
+    return [low, high];
+  };
+  const carriers = carriersOf(problem);
+  return carriers.map(({ before }, i) => at(before, problem.dividends[i]?.time ?? expiry));
+}
+
+/** A part of ∫ σ² dt over the life: that until a time, as large a part of it as at today's spot. */
+function varianceUntil(problem: OneFactorProblem, time: number): number {
+  const until = (end: number): number => deviationOver(problem, 0, end)(problem.spots[0]) ** 2;
+  if (problem.diffusion.kind === "deterministic") return until(time);
+  if (problem.diffusion.kind === "local") return (totalVariance(problem) * time) / problem.expiry;
+  return (totalVariance(problem) * until(time)) / until(problem.expiry) || 0;
+}
+
+/**
+ * The lowest price to which dividends take the spots that volatility has taken down: what moves a little as a part of
+ * 100 moves much as a part of what is left.
+ */
+function minReached(problem: OneFactorProblem): number {
+  return Math.min(
+    ...reachOf(problem)
+      .slice(1)
+      .map(([lowest]) => lowest),
+  );
+}
+
+interface Carrier {
+  /**
+   * Maps a spot of today to the spot just before a dividend, or at expiry, were there no volatility; `after`: to the
+   * one just after it.
+   */
+  before(spot: number): number;
+  after(spot: number): number;
+}
+
+/**
+ * The carriers of each dividend, and of expiry: R·max(S − A, 0) with the growth R and what has been paid A, as worth
+ * today. Nothing is left where a dividend takes all.
+ */
+function carriersOf(problem: OneFactorProblem): readonly Carrier[] {
+  const { dividends, expiry } = problem;
+  let [growth, paid, from] = [1, 0, 0];
+  return [...dividends, { time: expiry, cash: 0, proportional: 0 }].map(({ time, cash, proportional }) => {
+    growth *= Math.exp(driftOver(problem, from, time));
+    from = time;
+    const before = carrier(growth, paid);
+    growth *= 1 - proportional;
+    if (growth > 0) paid += cash / growth;
+    return { before, after: carrier(growth, paid) };
+  });
+}
+
+const carrier =
+  (growth: number, paid: number) =>
+  (spot: number): number =>
+    growth * Math.max(spot - paid, 0);
+
+/**
+ * The prices at which the solution is read, each with a width: the requested spots, and the prices to which dividends
+ * take them. The latter are omitted where the solution is linear from there to zero.
+ */
+export function readings(problem: OneFactorProblem): readonly Bend[] {
+  const { spots, payoff } = problem;
+  const deviation = deviationOf(problem);
+  const min = MIN_PART * Math.min(...payoff.kinks, ...spots);
+  const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
+  return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));
+}
+
+const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
+
+/** The kinks that are not within the dense region about a narrower one, narrowest first. */
+export function distinct(bends: readonly Bend[]): readonly Bend[] {
+  const kept: Bend[] = [];
+  for (const bend of bends.toSorted((a, b) => a.width - b.width)) {
+    const max = (COVERED * bend.width) ** 2;
+    if (!kept.some(({ at, width }) => (at - bend.at) ** 2 + width * width <= max)) kept.push(bend);
+  }
+  return kept;
+}

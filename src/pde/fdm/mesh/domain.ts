@@ -1,0 +1,394 @@
+import { deviationOf } from "../problem/one-factor.ts";
+import { inLife } from "../problem/certain-exercise.ts";
+import { integrate } from "../../../market/index.ts";
+import type { Grid } from "./grid.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
+import { driftOver, totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { varianceProfile } from "../problem/variance-profile.ts";
+import { volatilityAt } from "../problem/diffusion.ts";
+import { volatilityOver } from "../problem/mean-volatility.ts";
+import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
+import { power } from "../../../base/elementary.ts";
+
+/**
+ * The number of standard deviations between the outermost kink and the end of the mesh; beyond them gamma is below 4e-6
+ * of its peak.
+ */
+export const REACH = 5;
+/**
+ * Meshes of fewer nodes than those that books are priced on are wrong by more than what they leave out, and reach less
+ * far: with three standard deviations on 41 nodes errors of European and Bermudan puts were less by a third to a half,
+ * and what is left out is still below 1e-6 of the spot. The same beyond the spot, for early exercise, which five
+ * standard deviations off is worth less than 1e-7 of it, and four off 1e-6.
+ */
+const FULL_REACH_NODES = 57;
+const MIN_REACH = 3;
+const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, MIN_REACH);
+
+/**
+ * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends,
+ * which move the kink, and by a drift that does.
+ */
+const DENSITY = 0.6;
+/**
+ * Standard deviations beyond the spot's forward at which the mesh may end where drift brings values in from outside:
+ * against strong drift its end row cannot know them (`matrixRow`), and what it makes of them is carried as far inwards.
+ */
+const INFLOW_REACH = 6;
+
+/** The fraction of the lowest kink or spot below which a mesh need not extend, whatever dividends are paid. */
+export const MIN_PART = 0.02;
+
+/**
+ * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a
+ * multiple of itself with at most its inverse as probability: there a value may be off by the strike, and at zero by
+ * the spot.
+ */
+const FARTHEST = 100;
+/** The standard deviation of ln S up to which values on meshes that are cut so are within their error estimates. */
+const LARGEST_CUT = 50;
+
+/** The specification of the mesh of a one-factor problem. */
+export interface Domain extends MeshSpec {
+  /** True where the first node is certain to be exercised, because the mesh ends inside the exercise region. */
+  readonly firstExercised: boolean;
+}
+
+/**
+ * The mesh specification of a problem with `count` nodes; `exercised` is the price of `certainExercise`, if there is
+ * one.
+ */
+export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
+  const deviation = deviationOf(problem);
+  const drift = totalDrift(problem);
+  const cash = cashOf(problem);
+  const linear = reachesZero(problem, deviation);
+  const kinks = denseAt(problem, deviation);
+  const { lowest, highest, firstExercised } = ends(
+    problem,
+    kinks,
+    deviation,
+    drift,
+    cash,
+    linear,
+    reachOf(count),
+    exercised,
+  );
+  const centre = kinks[kinks.length >> 1];
+  return {
+    count,
+    coordinate: linear ? "linear" : "log",
+    lowest,
+    highest,
+    kinks,
+    pins: jumpsOf(problem).filter((jump) => !kinks.some((kink) => isSamePrice(kink, jump))),
+    width:
+      (DENSITY * deviation + Math.max(0, Math.abs(drift) - 2 * deviation)) * (linear ? centre : 1) +
+      (linear ? cash : cash / centre),
+    zero: !linear && cash > 0,
+    descending: problem.payoff.exerciseSide === "high",
+    firstExercised,
+  };
+}
+
+/**
+ * A spot whose logarithm moves this many times further down than up to scale with its volatility at the kinks is at
+ * zero.
+ */
+const FALL = 3;
+
+/**
+ * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as where σ(S)·S does not vanish
+ * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S. Otherwise the coordinate is ln
+ * S, with as many nodes below the kink as above it, whatever the volatility. A volatility surface is constant below its
+ * lowest spot. `deviation` is the standard deviation of ln S at expiry.
+ */
+export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
+  const { diffusion, payoff, spots } = problem;
+  if (diffusion.kind === "deterministic" || diffusion.kind === "surface") return false;
+  const start = Math.min(lowestOf(payoff.kinks), lowestOf(spots));
+  const fall = Math.log(start / reached(problem, start, Math.exp(-REACH * deviation)));
+  return fall > FALL * REACH * deviation;
+}
+
+/** The prices at which σ(S) is discontinuous. */
+export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
+  diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
+
+/** The sum of all cash dividends, undiscounted. */
+export function cashOf({ dividends }: OneFactorProblem): number {
+  let sum = 0;
+  for (const { cash } of dividends) sum += cash;
+  return sum;
+}
+
+/** The kinks; the spot as well, where a formula may bend as much and no kink is near. */
+function denseAt(
+  { payoff: { kinks, straight }, spots: [spot] }: OneFactorProblem,
+  deviation: number,
+): readonly number[] {
+  if (straight || kinks.some((kink) => Math.abs(Math.log(kink / spot)) < 3 * deviation)) return kinks;
+  return [...kinks, spot].sort((a, b) => a - b);
+}
+
+function ends(
+  problem: OneFactorProblem,
+  kinks: readonly number[],
+  deviation: number,
+  drift: number,
+  cash: number,
+  linear: boolean,
+  deviations: number,
+  exercised: number | undefined,
+): Pick<Domain, "lowest" | "highest" | "firstExercised"> {
+  // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
+  const margin = Math.exp(0.5 * deviation + (Math.abs(drift) > 2 * deviation ? 0.5 * Math.abs(drift) : 0));
+  const reach = Math.exp(deviations * deviation);
+  // Backward in time a kink moves against the drift, and up by the cash dividends; the spot moves with the drift.
+  const [forth, back] = [Math.exp(drift), Math.exp(-drift)];
+  let lowest = linear ? 0 : reached(problem, kinks[0] * Math.min(1, back), 1 / reach);
+  let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.max(1, back), reach);
+  // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the
+  // mesh.
+  const { american, exerciseTimes = [], payoff } = problem;
+  const isEarly = american || exerciseTimes.length > 0;
+  const early = Math.max(margin, reach);
+  const marginBelow = Math.max(
+    isEarly && payoff.exerciseSide !== "high" ? early : margin,
+    inflowMargin(problem, deviation, -1),
+  );
+  const marginAbove = Math.max(
+    isEarly && payoff.exerciseSide !== "low" ? early : margin,
+    inflowMargin(problem, deviation, 1),
+  );
+  lowest = Math.min(lowest, (lowestOf(problem.spots) * Math.min(1, forth)) / marginBelow);
+  highest = Math.max(highest, highestOf(problem.spots) * Math.max(1, forth) * marginAbove);
+  if (cash > 0 && !linear) {
+    // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot
+    // comes.
+    const spot = lowestOf(problem.spots);
+    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, MIN_PART * spot);
+    lowest = Math.min(lowest, reached(problem, left, 1 / reach));
+  }
+  if (!payoff.straight) {
+    // Beyond the kinks the payoff may bend as well: it counts wherever the spot comes.
+    lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
+    highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
+  }
+  if (!linear) ({ lowest, highest } = withinFarthest(problem, deviation, { lowest, highest }));
+  if (exercised === undefined) return { lowest, highest, firstExercised: false };
+  if (problem.payoff.exerciseSide === "low")
+    return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
+  return { lowest, highest: Math.min(highest, exercised), firstExercised: exercised <= highest };
+}
+
+/**
+ * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would
+ * overflow: at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
+ */
+export function withinFarthest(
+  { spots, payoff: { kinks, straight } }: OneFactorProblem,
+  deviation: number,
+  { lowest, highest }: Pick<Domain, "lowest" | "highest">,
+): Pick<Domain, "lowest" | "highest"> {
+  if (!straight || deviation > LARGEST_CUT) return { lowest, highest };
+  const prices = [...spots, ...kinks];
+  const least = lowestOf(prices) * Math.exp(-FARTHEST);
+  const most = highestOf(prices) * Math.exp(FARTHEST);
+  // What has overflowed may be no number.
+  return { lowest: lowest >= least ? lowest : least, highest: highest <= most ? highest : most };
+}
+
+/** The lowest of a list of prices; infinity for an empty list. `Math.min(...prices)` would copy a long list. */
+export function lowestOf(prices: readonly number[]): number {
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const price of prices) if (price < lowest) lowest = price;
+  return lowest;
+}
+
+function highestOf(spots: readonly number[]): number {
+  let highest = spots[0];
+  for (const spot of spots) if (spot > highest) highest = spot;
+  return highest;
+}
+
+/** The number of intervals a pin; where there are fewer, kinks are left to chance. */
+const ROOM = 10;
+/** Prices nearer to each other than this part of them are one. */
+const SAME_PRICE = 1e-7;
+const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
+
+/**
+ * The prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of the
+ * payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a barrier
+ * (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses one
+ * order of accuracy.
+ */
+export function pinnedPrices(
+  { american, exerciseTimes, payoff }: OneFactorProblem,
+  levels: readonly number[],
+  kinks: readonly number[],
+  crossed: readonly number[],
+  jumps: readonly number[],
+  count: number,
+): readonly number[] {
+  const pins = levels.filter((level, i) => levels.indexOf(level) === i);
+  const isEarly = american || exerciseTimes !== undefined;
+  const endsThere = isEarly && (payoff.jumps || payoff.exerciseSide === "unknown");
+  for (const price of [...(endsThere ? kinks : []), ...(american ? crossed : []), ...jumps])
+    if (!pins.some((pin) => isSamePrice(pin, price)) && (pins.length + 2) * ROOM < count) pins.push(price);
+  return pins.sort((a, b) => a - b);
+}
+
+/**
+ * The factor by which the mesh has to reach further where drift, upwards (1) or downwards, is strong against diffusion;
+ * 1 if it is not. In ln S the end row is right for drift of up to two standard deviations, in S, where nodes far out
+ * are nearer to each other and a volatility may fall, for some six times less.
+ */
+function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
+  const { rates, dividendYield, expiry, diffusion } = problem;
+  if (rates.times.length === 0 && sign * (rates.values[0] - dividendYield) <= 0) return 1;
+  const inflow = integrate(rates, expiry, (rate) => Math.max(0, sign * (rate - dividendYield)));
+  const weak = diffusion.kind === "deterministic" ? 1 : Math.min(1 / 3, 1.5 * deviation);
+  return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;
+}
+
+/** The fraction of the spot that remains after all proportional dividends. */
+export function keptOf({ dividends }: OneFactorProblem): number {
+  return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
+}
+
+/**
+ * Powers of the spot beyond this are not followed: what a payoff is worth that grows as fast is decided where no spot
+ * comes.
+ */
+const MAX_GROWTH = 10;
+
+/**
+ * A spot that the mesh must at least reach, below (`sign` = −1) or above (1) today's spots, for a payoff that grows
+ * like S^p there. It is the mean spot at expiry under the measure weighted by the payoff, plus or less one standard
+ * deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the condition at
+ * the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
+ */
+export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
+  const { spots, payoff } = problem;
+  const drifted = sign * Math.max(0, sign * totalDrift(problem));
+  const spot = (sign > 0 ? highestOf : lowestOf)(spots) * Math.exp(drifted);
+  const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
+  const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
+  const growth = Number.isFinite(power) ? Math.max(-MAX_GROWTH, Math.min(power, MAX_GROWTH)) : 0;
+  return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
+}
+
+/**
+ * A volatility below this part of the largest ends no mesh: drift may take the spot across prices at which nothing
+ * moves at random.
+ */
+const MIN_OF_LARGEST = 0.25;
+/** Further down than by this part of a logarithm there is no need to go. */
+const BOTTOM = 40;
+
+/**
+ * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S, t). It follows
+ * dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below
+ * the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance
+ * and direction.
+ */
+export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
+  const { diffusion, expiry } = problem;
+  if (diffusion.kind === "deterministic") return start * lognormal;
+  const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / expiry);
+  const sigma = volatilityOver(problem, 0, expiry);
+  const steps = 8 * REACH;
+  const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
+  // A volatility without bound at zero would take more than a number holds at once.
+  const moved = (from: number, part: number, of: number): number =>
+    from + Math.max(Math.min(part * root * Math.max(of, min), 2), -2);
+  let x = Math.log(start);
+  const bottom = x - BOTTOM;
+  for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, sigma(Math.exp(moved(x, 0.5, sigma(Math.exp(x))))));
+  return Math.exp(x);
+}
+
+/** Standard deviations to either side of the spot and the kinks in which σ is looked at, and at how many prices. */
+const LOOKED_AT = 3;
+const LOOKS = 24;
+/** A volatility below this part of the largest is none: drift alone decides there. */
+const NO_PART = 1e-3;
+
+/**
+ * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
+ * ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of first order. It is infinite
+ * where σ(S, t) is rough (`isRough`).
+ */
+export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
+  const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
+  const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
+  const drift = strongest * expiry;
+  if (isRough(problem)) return Number.POSITIVE_INFINITY;
+  if (drift === 0) return 0;
+  const phases = [{ drift, variance: totalVariance(problem) }, ...quietPhases(problem)];
+  const excessAt = (price: number): number => {
+    const i = cellOf(mesh, price);
+    return excessOf(phases, Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i)) / price);
+  };
+  let excess = excessAt(spots[0]);
+  for (const kink of payoff.kinks) excess = Math.max(excess, excessAt(kink));
+  return excess;
+}
+
+/** A part of the life, its drift |∫ (r − q) dt| and its variance ∫ σ² dt. */
+interface Phase {
+  readonly drift: number;
+  readonly variance: number;
+}
+
+/** The parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
+function quietPhases(problem: OneFactorProblem): readonly Phase[] {
+  const profile = varianceProfile(problem);
+  if (profile === undefined) return [];
+  const { times, variances } = profile;
+  return variances.map((variance, i) => ({ drift: Math.abs(driftOver(problem, times[i], times[i + 1])), variance }));
+}
+
+/** Artificial diffusion below this part of the variance of the life changes no value. */
+const NO_DIFFUSION = 1e-6;
+/** More than this there is no use in refining. */
+const MAX_EXCESS = 16;
+
+/**
+ * The largest excess of a phase on a cell of a relative width, of the first phase, which is the whole life, and of the
+ * others if what the scheme adds to their variance is a part of the life's that counts.
+ */
+function excessOf([life, ...phases]: readonly Phase[], width: number): number {
+  const excess = (2 * life.drift * width) / life.variance;
+  let added = 0;
+  let largest = 0;
+  for (const { drift, variance } of phases) {
+    const least = 2 * drift * width;
+    added += Math.max(least - variance, 0);
+    if (least > largest * variance) largest = least / variance;
+  }
+  return added > NO_DIFFUSION * life.variance ? Math.max(excess, Math.min(largest, MAX_EXCESS)) : excess;
+}
+
+/**
+ * Tells whether the solution has no error expansion in h² on any mesh, so that extrapolation fails: σ(S, t) jumps
+ * between nodes, or nearly vanishes for part of the life at a price that the spot may reach.
+ */
+export function isRough(problem: OneFactorProblem): boolean {
+  const { diffusion, spots, payoff, expiry } = problem;
+  if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
+  if (diffusion.kind === "formula" && diffusion.jumps === true) return true;
+  const variance = totalVariance(problem);
+  const min = NO_PART * Math.sqrt(variance / expiry);
+  const reach = Math.exp(LOOKED_AT * Math.sqrt(variance));
+  const lowest = Math.min(spots[0], lowestOf(payoff.kinks)) / reach;
+  const highest = Math.max(spots[0], ...payoff.kinks) * reach;
+  const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
+  for (let i = 0; i <= LOOKS; i++) {
+    const price = lowest * power(highest / lowest, i / LOOKS);
+    if (times.some((time) => volatilityAt(diffusion, price, time) < min)) return true;
+  }
+  return false;
+}

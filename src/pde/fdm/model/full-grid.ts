@@ -1,0 +1,206 @@
+/** Equations on full grids of one to three axes: their meshes, time steps, companions and what their kernels are. */
+import { SpecError } from "../../../base/errors.ts";
+import type { MeshDescription } from "../mesh/axis-mesh.ts";
+import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { EquationVariant } from "../operator/equation-variant.ts";
+import { chosenScheme } from "../time/schemes/choose-scheme.ts";
+import type { ProgramSpec } from "../time/timeline.ts";
+import { axisOf } from "./axis.ts";
+import { isObject, knownKeys } from "../../../base/given.ts";
+import type { AnyProblem } from "../problem/equation.ts";
+import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
+import { entryError, type ParameterValues, quantityOf } from "../problem/quantity.ts";
+import {
+  type Companions,
+  companionsOf,
+  gradingOf,
+  MAX_AXES,
+  needsHalf,
+  PROBLEM_KEYS,
+  stepsOf,
+} from "../problem/settings.ts";
+
+/** The compiled model of a problem on a full (not a sparse) grid. */
+export interface FullGridModel extends Model {
+  /** The number of nodes of each axis, before any refinement. */
+  readonly nodes: readonly number[];
+  /** Returns the description of each axis' mesh for an entry. */
+  readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
+  /** The number of time steps, before any refinement. */
+  readonly steps: number;
+  /** The specification of the time program, without the number of steps. */
+  readonly program: Omit<ProgramSpec, "steps" | "refinement">;
+  readonly companions: Companions;
+  /**
+   * The indices of the parameters on which meshes, dates and points depend. Entries with equal values of them share
+   * meshes and time grids.
+   */
+  readonly gridParameters: readonly number[];
+  /**
+   * Returns the point at which an entry's solution is wanted; undefined where it is wanted at all nodes. @throws
+   * SpecError
+   */
+  readonly pointOf: ((entry: ParameterValues) => readonly number[]) | undefined;
+}
+
+/**
+ * The compiled model of a problem on one axis, with everything that its kernel depends on except the number of nodes.
+ */
+export interface OneAxisModel extends FullGridModel {
+  /** True where nodes run from high to low, because the exercise region must be at the first nodes. */
+  readonly descending: boolean;
+  readonly variant: Omit<EquationVariant, "capacity">;
+}
+
+/**
+ * The compiled model of a problem on two or three axes, with everything that its kernel depends on except the work
+ * group.
+ */
+export interface AxesModel extends FullGridModel {
+  readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
+}
+
+/** Nodes of an axis where nothing is said, by the number of axes. */
+const DEFAULT_NODES = [201, 101, 41];
+
+/** Reads and checks a problem on full grids. @throws SpecError | KernelError, with the place */
+function fullGridModelOf(problem: AnyProblem): FullGridModel {
+  const model = modelOf(problem, {
+    keys: PROBLEM_KEYS,
+    axes: MAX_AXES,
+    convection: (axes) => (axes === 1 ? "fitted" : "central"),
+  });
+  const { names, batch, equation, ends, conditions, exercise, isAmerican, code } = model;
+  const isOne = names.length === 1;
+  const companions = companionsOf(problem);
+  const nodes = DEFAULT_NODES[names.length - 1];
+  const halved = needsHalf(companions);
+  const meshes = names.map((name) => axisOf(name, problem.axes[name], batch.names, { halved, nodes }));
+  const byDefault = { kind: isOne ? "crank-nicolson" : "modified-craig-sneyd" } as const;
+  const chosen = chosenScheme(problem.scheme ?? byDefault, names.length, code.pairs.length > 0);
+  const edges = edgesOf(conditions);
+  return {
+    ...model,
+    nodes: names.map((name) => problem.axes[name].nodes ?? nodes),
+    meshesOf: (entry) => meshes.map((mesh) => mesh(entry)),
+    steps: stepsOf(problem, companions),
+    program: {
+      scheme: chosen.scheme,
+      grading: gradingOf(problem, isAmerican),
+      rannacherSteps: chosen.rannacherSteps,
+      // A step on several axes costs too much to take more than one from day to day.
+      ...(isOne ? {} : { unit: 1 }),
+      damped: isAmerican && chosen.kind === "crank-nicolson",
+      // A slope is part of the source, which is made with the matrix.
+      matrixInTime: equation.dependsOnTime || inTime(edges) || inTime(slopesOf(ends)),
+      obstacleInTime: (isAmerican && exercise?.payoff.dependsOnTime === true) || inTime(edges),
+      record: exercise === undefined || !isOne ? "none" : isAmerican ? "steps" : "events",
+      exercise: exercise === undefined ? -1 : conditions.indexOf(exercise),
+    },
+    // Operator splitting on several axes is of first order, whatever the scheme.
+    companions: { ...companions, order: isAmerican && !isOne ? 1 : chosen.scheme.order, apart: !isOne },
+    gridParameters: parametersIn([problem.axes, problem.expiry, problem.conditions, problem.at], batch.names),
+    pointOf: problem.at === undefined ? undefined : pointOf(names, problem.at, batch.names),
+  };
+}
+
+/** The indices of the parameters that formulas in a part of a problem may name. */
+function parametersIn(part: unknown, names: readonly string[]): readonly number[] {
+  const found = new Set<string>();
+  const search = (value: unknown): void => {
+    if (typeof value === "string") for (const [name] of value.matchAll(/[A-Za-z_$][\w$]*/g)) found.add(name);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(search);
+  };
+  search(part);
+  return [...names.keys()].filter((k) => found.has(names[k]));
+}
+
+/** Returns the function for the values of a problem's `at`. @throws SpecError with the field's path */
+function pointOf(
+  names: readonly string[],
+  at: NonNullable<AnyProblem["at"]>,
+  parameters: readonly string[],
+): (entry: ParameterValues) => readonly number[] {
+  isObject("at", at, `the values of ${names.join(", ")}`);
+  knownKeys("at", at, names);
+  const values = names.map((name) => quantityOf(`at.${name}`, at[name], parameters));
+  return (entry) => values.map((value) => value(entry));
+}
+
+/** Checks and compiles a problem on one axis. @throws SpecError | KernelError, with the path in the problem */
+export function oneAxisModelOf(problem: AnyProblem): OneAxisModel {
+  const model = fullGridModelOf(problem);
+  const { exercise, isAmerican, program, code } = model;
+  const [{ name, log, first, last }] = code.axes;
+  const descending = exercise !== undefined && sideOf(exercise, model) === "high";
+  return {
+    ...model,
+    descending,
+    variant: {
+      ...code,
+      name,
+      log,
+      first: descending ? last : first,
+      last: descending ? first : last,
+      twoStages: program.scheme.stages.length > 1,
+      exercise: exercise !== undefined && isAmerican ? exercise.method : "none",
+      obstacle: code.payoff,
+      recordsEvents: exercise !== undefined && !isAmerican,
+    },
+  };
+}
+
+/**
+ * The end of the axis at which the payoff is larger at expiry, unless it is given. All entries run through their nodes
+ * the same way.
+ * @throws SpecError entries that differ
+ */
+function sideOf(
+  { side, payoff, path }: NonNullable<Model["exercise"]>,
+  { meshesOf, expiryOf, batch: { entries } }: FullGridModel,
+): "low" | "high" {
+  if (side !== undefined) return side;
+  const sides = entries.map((entry): "low" | "high" | undefined => {
+    // An entry that fails is told so when its turn comes.
+    if (entryError(() => meshesOf(entry)) !== undefined) return undefined;
+    const [{ from, to }] = meshesOf(entry);
+    const at = (S: number): number => payoff.at(expiryOf(entry), S, ...entry);
+    const rise = at(to) - at(from);
+    return Number.isNaN(rise) ? undefined : rise > 0 ? "high" : "low";
+  });
+  const [first, second] = [sides.indexOf("low"), sides.indexOf("high")].toSorted((a, b) => a - b);
+  if (first < 0) return sides[second] ?? "low";
+  throw new SpecError(
+    `${path}.side: the payoff is larger at the ${sides[first]} end for entry ${first} and at the ${sides[second]} end for entry ${second}; ` +
+      "solve them apart, or say side",
+  );
+}
+
+/** Checks and compiles a problem on two or three axes. @throws SpecError | KernelError, with the path in the problem */
+export function axesModelOf(problem: AnyProblem): AxesModel {
+  const model = fullGridModelOf(problem);
+  const { names, equation, terminal, ends, isAmerican, program, code } = model;
+  // A pinned node's row is that of the identity.
+  const pins = code.region !== undefined || ends.some(({ low, high }) => [low.kind, high.kind].includes("dirichlet"));
+  const depends = (coefficients: readonly string[], axis: number): boolean =>
+    pins || coefficients.some((name) => equation.coefficientDepends(name, axis));
+  const rowDepends = (of: number, axis: number): boolean => depends([`a${of}`, `b${of}`, "c"], axis);
+  const hasPair = (j: number, k: number): boolean => code.pairs.some(([a, b]) => a === j && b === k);
+  const isFree = (name: string, axis: number): boolean => names.length > 2 && !depends([name], axis);
+  return {
+    ...model,
+    variant: {
+      ...code,
+      axes: code.axes.map((axis, k) => ({
+        ...axis,
+        averaged: terminal.dependsOnAxis(k),
+        isUniform: k > 0 && !rowDepends(k, 0),
+      })),
+      mixed: [hasPair(0, 1), hasPair(0, 2), hasPair(1, 2)],
+      isFirstUniform: !names.some((_, k) => k > 0 && rowDepends(0, k)),
+      isMixedUniform: [isFree("m0_1", 2), isFree("m0_2", 1), isFree("m1_2", 0)],
+      correction: program.scheme.correction,
+      obstacle: isAmerican ? code.payoff : undefined,
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import type { BackendName } from "../../../device/index.ts";
+import { SpecError } from "../../../base/errors.ts";
+import type { Precision } from "../../../kernel/index.ts";
+import { isObject, knownKeys, shownType } from "../../../base/given.ts";
+import { lazily } from "../problem/lowered.ts";
+import type { EntryStatus } from "./columns.ts";
+import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
+import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
+
+/** The value and derivatives of a solution at a point of several axes, with their errors. */
+export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
+  /**
+   * The amounts that extrapolations in space and in time have added, or would add where the problem does not ask for
+   * them; empty without coarser solutions.
+   */
+  readonly corrections: readonly AxesDerivatives<A>[];
+  /** The error estimate of the value; undefined unless the problem asks for it or for an extrapolation. */
+  readonly errorEstimate: number | undefined;
+}
+
+/** The solution of a user's equation at a point of several axes. */
+export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
+  /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
+  readonly theta: number;
+  /** The derivatives by the parameters that the problem's `sensitivities` name. */
+  readonly sensitivities: Readonly<Record<string, number>>;
+}
+
+/**
+ * The solutions of all entries at the problem's point `at`, in the fields of `EquationPoint`. Each array has one number
+ * for each entry; NaN where the entry has failed.
+ */
+export interface AxesColumns<A extends string = string> extends AxesDerivatives<A, Float64Array> {
+  /** The outcome of each entry: it was solved ("ok") or has failed. */
+  readonly status: readonly EntryStatus[];
+  /** The derivative ∂V/∂t of each entry today, per year. */
+  readonly theta: Float64Array;
+  /** The derivatives of each entry by the parameters that the problem's `sensitivities` name. */
+  readonly sensitivities: Readonly<Record<string, Float64Array>>;
+  /** The error estimate of each value; undefined unless the problem asks for it or for an extrapolation. */
+  readonly errorEstimate: Float64Array | undefined;
+}
+
+/** The solved or failed entry on two or three axes from which an `AxesEntrySolution` reads. */
+export interface AxesContents extends EntryContents<AxesEntrySolution> {
+  readonly exercised: Uint8Array | undefined;
+}
+
+/**
+ * The solution of one entry of a batch on two or three axes. If the entry failed it has an `error`, and reading its
+ * values throws it.
+ *
+ * @example
+ * import { solve } from "feynkac";
+ *
+ * // X and Y are independent Brownian motions: the expectation of X·Y² in one year is X·(Y² + 1).
+ * const { entries } = await solve({
+ *   axes: { X: { from: -6, to: 6, nodes: 41 }, Y: { from: -6, to: 6, nodes: 41 } },
+ *   equation: { XX: 0.5, YY: 0.5 },
+ *   terminal: "X*Y^2",
+ *   expiry: 1,
+ * });
+ * const { value, first, second } = entries[0]!.at({ X: 1, Y: 0.5 });
+ * console.log(value.toFixed(2), first.X.toFixed(2), second.XY.toFixed(2)); // 1.25 1.25 1.00
+ */
+export class AxesEntrySolution<A extends string = string> {
+  readonly #contents: () => AxesContents;
+  #values: Float64Array | undefined;
+
+  /** @internal */
+  constructor(contents: () => AxesContents) {
+    this.#contents = lazily(contents);
+  }
+
+  /** Returns the same solution with its bumped entries. @internal */
+  beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
+    return new AxesEntrySolution(() => {
+      const contents = this.#contents();
+      return { ...contents, moved, warnings: [...contents.warnings, ...warningsOf(moved)] };
+    });
+  }
+
+  /** The parameters of this entry. */
+  get parameters(): Readonly<Record<string, number>> {
+    return this.#contents().parameters;
+  }
+
+  /** Messages about how the solution differs from the requested one. */
+  get warnings(): readonly string[] {
+    return this.#contents().warnings;
+  }
+
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its path in the problem. */
+  get error(): SpecError | undefined {
+    return this.#contents().error;
+  }
+
+  /** The values of each axis, ascending. */
+  get nodes(): Readonly<Record<A, Float64Array>> {
+    const { names, fine } = this.#solved();
+    return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
+  }
+
+  /** The values V(0, x) at all nodes, with the first axis contiguous, extrapolated if the problem asks for it. */
+  get values(): Float64Array {
+    return (this.#values ??= extrapolatedValues(this.#solved()));
+  }
+
+  /**
+   * The exercise region today, for exercise at all times: 1 at nodes where exercise pays at least V, in the order of
+   * `values`.
+   */
+  get exerciseRegion(): Uint8Array | undefined {
+    return this.#solved().exercised;
+  }
+
+  /**
+   * Returns the value and derivatives at a point. They are interpolated by products of Fornberg's weights on the
+   * `order` nearest nodes of each axis (one and two more for its derivatives). The interpolation error is O(h^order)
+   * wherever V is smooth.
+   *
+   * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
+   */
+  at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): EquationPoint<A> {
+    const contents = this.#solved();
+    const { names, fine } = contents;
+    isObject("at", point, `the values of ${names.join(", ")}`);
+    knownKeys("at", point, names);
+    const x = names.map((name, k) => {
+      const value: unknown = (point as Record<string, unknown>)[name];
+      const nodes = fine.nodes[k];
+      if (typeof value !== "number") throw new SpecError(`at.${name}: got ${shownType(value)}, expected a number`);
+      if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
+        throw new SpecError(`at.${name}: ${value} is ${outsideOf(nodes, contents)}`);
+      return value;
+    });
+    const read = readPoint<A>(contents, x, order);
+    const { moved = [] } = contents;
+    const sensitivities = derivativesBy(moved, read.value, (entry) => entry.at(point, { order }).value);
+    return { ...read, sensitivities };
+  }
+
+  #solved(): AxesContents {
+    const contents = this.#contents();
+    if (contents.error !== undefined) throw contents.error;
+    return contents;
+  }
+}
+
+/** The result of `solve` for a problem on two or three axes. */
+export interface AxesSolution<A extends string = string> {
+  /** The solutions of the entries of the batch, in order. */
+  readonly entries: readonly AxesEntrySolution<A>[];
+  /**
+   * Reads all entries at the problem's point `at` into arrays, with the same bits as `at` of each entry, but without an
+   * object for each. An entry that has failed is NaN, and its `status` says so.
+   *
+   * @throws SpecError if the problem has no `at`.
+   */
+  readonly columns: (options?: { readonly order?: 2 | 4 }) => AxesColumns<A>;
+  readonly backend: BackendName;
+  readonly precision: Precision;
+}

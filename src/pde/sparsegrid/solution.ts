@@ -1,0 +1,273 @@
+import type { BackendName } from "../../device/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import { stencilOf, type AxesPoint } from "../fdm/index.ts";
+import { isObject, knownKeys, oneOf, shownType } from "../../base/given.ts";
+import type { Precision } from "../../kernel/index.ts";
+import type { GridValues } from "./grids.ts";
+
+/** A grid of a combination with its solution and its coefficient. */
+export interface CombinedGrid {
+  readonly grid: GridValues;
+  readonly coefficient: number;
+}
+
+/**
+ * A function for V today at a point of a Dirichlet end, which is no unknown: the axis, whether it is the upper end, and
+ * the values of all axes.
+ */
+export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
+
+/** The combinations solved for one entry: the requested one, and others for its error estimate. */
+export interface SparseContents {
+  readonly axes: readonly string[];
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly warnings: readonly string[];
+  readonly error: SpecError | undefined;
+  readonly endValue: EndValue;
+  /** The requested combination. */
+  readonly fine: readonly CombinedGrid[];
+  /** The combinations whose level is lower by one and by two. */
+  readonly coarser: readonly (readonly CombinedGrid[])[];
+  /** The combination before the extrapolation from two levels. */
+  readonly plain: readonly CombinedGrid[] | undefined;
+  /**
+   * A small combination solved with all time steps and with half of them. Their difference divided by `by` estimates
+   * the error in time.
+   */
+  readonly time:
+    | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
+    | undefined;
+  /** The error estimate of the adaptive refinement. */
+  readonly estimate: number | undefined;
+}
+
+/** The part of an extrapolation's correction that may be wrong: its differences may be small by chance, too. */
+const UNSURE = 0.5;
+
+/** The statistics of one solved grid of a combination. */
+export interface SolvedGrid {
+  /** The level of each axis; level l has 2^l intervals. */
+  readonly levels: readonly number[];
+  /** The factor of the grid's solution in the combination. */
+  readonly coefficient: number;
+  /** The number of nodes whose values were solved for. */
+  readonly unknowns: number;
+  /** The number of iterations, summed over its linear systems. */
+  readonly iterations: number;
+  /** The number of linear systems: one for each stage of a time step. */
+  readonly systems: number;
+}
+
+/**
+ * The combined solution of one entry of a batch. If the entry failed it has an `error`, and reading its values throws
+ * it.
+ *
+ * @example
+ * import { solveOnSparseGrid } from "feynkac/sparsegrid";
+ *
+ * // The expectation of X·Y of independent Brownian motions is X·Y.
+ * const { entries } = await solveOnSparseGrid({
+ *   axes: { X: { from: -2, to: 2 }, Y: { from: -2, to: 2 } },
+ *   equation: { XX: 0.5, YY: 0.5 },
+ *   terminal: "X*Y",
+ *   expiry: 1,
+ * });
+ * const [entry] = entries;
+ * const line = entry!.on({ X: [-1, 0, 1], Y: 1 });
+ * console.log(entry!.grids.length, Array.from(line, (value) => Math.round(value)).join(" ")); // 7 -1 0 1
+ */
+export class SparseEntrySolution<A extends string = string> {
+  /** The parameters of this entry. */
+  readonly parameters: Readonly<Record<string, number>>;
+  /** Messages about how the solution differs from the requested one. */
+  readonly warnings: readonly string[];
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its path. */
+  readonly error: SpecError | undefined;
+  readonly #contents: SparseContents;
+
+  /** @internal */
+  constructor(contents: SparseContents) {
+    this.parameters = contents.parameters;
+    this.warnings = contents.warnings;
+    this.error = contents.error;
+    this.#contents = contents;
+  }
+
+  /** The solved grids of the combination with their coefficients. */
+  get grids(): readonly SolvedGrid[] {
+    return this.#solved().fine.map(({ grid: { levels, values, report }, coefficient }) => ({
+      levels,
+      coefficient,
+      unknowns: values.length,
+      iterations: report.iterations,
+      systems: report.systems,
+    }));
+  }
+
+  /** The number of unknowns of all grids together. */
+  get unknowns(): number {
+    return this.grids.reduce((sum, { unknowns }) => sum + unknowns, 0);
+  }
+
+  /**
+   * Returns the value and derivatives of the combined function at a point, by products of Fornberg's weights on the
+   * `order` nearest nodes of each axis (one and two more for its derivatives) of every grid. Cheapest and most accurate
+   * where the coordinates are the `points` of the axes, which are nodes of every grid.
+   *
+   * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
+   */
+  at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
+    const contents = this.#solved();
+    oneOf("order", order, [2, 4]);
+    const x = this.#checked("at", point);
+    const { axes, fine, coarser, plain, time, estimate } = contents;
+    const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
+      combined(combination, x, orders, order, contents.endValue);
+    const none = axes.map(() => 0);
+    const value = read(fine, none);
+    const first = Object.fromEntries(axes.map((name, k) => [name, read(fine, none.with(k, 1))]));
+    const second: Record<string, number> = {};
+    axes.forEach((a, j) => {
+      second[a + a] = read(fine, none.with(j, 2));
+      axes.slice(j + 1).forEach((b, k) => {
+        second[a + b] = second[b + a] = read(fine, none.with(j, 1).with(j + 1 + k, 1));
+      });
+    });
+    let errorEstimate = estimate;
+    // The last difference alone may be small by chance: a change of sign on the way.
+    coarser.reduce((finer, combination, k) => {
+      const now = read(combination, none);
+      errorEstimate = Math.max(errorEstimate ?? 0, Math.abs(finer - now) / 4 ** k);
+      return now;
+    }, value);
+    if (plain !== undefined && errorEstimate !== undefined)
+      errorEstimate = Math.max(errorEstimate, UNSURE * Math.abs(value - read(plain, none)));
+    if (time !== undefined && errorEstimate !== undefined)
+      errorEstimate += Math.abs(read(time.all, none) - read(time.half, none)) / time.by;
+    return {
+      value,
+      first: first as AxesPoint<A>["first"],
+      second: second as AxesPoint<A>["second"],
+      corrections: [],
+      errorEstimate,
+    };
+  }
+
+  /**
+   * Returns the values of the combined function on a full grid: on a line, where one axis has several values, on a
+   * plane with two. The first axis is the fastest.
+   *
+   * @throws SpecError as `at`.
+   */
+  on(
+    grid: Readonly<Record<A, number | ArrayLike<number>>>,
+    { order = 4 }: { readonly order?: 2 | 4 } = {},
+  ): Float64Array {
+    const { axes, fine, endValue } = this.#solved();
+    oneOf("order", order, [2, 4]);
+    isObject("on", grid, `the values of ${axes.join(", ")}`);
+    knownKeys("on", grid, axes);
+    const lists = axes.map((name) => {
+      const given: unknown = (grid as Record<string, unknown>)[name];
+      if (typeof given === "number") return [given];
+      if (!Array.isArray(given) && !ArrayBuffer.isView(given))
+        throw new SpecError(`on.${name}: got ${shownType(given)}, expected a number or a list of numbers`);
+      return Array.from(given as ArrayLike<number>);
+    });
+    const size = lists.reduce((product, { length }) => product * length, 1);
+    const none = axes.map(() => 0);
+    return Float64Array.from({ length: size }, (_, i) => {
+      let rest = i;
+      const point = axes.map((name, k) => {
+        const { length } = lists[k];
+        const value = lists[k][rest % length];
+        rest = Math.floor(rest / length);
+        return [name, value] as const;
+      });
+      const x = this.#checked("on", Object.fromEntries(point) as Record<A, number>);
+      return combined(fine, x, none, order, endValue);
+    });
+  }
+
+  #checked(what: string, point: Readonly<Record<A, number>>): readonly number[] {
+    const { axes, fine } = this.#contents;
+    isObject(what, point, `the values of ${axes.join(", ")}`);
+    knownKeys(what, point, axes);
+    return axes.map((name, k) => {
+      const value: unknown = (point as Record<string, unknown>)[name];
+      const nodes = fine[0].grid.meshes[k].values;
+      if (typeof value !== "number") throw new SpecError(`${what}.${name}: got ${shownType(value)}, expected a number`);
+      if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
+        throw new SpecError(`${what}.${name}: ${value} is outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
+      return value;
+    });
+  }
+
+  #solved(): SparseContents {
+    if (this.error !== undefined) throw this.error;
+    return this.#contents;
+  }
+}
+
+/**
+ * Returns the combined function or a derivative at the point `x`. `orders` has the order of differentiation by each
+ * axis, and `order` the order of the interpolation.
+ */
+export function combined(
+  combination: readonly CombinedGrid[],
+  x: readonly number[],
+  orders: readonly number[],
+  order: 2 | 4,
+  endValue: EndValue,
+): number {
+  return combination.reduce(
+    (sum, { grid, coefficient }) => sum + coefficient * derivative(grid, x, orders, order, endValue),
+    0,
+  );
+}
+
+function derivative(
+  { meshes, first, counts, values }: GridValues,
+  x: readonly number[],
+  orders: readonly number[],
+  order: 2 | 4,
+  endValue: EndValue,
+): number {
+  const stencils = meshes.map(({ values: nodes }, k) => stencilOf(nodes, x[k], orders[k], order));
+  const index = meshes.map(() => 0);
+  const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
+  const leaf = (): number => {
+    let place = 0;
+    for (let k = 0; k < index.length; k++) {
+      const own = index[k] - first[k];
+      if (own < 0 || own >= counts[k])
+        return endValue(
+          k,
+          own >= 0,
+          index.map((i, axis) => meshes[axis].values[i]),
+        );
+      place += own * strides[k];
+    }
+    return values[place];
+  };
+  const along = (axis: number): number => {
+    if (axis < 0) return leaf();
+    const { start, weights } = stencils[axis];
+    let sum = 0;
+    for (let j = 0; j < weights.length; j++) {
+      if (weights[j] === 0) continue;
+      index[axis] = start + j;
+      sum += weights[j] * along(axis - 1);
+    }
+    return sum;
+  };
+  return along(meshes.length - 1);
+}
+
+/** The result of `solveOnSparseGrid`. */
+export interface SparseSolution<A extends string = string> {
+  /** The solutions of the entries of the batch, in order. */
+  readonly entries: readonly SparseEntrySolution<A>[];
+  readonly backend: BackendName;
+  readonly precision: Precision;
+}

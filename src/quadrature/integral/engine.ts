@@ -1,0 +1,195 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { Boundaries } from "./boundaries.ts";
+import { meetingKernel } from "./meeting.ts";
+import { Pairs } from "./pairs.ts";
+import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
+import { SCHEMES } from "./scheme.ts";
+
+/** American puts with strike 1; several may share an exercise boundary. */
+export interface Puts {
+  /** The logarithm of each put's spot. */
+  readonly logSpot: Float64Array;
+  /** The time to expiry of each put in years, above 0. */
+  readonly expiry: Float64Array;
+  /** The index of each put's boundary in `boundaries`. */
+  readonly boundary: Int32Array;
+  /** The inputs of each boundary: r, q, σ, the longest expiry of its puts, and 1 for ∂/∂r or −1 for ∂/∂q. */
+  readonly boundaries: readonly (readonly number[])[];
+}
+
+/** The values and derivatives of puts with strike 1, with their error estimates. */
+export class PutValues {
+  /** The values and derivatives, [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
+  readonly all: Float64Array;
+  /** The estimate of the absolute error of each V; infinite before there is one. */
+  readonly estimate: Float64Array;
+  /** The change of each number of `all` from the previous scheme. */
+  readonly change: Float64Array;
+
+  constructor(count: number) {
+    this.all = new Float64Array(count * PREMIUM_OUTPUTS).fill(Number.NaN);
+    this.change = new Float64Array(count * PREMIUM_OUTPUTS).fill(Number.NaN);
+    this.estimate = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+  }
+}
+
+/** The part of the change of delta, over one standard deviation of S, that counts as an error of V. */
+const OF_DELTA = 0.6;
+
+/**
+ * The part of the change of vega, over a change of σ by all of itself, that counts as an error of V. A change between
+ * two schemes that vanishes for the spot and σ of an option seldom does so for other spots and other σ at once.
+ */
+const OF_VEGA = 0.2;
+
+/** The safety factor on the change of V: 1 is not enough for one of QuantLib's random options in the tests. */
+const MARGIN = 1.5;
+
+/** The time that an option takes one core by the finest scheme, about. */
+const OPTION_MICROSECONDS = 20;
+
+/** The engine that prices American options on a device by the integral equation of the exercise boundary. */
+export class IntegralEngine implements Disposable {
+  readonly #device: Device;
+  readonly #boundaries: Boundaries;
+  readonly #pairs: Pairs;
+
+  constructor(device: Device) {
+    this.#device = device;
+    this.#boundaries = new Boundaries(device);
+    this.#pairs = new Pairs(device);
+  }
+
+  /**
+   * Prices the puts with the indices `open` by successively finer schemes. After each scheme `isEnough` returns the
+   * puts that need a finer one. The result are the puts that the finest scheme leaves. The error estimate of a value is
+   * 1.5 times its change between schemes plus 0.6 standard deviations of S times the change of delta and 0.2 σ times
+   * that of vega, since a change may vanish by chance at one spot and σ. It is infinite where a boundary has not
+   * converged. @throws the signal's reason
+   */
+  async solve(
+    puts: Puts,
+    open: Int32Array,
+    values: PutValues,
+    isEnough: (open: Int32Array) => Int32Array,
+    signal?: AbortSignal,
+  ): Promise<Int32Array> {
+    const { inputs, lower } = await this.#pairs.expand(puts.boundaries);
+    const all = this.#boundaries.slotsOf(inputs);
+    const slotOf = (number: number): number => (number < 0 ? -1 : all[number]);
+    const slots = {
+      upper: puts.boundary.map(slotOf),
+      lower: puts.boundary.map((number) => (number < 0 ? -1 : slotOf(lower[number]))),
+    };
+    let left = open;
+    for (let scheme = 1; scheme < SCHEMES.length && left.length > 0; scheme++) {
+      signal?.throwIfAborted();
+      await this.#refine(puts, slots, left, scheme, values);
+      left = isEnough(left);
+    }
+    return left;
+  }
+
+  /**
+   * Values of some puts by a scheme, and their change from the one before, whose values are there from the second on.
+   */
+  async #refine(puts: Puts, slots: Slots, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
+    const boundaries = this.#boundaries;
+    const count = open.length;
+    const upper = open.map((put) => slots.upper[put]);
+    const lower = open.map((put) => slots.lower[put]);
+    const needed = new Set(upper);
+    for (const slot of lower) if (slot >= 0) needed.add(slot);
+    await Promise.all([this.#compiled(), boundaries.solve(needed, scheme)]);
+    const device = this.#device;
+    using boundary = device.createBuffer("i32", 2 * count);
+    using option = device.createBuffer("f64", 3 * count);
+    device.write(boundary, upper);
+    device.write(boundary, lower, count);
+    const hasPairs = lower.some((slot) => slot >= 0);
+    const valuesBy = (by: number): Promise<Float64Array> => {
+      device.write(option, optionsOf(puts, open));
+      return this.#valuesBy(by, { count, boundary, option, hasPairs });
+    };
+    if (scheme === 1) store(values.all, open, await valuesBy(0));
+    const after = await valuesBy(scheme);
+    open.forEach((put, l) => {
+      const at = put * PREMIUM_OUTPUTS;
+      for (let k = 0; k < PREMIUM_OUTPUTS; k++) values.change[at + k] = after[k * count + l] - values.all[at + k];
+      const sigma = puts.boundaries[puts.boundary[put]][2];
+      const deviation = sigma * Math.sqrt(puts.expiry[put]) * Math.exp(puts.logSpot[put]);
+      const estimate =
+        SCHEMES[scheme].leastError +
+        MARGIN * Math.abs(values.change[at]) +
+        OF_DELTA * deviation * Math.abs(values.change[at + 1]) +
+        OF_VEGA * sigma * Math.abs(values.change[at + 3]);
+      const hasConverged = (slot: number): boolean =>
+        slot < 0 || (boundaries.hasConverged(slot, scheme - 1) && boundaries.hasConverged(slot, scheme));
+      const isKnown = hasConverged(upper[l]) && hasConverged(lower[l]) && estimate >= 0;
+      values.estimate[put] = isKnown ? estimate : Number.POSITIVE_INFINITY;
+    });
+    store(values.all, open, after);
+  }
+
+  /** The outputs of `premiumKernel` for options by one scheme. */
+  async #valuesBy(scheme: number, { count, boundary, option, hasPairs }: Options): Promise<Float64Array> {
+    const device = this.#device;
+    const boundaries = this.#boundaries;
+    const compiled = await this.#compiled();
+    const { table, tableBuffer, series } = boundaries.scheme(scheme);
+    const { nodes, premium } = table.size;
+    const { capacity, model } = boundaries;
+    const known = { count, boundaries: capacity, nodes, model, series, boundary, option };
+    if (hasPairs) {
+      const meeting = await device.compile(meetingKernel, { precision: "f64", vectors: 1 });
+      device.launch(meeting, known, { items: count, microsecondsEach: OPTION_MICROSECONDS });
+    }
+    using output = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
+    device.launch(
+      compiled,
+      { ...known, points: premium, rule: table.premium, table: tableBuffer, output },
+      { items: count, microsecondsEach: OPTION_MICROSECONDS },
+    );
+    return await device.read(output);
+  }
+
+  #compiled(): Promise<CompiledKernel> {
+    return this.#device.compile(premiumKernel, { precision: "f64", vectors: 1 });
+  }
+
+  [Symbol.dispose](): void {
+    this.#boundaries[Symbol.dispose]();
+    this.#pairs[Symbol.dispose]();
+  }
+}
+
+/** The slots of each put's boundaries; −1 where there is none. */
+interface Slots {
+  readonly upper: Int32Array;
+  readonly lower: Int32Array;
+}
+
+/** Options on the device: the slots of their boundaries, and the inputs of `premiumKernel`. */
+interface Options {
+  readonly count: number;
+  readonly boundary: DeviceBuffer;
+  readonly option: DeviceBuffer;
+  /** True where any has two boundaries. */
+  readonly hasPairs: boolean;
+}
+
+function store(all: Float64Array, puts: Int32Array, output: Float64Array): void {
+  puts.forEach((put, l) => {
+    for (let k = 0; k < PREMIUM_OUTPUTS; k++) all[put * PREMIUM_OUTPUTS + k] = output[k * puts.length + l];
+  });
+}
+
+function optionsOf({ logSpot, expiry }: Puts, open: Int32Array): Float64Array {
+  const options = new Float64Array(3 * open.length);
+  open.forEach((put, l) => {
+    options[l] = logSpot[put];
+    options[open.length + l] = expiry[put];
+    options[2 * open.length + l] = expiry[put];
+  });
+  return options;
+}

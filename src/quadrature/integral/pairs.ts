@@ -1,0 +1,154 @@
+import type { Device } from "../../device/index.ts";
+import { Boundaries } from "./boundaries.ts";
+
+/** The inputs of the exercise boundaries of some puts, including the lower boundary of those that have two. */
+export interface Expanded {
+  /** The `BOUNDARY_INPUTS` of each boundary: first the given ones, then the lower ones. */
+  readonly inputs: readonly (readonly number[])[];
+  /** The index in `inputs` of the lower boundary of each given boundary; −1 where there is only one. */
+  readonly lower: Int32Array;
+}
+
+/** A time to expiry for which both boundaries have been solved: how far they have moved together, in ln S. */
+interface Trial {
+  readonly time: number;
+  readonly moved: number;
+}
+
+/** The search for the time at which the boundaries of a model meet. */
+interface Search {
+  readonly key: string;
+  readonly inputs: readonly number[];
+  /** The time to try next. */
+  readonly time: number;
+  /** The last two times at which they are apart, the latest first. */
+  readonly apart: readonly Trial[];
+  /** A time at which they have met, or beyond which the upper one is not found. */
+  readonly high: number;
+}
+
+/** Horizons kept. */
+const USUAL = 4096;
+
+/** Times tried for each model; three to five are usual. */
+const STAGES = 20;
+
+/** Boundaries are solved until they have moved by up to this multiple of their distance at expiry. */
+const PAST = 1.1;
+
+/**
+ * The treatment of puts with two exercise boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| the boundaries meet, and for
+ * longer times to expiry there is no early exercise. Beyond that time the equation of the upper boundary can be solved
+ * only for a while. Both boundaries are therefore solved until the requested expiry or until shortly after they meet,
+ * which the secant method finds with the coarsest scheme. `premiumKernel` then finds the meeting time for its own
+ * scheme's boundaries.
+ */
+export class Pairs implements Disposable {
+  readonly #trials: Boundaries;
+  readonly #horizons = new Map<string, number>();
+
+  constructor(device: Device) {
+    this.#trials = new Boundaries(device);
+  }
+
+  /**
+   * Returns the inputs of all boundaries of puts whose boundaries have the given inputs: r, q, σ, the longest expiry,
+   * and 1 for ∂/∂r or −1 for ∂/∂q.
+   */
+  async expand(boundaries: readonly (readonly number[])[]): Promise<Expanded> {
+    const pairs = boundaries.filter(isPair);
+    if (pairs.length > 0) await this.#search(pairs);
+    const lower = new Int32Array(boundaries.length).fill(-1);
+    const upperInputs: (readonly number[])[] = [];
+    const lowerInputs: (readonly number[])[] = [];
+    boundaries.forEach((one, i) => {
+      const horizon = isPair(one) ? this.#horizons.get(keyOf(one))! : one[3];
+      upperInputs.push(upperOf(one, horizon));
+      if (isPair(one)) lower[i] = boundaries.length + lowerInputs.push(lowerOf(one, horizon)) - 1;
+    });
+    return { inputs: [...upperInputs, ...lowerInputs], lower };
+  }
+
+  /** Finds the horizons that are not known; NaN where there is no boundary to be sure of. */
+  async #search(pairs: readonly (readonly number[])[]): Promise<void> {
+    if (this.#horizons.size > USUAL) this.#horizons.clear();
+    const unknown = new Map(pairs.map((inputs) => [keyOf(inputs), inputs]));
+    let open = Array.from(unknown, ([key, inputs]): Search => ({
+      key,
+      inputs,
+      apart: [],
+      high: Infinity,
+      time: first(inputs),
+    }));
+    open = open.filter(({ key }) => !this.#horizons.has(key));
+    for (let stage = 0; stage < STAGES && open.length > 0; stage++) {
+      const slots = this.#trials.slotsOf(
+        open.flatMap(({ inputs, time }) => [upperOf(inputs, time), lowerOf(inputs, time)]),
+      );
+      await this.#trials.solve(new Set(slots), 0);
+      open = open.flatMap((search, i) => {
+        const found = this.#narrow(search, slots[2 * i], slots[2 * i + 1]);
+        if (typeof found === "object") return [found];
+        this.#horizons.set(search.key, found);
+        return [];
+      });
+    }
+    for (const { key } of open) this.#horizons.set(key, Number.NaN);
+  }
+
+  /** A horizon, or the search with its next time. */
+  #narrow(search: Search, upper: number, lower: number): number | Search {
+    const { inputs, time, apart, high } = search;
+    const trials = this.#trials;
+    const { lastDistances } = trials.scheme(0);
+    const moved = lastDistances[upper] + lastDistances[lower];
+    const isSolved = trials.hasConverged(upper, 0) && trials.hasConverged(lower, 0);
+    const distance = distanceOf(inputs);
+    if (isSolved && moved < distance) {
+      if (time === inputs[3]) return time;
+      const known = [{ time, moved }, ...apart.slice(0, 1)];
+      return { ...search, apart: known, time: between(known, high, inputs) };
+    }
+    if (isSolved && moved <= PAST * distance) return time;
+    return { ...search, high: time, time: between(apart, time, inputs) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#trials[Symbol.dispose]();
+  }
+}
+
+const isPair = ([r, q]: readonly number[]): boolean => r < 0 && q < r;
+const keyOf = (inputs: readonly number[]): string => inputs.slice(0, 4).join();
+const upperOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] => [
+  r,
+  q,
+  sigma,
+  horizon,
+  by,
+  1,
+];
+/** The lower boundary is that of a put with both rates exchanged. */
+const lowerOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] => [
+  q,
+  r,
+  sigma,
+  horizon,
+  -by,
+  0,
+];
+
+/** The distance of the boundaries at expiry, in ln S. */
+const distanceOf = ([r, q]: readonly number[]): number => Math.log(q / r);
+
+/** The approximate time at which they meet, where σ is well above the least for which they do. */
+const first = (inputs: readonly number[]): number => Math.min(inputs[3], (distanceOf(inputs) / inputs[2]) ** 2 / 12);
+
+/** The next time to try: how far they have moved is about a power of time, √τ at first. */
+function between([last, before]: readonly Trial[], high: number, inputs: readonly number[]): number {
+  if (last === undefined) return high / 16;
+  const slope = before === undefined ? 0.45 : Math.log(last.moved / before.moved) / Math.log(last.time / before.time);
+  const wanted = Math.log((0.5 * (1 + PAST) * distanceOf(inputs)) / last.moved) / Math.max(slope, 0.05);
+  const guess = last.time * Math.min(Math.exp(wanted), 16);
+  return guess < 0.95 * high ? Math.min(guess, inputs[3]) : Math.sqrt(last.time * high);
+}

@@ -1,0 +1,204 @@
+/** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
+import { type Device, type DeviceBuffer, instancesThatFit, LaunchBuffers, uploaded } from "../../device/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
+import { keyOf } from "../../base/remembered.ts";
+import { lagrangeCoefficients } from "./kink.ts";
+import { DATE_RECORD, NODE_ARRAYS, recursionKernel } from "./recursion.ts";
+import {
+  type GaussianMarket,
+  type ShortRateInstance,
+  packBonds,
+  packMarkets,
+  packTrades,
+  type ShortRateTrade,
+} from "./terms.ts";
+import { nodesNeeded } from "./sizes.ts";
+
+/** The fineness of the recursion. */
+export interface Fineness {
+  /** The number of nodes per standard deviation of a step between dates. */
+  readonly density: number;
+  /** The number of standard deviations included on each side. */
+  readonly reach: number;
+}
+
+/**
+ * The maximum number of nodes of a date, exceeded when two dates are too close to each other relative to their distance
+ * from today.
+ */
+export const mostNodes = 16385;
+
+/** The sizes of an instance; those of the same sizes share a launch. */
+export interface RecursionSizes {
+  /** The room for nodes by the names of the kernel's parameters, and in all. */
+  readonly room: Readonly<Record<string, number>>;
+  readonly nodes: number;
+  readonly mostDates: number;
+}
+
+/** A backward recursion under one kind of short rate. */
+export interface Recursion<M> {
+  readonly kernel: Kernel;
+  /** The number of reals kept for a date. */
+  readonly record: number;
+  /** The microseconds of a node and date. */
+  readonly microseconds: number;
+  /** Returns the markets' arrays by the names of the kernel's parameters. */
+  readonly packed: (markets: readonly M[]) => { readonly markets?: Int32Array; readonly parameters: Float64Array };
+  /** Returns the function of an instance's sizes. */
+  readonly sizesIn: (
+    trades: readonly ShortRateTrade[],
+    markets: readonly M[],
+    fineness: Fineness,
+  ) => (instance: ShortRateInstance) => RecursionSizes;
+}
+
+/** An engine that values claims with rights on dates by a recursion, on a device. */
+export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> implements Disposable {
+  readonly #recursion: Recursion<M>;
+  readonly #device: Device;
+  readonly #precision: Precision;
+  readonly #table: DeviceBuffer;
+
+  constructor(recursion: Recursion<M>, device: Device, precision: Precision = "f64") {
+    this.#recursion = recursion;
+    this.#device = device;
+    this.#precision = precision;
+    this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
+  }
+
+  /**
+   * Returns the values at time 0 of the instances, in the trades' currency. @throws SpecError two dates of a trade are
+   * too close to each other; the signal's reason
+   */
+  async values(
+    trades: readonly ShortRateTrade[],
+    markets: readonly M[],
+    instances: readonly ShortRateInstance[],
+    fineness: Fineness,
+    signal?: AbortSignal,
+  ): Promise<Float64Array> {
+    const device = this.#device;
+    const precision = this.#precision;
+    const real = hostReal(precision);
+    const { kernel: recursion, record, microseconds, packed, sizesIn } = this.#recursion;
+    const kernel = await device.compile(recursion, { precision, vectors: 1 });
+    using shared = new LaunchBuffers(device);
+    const { trades: claims, flows, dates } = packTrades(trades);
+    const { markets: heads, parameters } = packed(markets);
+    const terms = {
+      trades: shared.filled("i32", claims),
+      flows: shared.filled(real, flows),
+      dates: shared.filled(real, dates),
+      parameters: shared.filled(real, parameters),
+      table: this.#table,
+      ...(heads === undefined ? {} : { markets: shared.filled("i32", heads) }),
+    };
+    const values = new Float64Array(instances.length);
+    const block = device.backend === "cpu" ? 2 : 32;
+    const { density, reach } = fineness;
+    const realsOf = ({ nodes, mostDates }: RecursionSizes): number => NODE_ARRAYS * nodes + record * mostDates;
+    for (const { members, sizes } of launchesOf(device, instances, sizesIn(trades, markets, fineness), realsOf)) {
+      signal?.throwIfAborted();
+      const count = members.length;
+      const { room, nodes, mostDates } = sizes;
+      const own = packBonds(trades, markets, instances, members);
+      using list = uploaded(device, "i32", own.instances);
+      using bonds = uploaded(device, real, own.bonds);
+      using work = device.createBuffer(real, Math.ceil(count / block) * block * realsOf(sizes));
+      using output = device.createBuffer(real, count);
+      device.launch(
+        kernel,
+        { count, block, ...room, mostDates, density, reach, ...terms, instances: list, bonds, work, output },
+        { items: count, microsecondsEach: microseconds * nodes * (1 + mostDates) },
+      );
+      const read = await device.read(output);
+      for (let l = 0; l < count; l++) values[members[l]] = read[l];
+    }
+    return values;
+  }
+
+  [Symbol.dispose](): void {
+    this.#table[Symbol.dispose]();
+  }
+}
+
+interface Launch {
+  readonly members: readonly number[];
+  readonly sizes: RecursionSizes;
+}
+
+/** Groups instances of the same sizes into launches that fit into memory, given the reals that each takes. */
+function launchesOf(
+  device: Device,
+  instances: readonly ShortRateInstance[],
+  sizesOf: (instance: ShortRateInstance) => RecursionSizes,
+  realsOf: (sizes: RecursionSizes) => number,
+): readonly Launch[] {
+  const groups = new Map<string, { members: number[]; sizes: RecursionSizes }>();
+  let previous: RecursionSizes | undefined;
+  let key = "";
+  for (let k = 0; k < instances.length; k++) {
+    const sizes = sizesOf(instances[k]);
+    // The instances of a trade mostly share one object.
+    if (sizes !== previous) [key, previous] = [keyOf(sizes), sizes];
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { members: [k], sizes });
+    else group.members.push(k);
+  }
+  return [...groups.values()].flatMap(({ members, sizes }) => {
+    const most = Math.max(64, instancesThatFit(device, 8 * realsOf(sizes)));
+    const pieces = Math.ceil(members.length / most);
+    return Array.from({ length: pieces }, (_, p) => ({ sizes, members: members.slice(p * most, (p + 1) * most) }));
+  });
+}
+
+/** The recursion under Gaussian short rates of one factor. */
+export const oneFactorRecursion: Recursion<GaussianMarket> = {
+  kernel: recursionKernel,
+  record: DATE_RECORD,
+  microseconds: 0.02,
+  packed: packMarkets,
+  sizesIn,
+};
+
+/** The nodes and dates of an instance, within a factor of 2. @throws SpecError dates too close to each other */
+function sizesIn(
+  trades: readonly ShortRateTrade[],
+  markets: readonly GaussianMarket[],
+  fineness: Fineness,
+): (instance: ShortRateInstance) => RecursionSizes {
+  // Instances that differ in their curve only need the same nodes.
+  const dynamics = dynamicsOf(markets);
+  let previous: ShortRateInstance | undefined;
+  let sizes: RecursionSizes = { room: {}, nodes: 0, mostDates: 0 };
+  return (instance) => {
+    const { trade, market } = instance;
+    if (trade === previous?.trade && dynamics[market] === dynamics[previous.market]) return sizes;
+    const needed = nodesNeeded(trades[trade], markets[market], fineness);
+    previous = instance;
+    if (needed > mostNodes)
+      throw new SpecError(
+        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
+          "leave out some of the dates",
+      );
+    const capacity = rounded(needed);
+    sizes = { room: { capacity }, nodes: capacity, mostDates: rounded(trades[trade].dates.length) };
+    return sizes;
+  };
+}
+
+/** Numbers of the mean reversions and volatilities of markets: one for those that agree. */
+function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
+  const known = new Map<string, number>();
+  return markets.map(({ meanReversion, volatility: { times, values } }) => {
+    const key = `${meanReversion} ${times.join()} ${values.join()}`;
+    const number = known.get(key) ?? known.size;
+    known.set(key, number);
+    return number;
+  });
+}
+
+/** Returns the next power of 2 plus one, since numbers of nodes are odd. */
+export const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -1,0 +1,222 @@
+/** A worker, which takes jobs from the queue one at a time and prices them on one device. */
+import type { Job as BullJob, Queue, Worker } from "bullmq";
+import { type Pricer, packageName, processName, RunError, StorageError } from "../runs/index.ts";
+import { Board, SILENCE, type WorkerEntry } from "./board.ts";
+import { type BullModule, connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
+import { Contexts } from "./contexts.ts";
+import { finishJob } from "./finish-job.ts";
+import { type ChunkJob, CHUNK, chunkOptions, type Job, MAX_STALLED, parentOf, RUN, TRIES } from "./jobs.ts";
+import type { Log } from "../monitoring/index.ts";
+import type { WorkerMetrics } from "./metrics.ts";
+import { priceChunk } from "./price-chunk.ts";
+import { pause } from "./submit.ts";
+import { telemetryOf } from "./telemetry.ts";
+
+/** The settings of a worker, which prices chunks of trades from a queue. */
+export interface WorkerRequest {
+  /** The URL of the Redis or Valkey server. */
+  readonly queue: string;
+  readonly pricer: Pricer;
+  /** The time in seconds after which a worker that has not renewed its lock loses its chunk to another worker. */
+  readonly lockSeconds: number;
+  /** The time in seconds after which pricing a chunk counts as failed. */
+  readonly chunkTimeout: number;
+  /** The signal that ends the worker. The worker then takes no more jobs, and has `stopSeconds` for the current one. */
+  readonly signal: AbortSignal;
+  /** The time in seconds that the current job has after the signal. A job that is not done by then is queued again. */
+  readonly stopSeconds?: number;
+  /** The time in seconds after which a job is tried again if files could not be read or written. */
+  readonly storageSeconds?: number;
+  readonly log: Log;
+  readonly metrics: WorkerMetrics;
+  /** A function that is called when the worker begins to take jobs, for tests and health checks. */
+  readonly onReady?: (state: { readonly isHealthy: () => boolean; readonly queue: Queue }) => void;
+}
+
+/** The time limit for the current job after a signal. The worker ends within 10 s, and Kubernetes waits for 30 s. */
+const STOP_SECONDS = 7;
+const STORAGE_SECONDS = 5;
+
+/** The time in milliseconds between two checks whether the current run was cancelled. */
+const CANCEL_LOOK = 2000;
+
+/** The objects that a job needs. */
+interface Surroundings extends WorkerRequest {
+  readonly bull: BullModule;
+  readonly board: Board;
+  readonly contexts: Contexts;
+  readonly jobs: Queue;
+  readonly name: string;
+  /** A signal that is aborted when the current job must end. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Takes jobs from a queue and does them until the signal is aborted. @throws RunError if no server answers at the
+ * beginning, or if packages are not installed
+ */
+export async function runWorker(request: WorkerRequest): Promise<void> {
+  const { queue: url, signal, log, pricer } = request;
+  const bull = await loadBull();
+  await using board = await Board.open(url);
+  await using contexts = new Contexts();
+  const name = queueName();
+  const common = { connection: connectionOf(url), prefix: PREFIX, ...(await telemetryOf()) };
+  const jobs = new bull.Queue(name, common);
+  const stop = new AbortController();
+  const surroundings: Surroundings = { ...request, bull, board, contexts, jobs, name, stop: stop.signal };
+  const entry = {
+    name: processName(),
+    queue: name,
+    device: `${pricer.device.backend}: ${pricer.device.name}`,
+    started: new Date().toISOString(),
+  };
+  const worker: Worker<Job> = new bull.Worker<Job>(name, (job, token) => work(job, token ?? "", surroundings), {
+    ...common,
+    name: entry.name,
+    concurrency: 1,
+    lockDuration: 1000 * request.lockSeconds,
+    stalledInterval: 1000 * request.lockSeconds,
+    maxStalledCount: MAX_STALLED,
+  });
+  hear(worker, jobs, log);
+  const heartbeat = beat(board, entry, log);
+  try {
+    await worker.waitUntilReady();
+    log("info", "takes jobs", { ...entry, version: packageName() });
+    request.onReady?.({ isHealthy: () => board.isConnected && worker.isRunning(), queue: jobs });
+    await pause(2 ** 31 - 1, signal);
+    log("info", "ends: takes no more jobs");
+    const timer = setTimeout(() => stop.abort(new Stopped()), 1000 * (request.stopSeconds ?? STOP_SECONDS));
+    await worker.close();
+    clearTimeout(timer);
+  } finally {
+    clearInterval(heartbeat);
+    await board.leave(entry).catch(() => undefined);
+    await jobs.close().catch(() => undefined);
+  }
+}
+
+/** The error of a job that is aborted because the worker ends. The job is returned to the queue. */
+class Stopped extends Error {}
+
+/** The error of a job that is aborted because its run was cancelled. */
+class Cancelled extends Error {}
+
+function hear(worker: Worker<Job>, jobs: Queue, log: Log): void {
+  // BullMQ connects again by itself; Redis says the same again and again while it is away.
+  let said = "";
+  const say = (error: Error): void => {
+    const text = error.message || (error as NodeJS.ErrnoException).code || error.name;
+    if (text !== said) log("warn", "queue", { error: text });
+    said = text;
+  };
+  worker.on("error", say);
+  jobs.on("error", say);
+  worker.on("ready", () => (said = ""));
+  worker.on("stalled", (id) => log("warn", "a worker has lost this job; another one takes it", { job: id }));
+}
+
+function beat(board: Board, entry: WorkerEntry, log: Log): NodeJS.Timeout {
+  const announce = (): void => {
+    board.announce(entry).catch((error: Error) => log("warn", "queue", { error: error.message }));
+  };
+  announce();
+  return setInterval(announce, (1000 * SILENCE) / 3);
+}
+
+async function work(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
+  const { board, contexts, log, name, jobs, bull } = surroundings;
+  const { run } = job.data;
+  if (await board.isCancelled(run)) return "cancelled";
+  try {
+    if (job.name === RUN) return await finishJob(job, token, { bull, jobs, queue: name, contexts, log });
+    return await workOnChunk(job as BullJob<ChunkJob>, surroundings);
+  } catch (error) {
+    if (error instanceof Cancelled) return "cancelled";
+    if (error instanceof Stopped) await putBack(job, token, surroundings);
+    if (error instanceof StorageError) {
+      await tell(surroundings, job, "cannot read or write; tries again", error);
+      await pause(1000 * (surroundings.storageSeconds ?? STORAGE_SECONDS), surroundings.signal);
+      await putBack(job, token, surroundings);
+    }
+    throw error;
+  }
+}
+
+/** Returns a job to the queue for another worker. This does not count as a failure of the job. */
+async function putBack(job: BullJob<Job>, token: string, { bull, log }: Surroundings): Promise<never> {
+  await job.moveToWait(token);
+  log("info", "gives its job back", { run: job.data.run, job: job.id });
+  throw new bull.WaitingError();
+}
+
+async function tell(
+  { board, log }: Surroundings,
+  { data, name }: BullJob<Job>,
+  message: string,
+  error: unknown,
+): Promise<void> {
+  const what = name === CHUNK ? { chunk: (data as ChunkJob).chunk } : {};
+  const fields = { ...what, by: processName(), error: error instanceof Error ? error.message : String(error) };
+  log("error", message, { run: data.run, ...fields });
+  await board.log(data.run, { time: new Date().toISOString(), message, ...fields });
+}
+
+async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): Promise<string> {
+  const { board, contexts, log, metrics, pricer } = surroundings;
+  const { run, chunk } = job.data;
+  const began = performance.now();
+  try {
+    const context = await contexts.get(job.data);
+    const outcome = await limited(job, surroundings, (signal) => priceChunk(context, chunk, pricer, signal));
+    const seconds = (performance.now() - began) / 1000;
+    metrics.done(outcome, outcome === "priced" ? context.manifest.chunks[chunk].rows : 0, seconds);
+    log("info", outcome, { run, chunk, trades: context.manifest.chunks[chunk].rows, seconds });
+  } catch (error) {
+    if (error instanceof StorageError || error instanceof Stopped || error instanceof Cancelled) throw error;
+    const tries = job.attemptsMade + 1;
+    metrics.failed();
+    await tell(surroundings, job, tries < TRIES ? "failed; is tried again" : "failed; is given up", error);
+    if (tries >= TRIES) await next(job, surroundings);
+    throw error;
+  }
+  await board.done(run, chunk);
+  await next(job, surroundings);
+  return "done";
+}
+
+/** Runs a task that is aborted when the worker ends, the run is cancelled, or the time limit is reached. */
+async function limited<T>(
+  { data: { run, chunk } }: BullJob<ChunkJob>,
+  { board, stop, chunkTimeout }: Surroundings,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const look = setInterval(() => {
+    void board.isCancelled(run).then(
+      (isCancelled) => isCancelled && ending.abort(new Cancelled()),
+      () => undefined, // Redis is away
+    );
+  }, CANCEL_LOOK);
+  const late = new RunError(`chunk ${chunk} took longer than ${chunkTimeout} s (--chunk-timeout)`);
+  const timer = setTimeout(() => ending.abort(late), Math.min(1000 * chunkTimeout, 2 ** 31 - 1));
+  try {
+    return await task(AbortSignal.any([ending.signal, stop]));
+  } finally {
+    clearInterval(look);
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Adds the job of a later chunk after that of `job` has ended. Hence the queue contains at most `window` chunks of a
+ * run.
+ */
+async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promise<void> {
+  const { chunk: last, ...run } = job.data;
+  const chunk = last + run.window;
+  if (chunk >= run.chunks) return;
+  const parent = parentOf(run.run, name);
+  await jobs.add(CHUNK, { ...run, chunk }, { ...chunkOptions(run, chunk), parent });
+}

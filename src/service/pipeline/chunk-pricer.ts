@@ -1,0 +1,55 @@
+import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
+import type { Device } from "../../device/index.ts";
+import { formatNamed } from "../../output/formats/index.ts";
+import { Backend, priceBatch, settingsOf } from "../../pricing/index.ts";
+import type { ChunkSetting, PricedChunk } from "./setting.ts";
+
+/** A worker that reads, prices and writes chunks of a book, each as one batch. */
+export class ChunkPricer implements Disposable {
+  readonly #book: ChunkedBook;
+  readonly #setting: ChunkSetting;
+  readonly #backend: Backend;
+
+  /**
+   * Opens a pricer of chunks. Where the device is lost, `openFallback` opens another one; the CPU unless it is given.
+   */
+  constructor(book: ChunkedBook, setting: ChunkSetting, device: Device, openFallback?: () => Promise<Device>) {
+    this.#book = book;
+    this.#setting = setting;
+    this.#backend = new Backend(device, setting.precision, openFallback);
+  }
+
+  /** Prices a chunk. @throws BookError a file that cannot be read any more; the signal's reason */
+  async price(place: ChunkPlace, signal: AbortSignal): Promise<PricedChunk> {
+    const { format: name, start, options } = this.#setting;
+    const format = formatNamed(name);
+    // What it writes at its beginning is written by who asks for the chunks.
+    await format.begin({ ...start, continues: place.first > 0 });
+    const trades: ParsedTrade[] = [];
+    for await (const some of this.#book.read(place)) trades.push(...some);
+    const { scenarios } = this.#book;
+    const settings = settingsOf(options, this.#book);
+    const results = await this.#backend.run((engine) =>
+      priceBatch(trades, place.first, { ...settings, engine, scenarios, signal }),
+    );
+    const totals = new Totals();
+    const ids = new Uint32Array(2 * trades.length);
+    const rows = results.map((result, i) => {
+      const parsed = trades[i];
+      const trade = parsed.ok ? parsed.trade : undefined;
+      totals.add(trade, result);
+      if (trade !== undefined) [ids[2 * i], ids[2 * i + 1]] = hashOfId(trade.id);
+      return { trade, result };
+    });
+    return {
+      text: format.rows(rows) as PricedChunk["text"],
+      counts: totals.counts,
+      totals: totals.totals,
+      ids,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#backend.dispose();
+  }
+}

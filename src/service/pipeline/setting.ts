@@ -1,0 +1,43 @@
+import type { ChunkPlace, CurrencyTotals, MarketFits, TradeCounts } from "../../book/index.ts";
+import type { PartOptions } from "../../device/index.ts";
+import type { FileFormat, RunStart } from "../../output/formats/index.ts";
+import type { Precision } from "../../kernel/index.ts";
+import type { NumberedOptions } from "../../pricing/index.ts";
+import type { BookPlace } from "../runs/index.ts";
+
+/** The text formats. */
+export type TextFormat = Exclude<FileFormat, "parquet">;
+
+/** The settings by which the chunks of a book are priced and written. */
+export interface ChunkSetting {
+  readonly format: TextFormat;
+  readonly start: RunStart;
+  readonly precision: Precision;
+  readonly options: Omit<NumberedOptions, "batchSize">;
+}
+
+/** The part of a device that a worker opens. */
+export type WorkerData = PartOptions;
+
+/** The book and the settings that a worker receives before its first chunk. */
+export interface PipelineSetup {
+  readonly place: BookPlace;
+  /** The header of the book, `ChunkedBook.header`. */
+  readonly header: unknown;
+  /** The volatilities fitted when the book was opened, so that threads need not fit them again. */
+  readonly fits: MarketFits;
+  readonly setting: ChunkSetting;
+}
+
+/** A chunk of a book, priced and written. */
+export interface PricedChunk {
+  /** The rows in the output format, in UTF-8. */
+  readonly text: Uint8Array<ArrayBuffer>;
+  readonly counts: TradeCounts;
+  readonly totals: readonly CurrencyTotals[];
+  /** The `hashOfId` of each trade's id in two words; 0 for a trade that could not be read. */
+  readonly ids: Uint32Array<ArrayBuffer>;
+}
+
+/** A chunk to price. */
+export type ChunkJob = ChunkPlace;

@@ -1,0 +1,159 @@
+/** Result files of runs: the results of one chunk of trades, as Parquet. */
+import type {
+  ScenarioErrorEstimates,
+  Scenarios,
+  ScenarioValues,
+  TotalledTrade,
+  Totals,
+  TradeResult,
+} from "../../book/index.ts";
+import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resultColumns } from "../../output/formats/index.ts";
+import { RunError } from "./error.ts";
+import type { Manifest } from "./manifest.ts";
+
+/**
+ * A result, with the properties of its trade on which totals depend. `trade` is undefined if the trade could not be
+ * read.
+ */
+export interface PartRow {
+  readonly result: TradeResult;
+  readonly trade: TotalledTrade | undefined;
+}
+
+const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity"]);
+const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
+
+/**
+ * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
+ * JSON. Hence it contains the complete results.
+ */
+function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
+  return [
+    // Their tags are among the other fields.
+    ...resultColumns({ scenarios, sensitivityErrors, tags: [] }),
+    { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
+  ];
+}
+
+function detailsOf(result: TradeResult): string | null {
+  const hasColumn = (name: string): boolean =>
+    (name !== "error" && (RESULT_COLUMNS as readonly string[]).includes(name)) || SCENARIOS.includes(name);
+  const rest = Object.entries(result).filter(([name, value]) => !hasColumn(name) && value !== undefined);
+  return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
+}
+
+/** The data that all result files of a run have in common. */
+export interface PartHead {
+  readonly asOf: string;
+  readonly scenarios: Scenarios | undefined;
+  readonly sensitivityErrors: boolean;
+}
+
+/**
+ * Builds a part, which is the Parquet file with the results of one chunk of trades. Its bytes depend on the results
+ * only.
+ */
+export interface PartBuilder {
+  add(rows: readonly PricedRow[]): void;
+  /** Returns the bytes of the whole file. */
+  end(): Uint8Array;
+}
+
+/** Begins the Parquet file with the results of one chunk of trades. */
+export async function buildPart(head: PartHead): Promise<PartBuilder> {
+  const { asOf, scenarios } = head;
+  const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
+  const table = await parquetTable(columnsOf(head), about);
+  const pieces: Uint8Array[] = [];
+  return {
+    add: (rows) => void pieces.push(table.add(rows)),
+    end: () => {
+      pieces.push(table.end());
+      return new Uint8Array(Buffer.concat(pieces));
+    },
+  };
+}
+
+/**
+ * Reads the results in the Parquet file of one chunk of trades. `place` is the file's name in error messages. @throws
+ * RunError an invalid file
+ */
+export async function readPart(
+  bytes: Uint8Array,
+  manifest: Pick<Manifest, "scenarios" | "market">,
+  place: string,
+): Promise<PartRow[]> {
+  const [{ parquetReadObjects }, { compressors }] = await Promise.all([
+    import("hyparquet"),
+    import("hyparquet-compressors"),
+  ]);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  try {
+    const rows = await parquetReadObjects({ file, compressors });
+    return rows.map((row) => rowOf(row, manifest));
+  } catch (cause) {
+    throw new RunError(`${place}: not a part of a run: ${(cause as Error).message}`, { cause });
+  }
+}
+
+type Cells = Readonly<Record<string, unknown>>;
+
+function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" | "market">): PartRow {
+  const { details } = cells;
+  const rest = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
+  // The schema of these columns is this module's own.
+  const result = { ...plainResult(cells, rest), ...scenariosOf(cells, scenarios) } as TradeResult;
+  return { result, trade: totalledTrade(result, market.spots) };
+}
+
+function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]): TotalledTrade | undefined {
+  const { underlying: name, currency, quantity } = result;
+  if (name === undefined || currency === undefined || quantity === undefined) return undefined;
+  const spot = spots[name];
+  if (spot !== undefined) return { quantity, underlying: { name, currency, spot } };
+  const several = result.status === "ok" ? Object.keys(result.sensitivities ?? {}) : [];
+  const assets = several.map((one) => ({ underlying: { name: one, spot: spots[one] ?? Number.NaN } }));
+  return { quantity, underlying: { name, currency, spot: Number.NaN }, assets };
+}
+
+/**
+ * Restores a result from the cells of a row. The order of its fields is the original one, so that its JSON is the same.
+ */
+function plainResult(cells: Cells, { seed, tags, ...rest }: Record<string, unknown>): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const name of RESULT_COLUMNS) {
+    if (name === "error") continue;
+    if (name === "status" && tags !== undefined) result["tags"] = tags;
+    // What could not be read has none.
+    if (LABELS.has(name) && (cells[name] ?? null) === null) continue;
+    result[name] = name === "warnings" ? (cells[name] ?? []) : (cells[name] ?? null);
+    if (name === "method" && seed !== undefined) result["seed"] = seed;
+  }
+  return Object.assign(result, rest);
+}
+
+function scenariosOf(
+  cells: Cells,
+  scenarios: Scenarios | undefined,
+): { scenarios?: ScenarioValues; scenarioErrorEstimates?: ScenarioErrorEstimates } {
+  const { scenarios: values, scenarioErrorEstimates: estimates } = cells;
+  if (scenarios === undefined || !Array.isArray(values)) return {};
+  const { time, spot, volatility, rate } = scenarios;
+  const take = taker(values as (number | null)[]);
+  const error = Array.isArray(estimates) ? taker(estimates as (number | null)[]) : undefined;
+  return {
+    scenarios: time.map(() => spot.map(() => volatility.map(() => rate.map(take)))),
+    ...(error === undefined ? {} : { scenarioErrorEstimates: time.map(() => volatility.map(() => rate.map(error))) }),
+  };
+}
+
+/** Returns a function that returns the next value at each call. */
+function taker(values: readonly (number | null)[]): () => number | null {
+  let next = 0;
+  return () => values[next++] ?? null;
+}
+
+/** Adds results to totals in the same way as pricing does. */
+export function addRows(totals: Totals, rows: readonly PartRow[]): void {
+  for (const { trade, result } of rows) totals.add(trade, result);
+}

@@ -1,0 +1,144 @@
+/** The start of a run: reads the book once, computes its hash, and divides it into chunks. */
+import {
+  type ChunkedBook,
+  type ChunkedFormat,
+  type CostOf,
+  cutBook,
+  type MarketFits,
+  openChunkedBook,
+} from "../../book/index.ts";
+import { hasFigures } from "../../output/formats/index.ts";
+import { RunError } from "./error.ts";
+import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
+import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
+
+/** The location of a book's file, and of its separate market if any, as paths or URLs. */
+export interface BookPlace {
+  readonly place: string;
+  readonly format: ChunkedFormat;
+  readonly market: string | undefined;
+  /** The columns of a table that become tags of its trades. */
+  readonly keep?: readonly string[] | undefined;
+}
+
+/** A book that has been opened for reading in chunks, with its file. Disposal closes the files. */
+export interface OpenBook extends AsyncDisposable {
+  readonly book: ChunkedBook;
+  readonly file: StoredFile;
+  /** The SHA-256 hash of the market as the book contains it. */
+  readonly marketHash: string;
+}
+
+/**
+ * Opens a book's files for reading in chunks. `header` and `fits` are those of `openChunkedBook`. @throws BookError an
+ * unusable book or market; RunError | StorageError
+ */
+export async function openBook(
+  { place, format, market, keep = [] }: BookPlace,
+  header?: unknown,
+  fits?: MarketFits,
+): Promise<OpenBook> {
+  const files: StoredFile[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(files.map((file) => file.close())));
+  try {
+    const file = await openFile(place);
+    files.push(file);
+    const beside = market === undefined ? undefined : await openFile(market);
+    if (beside !== undefined) files.push(beside);
+    const book = await openChunkedBook(file, format, beside, { keep, fits, ...(format === "json" ? { header } : {}) });
+    return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the book of a run and checks its length and its market against the manifest. `moved` is its location if it has
+ * changed. @throws RunError if the book or the market is another one
+ */
+export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
+  const open = await openBook(moved ?? { ...book, market: market.place });
+  const isOther = open.file.byteLength !== book.bytes;
+  if (!isOther && open.marketHash === market.sha256) return open;
+  await open[Symbol.asyncDispose]();
+  throw changedBook(isOther ? book.place : "its market");
+}
+
+/**
+ * Checks by hashes that a book is the one with which a run began. @throws RunError if the book or the market is another
+ * one
+ */
+export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
+  if (open.marketHash !== market.sha256) throw changedBook("its market");
+  if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)
+    throw changedBook(book.place);
+}
+
+/** Returns the error for a book or market that has changed since the run began. */
+export function changedBook(what: string): RunError {
+  return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
+}
+
+/** The settings that determine how a book is divided into chunks. */
+export interface PlanRequest {
+  readonly book: BookPlace;
+  readonly options: RunOptions;
+  /** The maximum number of trades in a chunk, and the maximum expected time of pricing them on one core, in seconds. */
+  readonly limits: { readonly rows: number; readonly seconds: number };
+  readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
+  readonly signal: AbortSignal;
+}
+
+/** The maximum number of numbers in a result file. It limits the trades in a chunk if there are many scenarios. */
+const MAX_NUMBERS = 1 << 22;
+
+function spotsOf({ market }: ChunkedBook): Record<string, number> {
+  return Object.fromEntries([...market.underlyings.values()].map(({ name, spot }) => [name, spot]));
+}
+
+/** The random seed if the book does not specify one. */
+const DEFAULT_SEED = 1;
+
+/**
+ * Reads a whole book, divides it into chunks of trades, and returns the manifest of the new run. @throws as `openBook`;
+ * the signal's reason
+ */
+export async function planRun(
+  { book: place, options, limits, costOf, signal }: PlanRequest,
+  { book, file, marketHash }: OpenBook,
+): Promise<Manifest> {
+  const sha256 = await hashOfFile(file, signal);
+  const { time, spot, volatility, rate } = book.scenarios ?? { time: [0], spot: [0], volatility: [0], rate: [0] };
+  const cases = time.length * spot.length * volatility.length * rate.length;
+  const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
+  const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
+  const tags = await book.tags();
+  const { place: name, market, keep = [] } = place;
+  // Through the schema, so that it is written as it will be once it has been read.
+  return manifestSchema.parse({
+    feynkac: packageName(),
+    status: "running",
+    book: {
+      place: fullName(name),
+      bytes: file.byteLength,
+      sha256,
+      format: place.format,
+      ...(keep.length === 0 ? {} : { keep }),
+      ...(tags === undefined ? {} : { tags }),
+    },
+    market: {
+      ...(market === undefined ? {} : { place: fullName(market) }),
+      sha256: marketHash,
+      spots: spotsOf(book),
+      ...(hasFigures(book.market) ? { figures: true } : {}),
+    },
+    asOf: book.asOf,
+    ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
+    seed: book.seed ?? DEFAULT_SEED,
+    options,
+    trades: chunks.reduce((sum, chunk) => sum + chunk.rows, 0),
+    chunks,
+    timings: { started: new Date().toISOString(), chunks: chunks.map(() => null) },
+  });
+}

@@ -1,4 +1,0 @@
-/** A worker thread of a pipeline, from the sources. */
-import { servePipeline } from "../../src/pipeline/index.ts";
-
-await servePipeline(() => {});
