@@ -6,7 +6,13 @@ import { COMPILED, compiledSources } from "./test/support/compiled.ts";
 import { sources } from "./test/support/sources.ts";
 
 /** Those that take longest, begun first: the last to end then keeps nobody waiting. Their order here is their order. */
-const longest = ["fdm/splits", "browser/browser", "kernel/cuda-nvcc", "conformance/conformance", "fdm/axes/devices"];
+const longest = [
+  "pde/fdm/splits",
+  "browser/browser",
+  "kernel/cuda-nvcc",
+  "conformance/conformance",
+  "pde/fdm/axes/devices",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -23,7 +29,7 @@ class LongestFirst extends BaseSequencer {
  * core each. The others share two, and what these have loaded.
  */
 const OWN = {
-  path: /^test\/(bench|browser|cli|cluster|device|examples|pipeline|runs|service|site|web)\//,
+  path: /^test\/(bench|browser|cli|device|examples|service|site|web)\//,
   text: /openTestDevices|open(WebGpu|Cuda|Emulated)|create(WebGpu|Cuda)|buildCuda|child_process|worker_threads|vi\.(mock|stub)|process\.(env|on|argv)/,
 } as const;
 const files = readdirSync(new URL("test", import.meta.url), { recursive: true, encoding: "utf8" })

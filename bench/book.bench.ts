@@ -89,7 +89,7 @@ async function countLines(path: string): Promise<number> {
 function coldCompile(): number {
   const source = `
     import { openDevice } from ${JSON.stringify(join(root, "dist/device/index.js"))};
-    import { solverKernel } from ${JSON.stringify(join(root, "dist/fdm/index.js"))};
+    import { solverKernel } from ${JSON.stringify(join(root, "dist/pde/fdm/index.js"))};
     const device = await openDevice({ backend: "cpu" });
     const variant = { exercise: "brennan-schwartz", shape: "lognormal", dividends: false, closed: true, capacity: 161 };
     console.log((await device.compile(solverKernel(variant), { precision: "f64" })).compileMs);

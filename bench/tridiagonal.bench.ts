@@ -4,7 +4,12 @@
  */
 import { createCpuDevice } from "../src/device/cpu/index.ts";
 import type { Device } from "../src/device/index.ts";
-import { type Algorithm, TridiagonalSolver, tridiagonalSpec, type TridiagonalSpec } from "../src/numerics/linalg/index.ts";
+import {
+  type Algorithm,
+  TridiagonalSolver,
+  tridiagonalSpec,
+  type TridiagonalSpec,
+} from "../src/numerics/linalg/index.ts";
 import { benchmark as onGpus } from "./device/tridiagonal.ts";
 import { type Benchmark, clockGHz, type Context, median } from "./harness.ts";
 import { type LapackSystems, openLapack } from "./peers/lapack.ts";

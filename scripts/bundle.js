@@ -42,8 +42,8 @@ const WORKERS = [
 
 /** Modules of nothing but data, which few commands need: large, and files of their own. */
 const DATA = [
-  ["chunks/joe-kuo", "src/random/sobol/joe-kuo.ts"],
-  ["chunks/plane-data", "src/quantization/normal/plane-data.ts"],
+  ["chunks/joe-kuo", "src/numerics/random/sobol/joe-kuo.ts"],
+  ["chunks/plane-data", "src/quadrature/quantization/normal/plane-data.ts"],
 ];
 
 /**

@@ -1,6 +1,6 @@
 // npx tsx scripts/plane-quantizers.ts [seconds]: searches for optimal quantizers of N(0, I₂) and writes the best of
-// each size to src/quantization/normal/plane-data.ts. It goes on from those that the file holds, so that it may be
-// stopped at any time, and run again for better ones.
+// each size to src/quadrature/quantization/normal/plane-data.ts. It goes on from those that the file holds, so that it
+// may be stopped at any time, and run again for better ones.
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { hostNormals, randomGuess, splitGuess } from "../src/quadrature/quantization/normal/guess.ts";

@@ -13,7 +13,7 @@ export const packageCommit = () => undefined;
 `;
 const toldVersion = (): Plugin => ({
   name: "feynkac-version",
-  load: (id) => (id.endsWith("/src/formats/version.ts") ? told : null),
+  load: (id) => (id.endsWith("/src/base/version.ts") ? told : null),
 });
 
 export default defineConfig({

@@ -5,7 +5,12 @@
  */
 import { type CudaDevice, type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
-import { type GeneratorName, RandomGenerator, type RandomSettings, randomSpec } from "../../src/numerics/random/index.ts";
+import {
+  type GeneratorName,
+  RandomGenerator,
+  type RandomSettings,
+  randomSpec,
+} from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { CuRand, isCuRands } from "./curand.ts";
 import { writeSpeed } from "./memory.ts";

@@ -5,14 +5,7 @@
  * npx tsx bench/device/main.ts device-sparsegrid
  */
 import { availableParallelism } from "node:os";
-import {
-  EXACT,
-  improved,
-  improvedProblem,
-  publishedProblem,
-  spot,
-  upAndOut,
-} from "../reproduce/gaikwad-toke.ts";
+import { EXACT, improved, improvedProblem, publishedProblem, spot, upAndOut } from "../reproduce/gaikwad-toke.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type Device, devices, openDevice, Pace } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";

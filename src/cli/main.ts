@@ -28,7 +28,7 @@ import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Runs a worker thread of `feynkac price`, as `servePipeline` of src/pipeline does. */
+/** Runs a worker thread of `feynkac price`, as `servePipeline` of src/service/pipeline does. */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { servePipeline: serve } = await import("../service/pipeline/index.ts");
   await serve(afterFirst);
@@ -282,6 +282,6 @@ function describeReproduce(program: Command, { terminal, signal, done }: Context
     const { listReproductions, reproduce } = await import("./commands/reproduce.ts");
     const { list, device, threads, precision = "f32", ...rest } = flags;
     const options = { ...rest, device, threads, precision };
-    done(list ? listReproductions(terminal) : await reproduce(name, options, terminal, signal));
+    done(list ? await listReproductions(terminal) : await reproduce(name, options, terminal, signal));
   });
 }

@@ -19,7 +19,12 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../src/montecarlo/index.ts";
-import { gaussianSwings, meanRevertingFactors, QuantizationTree, wholeSwings } from "../../src/quadrature/quantization/index.ts";
+import {
+  gaussianSwings,
+  meanRevertingFactors,
+  QuantizationTree,
+  wholeSwings,
+} from "../../src/quadrature/quantization/index.ts";
 import { uniform } from "../calibration/uniform.ts";
 
 const device = createCpuDevice({ threads: 1 });

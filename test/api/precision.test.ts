@@ -1,7 +1,14 @@
 /** f64 asked of a device that only emulates it: f32x2, or an error where results have the same bits everywhere. */
 import { describe, expect, test } from "vitest";
 import type { Precision } from "../../src/kernel/index.ts";
-import { Cholesky, choleskySpec, DeviceArray, Matmul, matmulSpec, SparseOperator } from "../../src/numerics/linalg/index.ts";
+import {
+  Cholesky,
+  choleskySpec,
+  DeviceArray,
+  Matmul,
+  matmulSpec,
+  SparseOperator,
+} from "../../src/numerics/linalg/index.ts";
 import { csrMatrix } from "../../src/numerics/linalg/index.ts";
 import { blackScholes, european, longstaffSchwartz, monteCarlo } from "../../src/montecarlo/index.ts";
 import {

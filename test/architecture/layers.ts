@@ -1,39 +1,90 @@
 import { posix } from "node:path";
 
 /**
- * The layers of ARCHITECTURE.md, highest first. An import may only point to a lower line; folders of one line do not
- * know each other. `index.ts` is the package's own entry.
+ * The rooms of ARCHITECTURE.md, highest first. An import may only point to a lower line. `index.ts` is the package's
+ * own entry, which no source imports.
  */
-export const layers: readonly (readonly string[])[] = [
-  ["cli", "web"],
-  ["cluster", "service"],
-  ["pipeline"],
-  ["runs", "serving"],
-  ["report"],
-  ["formats"],
-  ["index.ts"],
-  ["pricing"],
-  ["book"],
-  ["sparsegrid", "convertible", "short-rates"],
-  ["calibration"],
-  ["fdm", "integral", "quantization", "montecarlo", "rates"],
-  ["models", "products", "market"],
-  ["random"],
-  ["linalg"],
-  ["device"],
-  ["kernel"],
-  ["charts", "threads"],
-  ["turns.ts"],
-  ["accuracy.ts", "given.ts", "remembered.ts"],
-  ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts"],
+export const rooms: readonly string[] = [
+  "index.ts",
+  "cli",
+  "service",
+  "output",
+  "pricing",
+  "book",
+  "calibration",
+  "pde",
+  "quadrature",
+  "montecarlo",
+  "numerics",
+  "market",
+  "device",
+  "kernel",
+  "base",
 ];
+
+/** Folders and files of a folder in ranks, highest first; those of one rank do not know each other. "*" is any file. */
+type Ranks = Readonly<Record<string, readonly (readonly string[])[]>>;
+
+/** Rooms of several parts: each part has a door of its own. */
+const parted: Ranks = {
+  service: [["cluster", "http"], ["pipeline"], ["runs", "monitoring"]],
+  output: [["report"], ["formats"], ["charts"]],
+  pde: [["sparsegrid", "convertible", "short-rates"], ["fdm"]],
+  quadrature: [["integral", "quantization", "rates"]],
+  numerics: [["random"], ["linalg"]],
+  market: [["*", "models", "products"]],
+  base: [
+    ["threads"],
+    ["turns.ts"],
+    ["accuracy.ts", "given.ts", "remembered.ts"],
+    ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts", "version.ts"],
+  ],
+};
+
+/** The ranks inside of folders whose files import each other freely. */
+const ranked: Ranks = {
+  "pde/fdm": [
+    ["*"],
+    ["adaptive"],
+    ["execute"],
+    ["read"],
+    ["conditions", "model"],
+    ["mesh", "operator"],
+    ["time"],
+    ["problem"],
+  ],
+  pricing: [
+    ["*"],
+    ["explain"],
+    ["price-book.ts"],
+    ["workers"],
+    ["batch.ts"],
+    ["convertibles", "output-row.ts", "rates"],
+    ["guard"],
+    ["methods"],
+    ["equations", "rights"],
+    ["plan"],
+    ["variance.ts"],
+    ["trade-problem.ts"],
+    ["moved-quotes.ts", "trade-barriers.ts"],
+    ["columns", "terms.ts"],
+    ["backend.ts", "check-correlations.ts", "fit-doubts.ts", "later-trade.ts"],
+    ["look-ahead.ts", "options.ts", "time-budget.ts", "unit-warnings.ts"],
+  ],
+};
+
+/** Every room, or part of one, highest first. */
+export const parts: readonly string[] = rooms.flatMap((room) =>
+  (parted[room]?.flat() ?? ["*"]).map((part) => (part === "*" ? room : `${room}/${part}`)),
+);
 
 /**
  * Doors besides a folder's `index.ts`, by who may use them. A device loads the emitter of its own target only: the
- * CPU's start does not wait for WGSL.
+ * CPU's start does not wait for WGSL. A command loads the published results, which lie beside the benchmarks.
  */
-const sideDoors: readonly { readonly from: string; readonly to: RegExp }[] = [
-  { from: "device", to: /^kernel\/emit\/[^/]+\/index\.ts$/ },
+const sideDoors: readonly { readonly from: RegExp; readonly to: RegExp }[] = [
+  { from: /^device\//, to: /^kernel\/emit\/[^/]+\/index\.ts$/ },
+  { from: /^cli\/commands\/reproduce\.ts$/, to: /^\.\.\/bench\/reproduce\/index\.ts$/ },
 ];
 
 /** The sources to check: text by path, relative to `src/`, with forward slashes. */
@@ -68,13 +119,42 @@ export function importsOf(text: string): Import[] {
     .sort((a, b) => a.line - b.line);
 }
 
-/** The folder, or file of the root, that a path below `src/` belongs to. */
-const topOf = (path: string): string => path.split("/")[0];
-const levelOf = (top: string): number => layers.findIndex((layer) => layer.includes(top));
-
 function resolve(from: string, specifier: string): string {
   return posix.normalize(posix.join(posix.dirname(from), specifier)).replace(/\.js$/, ".ts");
 }
+
+/** The room, or the entry, that a path below `src/` belongs to. */
+const roomOf = (path: string): string => path.split("/")[0];
+
+/** The part of a folder in ranks that a path belongs to, and its rank, from the top; undefined outside of them. */
+function placeIn(folder: string, ranks: readonly (readonly string[])[], path: string) {
+  const [name, ...rest] = path.slice(folder.length + 1).split("/");
+  const rankOf = (part: string): number => ranks.findIndex((rank) => rank.includes(part));
+  const part = rankOf(name) < 0 && rest.length === 0 ? "*" : name;
+  return rankOf(part) < 0 ? undefined : { part, rank: rankOf(part) };
+}
+
+/** What is wrong with an import inside of a folder in ranks, or with its place there. */
+function betweenRanks(folder: string, ranks: readonly (readonly string[])[], from: string, to: string) {
+  const [here, there] = [placeIn(folder, ranks, from), placeIn(folder, ranks, to)];
+  if (here === undefined) return `: ${from} is in no rank of ${folder}`;
+  if (there === undefined) return `: ${to} is in no rank of ${folder}`;
+  if (here.part === there.part) return undefined;
+  if (there.rank < here.rank) return ` points up in ${folder}, from ${here.part} to ${there.part}`;
+  if (there.rank === here.rank) return ` points sideways in ${folder}, from ${here.part} to ${there.part}`;
+  return undefined;
+}
+
+/** Whether a path is the door of a room, or of a part of one. */
+function isDoor(path: string): boolean {
+  const [room, part, ...rest] = path.split("/");
+  if (path === `${room}/index.ts`) return true;
+  if (!(parted[room]?.flat().includes(part) ?? false)) return false;
+  return rest.length === 0 || (rest.length === 1 && rest[0] === "index.ts");
+}
+
+const partOf = (path: string): string =>
+  parts.find((part) => part.includes("/") && (path === part || path.startsWith(`${part}/`))) ?? roomOf(path);
 
 /**
  * package.json is as far from `dist/` as from `src/`; nothing else outside is packed in the same place. The build
@@ -83,24 +163,27 @@ function resolve(from: string, specifier: string): string {
 function violationOf(from: string, { specifier, line }: Import): string | undefined {
   if (!specifier.startsWith(".")) return undefined;
   const to = resolve(from, specifier);
-  const [here, there] = [topOf(from), topOf(to)];
+  const [here, there] = [roomOf(from), roomOf(to)];
   const where = `src/${from}:${line}: "${specifier}"`;
-  if (to === "../package.json" || to === "commit.json" || here === there) return undefined;
+  if (to === "../package.json" || to === "commit.json") return undefined;
+  if (sideDoors.some((door) => door.from.test(from) && door.to.test(to))) return undefined;
   if (there === "..") return `${where} leaves src/`;
-  if (levelOf(there) < 0) return `${where}: ${there} is in no layer`;
-  if (levelOf(there) < levelOf(here)) return `${where} points up, from ${here} to ${there}`;
-  if (levelOf(there) === levelOf(here)) return `${where} points sideways, from ${here} to ${there}`;
-  const isDoor = to === there || to === `${there}/index.ts`;
-  if (!isDoor && !sideDoors.some((door) => door.from === here && door.to.test(to)))
-    return `${where} reaches past ${there}/index.ts`;
+  if (!rooms.includes(there)) return `${where}: ${there} is no room`;
+  if (rooms.indexOf(there) < rooms.indexOf(here)) return `${where} points up, from ${here} to ${there}`;
+  if (partOf(from) !== partOf(to) && !isDoor(to)) return `${where} reaches past ${partOf(to)}/index.ts`;
+  for (const [folder, ranks] of [...Object.entries(parted), ...Object.entries(ranked)]) {
+    if (!from.startsWith(`${folder}/`) || !to.startsWith(`${folder}/`)) continue;
+    const message = betweenRanks(folder, ranks, from, to);
+    if (message !== undefined) return where + message;
+  }
   return undefined;
 }
 
-/** One message for every import that breaks a rule, and for every folder of `src/` that no layer names. */
+/** One message for every import that breaks a rule, and for every folder or file of `src/` that is no room. */
 export function violations(sources: Sources): string[] {
-  const strays = [...new Set([...sources.keys()].map(topOf))].filter((top) => levelOf(top) < 0);
+  const strays = [...new Set([...sources.keys()].map(roomOf))].filter((room) => !rooms.includes(room));
   return [
-    ...strays.map((top) => `src/${top} is in no layer`),
+    ...strays.map((room) => `src/${room} is no room`),
     ...[...sources].flatMap(([path, text]) => importsOf(text).flatMap((found) => violationOf(path, found) ?? [])),
   ];
 }

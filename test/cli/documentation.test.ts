@@ -29,7 +29,7 @@ test("README.md: an American put from a book", () => {
   expectPut(run(example));
 });
 
-// README.md has the same put, test/fdm the equations, test/pricing the explanation.
+// README.md has the same put, test/pde/fdm the equations, test/pricing the explanation.
 test.skipIf(!everything)("docs/pde.md: an American put by its equation", () => {
   expectPut(run(examplesOf("docs/pde.md")[0]));
 });

@@ -62,10 +62,17 @@ describe("examples", () => {
     mkdirSync(join(root, ".cache"), { recursive: true });
     folder = mkdtempSync(join(root, ".cache/examples-"));
     for (const { name, code } of examples) writeFileSync(join(folder, `${name}.mts`), `${code}\nexport {};\n`);
+    // Those of the repository, from where this folder lies.
+    const { compilerOptions: common } = JSON.parse(readFileSync(join(root, "tsconfig.json"), "utf8")) as {
+      readonly compilerOptions: { readonly paths: Readonly<Record<string, readonly string[]>> };
+    };
+    const paths = Object.fromEntries(
+      Object.entries(common.paths).map(([name, files]) => [name, files.map((file) => join("../..", file))]),
+    );
     const compilerOptions = {
       noUnusedLocals: false,
       noUncheckedIndexedAccess: true,
-      paths: { feynkac: ["../../src/index.ts"], "feynkac/*": ["../../src/*/index.ts"] },
+      paths,
     };
     const settings = { extends: "../../tsconfig.json", compilerOptions, include: ["*.mts"], exclude: [] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));

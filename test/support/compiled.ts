@@ -1,5 +1,5 @@
 /**
- * The sources as a few files of JavaScript, one for each folder of `src`, which Node loads by itself: for the test
+ * The sources as a few files of JavaScript, one for each part of `src`, which Node loads by itself: for the test
  * runner, which takes 1 to 3 s of a core to hand the 900 modules to a test file one by one.
  */
 import { createHash } from "node:crypto";
@@ -7,10 +7,12 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, s
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type Plugin, build, version } from "vite";
-import { layers } from "../architecture/layers.ts";
+import { parts } from "../architecture/layers.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = join(root, "src");
+/** What a command loads from outside of the sources. */
+const besides = join(root, "bench/reproduce");
 const cache = join(root, ".cache/sources");
 const DAY = 86_400_000;
 
@@ -47,6 +49,7 @@ async function compile(): Promise<string> {
     .update(version)
     .update(readFileSync(fileURLToPath(import.meta.url)));
   for (const path of paths) hash.update(`${path}\n`).update(readFileSync(join(source, path)));
+  for (const name of readdirSync(besides).sort()) hash.update(`${name}\n`).update(readFileSync(join(besides, name)));
   const folder = join(cache, hash.digest("hex").slice(0, 16));
   if (existsSync(folder)) return folder;
   mkdirSync(cache, { recursive: true });
@@ -64,7 +67,7 @@ async function compile(): Promise<string> {
 /** Each path becomes a file that exports what the file of its folder has of it. */
 async function bundle(paths: readonly string[], outDir: string): Promise<void> {
   // A lower layer is first to take what is its own, so that no file of a folder holds a part of another folder.
-  const groups = layers.flat().map((name, k) => ({
+  const groups = parts.map((name, k) => ({
     name,
     priority: k,
     test: new RegExp(`/src/${name}${name.endsWith(".ts") ? "$" : "/"}`),

@@ -31,7 +31,7 @@ export const bugs: readonly Bug[] = [
       "right * discrete[i] + left * discrete[i - 1]",
     ],
   ]),
-  ...beside("charts", "charts/charts", [
+  ...beside("output/charts", "output/charts/charts", [
     ["heat-map.ts", "y: bottom - (j + 1) * cellHeight", "y: TOP + j * cellHeight"],
     ["waterfall.ts", "const value = isTotal ? to : to - from;", "const value = to;"],
     ["axes.ts", "values.filter((value) => value > 0)", "values.filter((value) => value >= 0)"],
@@ -51,7 +51,7 @@ export const bugs: readonly Bug[] = [
       '.filter(({ status }) => status !== "error" || true)',
     ],
   ]),
-  ...beside("cluster", "cluster/cluster", [
+  ...beside("service/cluster", "service/cluster/cluster", [
     ["board.ts", "(a.name < b.name ? -1 : 1)", "(a.name < b.name ? 1 : -1)"],
     ["connect.ts", "`${protocol}//${host}${pathname}`", "`${protocol}//${host}`"],
     ["worker.ts", 'outcome === "priced" ? context', 'outcome !== "priced" ? context'],
@@ -74,8 +74,8 @@ export const bugs: readonly Bug[] = [
     ["cpu/device.ts", "if (this.#retired.length === 0 || !this.#stream.idle) return;", ""],
   ]),
   ...beside(
-    "fdm",
-    "fdm/mesh fdm/barriers fdm/dividend-jump fdm/equation/conditions fdm/equation/fornberg fdm/exercise-dates",
+    "pde/fdm",
+    "pde/fdm/mesh pde/fdm/barriers pde/fdm/dividend-jump pde/fdm/equation/conditions pde/fdm/equation/fornberg pde/fdm/exercise-dates",
     [
       ["conditions/dividend.ts", "sign * (x[j + 1] - target) < 0) j++", "sign * (x[j + 1] - target) > 0) j++"],
       ["conditions/exercise.ts", "right: here > 0 ? held : exercised", "right: here > 0 ? exercised : held"],
@@ -84,7 +84,7 @@ export const bugs: readonly Bug[] = [
       ["read/fornberg.ts", "let high = nodes.length - 1;", "let high = nodes.length - 2;"],
     ],
   ),
-  ...beside("formats", "cli/formats cli/price", [
+  ...beside("output/formats", "cli/formats cli/price", [
     ["csv.ts", "Object.hasOwn(own, name) ? own[name] : null", "Object.hasOwn(own, name) ? own[name] : name"],
     ["csv.ts", "result.sensitivityErrorEstimates?.[name] ?? null", "result.sensitivityErrorEstimates?.[name] ?? 0"],
     ["json.ts", 'const separator = first ? "\\n" : ",\\n";', 'const separator = ",\\n";'],
@@ -102,7 +102,7 @@ export const bugs: readonly Bug[] = [
     ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
     ["csv.ts", "credit.size > 0 ||", ""],
   ]),
-  ...beside("integral", "integral/integral", [
+  ...beside("quadrature/integral", "quadrature/integral/integral", [
     ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
     ["premium.ts", "const isEarly = r > 0 || q < r;", "const isEarly = r > 0 && q < r;"],
     ["premium.ts", "const slope = (-0.5 * sign) / depth;", "const slope = (0.5 * sign) / depth;"],
@@ -126,8 +126,8 @@ export const bugs: readonly Bug[] = [
     ["wgsl/operators.ts", 'if (op === "ne" && a.type === "real")', "if (false)"],
   ]),
   ...beside(
-    "linalg",
-    "linalg/dense-array linalg/krylov-host linalg/sparse-host linalg/tridiagonal-cpu linalg/tridiagonal-property",
+    "numerics/linalg",
+    "numerics/linalg/dense-array numerics/linalg/krylov-host numerics/linalg/sparse-host numerics/linalg/tridiagonal-cpu numerics/linalg/tridiagonal-property",
     [
       ["dense/array.ts", "this.#last() + 1 - offset", "this.#last() - offset"],
       ["tridiagonal/factors.ts", "const multiplier = (swap ? p : a) / pivot;", "const multiplier = a / pivot;"],
@@ -135,7 +135,7 @@ export const bugs: readonly Bug[] = [
       ["tridiagonal/thomas-tiles.ts", "rows - (((rows - 1) / tile) | 0) * tile", "rows - ((rows / tile) | 0) * tile"],
     ],
   ),
-  ...beside("linalg", "linalg/krylov", [
+  ...beside("numerics/linalg", "numerics/linalg/krylov", [
     ["krylov/gmres.ts", "{ items: j + 1 }", "{ items: j }"],
     ["krylov/gmres.ts", "{ u: z ?? w, x }", "{ u: w, x }"],
   ]),
@@ -150,7 +150,7 @@ export const bugs: readonly Bug[] = [
     ["volatility.ts", "2 * rho * first * second", "rho * first * second"],
     ["piecewise.ts", "(i === 0 ? 0 : integrals[i - 1])) / step", "0) / step"],
   ]),
-  ...beside("models", "models/heston models/cev models/reiner-rubinstein pricing/greeks", [
+  ...beside("market/models", "market/models/heston market/models/cev market/models/reiner-rubinstein pricing/greeks", [
     ["black-scholes.ts", "(-0.5 * density * d1)", "(-0.5 * density)"],
     ["heston-cumulant.ts", "0.5 * square * rest.re", "square * rest.re"],
     ["heston.ts", "const asset = spot * Math.exp(-yields);", "const asset = spot;"],
@@ -172,7 +172,7 @@ export const bugs: readonly Bug[] = [
       ["sensitivities.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
     ],
   ),
-  ...beside("pipeline", "pipeline/pipeline", [
+  ...beside("service/pipeline", "service/pipeline/pipeline", [
     ["chunk-pricer.ts", "[ids[2 * i], ids[2 * i + 1]] = hash", "[ids[i], ids[i + 1]] = hash"],
     ["chunk-pricer.ts", "continues: place.first > 0", "continues: place.first > 1000"],
     ["pipeline.ts", "place.bytes?.end ?? file.byteLength", "place.bytes?.start ?? file.byteLength"],
@@ -212,7 +212,7 @@ export const bugs: readonly Bug[] = [
       "return Math.sqrt(varianceOf(volatility))",
     ],
   ]),
-  ...beside("products", "products/payoff", [
+  ...beside("market/products", "market/products/payoff", [
     ["payoff.ts", "(0.5 * inside * inside) / (b - a)", "(inside * inside) / (b - a)"],
     ["payoff.ts", 'cash * (right === "call" ? above : 1 - above)', "cash * above"],
     ["payoff.ts", "spot === strike ? 0.5 * cash :", "spot === strike ? cash :"],
@@ -223,26 +223,34 @@ export const bugs: readonly Bug[] = [
     ],
     ["payoff.ts", "const jump = Math.abs(above - below);", "const jump = Math.abs(above + below);"],
   ]),
-  ...beside("quantization", "quantization/learning quantization/normal quantization/search quantization/transitions", [
-    ["normal/plane-cells.ts", "firstMoments[2 * i + 1] -= edge", "firstMoments[2 * i + 1] += edge"],
-    ["normal/line.ts", "tail(points[0], 0.5 * (points[0] + points[1]))", "tail(points[0], points[1])"],
-    ["normal/lloyd.ts", "1 / (1 + (8 * t) / batches)", "1"],
-    ["tree/chain.ts", "t - times[k]);", "t);"],
-    ["normal/guess.ts", "weights[b] - weights[a]", "weights[a] - weights[b]"],
-  ]),
+  ...beside(
+    "quadrature/quantization",
+    "quadrature/quantization/learning quadrature/quantization/normal quadrature/quantization/search quadrature/quantization/transitions",
+    [
+      ["normal/plane-cells.ts", "firstMoments[2 * i + 1] -= edge", "firstMoments[2 * i + 1] += edge"],
+      ["normal/line.ts", "tail(points[0], 0.5 * (points[0] + points[1]))", "tail(points[0], points[1])"],
+      ["normal/lloyd.ts", "1 / (1 + (8 * t) / batches)", "1"],
+      ["tree/chain.ts", "t - times[k]);", "t);"],
+      ["normal/guess.ts", "weights[b] - weights[a]", "weights[a] - weights[b]"],
+    ],
+  ),
   ...beside("", "pricing/explain pricing/method-choice", [
     ["pricing/explain/row.ts", "time > before.expiry && time <= years", "time > before.expiry"],
     ["pricing/methods/integral/puts.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
-    ["fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
+    ["pde/fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
   ]),
-  ...beside("random", "random/distributions random/reference random/sobol random/skip-ahead random/errors", [
-    ["brownian-bridge.ts", "const middle = (left + right + 1) >> 1;", "const middle = (left + right) >> 1;"],
-    ["random-generator.ts", 'generator === "philox" ? blockLength / 4n', 'generator === "philox" ? blockLength / 2n'],
-    ["sobol/directions.ts", "2 ** (31 - k)", "2 ** (30 - k)"],
-    ["sobol/sobol.ts", "31 - Math.clz32(index ^ next)", "31 - Math.clz32(index & next)"],
-    ["uniforms.ts", "gpu.real((word >>> 8) | 1) * 2 ** -24", "gpu.real(word >>> 8) * 2 ** -24"],
-  ]),
-  ...beside("report", "cli/report", [
+  ...beside(
+    "numerics/random",
+    "numerics/random/distributions numerics/random/reference numerics/random/sobol numerics/random/skip-ahead numerics/random/errors",
+    [
+      ["brownian-bridge.ts", "const middle = (left + right + 1) >> 1;", "const middle = (left + right) >> 1;"],
+      ["random-generator.ts", 'generator === "philox" ? blockLength / 4n', 'generator === "philox" ? blockLength / 2n'],
+      ["sobol/directions.ts", "2 ** (31 - k)", "2 ** (30 - k)"],
+      ["sobol/sobol.ts", "31 - Math.clz32(index ^ next)", "31 - Math.clz32(index & next)"],
+      ["uniforms.ts", "gpu.real((word >>> 8) | 1) * 2 ** -24", "gpu.real(word >>> 8) * 2 ** -24"],
+    ],
+  ),
+  ...beside("output/report", "cli/report", [
     ["charts.ts", "(sum, { value }) => sum + value, 0)", "(sum, { value }) => Math.max(sum, value), 0)"],
     ["charts.ts", 'typeof base === "number" ? "Gain or loss"', 'typeof base !== "number" ? "Gain or loss"'],
     [
@@ -253,10 +261,10 @@ export const bugs: readonly Bug[] = [
     ["summary.ts", "if (vega === null) group.withoutVega++;", "if (vega === null) group.vega++;"],
     ["summary.ts", "else group.vega += quantity * vega;", "else group.vega += vega;"],
   ]),
-  ...beside("report", "report/report", [
+  ...beside("output/report", "output/report/report", [
     ["charts.ts", "against(values[0]?.[s]?.[v]?.[r0])", "against(values[0]?.[v]?.[s]?.[r0])"],
   ]),
-  ...beside("runs", "runs/run", [
+  ...beside("service/runs", "service/runs/run", [
     ["sum-totals.ts", "of chunks) sums.addCounts(counts)", "of chunks.slice(0, 1)) sums.addCounts(counts)"],
     ["part.ts", "const file = bytes.buffer.slice(bytes.byteOffset,", "const file = bytes.buffer.slice(0,"],
     ["part.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
@@ -269,7 +277,7 @@ export const bugs: readonly Bug[] = [
       "spot.map(() => rate.map(() => volatility.map(take)))",
     ],
   ]),
-  ...beside("service", "service/service", [
+  ...beside("service/http", "service/http/service", [
     ["requests.ts", 'if (typeof stream !== "boolean") throw', "if (stream === undefined) throw"],
     ["requests.ts", "value === null || Array.isArray(value))", "value === null)"],
     ["server.ts", "if (trades > limits.trades)", "if (trades >= limits.trades + 2)"],
@@ -283,23 +291,29 @@ export const bugs: readonly Bug[] = [
     ["prices.ts", "a.seed === b.seed &&", ""],
     ["prices.ts", "(a.scenarios === undefined || a.asOf === b.asOf)", "true"],
   ]),
-  ...beside("serving", "cluster/cluster service/service", [
+  ...beside("service/monitoring", "service/cluster/cluster service/http/service", [
     ["health.ts", "json(isHealthy() ? 200 : 503,", "json(200,"],
     ["metrics.ts", "(sums.get(key) ?? 0) + amount", "amount"],
     ["metrics.ts", "bounds.findIndex((bound) => value <= bound)", "bounds.findIndex((bound) => value >= bound)"],
     ["metrics.ts", "sums.size === 0 ? [`${name} 0`]", "sums.size === 0 ? []"],
     ["metrics.ts", "new Float64Array(bounds.length + 1)", "new Float64Array(bounds.length)"],
   ]),
-  ...beside("sparsegrid", "sparsegrid/values sparsegrid/combination sparsegrid/errors sparsegrid/krylov", [
-    ["kernel/assemble.ts", "if (!(belowJ || aboveJ || belowK || aboveK))", "if (!(belowJ || aboveJ || belowK))"],
-    ["kernel/expire.ts", "i < unknowns ? value : 0.0", "value"],
-    ["solution.ts", "sum += weights[j] * along(axis - 1);", "sum += along(axis - 1) / weights.length;"],
-    ["solve.ts", "if (!Array.isArray(devices) || devices.length === 0)", "if (!Array.isArray(devices))"],
-  ]),
-  ...beside("fdm/operator", "sparsegrid/values sparsegrid/combination sparsegrid/errors fdm/axes/errors", [
-    ["status.ts", "row === first.row && node < first.node", "row === first.row && node > first.node"],
-  ]),
-  ...beside("threads", "pricing/workers pipeline/pipeline", [
+  ...beside(
+    "pde/sparsegrid",
+    "pde/sparsegrid/values pde/sparsegrid/combination pde/sparsegrid/errors pde/sparsegrid/krylov",
+    [
+      ["kernel/assemble.ts", "if (!(belowJ || aboveJ || belowK || aboveK))", "if (!(belowJ || aboveJ || belowK))"],
+      ["kernel/expire.ts", "i < unknowns ? value : 0.0", "value"],
+      ["solution.ts", "sum += weights[j] * along(axis - 1);", "sum += along(axis - 1) / weights.length;"],
+      ["solve.ts", "if (!Array.isArray(devices) || devices.length === 0)", "if (!Array.isArray(devices))"],
+    ],
+  ),
+  ...beside(
+    "pde/fdm/operator",
+    "pde/sparsegrid/values pde/sparsegrid/combination pde/sparsegrid/errors pde/fdm/axes/errors",
+    [["status.ts", "row === first.row && node < first.node", "row === first.row && node > first.node"]],
+  ),
+  ...beside("base/threads", "pricing/workers service/pipeline/pipeline", [
     ["worker-pool.ts", "return JOBS_PER_WORKER * this.#workers", "return this.#workers"],
     ["worker-pool.ts", 'message.kind === "done" ? message.answer : undefined', "undefined"],
     ["worker-pool.ts", "worker.ready && !(worker.pending.size >=", "worker.ready && !(worker.pending.size <="],

@@ -5,9 +5,13 @@ import { beside, type Bug } from "./bug.ts";
  * sources and not the tests.
  */
 export const fresh: readonly Bug[] = [
-  ...beside("", "remembered last-used", [
-    ["last-used.ts", "if (this.#entries.size <= this.#max) return;", "if (this.#entries.size < this.#max) return;"],
-    ["remembered.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
+  ...beside("", "base/remembered base/last-used", [
+    [
+      "base/last-used.ts",
+      "if (this.#entries.size <= this.#max) return;",
+      "if (this.#entries.size < this.#max) return;",
+    ],
+    ["base/remembered.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
   ]),
   ...beside(
     "book",
@@ -67,7 +71,7 @@ export const fresh: readonly Bug[] = [
       "(rowVolatility(surface, row, free) * free)",
     ],
   ]),
-  ...beside("charts", "charts/charts", [
+  ...beside("output/charts", "output/charts/charts", [
     ["plot.ts", "fromZero ? [...values, 0] : values", "values"],
     ["plot.ts", "6 * Math.sqrt(Math.max(weights[i], 0) / most)", "6 * (Math.max(weights[i], 0) / most)"],
     ["heat-map.ts", 'return colours === "diverging" ? [-most, most]', 'return colours === "diverging" ? [low, high]'],
@@ -90,14 +94,14 @@ export const fresh: readonly Bug[] = [
   ...beside("cli", "cli/calibrate cli/arguments", [
     ["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"],
   ]),
-  ...beside("cluster", "cluster/cluster", [
+  ...beside("service/cluster", "service/cluster/cluster", [
     ["jobs.ts", "1 + LEVELS.indexOf(level) * BAND", "1 + (LEVELS.length - 1 - LEVELS.indexOf(level)) * BAND"],
     ["submit.ts", "(await board.headOf(queue, first, last)) ?? first", "first"],
     ["contexts.ts", "if (planHash(manifest) !== plan)", "if (planHash(manifest).length !== plan.length)"],
     ["contexts.ts", "`${job.plan} ${job.output}`", "job.plan"],
     ["worker.ts", "AbortSignal.any([ending.signal, stop])", "ending.signal"],
   ]),
-  ...beside("convertible", "convertible/convertible convertible/reference", [
+  ...beside("pde/convertible", "pde/convertible/convertible pde/convertible/reference", [
     ["closed-form.ts", "(1 - credit.jump) * integrate(credit.hazard, t)", "integrate(credit.hazard, t)"],
     ["closed-form.ts", "return isLate && !isPaid &&", "return isLate &&"],
     ["contract.ts", "after ? time > t + SAME_TIME : time > t - SAME_TIME", "time > t + SAME_TIME"],
@@ -125,33 +129,41 @@ export const fresh: readonly Bug[] = [
     ["cpu/limits.ts", 'length * (element === "real" && ir.precision === "f64" ? 8 : 4)', "length * 4"],
     ["cache/kernel-cache.ts", "found.sort((a, b) => a.age - b.age)", "found.sort((a, b) => b.age - a.age)"],
   ]),
-  ...beside("fdm", "fdm/affine fdm/axes/at fdm/axes/conditions fdm/equation/sensitivities fdm/equation/convergence", [
-    ["problem/affine.ts", "cash / (kept * Math.exp(carry * time))", "cash / Math.exp(carry * time)"],
-    ["read/node-window.ts", "x <= values[last]", "x < values[last]"],
-    ["read/theta.ts", "- paid) / STEP", "- paid) / (2 * STEP)"],
-    ["execute/axes/events.ts", "return target < left || target > right ? linear : value;", "return value;"],
+  ...beside(
+    "pde/fdm",
+    "pde/fdm/affine pde/fdm/axes/at pde/fdm/axes/conditions pde/fdm/equation/sensitivities pde/fdm/equation/convergence",
     [
-      "time/schemes/choose-scheme.ts",
-      "scheme: crankNicolson, rannacherSteps: rannacherSteps(2)",
-      "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
+      ["problem/affine.ts", "cash / (kept * Math.exp(carry * time))", "cash / Math.exp(carry * time)"],
+      ["read/node-window.ts", "x <= values[last]", "x < values[last]"],
+      ["read/theta.ts", "- paid) / STEP", "- paid) / (2 * STEP)"],
+      ["execute/axes/events.ts", "return target < left || target > right ? linear : value;", "return value;"],
+      [
+        "time/schemes/choose-scheme.ts",
+        "scheme: crankNicolson, rannacherSteps: rannacherSteps(2)",
+        "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
+      ],
     ],
-  ]),
-  ...beside("fdm", "fdm/knock-ins fdm/barriers fdm/exercise-dates fdm/dividend-jump fdm/mesh pricing/company", [
-    ["conditions/knock-in.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
+  ),
+  ...beside(
+    "pde/fdm",
+    "pde/fdm/knock-ins pde/fdm/barriers pde/fdm/exercise-dates pde/fdm/dividend-jump pde/fdm/mesh pricing/company",
     [
-      "conditions/dividend.ts",
-      "if (j >= high) value = u[above] + line * (target - x[above]);",
-      "if (j >= high) value = u[above] + line * (target - x[below]);",
+      ["conditions/knock-in.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
+      [
+        "conditions/dividend.ts",
+        "if (j >= high) value = u[above] + line * (target - x[above]);",
+        "if (j >= high) value = u[above] + line * (target - x[below]);",
+      ],
+      ["time/events.ts", "flags: a.flags | b.flags", "flags: a.flags"],
+      [
+        "time/time-grid.ts",
+        "((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4",
+        "(spec.refinement * 32 + spec.phases) * 8 * 4",
+      ],
+      ["time/nested-times.ts", "known.jumps === jumps &&", ""],
     ],
-    ["time/events.ts", "flags: a.flags | b.flags", "flags: a.flags"],
-    [
-      "time/time-grid.ts",
-      "((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4",
-      "(spec.refinement * 32 + spec.phases) * 8 * 4",
-    ],
-    ["time/nested-times.ts", "known.jumps === jumps &&", ""],
-  ]),
-  ...beside("fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy fdm/mesh", [
+  ),
+  ...beside("pde/fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy pde/fdm/mesh", [
     [
       "problem/mean-volatility.ts",
       "Math.sqrt(Math.max(variance, 0) / (to - from))",
@@ -159,7 +171,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["adaptive/error-estimate.ts", "spot) + BEYOND_SPOT * Math.max(Math.abs(of.value[slot]) - spot, 0);", "spot);"],
   ]),
-  ...beside("formats", "cli/formats cli/price pipeline/pipeline", [
+  ...beside("output/formats", "cli/formats cli/price service/pipeline/pipeline", [
     ["json.ts", "first = !continues;", "first = true;"],
     ["csv.ts", 'typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure', "figure as string"],
     ["csv.ts", "|| underlyings.size === 0 ||", "||"],
@@ -168,7 +180,7 @@ export const fresh: readonly Bug[] = [
     ["parquet-results.ts", 'name === "keyRates" || name === "parameters" ? "string"', 'name === "keyRates" ? "string"'],
     ["encoded.ts", "length + 3 * piece.length;", "length + 2 * piece.length;"],
   ]),
-  ...beside("integral", "integral/integral integral/tuples", [
+  ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [
     ["tuples.ts", "first + this.#length))] = number + 1;", "first + this.#length))] = number;"],
     ["premium.ts", "expiry * (byRate ? -exercised : delivered)", "expiry * (byRate ? -exercised : -delivered)"],
     ["premium.ts", "(edge * (r * high - q * level * low)) / sigma", "(edge * (r * low - q * level * high)) / sigma"],
@@ -193,9 +205,9 @@ export const fresh: readonly Bug[] = [
     ],
   ),
   ...beside(
-    "linalg",
-    "linalg/dense-correlation linalg/sparse-host linalg/krylov linalg/krylov-host " +
-      "linalg/tridiagonal-property linalg/tridiagonal-batches",
+    "numerics/linalg",
+    "numerics/linalg/dense-correlation numerics/linalg/sparse-host numerics/linalg/krylov numerics/linalg/krylov-host " +
+      "numerics/linalg/tridiagonal-property numerics/linalg/tridiagonal-batches",
     [
       ["dense/correlation.ts", "correction[k] = nextX[k] - r[k];", "correction[k] = 0;"],
       ["dense/correlation.ts", "-relative * Math.max(-values[0], values[n - 1])", "-relative"],
@@ -238,7 +250,7 @@ export const fresh: readonly Bug[] = [
   ...beside("market", "pricing/fit-doubts pricing/factors/heston-extremes", [
     ["fit-state.ts", "time > last.time + DAY", "time > last.time - DAY"],
   ]),
-  ...beside("models", "models/heston models/reiner-rubinstein pricing/greeks pricing/rates", [
+  ...beside("market/models", "market/models/heston market/models/reiner-rubinstein pricing/greeks pricing/rates", [
     ["black-scholes.ts", "density / deviation - value;", "density / deviation;"],
     ["black-scholes.ts", "(-density * d1) / (spot * spot", "(-density * d2) / (spot * spot"],
     ["exchange-options.ts", "gpu.normalPdf(z + beta)", "gpu.normalPdf(z)"],
@@ -263,7 +275,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["estimate.ts", "output.errorEstimate[i] += output.halfWidth[i];", ""],
   ]),
-  ...beside("pipeline", "pipeline/pipeline", [
+  ...beside("service/pipeline", "service/pipeline/pipeline", [
     ["pipeline.ts", "priced({ ...place, repeated })", "priced(place)"],
     ["pipeline.ts", "totals.addCounts(chunk.counts);", ""],
     ["pipeline.ts", "rows += place.rows;", "rows = place.rows;"],
@@ -322,7 +334,7 @@ export const fresh: readonly Bug[] = [
     ["rates/options.ts", 'right === "cap" ? (fixing ?? 0) - strike : strike - (fixing ?? 0)', "(fixing ?? 0) - strike"],
     ["rates/gaussian.ts", "Math.exp(-2 * a * (expiry - to))", "Math.exp(-a * (expiry - to))"],
   ]),
-  ...beside("pricing", "convertible/convertible", [
+  ...beside("pricing", "pde/convertible/convertible", [
     ["convertibles/figures.ts", "discount * value + ofSpread * cash", "discount * value"],
     ["convertibles/figures.ts", "put === undefined ? 0 : put.price + accrued", "put === undefined ? 0 : put.price"],
     ["convertibles/market.ts", "accruesFrom: coupon.accruesFrom - years", "accruesFrom: coupon.accruesFrom"],
@@ -331,47 +343,59 @@ export const fresh: readonly Bug[] = [
     ["terms.ts", "(i === a && j === b) || (i === b && j === a)", "i === a && j === b"],
     ["plan/bends.ts", 'if (exercise.kind === "bermudan") times.push(...exercise.times);', ""],
   ]),
-  ...beside("products", "products/payoff", [
+  ...beside("market/products", "market/products/payoff", [
     ["payoff.ts", 'cash < 0 ? "unknown" : right === "call" ? "high" : "low"', 'right === "call" ? "high" : "low"'],
     ["payoff.ts", ", f(near * (1 - 1e-9)), f(near * (1 + 1e-9)))", ", f(near * (1 - 1e-9)))"],
     ["payoff.ts", "payoff.average(a, b) - cash", "payoff.average(a, b)"],
     ["payoff.ts", "[...kinks.filter((kink) => kink > a && kink < b), b]", "[b]"],
     ["payoff.ts", " && isLine(FURTHER.map((part) => part * last))", ""],
   ]),
-  ...beside("quantization", "quantization/stopping quantization/swing quantization/transitions quantization/errors", [
-    ["control/stopping.ts", "isExercised(0) ? Math.max(host[0], continued) : continued", "continued"],
-    ["control/swing.ts", "volume - count * low", "volume - low"],
-    ["tree/chain.ts", "alpha[Math.floor(at / d)] + alpha[at % d]", "2 * alpha[at % d]"],
+  ...beside(
+    "quadrature/quantization",
+    "quadrature/quantization/stopping quadrature/quantization/swing quadrature/quantization/transitions quadrature/quantization/errors",
     [
-      "gaussian.ts",
-      "(value) => value < -1e-12 * Math.abs(values[d - 1])",
-      "(value) => value < -1e-2 * Math.abs(values[d - 1])",
+      ["control/stopping.ts", "isExercised(0) ? Math.max(host[0], continued) : continued", "continued"],
+      ["control/swing.ts", "volume - count * low", "volume - low"],
+      ["tree/chain.ts", "alpha[Math.floor(at / d)] + alpha[at % d]", "2 * alpha[at % d]"],
+      [
+        "gaussian.ts",
+        "(value) => value < -1e-12 * Math.abs(values[d - 1])",
+        "(value) => value < -1e-2 * Math.abs(values[d - 1])",
+      ],
+      ["swings.ts", "least <= most && most <= dates", "least <= most"],
     ],
-    ["swings.ts", "least <= most && most <= dates", "least <= most"],
-  ]),
-  ...beside("random", "random/correlated random/distributions random/errors random/sobol", [
-    ["correlated.ts", "for (let j = 1; j <= i; j++)", "for (let j = 1; j < i; j++)"],
-    ["brownian-bridge.ts", "Math.sqrt((before * after) / (before + after))", "Math.sqrt(before * after)"],
-    ["spec.ts", "firstStream < 0 || firstStream + streams > max", "firstStream < 0 || firstStream > max"],
-    ["spec.ts", "isZero(0, 3) || isZero(3, 6)", "isZero(0, 6)"],
+  ),
+  ...beside(
+    "numerics/random",
+    "numerics/random/correlated numerics/random/distributions numerics/random/errors numerics/random/sobol",
     [
-      "spec.ts",
-      'if (generator === "philox" && length % 4n !== 0n)',
-      'if (generator === "philox" && length % 2n !== 0n)',
+      ["correlated.ts", "for (let j = 1; j <= i; j++)", "for (let j = 1; j < i; j++)"],
+      ["brownian-bridge.ts", "Math.sqrt((before * after) / (before + after))", "Math.sqrt(before * after)"],
+      ["spec.ts", "firstStream < 0 || firstStream + streams > max", "firstStream < 0 || firstStream > max"],
+      ["spec.ts", "isZero(0, 3) || isZero(3, 6)", "isZero(0, 6)"],
+      [
+        "spec.ts",
+        'if (generator === "philox" && length % 4n !== 0n)',
+        'if (generator === "philox" && length % 2n !== 0n)',
+      ],
     ],
-  ]),
-  ...beside("rates", "rates/recursion rates/lattice rates/plane short-rates/grid rates/estimates", [
-    ["gaussian.ts", "Math.exp(-2 * a * (s - end))", "Math.exp(-a * (s - end))"],
-    ["terms.ts", "bonds[next - 2] : logDiscount(capSettlement)", "bonds[next - 2] : logDiscount(settlement)"],
-    ["lattice.ts", "Math.max(exercised, Math.min(held, cap))", "Math.min(Math.max(exercised, held), cap)"],
-    ["plane.ts", "sigma * eta * decayIntegral(a + b, years)", "sigma * eta * decayIntegral(2 * a, years)"],
+  ),
+  ...beside(
+    "quadrature/rates",
+    "quadrature/rates/recursion quadrature/rates/lattice quadrature/rates/plane pde/short-rates/grid quadrature/rates/estimates",
     [
-      "engine.ts",
-      "trade === previous?.trade && dynamics[market] === dynamics[previous.market]",
-      "trade === previous?.trade",
+      ["gaussian.ts", "Math.exp(-2 * a * (s - end))", "Math.exp(-a * (s - end))"],
+      ["terms.ts", "bonds[next - 2] : logDiscount(capSettlement)", "bonds[next - 2] : logDiscount(settlement)"],
+      ["lattice.ts", "Math.max(exercised, Math.min(held, cap))", "Math.min(Math.max(exercised, held), cap)"],
+      ["plane.ts", "sigma * eta * decayIntegral(a + b, years)", "sigma * eta * decayIntegral(2 * a, years)"],
+      [
+        "engine.ts",
+        "trade === previous?.trade && dynamics[market] === dynamics[previous.market]",
+        "trade === previous?.trade",
+      ],
     ],
-  ]),
-  ...beside("report", "cli/report report/report", [
+  ),
+  ...beside("output/report", "cli/report output/report/report", [
     ["charts.ts", "value: bucket.vega / 100", "value: bucket.vega"],
     ["charts.ts", "-14 + (bin + 0.5) / 2", "-14 + (bin + 0.5)"],
     ["charts.ts", "against(values[t]?.[s]?.[v0]?.[r0])", "against(values[0]?.[s]?.[v0]?.[r0])"],
@@ -383,14 +407,14 @@ export const fresh: readonly Bug[] = [
       "time.map(() => volatility.map(() => spot.map(",
     ],
   ]),
-  ...beside("runs", "runs/run", [
+  ...beside("service/runs", "service/runs/run", [
     ["verify.ts", '["priced", "failed"] as const', '["priced"] as const'],
     ["receipts.ts", " && (a.commit === undefined || b.commit === undefined || a.commit === b.commit)", ""],
     ["plan.ts", "seed: book.seed ?? DEFAULT_SEED", "seed: DEFAULT_SEED"],
     ["plan.ts", "const isOther = open.file.byteLength !== book.bytes;", "const isOther = false;"],
     ["part.ts", 'if (name === "method" && seed !== undefined) result["seed"] = seed;', ""],
   ]),
-  ...beside("service", "service/service", [
+  ...beside("service/http", "service/http/service", [
     ["server.ts", "accuracy < limits.accuracy", "accuracy <= limits.accuracy"],
     ["server.ts", 'typeof id === "string" && ids.has(id)', "false"],
     ["server.ts", 'token !== undefined && url !== "/health" &&', "token !== undefined &&"],
@@ -403,7 +427,7 @@ export const fresh: readonly Bug[] = [
     ["requests.ts", "trades: second.trades ?? trades", "trades"],
     ["requests.ts", "Object.keys(header).length > 1", "Object.keys(header).length > 2"],
   ]),
-  ...beside("serving", "serving/serving cluster/cluster service/service", [
+  ...beside("service/monitoring", "service/monitoring/serving service/cluster/cluster service/http/service", [
     ["metrics.ts", "sum += value;", ""],
     ["metrics.ts", "count += counts[i];", "count = counts[i];"],
     ["metrics.ts", 'value.replace(/[\\\\"\\n]/g, escaped)', "value"],
@@ -414,7 +438,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["health.ts", '(request.url ?? "").split("?", 1)[0]', 'request.url ?? ""'],
   ]),
-  ...beside("sparsegrid", "sparsegrid/combination sparsegrid/values sparsegrid/errors", [
+  ...beside("pde/sparsegrid", "pde/sparsegrid/combination pde/sparsegrid/values pde/sparsegrid/errors", [
     ["adaptive.ts", "return isOpen && hasAll ? [next] : [];", "return isOpen ? [next] : [];"],
     [
       "solution.ts",
@@ -429,7 +453,7 @@ export const fresh: readonly Bug[] = [
       "value >= nodes[0] && value < nodes[nodes.length - 1]",
     ],
   ]),
-  ...beside("threads", "pricing/workers pipeline/pipeline", [
+  ...beside("base/threads", "pricing/workers service/pipeline/pipeline", [
     ["worker-pool.ts", "for (const resolve of worker.pending.values()) resolve(undefined);", ""],
     ["worker-pool.ts", "Promise<Answer | undefined> {\n    signal.throwIfAborted();", "Promise<Answer | undefined> {"],
     ["worker-pool.ts", "reject(signal.reason as Error);", 'reject(new Error("stopped"));'],

@@ -6,19 +6,21 @@ import { beside, type Bug } from "./bug.ts";
  * them.
  */
 export const second: readonly Bug[] = [
-  ...beside("", "elementary given remembered last-used api/values api/bad-entries", [
-    ["elementary.ts", "return -cosine(1 - r);", "return cosine(1 - r);"],
-    ["given.ts", "value < min || value > max)", "value < min || value >= max)"],
-    ["remembered.ts", "return `${typeof value} ${Object.is(", "return `${Object.is("],
+  ...beside("", "base/elementary base/given base/remembered base/last-used api/values api/bad-entries", [
+    ["base/elementary.ts", "return -cosine(1 - r);", "return cosine(1 - r);"],
+    ["base/given.ts", "value < min || value > max)", "value < min || value >= max)"],
+    ["base/remembered.ts", "return `${typeof value} ${Object.is(", "return `${Object.is("],
   ]),
-  ...beside("", "accuracy montecarlo/estimates montecarlo/reference sparsegrid/combination sparsegrid/values", [
-    ["accuracy.ts", "relative * Math.abs(size)", "relative * size"],
-  ]),
+  ...beside(
+    "",
+    "base/accuracy montecarlo/estimates montecarlo/reference pde/sparsegrid/combination pde/sparsegrid/values",
+    [["base/accuracy.ts", "relative * Math.abs(size)", "relative * size"]],
+  ),
   ...beside("book", "book/bonds book/trades book/book book/path-payoffs book/messages pricing/rates pricing/barriers", [
     ["rates-trade.ts", ".filter(({ to }) => to >= 0)", ".filter(({ from }) => from >= 0)"],
     ["trade.ts", "(!isSum && strike <= 0)", "(!isSum && strike < 0)"],
   ]),
-  ...beside("book", "book/totals book/chunks book/streams book/tags runs/run pipeline/pipeline", [
+  ...beside("book", "book/totals book/chunks book/streams book/tags service/runs/run service/pipeline/pipeline", [
     ["chunks/cut.ts", "repeated[next] < chunk.first + chunk.rows", "repeated[next] <= chunk.first + chunk.rows"],
   ]),
   ...beside(
@@ -26,9 +28,11 @@ export const second: readonly Bug[] = [
     "calibration/fit-quotes calibration/repricing calibration/american pricing/fit-doubts book/parity",
     [["calibrate.ts", "if (age > maxAge) {", "if (age >= maxAge) {"]],
   ),
-  ...beside("book", "book/describe pricing/moved-quotes pricing/explain-quotes cli/price cli/report report/report", [
-    ["describe.ts", "barriers.every(({ type })", "barriers.some(({ type })"],
-  ]),
+  ...beside(
+    "book",
+    "book/describe pricing/moved-quotes pricing/explain-quotes cli/price cli/report output/report/report",
+    [["describe.ts", "barriers.every(({ type })", "barriers.some(({ type })"]],
+  ),
   ...beside("calibration", "calibration/american calibration/repricing calibration/fit-quotes calibration/local", [
     ["american-quotes.ts", "(again.implied ?? 0) - implied }", "implied - (again.implied ?? 0) }"],
     ["variance-surface.ts", "if (kept !== local && isQuoted) limited++;", "if (kept !== local) limited++;"],
@@ -39,7 +43,7 @@ export const second: readonly Bug[] = [
   ...beside("calibration", "calibration/curves calibration/heston calibration/leverage", [
     ["leverage.ts", "offset: n * 2 * particles", "offset: n * particles"],
   ]),
-  ...beside("charts", "charts/charts report/report", [
+  ...beside("output/charts", "output/charts/charts output/report/report", [
     ["axes.ts", "(isTight ? TICK_WIDTH : TICK_HEIGHT)", "(isTight ? TICK_HEIGHT : TICK_WIDTH)"],
     ["plot.ts", "[x, y] = [20, y + LEGEND_LINE]", "[x, y] = [x, y + LEGEND_LINE]"],
     ["plot.ts", "index / (series.length - 1)", "index / series.length"],
@@ -51,13 +55,13 @@ export const second: readonly Bug[] = [
     ["progress.ts", "seconds * (1 / part - 1)", "seconds / part"],
     ["input.ts", 'if (path === "-" && request.path === "-")', 'if (path === "-")'],
   ]),
-  ...beside("cluster", "cluster/cluster", [
+  ...beside("service/cluster", "service/cluster/cluster", [
     ["submit.ts", "Math.min(job.window, job.chunks)", "job.window"],
     ["jobs.ts", "Math.ceil(priority / BAND) * BAND", "Math.floor(priority / BAND) * BAND"],
     ["finish-job.ts", "chunkId(job.data.run, 0).length - 1", "chunkId(job.data.run, 0).length"],
     ["worker.ts", 'tries < TRIES ? "failed; is tried again"', 'tries <= TRIES ? "failed; is tried again"'],
   ]),
-  ...beside("convertible", "convertible/convertible convertible/reference", [
+  ...beside("pde/convertible", "pde/convertible/convertible pde/convertible/reference", [
     [
       "closed-form.ts",
       "...conversions.map((one) => one.ratio)) * (1 - credit.jump);",
@@ -78,8 +82,8 @@ export const second: readonly Bug[] = [
     ["cpu/memory.ts", "{ start: this.#free[i - 1].start,", "{ start: this.#free[i].start,"],
   ]),
   ...beside(
-    "fdm",
-    "fdm/extrapolation fdm/barriers fdm/mesh fdm/exercise-dates pricing/accuracy pricing/theory pricing/guard",
+    "pde/fdm",
+    "pde/fdm/extrapolation pde/fdm/barriers pde/fdm/mesh pde/fdm/exercise-dates pricing/accuracy pricing/theory pricing/guard",
     [
       [
         "adaptive/extrapolation.ts",
@@ -94,20 +98,20 @@ export const second: readonly Bug[] = [
     ],
   ),
   ...beside(
-    "fdm",
+    "pde/fdm",
     "pricing/time-dependent pricing/volatility-in-time pricing/barriers pricing/dividend-barrier-dates",
     [["mesh/barrier-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"]],
   ),
   ...beside(
-    "fdm",
-    "fdm/extrapolation fdm/equation/conditions fdm/equation/errors fdm/equation/sensitivities fdm/equation/mesh fdm/axes/errors",
+    "pde/fdm",
+    "pde/fdm/extrapolation pde/fdm/equation/conditions pde/fdm/equation/errors pde/fdm/equation/sensitivities pde/fdm/equation/mesh pde/fdm/axes/errors",
     [
       ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
       ["mesh/density.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
       ["read/sensitivities.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
     ],
   ),
-  ...beside("formats", "formats/numbers cli/formats cli/price cli/report report/report", [
+  ...beside("output/formats", "output/formats/numbers cli/formats cli/price cli/report output/report/report", [
     ["totals.ts", "Math.abs(cashDelta ?? 0)", "cashDelta ?? 0"],
     [
       "totals.ts",
@@ -117,7 +121,7 @@ export const second: readonly Bug[] = [
     ["numbers.ts", "Math.floor(Math.log10(largest)), 0), 8)", "Math.floor(Math.log10(largest)), 0), 10)"],
     ["csv.ts", "[...rates.values()].some(", "[...rates.values()].every("],
   ]),
-  ...beside("integral", "integral/integral integral/tuples", [
+  ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [
     ["boundaries.ts", "k * this.#capacity + first,", "k * this.#capacity,"],
     ["premium.ts", "byOwnRate ? 1 / rate : -1 / dividendYield", "byOwnRate ? 1 / rate : 1 / dividendYield"],
     ["premium.ts", "isPair ? Math.log(r / q) : 0.0", "isPair ? Math.log(q / r) : 0.0"],
@@ -143,12 +147,16 @@ export const second: readonly Bug[] = [
     ["emit/cuda/shared-memory.ts", "Math.ceil((size * length) / alignment) * alignment", "size * length"],
     ["emit/wasm/vector-convert.ts", 'toReal(e, from === "u32" ? "u" : "s")', 'toReal(e, "s")'],
   ]),
-  ...beside("linalg", "linalg/dense-array linalg/dense-correlation linalg/dense-cholesky linalg/sparse-host", [
-    ["dense/correlation.ts", "e < n && values[e] < min; e++", "e < n && values[e] < 0; e++"],
-    ["dense/cholesky.ts", "start: a.offset,", "start: 0,"],
-    ["sparse/matrix-market.ts", ": (rows * (rows - 1)) / 2;", ": (rows * (rows + 1)) / 2;"],
-    ["sparse/matrix-market.ts", 'Number(word.replace(/[dD]/, "e"))', "Number(word)"],
-  ]),
+  ...beside(
+    "numerics/linalg",
+    "numerics/linalg/dense-array numerics/linalg/dense-correlation numerics/linalg/dense-cholesky numerics/linalg/sparse-host",
+    [
+      ["dense/correlation.ts", "e < n && values[e] < min; e++", "e < n && values[e] < 0; e++"],
+      ["dense/cholesky.ts", "start: a.offset,", "start: 0,"],
+      ["sparse/matrix-market.ts", ": (rows * (rows - 1)) / 2;", ": (rows * (rows + 1)) / 2;"],
+      ["sparse/matrix-market.ts", 'Number(word.replace(/[dD]/, "e"))', "Number(word)"],
+    ],
+  ),
   ...beside("market", "market/affine market/curves market/dividends market/later market/smile market/surface", [
     ["affine.ts", "time <= horizon + INSTANT", "time < horizon - INSTANT"],
     ["surface.ts", "const key = `${from} ${to} ${shift}`;", "const key = `${from} ${to}`;"],
@@ -158,8 +166,8 @@ export const second: readonly Bug[] = [
     ["volatility.ts", "start: (volatility.start ?? 0) + t };", "start: t };"],
   ]),
   ...beside(
-    "models",
-    "models/black-scholes models/cev models/reiner-rubinstein pricing/greeks pricing/rates pricing/degenerate",
+    "market/models",
+    "market/models/black-scholes market/models/cev market/models/reiner-rubinstein pricing/greeks pricing/rates pricing/degenerate",
     [
       ["exchange-options.ts", "slopes[from + 1] = width * density;", "slopes[from + 1] = 0;"],
       ["cir-options.ts", "values[count + i] = -atStrike;", "values[count + i] = atStrike;"],
@@ -179,7 +187,7 @@ export const second: readonly Bug[] = [
     ["models/diffusions.ts", "state[O + N.seenYears] = years;", ""],
     ["models/stochastic-local.ts", "const total = 0.5 * (v + state[1]) * dt;", "const total = v * dt;"],
   ]),
-  ...beside("pipeline", "pipeline/pipeline", [
+  ...beside("service/pipeline", "service/pipeline/pipeline", [
     ["pipeline.ts", "done: rows,", "done: place.rows,"],
     ["pipeline.ts", "totals.addTotals(chunk.totals);", "totals.addTotals(first.totals);"],
     ["pipeline.ts", "      signal.throwIfAborted();\n", ""],
@@ -214,21 +222,21 @@ export const second: readonly Bug[] = [
   ),
   ...beside(
     "pricing",
-    "convertible/later pricing/rates-options pricing/rates pricing/short-rate rates/theta-of-windows convertible/convertible",
+    "pde/convertible/later pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
       ["rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
       ["convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
     ],
   ),
-  ...beside("products", "products/payoff", [
+  ...beside("market/products", "market/products/payoff", [
     ["payoff.ts", "spot === strike ? Math.max(cash, 0) :", "spot === strike ? 0.5 * cash :"],
     ["payoff.ts", "if (kinks.length === 0) return false;", "if (kinks.length === 0) return true;"],
     ["payoff.ts", "payoff.exercised(spot) - cash", "payoff.exercised(spot)"],
     ["payoff.ts", "(part) => part * first)) && isLine(", "(part) => part * first)) || isLine("],
   ]),
   ...beside(
-    "quantization",
-    "quantization/swing quantization/stopping quantization/normal quantization/errors pricing/convolution/book",
+    "quadrature/quantization",
+    "quadrature/quantization/swing quadrature/quantization/stopping quadrature/quantization/normal quadrature/quantization/errors pricing/convolution/book",
     [
       ["control/whole-swings.ts", "const resting = left >= least ? mean(0) : -Infinity;", "const resting = mean(0);"],
       ["control/swing.ts", "{ least: i + 1, most: j, weight: a - b }", "{ least: i, most: j + 1, weight: a - b }"],
@@ -240,35 +248,47 @@ export const second: readonly Bug[] = [
       ["convolution/kernels.ts", "0.5 * Math.max(Math.abs(alongJ)", "0.5 * Math.min(Math.abs(alongJ)"],
     ],
   ),
-  ...beside("random", "random/correlated random/distributions random/errors random/sobol random/reference", [
-    ["brownian-bridge.ts", " || t === Infinity);", ");"],
-    ["spec.ts", "word < 0 || word >= bounds[k]", "word < 0 || word > bounds[k]"],
-    ["spec.ts", "firstStream + streams > max)", "firstStream + streams >= max)"],
-    ["uniforms.ts", "const u = sum < 1 ? sum : sum - 1;", "const u = sum;"],
-  ]),
-  ...beside("rates", "rates/lattice rates/plane rates/recursion rates/estimates rates/theta-of-windows", [
+  ...beside(
+    "numerics/random",
+    "numerics/random/correlated numerics/random/distributions numerics/random/errors numerics/random/sobol numerics/random/reference",
     [
-      "lattice.ts",
-      "Math.min(held, cap)) + (side === 0 ? cash : 0.0);",
-      "Math.min(held + (side === 0 ? cash : 0.0), cap));",
+      ["brownian-bridge.ts", " || t === Infinity);", ");"],
+      ["spec.ts", "word < 0 || word >= bounds[k]", "word < 0 || word > bounds[k]"],
+      ["spec.ts", "firstStream + streams > max)", "firstStream + streams >= max)"],
+      ["uniforms.ts", "const u = sum < 1 ? sum : sum - 1;", "const u = sum;"],
     ],
-    ["plane.ts", "yu: along * sine - second * cosine", "yu: along * sine + second * cosine"],
-    ["kink.ts", "b[2] = (x * (y - 1.5 * x + 0.5)) / 3;", "b[2] = (x * (y - 1.5 * x + 0.5)) / 2;"],
-    ["transition.ts", "gpu.i32(Math.ceil(reach * deviation))", "gpu.i32(Math.ceil(reach))"],
-  ]),
-  ...beside("short-rates", "short-rates/grid short-rates/short-rate-of-users short-rates/short-rate-in-time", [
-    ["diffusions.ts", "const time = parameters[start + 1] + t;", "const time = t;"],
-    ["grid.ts", "Math.max(-2 * shift, 0) : down + up", "Math.max(2 * shift, 0) : down + up"],
-    ["grid-market.ts", "years + horizon).map((t) => t - years)", "years + horizon)"],
-    ["grid-engine.ts", "valueAt(volatility, before + 0.5 * years)", "valueAt(volatility, before)"],
-  ]),
-  ...beside("report", "cli/report report/report", [
+  ),
+  ...beside(
+    "quadrature/rates",
+    "quadrature/rates/lattice quadrature/rates/plane quadrature/rates/recursion quadrature/rates/estimates quadrature/rates/theta-of-windows",
+    [
+      [
+        "lattice.ts",
+        "Math.min(held, cap)) + (side === 0 ? cash : 0.0);",
+        "Math.min(held + (side === 0 ? cash : 0.0), cap));",
+      ],
+      ["plane.ts", "yu: along * sine - second * cosine", "yu: along * sine + second * cosine"],
+      ["kink.ts", "b[2] = (x * (y - 1.5 * x + 0.5)) / 3;", "b[2] = (x * (y - 1.5 * x + 0.5)) / 2;"],
+      ["transition.ts", "gpu.i32(Math.ceil(reach * deviation))", "gpu.i32(Math.ceil(reach))"],
+    ],
+  ),
+  ...beside(
+    "pde/short-rates",
+    "pde/short-rates/grid pde/short-rates/short-rate-of-users pde/short-rates/short-rate-in-time",
+    [
+      ["diffusions.ts", "const time = parameters[start + 1] + t;", "const time = t;"],
+      ["grid.ts", "Math.max(-2 * shift, 0) : down + up", "Math.max(2 * shift, 0) : down + up"],
+      ["grid-market.ts", "years + horizon).map((t) => t - years)", "years + horizon)"],
+      ["grid-engine.ts", "valueAt(volatility, before + 0.5 * years)", "valueAt(volatility, before)"],
+    ],
+  ),
+  ...beside("output/report", "cli/report output/report/report", [
     ["html.ts", '\n    .replace(" 00:00 UTC", "")', ""],
     ["html.ts", "lists[name].filter((trade) => trade.amount !== 0)", "lists[name]"],
     ["charts.ts", "Object.values(move).every((one) => one === 0)", "Object.values(move).some((one) => one === 0)"],
     ["charts.ts", "Math.abs(b.value) - Math.abs(a.value)", "b.value - a.value"],
   ]),
-  ...beside("runs", "runs/run", [
+  ...beside("service/runs", "service/runs/run", [
     [
       "verify.ts",
       "sums.priced !== priced || sums.failed !== failed",
@@ -278,7 +298,7 @@ export const second: readonly Bug[] = [
     ["plan.ts", "if (!isOther && open.marketHash === market.sha256) return open;", "if (!isOther) return open;"],
     ["reprice.ts", "this.#isSampled(first + i) ?", "this.#isSampled(i) ?"],
   ]),
-  ...beside("service", "service/service", [
+  ...beside("service/http", "service/http/service", [
     ["server.ts", "      underWay--;\n", ""],
     ["server.ts", "seconds.observe(reply.elapsedTime / 1000)", "seconds.observe(reply.elapsedTime)"],
     ["server.ts", "before.trades.length + after.trades.length, limits)", "before.trades.length, limits)"],
@@ -288,19 +308,19 @@ export const second: readonly Bug[] = [
       'readWritten(fieldsOf(after, "after"), "before.")',
     ],
   ]),
-  ...beside("serving", "serving/serving service/service", [
+  ...beside("service/monitoring", "service/monitoring/serving service/http/service", [
     ["health.ts", 'status: isHealthy() ? "ok" : "unavailable"', 'status: "ok"'],
     ["health.ts", "        server.closeAllConnections();\n", ""],
     ["metrics.ts", '"+Inf"', '"Infinity"'],
     ["metrics.ts", "place < 0 ? bounds.length : place", "place < 0 ? bounds.length - 1 : place"],
   ]),
-  ...beside("sparsegrid", "sparsegrid/combination sparsegrid/values sparsegrid/errors", [
+  ...beside("pde/sparsegrid", "pde/sparsegrid/combination pde/sparsegrid/values pde/sparsegrid/errors", [
     ["solution.ts", "errorEstimate = Math.max(errorEstimate, UNSURE", "errorEstimate = Math.min(errorEstimate, UNSURE"],
     ["adaptive.ts", "0.5 * Math.abs(surplusOf(levels))", "0.5 * surplusOf(levels)"],
     ["runs.ts", "`${this.steps} ${levels.join()} ${steps}`", "`${levels.join()} ${steps}`"],
     ["grids.ts", "${axis.centre} ${axis.width}`", "${axis.width}`"],
   ]),
-  ...beside("threads", "threads/worker-pool pricing/workers pipeline/pipeline", [
+  ...beside("base/threads", "base/threads/worker-pool pricing/workers service/pipeline/pipeline", [
     ["worker-pool.ts", "this.#workers.every(({ ready }) => ready)", "this.#workers.some(({ ready }) => ready)"],
     ["worker-pool.ts", "worker.pending.clear();\n    this.#announceIfStarted();", "worker.pending.clear();"],
     ["worker-pool.ts", "    if (worker.pending.size === 0) worker.thread.unref();\n", ""],

@@ -1,7 +1,13 @@
 import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
-import { formatNamed, hasFigures, packageVersion, type PricedRow, type ResultFormat } from "../../output/formats/index.ts";
+import {
+  formatNamed,
+  hasFigures,
+  packageVersion,
+  type PricedRow,
+  type ResultFormat,
+} from "../../output/formats/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
 import { type AnyTrade, type ParsedTrade, parseJson, readTrades, readWholeBook } from "../../book/index.ts";
 import { packageVersion } from "../../output/formats/index.ts";
-import { readJsonResults, readParquetResults, type ReportRun, reportHtml, ReportSummary } from "../../output/report/index.ts";
+import {
+  readJsonResults,
+  readParquetResults,
+  type ReportRun,
+  reportHtml,
+  ReportSummary,
+} from "../../output/report/index.ts";
 import type { WrittenResults } from "../../output/report/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { openOutput } from "../output.ts";

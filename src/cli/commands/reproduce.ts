@@ -1,12 +1,25 @@
 import { didYouMean } from "../../book/index.ts";
 import { CliError, EXIT } from "../failure.ts";
-import { type ReproduceOptions, type Reproduction, REPRODUCTIONS } from "../../../bench/reproduce/index.ts";
+import type { ReproduceOptions, Reproduction } from "../reproduction.ts";
 import type { Terminal } from "../terminal.ts";
 
+/**
+ * Loads the published results, which lie beside the benchmarks. The build puts them into the command line's own file.
+ * As a string their path is no part of what is compiled with the sources.
+ */
+async function reproductions(): Promise<readonly Reproduction[]> {
+  // oxlint-disable-next-line typescript/no-unnecessary-type-assertion -- else tsc follows the path out of src
+  const module = (await import("../../../bench/reproduce/index.ts" as string)) as {
+    readonly REPRODUCTIONS: readonly Reproduction[];
+  };
+  return module.REPRODUCTIONS;
+}
+
 /** Runs `feynkac reproduce --list`, which prints one line for each published result that can be reproduced. */
-export function listReproductions({ stdout }: Terminal): number {
-  const width = Math.max(...REPRODUCTIONS.map(({ name }) => name.length)) + 2;
-  for (const { name, title, source } of REPRODUCTIONS)
+export async function listReproductions({ stdout }: Terminal): Promise<number> {
+  const all = await reproductions();
+  const width = Math.max(...all.map(({ name }) => name.length)) + 2;
+  for (const { name, title, source } of all)
     stdout.write(`${name.padEnd(width)}${title}\n${" ".repeat(width)}${source}\n`);
   return EXIT.ok;
 }
@@ -21,7 +34,7 @@ export async function reproduce(
   { stdout }: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const { title, source, run } = found(name);
+  const { title, source, run } = found(name, await reproductions());
   const say = (line: string): void => void stdout.write(`${line}\n`);
   say(`${title[0].toUpperCase()}${title.slice(1)}`);
   say(source);
@@ -29,11 +42,11 @@ export async function reproduce(
   return EXIT.ok;
 }
 
-function found(name: string | undefined): Reproduction {
-  const names = REPRODUCTIONS.map((one) => one.name);
+function found(name: string | undefined, all: readonly Reproduction[]): Reproduction {
+  const names = all.map((one) => one.name);
   const known = `known are ${names.join(", ")}; feynkac reproduce --list says what they are`;
   if (name === undefined) throw new CliError(`reproduce: expected a name; ${known}`);
-  const one = REPRODUCTIONS.find((reproduction) => reproduction.name === name);
+  const one = all.find((reproduction) => reproduction.name === name);
   if (one === undefined) throw new CliError(`reproduce: got ${name}${didYouMean(name, names)}; ${known}`);
   return one;
 }

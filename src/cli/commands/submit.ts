@@ -28,7 +28,10 @@ export async function submit(
 ): Promise<number> {
   const { output, queue, maxWorkers, priority: level, share } = options;
   if (!isRunFolder(output)) throw new CliError("submit writes a run in parts: --output FOLDER/ or s3://BUCKET/PREFIX");
-  const [runs, cluster] = await Promise.all([import("../../service/runs/index.ts"), import("../../service/cluster/index.ts")]);
+  const [runs, cluster] = await Promise.all([
+    import("../../service/runs/index.ts"),
+    import("../../service/cluster/index.ts"),
+  ]);
   cluster.connectionOf(queue);
   await cluster.loadBull();
   const store = await runs.openStore(output);

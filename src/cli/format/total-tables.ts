@@ -1,7 +1,14 @@
 /** Formats totals as tables of text: by currency, by underlying, and by group. */
 import { grouped } from "./numbers.ts";
 import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
-import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude, type RunEnd } from "../../output/formats/index.ts";
+import {
+  decimalsFor,
+  fixed,
+  incompleteSums,
+  largestUnderlyings,
+  magnitude,
+  type RunEnd,
+} from "../../output/formats/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 
 /** The maximum number of underlyings that are printed. */

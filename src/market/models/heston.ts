@@ -203,8 +203,8 @@ const hestonIntegrals = fn({
  * covers quadrature and rounding.
  *
  * Cost: about 85 evaluations of the characteristic function, 110 at the 90th percentile, and thousands only for v₀ = κθ
- * = 0 at the forward's strike. Verified: test/models/heston.test.ts, against integrals of 50 digits, QuantLib and
- * published values.
+ * = 0 at the forward's strike. Verified: test/market/models/heston.test.ts, against integrals of 50 digits, QuantLib
+ * and published values.
  */
 export const hestonKernel = kernel({
   name: "heston",

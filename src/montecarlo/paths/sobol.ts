@@ -1,6 +1,14 @@
 /** Sobol' points in Owen's scramblings, and Brownian bridges over them: random numbers of all steps, in a buffer. */
 import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../numerics/random/index.ts";
+import {
+  normal32,
+  owenScramble,
+  philox4x32,
+  sobolNext,
+  sobolStart,
+  uniform24,
+  uniform32,
+} from "../../numerics/random/index.ts";
 import { remembered } from "../../base/remembered.ts";
 
 /** The number of Sobol' points that a work item computes, in the order of the Gray code. */

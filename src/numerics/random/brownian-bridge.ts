@@ -16,7 +16,7 @@ export const Bridge = record({ steps: i32, places: read(i32), weights: read(real
  *   W(t) = w₁·W(l) + w₂·W(r) + s·z,   w₁ = (r − t)/(r − l),   w₂ = (t − l)/(r − l),   s² = (t − l)·(r − t)/(r − l)
  *
  * Cost: 3 products per step. Source: R. E. Caflisch and B. Moskowitz (1995); P. Glasserman, Monte Carlo Methods in
- * Financial Engineering (2004), section 3.1. Verified: test/random/brownian-bridge.test.ts.
+ * Financial Engineering (2004), section 3.1. Verified: test/numerics/random/brownian-bridge.test.ts.
  *
  * @param bridge of `bridgePlan`, in buffers.
  * @param normals number i is at start + i·stride.

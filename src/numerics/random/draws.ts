@@ -1,5 +1,13 @@
 /** One, two or four numbers of a distribution from a generator's state: what the bulk call's kernels repeat. */
-import { fn, type FunctionOf, read, type ReadonlyNumbers, real, type RecordDeclaration, u32 } from "../../kernel/index.ts";
+import {
+  fn,
+  type FunctionOf,
+  read,
+  type ReadonlyNumbers,
+  real,
+  type RecordDeclaration,
+  u32,
+} from "../../kernel/index.ts";
 import { drand48Next, Drand48State, drand48Word } from "./generators/drand48.ts";
 import type { StateFields } from "./generators/generator.ts";
 import { mrg32k3aNext, Mrg32k3aState, mrg32k3aWord } from "./generators/mrg32k3a.ts";

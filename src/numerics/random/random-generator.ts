@@ -75,7 +75,7 @@ function partsPerItem(device: Device, generator: RandomSpec["generator"]): numbe
  * any number of threads and any device. (Normal numbers may differ in the last bits on WebGPU, whose divisions do.)
  *
  * Cost: a few integer operations per number (docs/random.md); 4 or 8 bytes written. Any offset costs the same.
- * Source and verification: with each generator's kernel functions; test/random.
+ * Source and verification: with each generator's kernel functions; test/numerics/random.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -1,4 +1,10 @@
-import { type Market, SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../../book/index.ts";
+import {
+  type Market,
+  SENSITIVITIES,
+  type PricedTrade,
+  type SensitivityName,
+  type TradeResult,
+} from "../../book/index.ts";
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 

@@ -30,7 +30,7 @@ export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolu
  * running during the solution.
  *
  * Accuracy: second order in space, and in time by the default scheme; see `errorEstimate` and `extrapolate`.
- * Verified: test/fdm/equation and test/fdm/axes, against closed forms and published prices.
+ * Verified: test/pde/fdm/equation and test/pde/fdm/axes, against closed forms and published prices.
  *
  * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
  * @param options the device, a signal that ends the solution, and a callback for its progress in stages of time steps.

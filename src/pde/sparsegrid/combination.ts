@@ -42,8 +42,8 @@ export interface CombinationSettings {
  * finest has (−1)^q·C(d−1, q).
  *
  * Source: Griebel, Schneider & Zenger (1992); the general formula is that of Gerstner & Griebel (2003) for any set that
- * is closed downwards. Verified: test/sparsegrid/combination, against closed counts and the published 85 grids of three
- * axes on level 10.
+ * is closed downwards. Verified: test/pde/sparsegrid/combination, against closed counts and the published 85 grids of
+ * three axes on level 10.
  *
  * @param settings the level, the initial levels, and the limits.
  * @returns the grids whose coefficient is not zero, in lexicographic order of their levels; the coefficients add to 1.

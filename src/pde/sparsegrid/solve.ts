@@ -46,8 +46,8 @@ export interface SparseOptions extends CallOptions {
  * docs/sparsegrid.md shows how to choose levels and meshes.
  *
  * Accuracy: with means over cells at expiry, of order h² up to powers of its logarithm; see `errorEstimate` and
- * `accuracy`. Verified: test/sparsegrid, against closed forms of best-of barrier options and baskets, published tables
- * of the technique, and `solve`.
+ * `accuracy`. Verified: test/pde/sparsegrid, against closed forms of best-of barrier options and baskets, published
+ * tables of the technique, and `solve`.
  * Source: Griebel, Schneider & Zenger (1992); Reisinger & Wittum (2007) for options; Gerstner & Griebel (2003) for the
  * adaptive choice of grids.
  *

@@ -1,5 +1,11 @@
 import type { ConvertibleTrade } from "../../book/index.ts";
-import type { Convertible, ConvertibleMarket, ConvertibleVolatility, Credit, Period } from "../../pde/convertible/index.ts";
+import type {
+  Convertible,
+  ConvertibleMarket,
+  ConvertibleVolatility,
+  Credit,
+  Period,
+} from "../../pde/convertible/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { volatilityAt } from "../../pde/fdm/index.ts";
 import {

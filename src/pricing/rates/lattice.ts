@@ -25,7 +25,7 @@ const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
  * volatilities the lattice is calibrated again.
  *
  * Error: rounding, since the lattice is the model. Theta would need other times than whole years, and is null.
- * Verified: test/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
+ * Verified: test/quadrature/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
  */
 export const latticeRates: RatesMethod = {
   name: "lattice",

@@ -24,7 +24,7 @@ const WINDOW: Fineness = { density: 1.3, reach: 5 };
  * The method of backward recursion from date to date by the exact transition density of the G2++ model, whose two
  * factors form a plane.
  *
- * Error: for rights on dates that of two resolutions. Verified: test/rates/plane.test.ts.
+ * Error: for rights on dates that of two resolutions. Verified: test/quadrature/rates/plane.test.ts.
  */
 export const planeRates: RatesMethod = {
   name: "convolution",

@@ -1,6 +1,10 @@
 /** The chains of factors that trees are made of. */
 import { integratedVariance, type Volatility } from "../../market/index.ts";
-import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quadrature/quantization/index.ts";
+import {
+  autoregressiveChain,
+  type AutoregressiveChain,
+  meanRevertingFactors,
+} from "../../quadrature/quantization/index.ts";
 import { keyOf } from "../../base/remembered.ts";
 import { reduced } from "../variance.ts";
 

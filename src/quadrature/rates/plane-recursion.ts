@@ -63,7 +63,7 @@ const plane = { PLANE_RECORD, PLANE_MARKET } as const;
  * trapezoidal rule along both. A boundary of exercise crosses each row of constant u, so that its kink is corrected row
  * by row, and the integrals of the rows are a smooth function of u.
  *
- * Source: Brigo & Mercurio, *Interest Rate Models* (2006), 4.2. Verified: test/rates/plane.test.ts.
+ * Source: Brigo & Mercurio, *Interest Rate Models* (2006), 4.2. Verified: test/quadrature/rates/plane.test.ts.
  *
  * One item an instance. `work` has `NODE_ARRAYS·rows·columns + PLANE_RECORD·mostDates` reals an item. Cost: a node at a
  * date takes 4·(2·reach·density)²·0.65 operations.

@@ -7,7 +7,13 @@ import type {
   Totals,
   TradeResult,
 } from "../../book/index.ts";
-import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resultColumns } from "../../output/formats/index.ts";
+import {
+  type ParquetColumn,
+  parquetTable,
+  type PricedRow,
+  RESULT_COLUMNS,
+  resultColumns,
+} from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest } from "./manifest.ts";
 

@@ -1,6 +1,10 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
 import { layersKernel, LAYER_GROUP } from "../../../src/quadrature/quantization/tree/by-layers.ts";
-import { autoregressiveStep, standardised, meanRevertingFactors } from "../../../src/quadrature/quantization/tree/chain.ts";
+import {
+  autoregressiveStep,
+  standardised,
+  meanRevertingFactors,
+} from "../../../src/quadrature/quantization/tree/chain.ts";
 import { rowKernels } from "../../../src/quadrature/quantization/tree/rows.ts";
 import { clearKernel } from "../../../src/quadrature/quantization/tree/counter.ts";
 import { walkKernel } from "../../../src/quadrature/quantization/tree/walk.ts";

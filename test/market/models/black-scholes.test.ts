@@ -1,7 +1,11 @@
 /** Derivatives of Black and Scholes' formula against differences of its values. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
-import { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "../../../src/market/models/black-scholes.ts";
+import {
+  BLACK_SCHOLES_INPUTS,
+  BLACK_SCHOLES_OUTPUTS,
+  blackScholesKernel,
+} from "../../../src/market/models/black-scholes.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());

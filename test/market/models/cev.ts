@@ -19,7 +19,7 @@ export interface CevOption {
  *   call = S·e^{−qT}·Q(2y; 2 + 2/(2−b), 2x) − K·e^{−rT}·(1 − Q(2x; 2/(2−b), 2y)),     b = 2β,
  *   k = 2(r−q)/(σ²(2−b)(e^{(r−q)(2−b)T} − 1)),  x = k·S^{2−b}·e^{(r−q)(2−b)T},  y = k·K^{2−b},
  *
- * Q the upper tail of the noncentral chi-square distribution; puts by parity. Verified: test/models/cev.
+ * Q the upper tail of the noncentral chi-square distribution; puts by parity. Verified: test/market/models/cev.
  */
 export function cevPrice(option: CevOption): number {
   const { right, spot, strike, expiry, rate, dividendYield, sigma, beta } = option;

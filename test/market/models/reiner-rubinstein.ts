@@ -9,7 +9,7 @@ import { bool, fn, real } from "../../../src/kernel/index.ts";
  *   knock-in: the rest of the payoff, and E, the rebate paid at expiry if it never is.
  *
  * `spot` on the living side of `level`; volatility and expiry > 0; μ² + 2r/σ² ≥ 0, which only very negative rates
- * break. In prices of today. Verified: test/models/reiner-rubinstein, against the 40-digit values of
+ * break. In prices of today. Verified: test/market/models/reiner-rubinstein, against the 40-digit values of
  * test/fixtures/reference/barrier-single.
  */
 export const reinerRubinstein = fn({

@@ -1,4 +1,4 @@
-/** Matrices, oracles and measures for the tests of linalg/sparse and linalg/krylov. */
+/** Matrices, oracles and measures for the tests of numerics/linalg/sparse and numerics/linalg/krylov. */
 import type { Device, DeviceBuffer } from "../../../src/device/index.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { type CsrMatrix, sparseMatrix } from "../../../src/numerics/linalg/index.ts";

@@ -1,4 +1,4 @@
-/** Systems, oracles and measures for the tests of linalg/tridiagonal. */
+/** Systems, oracles and measures for the tests of numerics/linalg/tridiagonal. */
 import type { Device, DeviceBuffer } from "../../../src/device/index.ts";
 import type { Failure, TridiagonalSpec } from "../../../src/numerics/linalg/tridiagonal/index.ts";
 import { TridiagonalSolver } from "../../../src/numerics/linalg/tridiagonal/index.ts";

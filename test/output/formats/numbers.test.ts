@@ -1,7 +1,13 @@
 /** Numbers as people read them, and what is said of sums. */
 import { expect, test } from "vitest";
 import { type CurrencyTotals, parseBook } from "../../../src/book/index.ts";
-import { decimalsFor, fixed, hasFigures, incompleteSums, largestUnderlyings } from "../../../src/output/formats/index.ts";
+import {
+  decimalsFor,
+  fixed,
+  hasFigures,
+  incompleteSums,
+  largestUnderlyings,
+} from "../../../src/output/formats/index.ts";
 
 test("a column has as many decimals as its largest number needs, 0 to 8", () => {
   expect([1234, 12, 1.5, 0.02, 1e9].map((value) => decimalsFor([value, null, -value / 10], 4))).toEqual([

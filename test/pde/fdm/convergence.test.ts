@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type Grid, grids, instance, BatchSolver, type OneFactorProblem, pointValue } from "../../../src/pde/fdm/index.ts";
+import {
+  type Grid,
+  grids,
+  instance,
+  BatchSolver,
+  type OneFactorProblem,
+  pointValue,
+} from "../../../src/pde/fdm/index.ts";
 import { constant, integrate } from "../../../src/market/index.ts";
 import { functionPayoff, vanillaPayoff } from "../../../src/market/products/index.ts";
 import { tradeProblems } from "../../../src/pricing/trade-problem.ts";

@@ -1,6 +1,11 @@
 /** Problems for the solver's splits, and how far two splits of one lie apart. Free of the test runner. */
 import type { Device } from "../../../src/device/index.ts";
-import { coefficientCount, dividendWords, eventWords, putCoefficients } from "../../../src/pde/fdm/execute/coefficients.ts";
+import {
+  coefficientCount,
+  dividendWords,
+  eventWords,
+  putCoefficients,
+} from "../../../src/pde/fdm/execute/coefficients.ts";
 import {
   type Grid,
   grids,

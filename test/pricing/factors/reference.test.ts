@@ -28,7 +28,7 @@ const cases = referenceTrades().filter(({ id, axes }) => (axes === 2 ? id !== SL
 /** By case: the error beside its estimate, relative to spot. */
 const covered: boolean[] = [];
 
-// `solve` has the others, in test/fdm/axes/references.
+// `solve` has the others, in test/pde/fdm/axes/references.
 test.for(dealt(cases, 0, 2))("$id by finite differences", async ({ id, book, expected, spot, uncertainty }) => {
   const { results } = await priceBook(readBook(book), { device, method: "adi", greeks: "none" });
   const [result] = results;

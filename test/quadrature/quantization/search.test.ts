@@ -1,6 +1,11 @@
 /** Nearest neighbours: three methods, every device, the corners of bins, ties, queries far outside. */
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { binPlan, NearestSearch, normalQuantizer, type SearchMethod } from "../../../src/quadrature/quantization/index.ts";
+import {
+  binPlan,
+  NearestSearch,
+  normalQuantizer,
+  type SearchMethod,
+} from "../../../src/quadrature/quantization/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { normals } from "./support.ts";
 

@@ -3,7 +3,12 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../../src/pricing/index.ts";
-import { type PlaneMarket, RecursionEngine, type ShortRateTrade, twoFactorRecursion } from "../../../src/quadrature/rates/index.ts";
+import {
+  type PlaneMarket,
+  RecursionEngine,
+  type ShortRateTrade,
+  twoFactorRecursion,
+} from "../../../src/quadrature/rates/index.ts";
 import { openCudaForTests } from "../../support/cuda.ts";
 import { readFixture } from "../../support/fixtures.ts";
 

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { feynkac } from "../../cli/in-process.ts";
 
-const folder = join(import.meta.dirname, "../../examples/cluster");
+const folder = join(import.meta.dirname, "../../../examples/cluster");
 const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 
 interface Composed {

@@ -60,7 +60,7 @@ export async function runFaults({
   seed,
   report,
 }: FaultsRequest): Promise<FaultsOutcome> {
-  const program = bundled('import { runFromShell } from "../../cluster/src/cli/main.ts";\nawait runFromShell();', programs);
+  const program = bundled('import { runFromShell } from "./src/cli/main.ts";\nawait runFromShell();', programs);
   const book = join(folder, "book.ndjson");
   writeBook(book);
   const whole = join(folder, "whole");

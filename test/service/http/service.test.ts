@@ -397,7 +397,7 @@ test("the generated client is that of the document, and works", async () => {
   expect((await client.POST("/price", { body: { ...body, market: "0" } })).error?.error.code).toBe("MARKET");
 });
 
-const python = join(import.meta.dirname, "../../examples/service/prices.py");
+const python = join(import.meta.dirname, "../../../examples/service/prices.py");
 const hasRequests = await promisify(execFile)("python3", ["-c", "import requests"]).then(
   () => true,
   () => false,

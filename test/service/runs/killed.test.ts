@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 test("a run that is killed at random moments ends with the bytes of one that was not", async () => {
-  const program = bundled('import { runFromShell } from "../../runs/src/cli/main.ts";\nawait runFromShell();', programs);
+  const program = bundled('import { runFromShell } from "./src/cli/main.ts";\nawait runFromShell();', programs);
   const book = join(folder, "book.ndjson");
   const header = {
     asOf: "2026-11-20T16:00:00Z",

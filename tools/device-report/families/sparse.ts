@@ -1,8 +1,18 @@
 /** Sparse products in every format and Krylov solutions, against the CPU in f64. */
 import type { Device } from "../../../src/device/device.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
-import { convertSparse, type OperatorOptions, type SparseMatrix, SparseOperator } from "../../../src/numerics/linalg/index.ts";
-import { KrylovBatch, krylovSpec, preconditioner, type PreconditionerOptions } from "../../../src/numerics/linalg/index.ts";
+import {
+  convertSparse,
+  type OperatorOptions,
+  type SparseMatrix,
+  SparseOperator,
+} from "../../../src/numerics/linalg/index.ts";
+import {
+  KrylovBatch,
+  krylovSpec,
+  preconditioner,
+  type PreconditionerOptions,
+} from "../../../src/numerics/linalg/index.ts";
 import { matrixOf, norm, solved, systemNamed } from "../../../test/numerics/linalg/krylov-support.ts";
 import { matrices, uploaded, vector, worstProduct } from "../../../test/numerics/linalg/sparse-support.ts";
 import { type Check, type Family, isSlow, some } from "../check.ts";

@@ -43,7 +43,7 @@ interface Layout {
  *
  * Only the array that `create` returns owns memory. Whoever created it disposes it, and its views with it. A view costs
  * nothing on the device and sees what is written through any other. It follows the `dev_array` of the CUDA tutorials
- * (`resize`, `set`, `get`), with errors instead of silent truncation. Verified: test/linalg/dense-array.
+ * (`resize`, `set`, `get`), with errors instead of silent truncation. Verified: test/numerics/linalg/dense-array.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -56,7 +56,7 @@ const GROUP = 64;
  * numbers become NaN; the other matrices of the batch are not affected. A correlation matrix that fails can be replaced
  * by the nearest one (`nearestCorrelation`).
  *
- * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
+ * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/numerics/linalg/dense-cholesky.
  *
  * @example
  * import { openDevice } from "feynkac/device";

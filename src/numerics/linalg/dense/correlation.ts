@@ -38,8 +38,8 @@ export interface NearestCorrelation {
  * flops.
  * Accuracy: the result is projected on the unit diagonal last, so that its smallest eigenvalue is ε to within about the
  * tolerance.
- * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified: test/linalg/dense-correlation, his
- * examples.
+ * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified:
+ * test/numerics/linalg/dense-correlation, his examples.
  *
  * @param matrix [n, n], row by row, symmetric; its diagonal may be anything.
  * @param options the tolerance, the limit of iterations, and the smallest eigenvalue.
@@ -78,7 +78,7 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
  * Tells whether a symmetric matrix is positive semi-definite: λₘᵢₙ ≥ −tolerance·max|λ|. By default a result of
  * `nearestCorrelation`, which is singular up to rounding, is. Cost: an eigendecomposition, about 60·n³ flops.
  *
- * Source: Golub & Van Loan, *Matrix Computations*, 2013, §8.5. Verified: test/linalg/dense-correlation.
+ * Source: Golub & Van Loan, *Matrix Computations*, 2013, §8.5. Verified: test/numerics/linalg/dense-correlation.
  *
  * @param matrix [n, n], row by row, symmetric.
  * @param tolerance as a part of the largest eigenvalue; { relative: 1e-10 } by default.

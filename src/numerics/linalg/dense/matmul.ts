@@ -44,7 +44,8 @@ interface OwnProduct {
  * tiles.
  * Source: cuBLAS, or Feynkac's own kernels. These follow Volkov & Demmel (2008), with C in registers, and the tiles in
  * workgroup memory of the CUDA C++ Programming Guide; on the CPU Goto & van de Geijn (2008).
- * Verified: test/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound above.
+ * Verified: test/numerics/linalg/dense-matmul, against a compensated triple loop, on every device, within the bound
+ * above.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -55,7 +55,7 @@ export interface BatchResult extends KrylovResult {
  *
  * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums are reduced in the same order on
  * every device. Matrices are stored as ELL, so that a long row costs its length in every row. Verified:
- * test/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
+ * test/numerics/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
  *
  * @example
  * import { openDevice } from "feynkac/device";

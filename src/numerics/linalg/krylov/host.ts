@@ -32,7 +32,7 @@ export interface SparseSolved extends KrylovResult {
  *
  * Iterations, preconditioners and statuses are those of `KrylovSolver`. That class is the better choice if the same
  * matrix comes again: this function uploads, compiles and, without a `device`, opens a CPU, each time.
- * Verified: test/linalg/krylov-host, against LAPACK's solutions.
+ * Verified: test/numerics/linalg/krylov-host, against LAPACK's solutions.
  *
  * @param matrix a square matrix in any format.
  * @param b as many numbers as the matrix has rows.

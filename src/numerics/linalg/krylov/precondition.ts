@@ -21,8 +21,8 @@ export type PreconditionerOptions =
  * Makes a preconditioner for a matrix on its device. It reads the operator's own values if they are in compressed rows
  * (`refresh` factors them again), otherwise a copy made on the device.
  *
- * Source: Saad, Iterative Methods for Sparse Linear Systems (2003), chapter 10. Verified: test/linalg/krylov, against
- * factors made in plain JavaScript.
+ * Source: Saad, Iterative Methods for Sparse Linear Systems (2003), chapter 10. Verified: test/numerics/linalg/krylov,
+ * against factors made in plain JavaScript.
  *
  * @param operator a square matrix in csr, coo, ell or dia, or a stencil.
  * @param options the kind and its settings.

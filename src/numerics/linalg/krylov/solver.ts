@@ -40,7 +40,7 @@ interface Passes {
  * from x, as long as each start halves the residual. Sums have a fixed shape, which depends on the number of rows only:
  * the same system gives the same bits, on any number of threads. Squares of norms must be representable: in f32 ‖b‖
  * between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above that the result is "not-finite", below it "breakdown"
- * or "stagnation": scale b. Verified: test/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
+ * or "stagnation": scale b. Verified: test/numerics/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -31,7 +31,8 @@ export interface ApplyArguments {
  * infinite or NaN x reaches rows that have no entry in that column.
  * Error: |y − ŷ| ≤ γ(n + 2)·(|α||A||x| + |β||y|), n the longest row (Higham 2002, section 3.5).
  * Cost: the bytes that `bytes` gives, at the speed of the memory; 2 flops per entry.
- * Source: N. Bell & M. Garland (2008, 2009). Verified: test/linalg/sparse, against SciPy and sums in twice f64.
+ * Source: N. Bell & M. Garland (2008, 2009). Verified: test/numerics/linalg/sparse, against SciPy and sums in twice
+ * f64.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -43,7 +43,7 @@ interface Parts {
  * columns, or symmetric positive definite; `pivoting` is so for all. Failures are never silent: `failures` names every
  * system whose elimination met a zero pivot or whose solution is not finite.
  * Cost: 5 words per row (4 read, 1 written), and more where a system does not fit on the chip; see `Algorithm`.
- * Verified: test/linalg/tridiagonal*, against LAPACK's dgtsv and systems whose solution is known exactly.
+ * Verified: test/numerics/linalg/tridiagonal*, against LAPACK's dgtsv and systems whose solution is known exactly.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -27,7 +27,7 @@ const affine = fn({
 /**
  * Returns the next state of drand48: X ← (5DEECE66D₁₆·X + 11) mod 2⁴⁸.
  *
- * Cost: 10 integer operations, 4 of them products. Source: POSIX.1-2017, drand48. Verified: test/random.
+ * Cost: 10 integer operations, 4 of them products. Source: POSIX.1-2017, drand48. Verified: test/numerics/random.
  *
  * @param state the state before.
  * @example

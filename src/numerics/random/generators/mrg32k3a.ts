@@ -98,8 +98,8 @@ const combine2 = fn({
  * Returns the next state of MRG32k3a.
  *
  * Cost: 35 integer operations, 12 of them products. Source: P. L'Ecuyer, Good parameters and implementations for
- * combined multiple recursive random number generators, Operations Research 47 (1999). Verified: test/random, against
- * RngStreams' printed output.
+ * combined multiple recursive random number generators, Operations Research 47 (1999). Verified: test/numerics/random,
+ * against RngStreams' printed output.
  *
  * @param state the state before.
  * @example

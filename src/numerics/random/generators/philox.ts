@@ -17,8 +17,8 @@ type Block = ValueOf<typeof PhiloxBlock>;
  * numbers of trade, path and step gives every work item its own numbers, whatever thread it runs on.
  *
  * Cost: 40 integer operations and 40 products, by four words. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E.
- * Shaw, Parallel random numbers: as easy as 1, 2, 3, SC'11. Verified: test/random, against the known answers of
- * Random123.
+ * Shaw, Parallel random numbers: as easy as 1, 2, 3, SC'11. Verified: test/numerics/random, against the known answers
+ * of Random123.
  *
  * @param counter which four numbers.
  * @param key which sequence: the seed.

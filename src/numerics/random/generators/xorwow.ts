@@ -29,7 +29,7 @@ const shift = fn({
  * Returns the next state of XORWOW.
  *
  * Cost: 8 integer operations. Source: G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8 (14), 2003.
- * Verified: test/random, against its published seed and cuRAND's printed numbers.
+ * Verified: test/numerics/random, against its published seed and cuRAND's printed numbers.
  *
  * @param state the state before.
  * @example
@@ -113,7 +113,7 @@ interface Jump {
   readonly counter: bigint;
 }
 
-/** The characteristic polynomial; test/random/skip-ahead.test.ts derives it from the recurrence. */
+/** The characteristic polynomial; test/numerics/random/skip-ahead.test.ts derives it from the recurrence. */
 export const XORWOW_POLYNOMIAL = 0x100000f0e0f3c0035000621210861003000060001n;
 const DEGREE = 160;
 const COUNTER = 0xffffffffn;

@@ -93,7 +93,7 @@ const reverseBits = fn({
  *
  * Cost: 56 integer operations, 46 of them for reversing bits twice. Source: A. B. Owen (1995); as a hash by S. Laine
  * and T. Karras (2011) and B. Burley, Practical hash-based Owen scrambling, JCGT 9 (4), 2020; constants: N. Vegdahl,
- * Building a better LK hash (2021). Verified: test/random/sobol.test.ts.
+ * Building a better LK hash (2021). Verified: test/numerics/random/sobol.test.ts.
  *
  * @param word the coordinate, over 2³².
  * @param seed of the dimension.

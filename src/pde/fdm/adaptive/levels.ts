@@ -122,7 +122,7 @@ export const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } a
  * Estimates the rounding errors of a solution, from its time `program` and the largest absolute value in it. The
  * factors of a matrix are rounded once and used in every stage, so their errors accumulate linearly, some two units a
  * stage, doubled by Crank–Nicolson; they are the `relative` error. The other errors are a random walk in units of the
- * largest value; they are the `absolute` error. Measured: test/fdm/equation/devices.
+ * largest value; they are the `absolute` error. Measured: test/pde/fdm/equation/devices.
  */
 export function roundingOf(
   { program, largest }: { readonly program: { readonly words: Int32Array }; readonly largest: number },

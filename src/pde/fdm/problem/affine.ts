@@ -100,8 +100,8 @@ interface Dated {
 /**
  * The affine coordinate of a spot with discrete dividends, for `solve`. docs/pde.md shows a whole problem.
  *
- * Verified: test/fdm/affine, against Black's formula in x, the reference cases of Bühler's model and of the spot model,
- * and jump conditions.
+ * Verified: test/pde/fdm/affine, against Black's formula in x, the reference cases of Bühler's model and of the spot
+ * model, and jump conditions.
  *
  * @param spec spot, rate, yield (per year) and dividends (times in years).
  * @throws SpecError if a number is missing, if the dividends are worth as much as the spot, or if one takes all of it.

@@ -7,8 +7,8 @@
  * They are exact for polynomials of degree nodes.length − 1, so of order nodes.length − k (one more where the nodes lie
  * symmetrically about x and nodes.length − k is odd). `x` need not be a node, nor lie between nodes. Cost:
  * nodes.length²·highest/2 multiplications. Source: Fornberg, *Calculation of weights in finite difference formulas*,
- * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/fdm/equation/fornberg, against the tables of Fornberg
- * (1988) and polynomials on random nodes.
+ * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/pde/fdm/equation/fornberg, against the tables of
+ * Fornberg (1988) and polynomials on random nodes.
  */
 export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): readonly Float64Array[] {
   const weights = Array.from({ length: highest + 1 }, () => new Float64Array(nodes.length));

@@ -24,7 +24,7 @@ const COST = { "black-scholes": 0.1, heston: 20 } as const;
  * Heston's model; and every European payoff on a fitted smile, by its implied volatilities (`SmilePlan`).
  *
  * Error: rounding. Cost: one launch a formula and batch. Source: Black & Scholes (1973), Merton (1973), Heston (1993).
- * Verified: test/models, test/pricing/reference.test.ts, test/pricing/factors.test.ts.
+ * Verified: test/market/models, test/pricing/reference.test.ts, test/pricing/factors.test.ts.
  */
 export const closedForm = {
   name: "closed-form",

@@ -32,8 +32,8 @@ const ROUNDING = 1e-14;
  *
  * Error: a discretisation is refined until its difference from the coarser one is small enough. If that is never the
  * case, finite differences price the trade. Cost on one core: 2 to 4 µs an option, and 20 to 50 µs a boundary. Source:
- * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
- * differences, published prices and QuantLib.
+ * Andersen, Lake & Offengenden (2016). Verified: test/quadrature/integral, test/pricing/integral.test.ts, against
+ * finite differences, published prices and QuantLib.
  */
 export const integral = {
   name: "integral",

@@ -77,7 +77,7 @@ export interface StoppingResult {
  * limit of many times.
  * Cost: two passes over the tree's transitions on its device.
  * Source: V. Bally, G. Pagès, J. Printems, Mathematical Finance 15 (2005) 119–168. Verified:
- * test/quantization/stopping.test.ts, against reference values and binomial trees.
+ * test/quadrature/quantization/stopping.test.ts, against reference values and binomial trees.
  *
  * @param tree of the chain that the payoff is a function of.
  * @param settings the payoff, discounting, when exercise is allowed, and a signal that ends the work.

@@ -61,7 +61,7 @@ export interface SwingVertex {
  * Bounds that the dates cannot reach are moved: m to at least 0, M to at most n. Cost: per date N × (M + 1) sums over
  * transitions. Source: O. Bardou, S. Bouthemy, G. Pagès, Applied Mathematical Finance 16 (2009) 183–217, and
  * International Journal of Theoretical and Applied Finance 13 (2010) 207–240 (bang-bang, and the triangles). Verified:
- * test/quantization/swing.test.ts.
+ * test/quadrature/quantization/swing.test.ts.
  *
  * @param tree of the chain that the payoff is a function of.
  * @param settings the payoff, the dates, the bounds, and a signal that ends the work.

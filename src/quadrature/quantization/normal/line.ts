@@ -27,7 +27,7 @@ const MAX_ITERATIONS = 200;
  *
  * Cost: about 10 iterations of 2N values of Φ; milliseconds for N = 500. Accuracy: rounding.
  * Source: G. Pagès and J. Printems, Monte Carlo Methods and Applications 9 (2003) 135–165. Verified:
- * test/quantization/line.test.ts, against values of 40 digits.
+ * test/quadrature/quantization/line.test.ts, against values of 40 digits.
  *
  * @param size N, from 1 to 20,000.
  * @throws SpecError for another size.

@@ -59,8 +59,8 @@ const ITERATIONS = 100;
  * Results that take longer than loading are cached on disk (`FEYNKAC_CACHE` names the directory, or turns it `off`;
  * browsers have none). The same seed gives the same points on any number of threads, and on CUDA. Cost for N = 500:
  * milliseconds on the line, 50 ms in the plane, seconds for a size that is not shipped; d ≥ 3: about 200·samples·N
- * distances. Source: G. Pagès and J. Printems (2003), Pagès (2015). Verified: test/quantization, against reference
- * values, exact optima for small N, stationarity, and Zador's limit.
+ * distances. Source: G. Pagès and J. Printems (2003), Pagès (2015). Verified: test/quadrature/quantization, against
+ * reference values, exact optima for small N, stationarity, and Zador's limit.
  *
  * @param settings N, d, the search, and the device, by default the CPU; `onProgress` counts
  *   iterations.

@@ -105,7 +105,7 @@ export interface NearestSettings {
  * work items do not diverge.
  *
  * Cost per query: N, about 3·log₂N, and 4 to 6 distances. Bytes: d words read and one written.
- * Verified: test/quantization/search.test.ts, against each other and in every bin's corners.
+ * Verified: test/quadrature/quantization/search.test.ts, against each other and in every bin's corners.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -87,7 +87,7 @@ export interface FactorSettings {
  *
  * Source: G. Pagès and B. Wilbertz, GPGPUs in computational finance: massive parallel computing for American style
  * options, Concurrency and Computation: Practice and Experience 24 (2012) 837–848, proposition 1. Verified:
- * test/quantization/transitions.test.ts.
+ * test/quadrature/quantization/transitions.test.ts.
  *
  * @param settings times, mean reversions and correlations.
  * @throws SpecError | ShapeError | NotPositiveDefiniteError (correlations)

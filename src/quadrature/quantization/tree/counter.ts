@@ -48,7 +48,7 @@ type Launch = () => void;
  * Algorithm III simulates each pair of layers on its own.
  *
  * Cost: per path and step d normal numbers, one nearest point, one atomic addition; Algorithm III twice the first two.
- * Source: G. Pagès and B. Wilbertz (2012). Verified: test/quantization/transitions.test.ts.
+ * Source: G. Pagès and B. Wilbertz (2012). Verified: test/quadrature/quantization/transitions.test.ts.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -37,7 +37,7 @@ export interface SparseRows {
  *
  * Cost: see `TransitionCounter`. Memory: 12 bytes per transition that occurs, and while counting 4 bytes per pair.
  * Source: V. Bally and G. Pagès, Bernoulli 9 (2003) 1003–1049; G. Pagès and B. Wilbertz (2012). Verified:
- * test/quantization.
+ * test/quadrature/quantization.
  *
  * @example
  * import { openDevice } from "feynkac/device";

@@ -25,7 +25,7 @@ interface Case {
 
 const load = (file: string): readonly Case[] =>
   (
-    JSON.parse(readFileSync(join(import.meta.dirname, `../../fixtures/reference/${file}.json`), "utf8")) as {
+    JSON.parse(readFileSync(join(import.meta.dirname, `../../../fixtures/reference/${file}.json`), "utf8")) as {
       cases: Case[];
     }
   ).cases;

@@ -5,7 +5,7 @@
  *
  * A run is solved as if nothing came from the run after it (or, on the way back, before it). What does come is known
  * when the runs have told each other their ends, and is added then: y = y₀ + w·e, with w the product of the factors
- * between (Wang 1981; `linalg/tridiagonal` cuts systems in the same way).
+ * between (Wang 1981; `numerics/linalg/tridiagonal` cuts systems in the same way).
  */
 import { fn, i32, real, type ValueOf, write } from "../../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
