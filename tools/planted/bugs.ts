@@ -110,17 +110,13 @@ export const bugs: readonly Bug[] = [
     ["scheme.ts", "k === 0 || k === last ? 0.5 : 1", "k === 0 ? 0.5 : 1"],
     ["engine.ts", "hasConverged(upper[l]) && hasConverged(lower[l])", "hasConverged(upper[l])"],
   ]),
-  ...beside(
-    "kernel",
-    "kernel/interpret kernel/formula kernel/records kernel/wgsl kernel/parse kernel/errors kernel/lowering",
-    [
-      ["frontend/loops.ts", 'update.operator === "+=" ? by : -by', "by"],
-      ["frontend/parse.ts", 'if (t.kind !== "]") t.expect(",");', 'if (t.kind === ",") t.expect(",");'],
-      ["frontend/bind.ts", 'typeof value === "number" || typeof value === "boolean"', 'typeof value === "number"'],
-      ["frontend/records.ts", 'if (field.kind === "record") fields.set(', "if (false) fields.set("],
-      ["emit/wgsl/operators.ts", "return `(1f / ${texts[0]})`;", "return `(-1f / ${texts[0]})`;"],
-    ],
-  ),
+  ...beside("kernel", "kernel/interpret kernel/formula kernel/records kernel/wgsl kernel/errors kernel/lowering", [
+    ["frontend/loops.ts", 'update.operator === "+=" ? by : -by', "by"],
+    ["frontend/source.ts", "sourceError(unit, start - unit.offset, what,", "sourceError(unit, start, what,"],
+    ["frontend/bind.ts", 'typeof value === "number" || typeof value === "boolean"', 'typeof value === "number"'],
+    ["frontend/records.ts", 'if (field.kind === "record") fields.set(', "if (false) fields.set("],
+    ["emit/wgsl/operators.ts", "return `(1f / ${texts[0]})`;", "return `(-1f / ${texts[0]})`;"],
+  ]),
   ...beside("kernel/emit", "kernel/cuda kernel/wgsl", [
     ["cuda/operators.ts", '&& !(type === "i32" && constant === -1);', ";"],
     ["wgsl/operators.ts", 'if (op === "ne" && a.type === "real")', "if (false)"],

@@ -136,7 +136,7 @@ export const second: readonly Bug[] = [
   ]),
   ...beside(
     "kernel",
-    "kernel/interpret kernel/rounding kernel/parse kernel/lowering kernel/host-gpu kernel/minifiers kernel/literals",
+    "kernel/interpret kernel/rounding kernel/lowering kernel/host-gpu kernel/minifiers kernel/literals",
     [
       ["interpret/arithmetic.ts", "return (a) => ~a >>> 0;", "return (a) => ~a;"],
       ["frontend/math-calls.ts", 'compareOf(ctx, node, "ge", arithmeticOf', 'compareOf(ctx, node, "gt", arithmeticOf'],

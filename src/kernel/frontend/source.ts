@@ -1,11 +1,10 @@
 /** Parses a function's text to its syntax tree, and makes error messages that show a position in it with a caret. */
-import type { FunctionSyntax } from "./parse.ts";
 import { LastUsed } from "../../base/last-used.ts";
 import { parse, type Node as AcornNode } from "acorn";
 
 import { KernelError } from "../../base/errors.ts";
 import type { Place } from "../ir.ts";
-import { parsePlain } from "./parse.ts";
+import type { FunctionSyntax } from "./syntax.ts";
 
 /** The text and syntax tree of one function, with its index in the list of all functions that a kernel uses. */
 export interface SourceUnit {
@@ -61,8 +60,6 @@ export function parseFunction(
 }
 
 function parseText(name: string, text: string, declared: () => string | undefined): ParsedText {
-  const plain = parsePlain(text);
-  if (plain !== null) return { syntax: plain, offset: 0, lineStarts: lineStartsOf(text) };
   // A method's text (`body({ n }) { … }`) is no expression by itself, but is one as a member of an object.
   const attempts = [
     { prefix: "(", suffix: ")" },

@@ -13,8 +13,7 @@ import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { lowerForOf, lowerLoop } from "./loops.ts";
 import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./records.ts";
-import type { FunctionSyntax } from "./parse.ts";
-import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
+import { alwaysReturns, type FunctionSyntax, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
 
 /** Lowers a function's body and returns its result. */
 export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, out: DraftStatement[]): Value {

@@ -1,8 +1,15 @@
 /** Questions about syntax trees that need no types: what is assigned, and what may return. */
-import type { Expression, ForOfStatement, Node } from "acorn";
+import type { BlockStatement, Expression, ForOfStatement, Node, Pattern } from "acorn";
 
-import type { FunctionSyntax } from "./parse.ts";
 import { rememberedBy } from "../../base/remembered.ts";
+
+/** The syntax tree of a function: its parameters and body. */
+export interface FunctionSyntax {
+  readonly params: readonly Pattern[];
+  /** The body: an expression for `() => e`, otherwise a block. */
+  readonly body: Expression | BlockStatement;
+  readonly generator: boolean;
+}
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
