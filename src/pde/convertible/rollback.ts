@@ -175,9 +175,10 @@ function putVolatility({ nodes, runs, instance }: Meshed, into: Float64Array, pi
   const { notional } = instance.contract;
   if (typeof volatility !== "function") return;
   let k = 0;
+  // Steps of BDF2 have the equation at their end in backward time: the volatility of another time is off by O(Δt).
   for (const { end, count, length } of runs)
     for (let step = 0; step < count * parts; step++, k++)
       for (let i = 0; i < nodes.length; i++)
         into[(k * nodes.length + i) * pitch] =
-          volatility(nodes[i] * notional, end - ((step + 0.5) * length) / parts) ** 2;
+          volatility(nodes[i] * notional, end - ((step + 1) * length) / parts) ** 2;
 }

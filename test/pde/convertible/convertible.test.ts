@@ -353,3 +353,40 @@ test("theta is the change with time, also of the part that is paid in cash and h
   const [now, later, last] = scenarios!.map(([[[value]]]) => value!);
   expect(theta! / ((4 * later - 3 * now - last) / 0.02)).toBeCloseTo(1, 2);
 });
+
+/** Bonds whose shares are worth next to nothing: what is paid, discounted with the rate and the spread. */
+const worthless = { spot: 5, volatility: 0.1, rate: 0.05, credit: { spread: 0.15 } } as const;
+const discount = (years: number): number => Math.exp(-0.2 * years);
+
+test("a put that begins later pays the interest that has accrued until then, too", async () => {
+  // Coupons of 4 come after 0.5, 1.5 and 2.5 years: after one year half of the second has accrued.
+  const terms = { maturity: 2.5, coupon: 0.04, frequency: 1, puts: [{ from: 1, to: 2, price: 100 }] } as const;
+  const [{ value, errorEstimate }] = await priced(bookOf([{ ...worthless, terms }]));
+  expect(Math.abs(value - (4 * discount(0.5) + 102 * discount(1)))).toBeLessThan(errorEstimate);
+  expect(errorEstimate).toBeLessThan(0.02);
+});
+
+test("who puts a bond that is called has the price of the put, which is cash as a whole", async () => {
+  // It is worth 100·e^−0.2 = 81.9 when it is called at 70: the holder puts it at 75.
+  const calls = [{ from: 1, to: 1, price: 70 }];
+  const terms = { maturity: 2, conversion: "european", calls, puts: [{ ...calls[0], price: 75 }] } as const;
+  const [{ value, errorEstimate }] = await priced(bookOf([{ ...worthless, terms }]));
+  expect(Math.abs(value - 75 * discount(1))).toBeLessThan(errorEstimate);
+  expect(errorEstimate).toBeLessThan(0.02);
+});
+
+test("a volatility that grows with time: a bond and a call with its mean variance, to high accuracy", async () => {
+  const book = bookOf([{ terms: { maturity: 3, conversion: "european" } }]);
+  const trades = book.trades.map((one) => ({ ...one, volatility: { local: "0.1 + 0.2 * t" } }));
+  const [{ value, errorEstimate }] = await priced({ ...book, trades } as BookInput, {
+    method: "fdm",
+    greeks: "none",
+    accuracy: { relative: 1e-5 },
+  });
+  const deviation = Math.sqrt((0.7 ** 3 - 0.1 ** 3) / 0.6);
+  const bond = 100 * Math.exp(-0.12);
+  const d = 0.12 / deviation + 0.5 * deviation;
+  const exact = bond + 100 * normalCdf(d) - bond * normalCdf(d - deviation);
+  expect(Math.abs(value - exact)).toBeLessThan(errorEstimate);
+  expect(errorEstimate).toBeLessThan(1e-5 * value);
+});
