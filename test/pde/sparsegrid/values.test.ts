@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { solve } from "../../../src/pde/fdm/index.ts";
 import { solveOnSparseGrid } from "../../../src/pde/sparsegrid/index.ts";
+import { type CombinedGrid, SparseEntrySolution } from "../../../src/pde/sparsegrid/solution.ts";
 import { type Assets, axesNamed, bestOf, casesOf, nested, priced } from "./support.ts";
 import { dealt } from "../../support/extent.ts";
 
@@ -364,4 +365,68 @@ test("an error estimate holds the error of an extrapolated value", async () => {
     const { point } = await priced(assets, settings, device);
     expect(Math.abs(point.value - 10000 * Math.exp(0.03))).toBeLessThan(point.errorEstimate!);
   }
+});
+
+test("who owes a payoff has the value and the grids of who is paid it, with the other sign", async () => {
+  const accuracy = { at: { A: 100, B: 100 }, relative: 1e-3 };
+  const { terminal } = bestOf(2);
+  const [paid, owed] = await Promise.all(
+    [terminal, `-(${terminal})`].map((of) => priced({ ...bestOf(2), terminal: of }, { accuracy, steps: 20 }, device)),
+  );
+  expect(owed.point.value).toBeCloseTo(-paid.point.value, 6);
+  expect(owed.point.errorEstimate! / paid.point.errorEstimate!).toBeCloseTo(1, 3);
+  const levelsOf = ({ entry }: typeof paid): readonly string[] => entry.grids.map(({ levels }) => levels.join()).sort();
+  expect(levelsOf(owed)).toEqual(levelsOf(paid));
+});
+
+test("accuracy on request is reached where time steps alone leave an error", async () => {
+  // V = e^−2 everywhere: implicit Euler has 1/(1 + 2h)^n with n = 1/h steps, an error of e^−2·2h.
+  const axis = { from: 0, to: 1, initialLevel: 2 } as const;
+  const [relative, steps] = [1e-3, 4];
+  const { entries } = await solveOnSparseGrid(
+    {
+      axes: { x: axis, y: axis },
+      equation: { xx: 0.1, yy: 0.1, V: -2 },
+      terminal: "1",
+      expiry: 1,
+      scheme: { kind: "implicit-euler" },
+      steps,
+      accuracy: { at: { x: 0.5, y: 0.5 }, relative },
+    },
+    { device },
+  );
+  const { value, errorEstimate } = entries[0].at({ x: 0.5, y: 0.5 });
+  expect(Math.abs(value / Math.exp(-2) - 1)).toBeLessThan(2 * relative);
+  expect(errorEstimate! / value).toBeLessThan(relative);
+  expect(entries[0].grids[0].systems).toBeGreaterThan(steps);
+});
+
+test("an estimate is the largest of its doubts, and what time adds to it", () => {
+  const nodes = Float64Array.of(0, 1, 2, 3, 4);
+  // A combination of one grid on which the solution is a number.
+  const constant = (value: number) =>
+    [
+      {
+        coefficient: 1,
+        grid: { meshes: [{ values: nodes }], first: [0], counts: [nodes.length], values: nodes.map(() => value) },
+      },
+    ] as unknown as readonly CombinedGrid[];
+  const estimateOf = (coarse: number, coarsest: number, plain: number, estimate?: number): number | undefined =>
+    new SparseEntrySolution({
+      axes: ["x"],
+      parameters: {},
+      warnings: [],
+      error: undefined,
+      endValue: () => 0,
+      fine: constant(10),
+      coarser: [constant(coarse), constant(coarsest)],
+      plain: constant(plain),
+      time: { all: constant(10), half: constant(10.3), by: 3 },
+      estimate,
+    }).at({ x: 1.7 }).errorEstimate;
+  // The difference of the last two levels, a quarter of that before, half of what the extrapolation has added.
+  expect(estimateOf(9, 9, 10)).toBeCloseTo(1 + 0.1, 12);
+  expect(estimateOf(10, 2, 10)).toBeCloseTo(2 + 0.1, 12);
+  expect(estimateOf(9, 9, 4)).toBeCloseTo(3 + 0.1, 12);
+  expect(estimateOf(9, 9, 10, 4)).toBeCloseTo(4 + 0.1, 12);
 });
