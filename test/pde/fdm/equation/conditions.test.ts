@@ -72,20 +72,20 @@ describe("exercise on dates", () => {
   });
 
   test("its boundary is at those dates: at expiry the strike, before it lower, the payoff's value there", async () => {
-    const at = [0.25, 0.5, 0.75, 1];
+    const at = [0, 0.25, 0.5, 0.75, 1];
     const conditions = [{ kind: "exercise", payoff: "K - S", at }] as const;
     const problem = { ...blackScholes, axes: axis(400), terminal: "max(K - S, 0)", conditions } as const;
     const { exerciseBoundary } = await solveOne(problem, device);
     expect([...exerciseBoundary!.times]).toEqual(at);
     const levels = [...exerciseBoundary!.levels];
-    expect(levels[3]).toBeCloseTo(100, 9);
+    expect(levels[4]).toBeCloseTo(100, 9);
     expect(levels).toEqual(levels.toSorted((a, b) => a - b));
     // Holding on at 0.75 is a European put of three months: it is worth K − S at the boundary.
     const european = await solveOne(
       { ...blackScholes, axes: axis(800), terminal: "max(K - S, 0)", expiry: 0.25 },
       device,
     );
-    expect(european.at(levels[2]).value - (100 - levels[2])).toBeCloseTo(0, 2);
+    expect(european.at(levels[3]).value - (100 - levels[3])).toBeCloseTo(0, 2);
   });
 });
 
