@@ -6,7 +6,8 @@
  *   ∂m/∂t = ½σ²κ²·∂²m/∂κ² + κ·φ(d₂)/(2√w)·(σ²·g − ∂w/∂t),   m(κ, 0) = 0,   g of `butterflyFunction`.
  *
  * The source is 0 where σ is Dupire's local volatility. As it is no larger than the misfit needs, a coarse grid finds m
- * to some per cent where differences of prices would need a fine one. Verified: test/pricing/smile-misfit.
+ * to some per cent where differences of prices would need a fine one. Verified: test/calibration/misfit, by Black's
+ * formula, and test/pricing/smile-misfit.
  */
 import {
   type AffineSpot,

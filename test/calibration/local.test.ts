@@ -1,8 +1,9 @@
 /** Local volatility from quotes by Dupire's formula, and Andreasen and Huge's surface. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { fitAndreasenHuge } from "../../src/calibration/andreasen-huge.ts";
 import { rmseOf, type SurfaceFit } from "../../src/calibration/fit.ts";
 import { fitLocal } from "../../src/calibration/local-fit.ts";
+import { localVolatility, sliceOf } from "../../src/calibration/variance-surface.ts";
 import { type LocalSurface, localSurface, surfaceVolatility } from "../../src/market/index.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { dax, quotesOf } from "./quotes.ts";
@@ -47,6 +48,17 @@ describe("local volatility", () => {
     expect(fit.message).toContain("the quotes are not free of arbitrage");
     expect(surfaceOf(fit).volatility).toEqual(surfaceOf(fitAndreasenHuge(dax())).volatility);
   });
+});
+
+test("nodes without a local volatility are counted as far as there are quotes, and not beyond them", () => {
+  // w = 0.04 + 2.5·(√(k² + 1) − 1) has arbitrage from |k| = 0.42 on.
+  const curve = { kind: "svi", parameters: { a: 0.04 - 2.5, b: 2.5, rho: 0, m: 0, sigma: 1 } } as const;
+  const limitedWith = (reach: number): number => {
+    const slice = sliceOf({ time: 1, forward: 100, range: [-reach, reach] }, curve);
+    return localVolatility([slice], 100, { slices: [slice] }).limited;
+  };
+  expect(limitedWith(0.1)).toBe(0);
+  expect(limitedWith(0.8)).toBeGreaterThan(0);
 });
 
 describe("Andreasen and Huge's surface", () => {
