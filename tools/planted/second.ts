@@ -37,9 +37,11 @@ export const second: readonly Bug[] = [
     ["american-quotes.ts", "(again.implied ?? 0) - implied }", "implied - (again.implied ?? 0) }"],
     ["variance-surface.ts", "if (kept !== local && isQuoted) limited++;", "if (kept !== local) limited++;"],
   ]),
-  ...beside("calibration", "calibration/svi calibration/hull-white pricing/smile-misfit pricing/smile", [
-    ["misfit.ts", "(kappa[j] * density) / (2 * deviation)", "(kappa[j] * density) / deviation"],
-  ]),
+  ...beside(
+    "calibration",
+    "calibration/svi calibration/hull-white calibration/misfit pricing/smile-misfit pricing/smile",
+    [["misfit.ts", "(kappa[j] * density) / (2 * deviation)", "(kappa[j] * density) / deviation"]],
+  ),
   ...beside("calibration", "calibration/curves calibration/heston calibration/leverage", [
     ["leverage.ts", "offset: n * 2 * particles", "offset: n * particles"],
   ]),
@@ -73,7 +75,7 @@ export const second: readonly Bug[] = [
       "put === undefined ? -NEVER : put.price / notional,\n    contract.conversions.find(isOpen)",
     ],
     ["kernel/terms.ts", "cash: put > call ? put : calledCash * call", "cash: calledCash * call"],
-    ["rollback.ts", "((step + 0.5) * length) / parts", "(step * length) / parts"],
+    ["rollback.ts", "((step + 1) * length) / parts", "((step + 0.5) * length) / parts"],
   ]),
   ...beside("device", "device/cpu device/cpu-memory device/kernel-cache device/stored-programs", [
     ["cpu/memory.ts", "    this.#used.delete(start);\n", ""],
@@ -90,23 +92,21 @@ export const second: readonly Bug[] = [
         "isExercisableNow(problem, price) ? Math.max(value, problem.payoff.exercised(price)) : value,",
         "value,",
       ],
-      [
-        "conditions/exercise-boundary.ts",
-        "found = here - (now * (x1 - here)) / (next - now);",
-        "found = here + (now * (x1 - here)) / (next - now);",
-      ],
     ],
   ),
-  ...beside(
-    "pde/fdm",
-    "pricing/time-dependent pricing/volatility-in-time pricing/barriers pricing/dividend-barrier-dates",
-    [["mesh/barrier-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"]],
-  ),
+  ...beside("pde/fdm", "pricing/time-dependent pricing/barriers pricing/dividend-barrier-dates", [
+    ["mesh/barrier-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"],
+  ]),
   ...beside(
     "pde/fdm",
     "pde/fdm/extrapolation pde/fdm/equation/conditions pde/fdm/equation/errors pde/fdm/equation/sensitivities pde/fdm/equation/mesh pde/fdm/axes/errors",
     [
       ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
+      [
+        "conditions/exercise-boundary.ts",
+        "found = here - (now * (x1 - here)) / (next - now);",
+        "found = here + (now * (x1 - here)) / (next - now);",
+      ],
       ["mesh/density.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
       ["read/sensitivities.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
     ],
