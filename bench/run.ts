@@ -1,8 +1,10 @@
 // npm run bench [-- NAME…] [--quick] [--save] [--list]
+// npm run bench -- compare A B [--limit 1.05]: ratios of kept results; files, folders or commits
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { compare, comparisonText, readResults } from "./compare.ts";
 import { type Benchmark, measure, type Measurement, resultFileName } from "./harness.ts";
 
 const here = import.meta.dirname;
@@ -26,8 +28,23 @@ function save(measurements: readonly Measurement[]): void {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean" }, save: { type: "boolean" }, list: { type: "boolean" } },
+  options: {
+    quick: { type: "boolean" },
+    save: { type: "boolean" },
+    list: { type: "boolean" },
+    limit: { type: "string" },
+  },
 });
+if (positionals[0] === "compare") {
+  const [, before, after = "bench/results"] = positionals;
+  if (before === undefined) {
+    console.error("compare: expected one or two of a file, a folder, a commit; the second is bench/results");
+    process.exit(2);
+  }
+  const comparisons = compare(readResults(before), readResults(after));
+  console.log(comparisonText(comparisons));
+  process.exit(comparisons.some(({ ratio }) => ratio > Number(values.limit ?? Infinity)) ? 1 : 0);
+}
 const all = await loadAll();
 const unknown = positionals.filter((name) => !all.some((benchmark) => benchmark.name === name));
 if (values.list === true || unknown.length > 0) {

@@ -11,6 +11,8 @@ export interface DocComment {
   readonly examples: readonly string[];
   /** Whether it has the tag `@internal`. */
   readonly internal: boolean;
+  /** The tag `@stable` or `@experimental`: whether a change of it needs a new major version. */
+  readonly stability: "stable" | "experimental" | undefined;
 }
 
 const COMMENT = /^\/\*\*(.*?)\*\/\s*/s;
@@ -40,7 +42,7 @@ const unmarked = (comment: string): string =>
 export function parseComment(comment: string): DocComment | undefined {
   if (comment === "") return undefined;
   const [text = "", ...tags] = `\n${unmarked(comment)}`.split(
-    /(?:^|(?<=\.|\s))(?=@(?:param|returns|throws|example|internal)\b)/,
+    /(?:^|(?<=\.|\s))(?=@(?:param|returns|throws|example|internal|stable|experimental)\b)/,
   );
   const of = (name: string): string[] =>
     tags.flatMap((tag) => (tag.startsWith(`@${name}`) ? [tag.slice(name.length + 1).replace(/^[ \t]*\n?/, "")] : []));
@@ -53,6 +55,7 @@ export function parseComment(comment: string): DocComment | undefined {
     returns: of("returns").join(" ").trim(),
     throws: of("throws").map((each) => each.trim()),
     internal: of("internal").length > 0,
+    stability: of("stable").length > 0 ? "stable" : of("experimental").length > 0 ? "experimental" : undefined,
     examples: of("example").map((each) => each.replaceAll(/^```\w*\n?/gm, "").trim()),
   };
 }

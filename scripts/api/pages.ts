@@ -163,6 +163,7 @@ function describe({ name, doc, declaration }: Export): string {
   const throws = doc?.throws.map((each) => wrapped(each, "* ", "  ")) ?? [];
   return [
     `## ${name}`,
+    ...(doc?.stability === "experimental" ? ["*Experimental: it may change in any version.*"] : []),
     // "ts" marks what compiles by itself, which is what scripts/check-examples.js looks for.
     fence(reflowedComments(declaration), "typescript"),
     ...(doc === undefined || doc.text === "" ? [] : [reflowed(labelled(indentedAsCode(doc.text)))]),

@@ -4,6 +4,7 @@ import { SpecError } from "./errors.ts";
 /**
  * The error that a result may have. At least one of the two numbers is given; if both are, the larger error is allowed.
  * In batches, `N` is a column of numbers instead of a number.
+ * @stable
  */
 export interface Accuracy<N = number> {
   /** The error in units of the result. */
@@ -12,7 +13,10 @@ export interface Accuracy<N = number> {
   readonly relative?: N;
 }
 
-/** The error that a result may have, as a fraction of a magnitude that the function defines, such as the spot. */
+/**
+ * The error that a result may have, as a fraction of a magnitude that the function defines, such as the spot.
+ * @stable
+ */
 export interface RelativeAccuracy {
   /** The error as a fraction of that magnitude. */
   readonly relative: number;

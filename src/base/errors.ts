@@ -11,6 +11,7 @@
  *   if (error instanceof FeynkacError) console.log(error.code, error.message);
  *   // BOOK asOf: expected an ISO date or instant ("2026-11-20T16:00:00Z"), got nothing
  * }
+ * @stable
  */
 export abstract class FeynkacError extends Error {
   /** A stable code for programs: "BOOK", "SPEC", "SHAPE" and so on. */
@@ -25,6 +26,7 @@ export abstract class FeynkacError extends Error {
 /**
  * The position of an error in a source text, and the pieces of its message, for callers that format the message
  * themselves.
+ * @stable
  */
 export interface SourcePlace {
   /** The line inside `source`, from 1. */
@@ -52,6 +54,7 @@ export interface SourcePlace {
  * } catch (error) {
  *   if (error instanceof KernelError) console.log(error.line, error.column); // 1 9
  * }
+ * @stable
  */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
@@ -78,6 +81,7 @@ export class KernelError extends FeynkacError {
  * import { KernelRuntimeError } from "feynkac";
  *
  * console.log(new KernelRuntimeError("u[5]: the array has 5 elements").code); // KERNEL_RUNTIME
+ * @stable
  */
 export class KernelRuntimeError extends FeynkacError {
   readonly code = "KERNEL_RUNTIME";
@@ -95,6 +99,7 @@ export class KernelRuntimeError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof ShapeError) console.log(error.message); // solveTridiagonal: lower: got 1 elements, expected 2
  * }
+ * @stable
  */
 export class ShapeError extends FeynkacError {
   readonly code = "SHAPE";
@@ -114,6 +119,7 @@ export class ShapeError extends FeynkacError {
  *   if (error instanceof SpecError) console.log(error.message);
  *   // matmul: rows: got -1, expected a whole number from 0 to 2,147,483,647
  * }
+ * @stable
  */
 export class SpecError extends FeynkacError {
   readonly code = "SPEC";
@@ -132,6 +138,7 @@ export class SpecError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 3
  * }
+ * @stable
  */
 export class NotPositiveDefiniteError extends FeynkacError {
   readonly code = "NOT_POSITIVE_DEFINITE";
@@ -161,6 +168,7 @@ export class NotPositiveDefiniteError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof PrecisionError) console.log(error.code); // PRECISION
  * }
+ * @stable
  */
 export class PrecisionError extends FeynkacError {
   readonly code = "PRECISION";
@@ -180,6 +188,7 @@ export class PrecisionError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof DisposedError) console.log(error.code); // DISPOSED
  * }
+ * @stable
  */
 export class DisposedError extends FeynkacError {
   readonly code = "DISPOSED";
@@ -196,6 +205,7 @@ export class DisposedError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof DeviceUnavailableError) console.log(error.code); // DEVICE_UNAVAILABLE
  * }
+ * @stable
  */
 export class DeviceUnavailableError extends FeynkacError {
   readonly code = "DEVICE_UNAVAILABLE";
@@ -210,6 +220,7 @@ export class DeviceUnavailableError extends FeynkacError {
  * import { DeviceLostError } from "feynkac";
  *
  * console.log(new DeviceLostError("the driver was reset").code); // DEVICE_LOST
+ * @stable
  */
 export class DeviceLostError extends FeynkacError {
   readonly code = "DEVICE_LOST";
@@ -227,6 +238,7 @@ export class DeviceLostError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof OutOfMemoryError) console.log(error.code); // OUT_OF_MEMORY
  * }
+ * @stable
  */
 export class OutOfMemoryError extends FeynkacError {
   readonly code = "OUT_OF_MEMORY";
@@ -239,6 +251,7 @@ export class OutOfMemoryError extends FeynkacError {
  * import { NumericsError } from "feynkac";
  *
  * console.log(new NumericsError('trades[3]: method "fdm" gives -4, less than 0').code); // NUMERICS
+ * @stable
  */
 export class NumericsError extends FeynkacError {
   readonly code = "NUMERICS";
@@ -256,6 +269,7 @@ export class NumericsError extends FeynkacError {
  * } catch (error) {
  *   if (error instanceof BookError) console.log(error.path); // asOf
  * }
+ * @stable
  */
 export class BookError extends FeynkacError {
   readonly code = "BOOK";

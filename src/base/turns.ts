@@ -54,7 +54,7 @@ export class Turns {
   }
 }
 
-/** The progress of long work. The function that reports it defines the unit. */
+/** The progress of long work. The function that reports it defines the unit. @stable */
 export interface Progress {
   /** The number of completed units. */
   readonly done: number;
@@ -62,7 +62,7 @@ export interface Progress {
   readonly total: number;
 }
 
-/** The options of functions that may take long. */
+/** The options of functions that may take long. @stable */
 export interface WorkOptions {
   /** A signal that aborts the work between two launches. The function then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -29,6 +29,7 @@ import type { Book, ParsedTrade } from "./types.ts";
  * });
  * for (const parsed of book.trades) console.log(parsed.ok ? parsed.trade.id : parsed.error.message);
  * // T1; then trades[1].strike: expected a positive number, got -5
+ * @stable
  */
 export function parseBook(book: string | BookInput): Book {
   return readBook(typeof book === "string" ? parseJson(book) : book);
@@ -46,6 +47,7 @@ export function parseBook(book: string | BookInput): Book {
  *
  * const text = `{ "asOf": "2026-11-20", "market": { "rates": {}, "underlyings": {} }, "trades": [] }`;
  * console.log(readBook(JSON.parse(text)).asOf); // 2026-11-20T00:00:00.000Z
+ * @stable
  */
 export function readBook(value: unknown): Book {
   const header = readWholeBook(value);
@@ -81,6 +83,7 @@ export function readWholeBook(value: unknown): BookHeader {
  * using device = await openDevice({ backend: "cpu" });
  * for await (const batch of priceTrades(readTrades(header), header, { device }))
  *   for (const { id, value } of batch) console.log(id, value?.toFixed(4)); // K80 24.5888; then K100 10.4506
+ * @stable
  */
 export function* readTrades(header: BookHeader): Generator<ParsedTrade> {
   for (const [index, entry] of header.trades.entries()) yield header.readEntry(entry, index);

@@ -3,7 +3,7 @@ import type { Convertible, Credit } from "../pde/convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
-/** A convertible bond after reading: complete, valid, and with all inputs of its price. */
+/** A convertible bond after reading: complete, valid, and with all inputs of its price. @stable */
 export interface ConvertibleTrade {
   readonly kind: "convertible";
   readonly id: string;

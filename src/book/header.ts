@@ -13,6 +13,7 @@ import type { BookContext, Market, ParsedTrade, Scenarios, SpotMove } from "./ty
 /**
  * The parts of a book that all its trades share, with the functions that read its trades one by one: from the book's
  * own list (`readTrades`), or from separate rows (`readRow`).
+ * @stable
  */
 export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
@@ -45,6 +46,7 @@ export interface BookHeader extends BookContext {
  * const row = { id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1 };
  * const parsed = header.readRow(row, 0, "row 1");
  * console.log(parsed.ok && parsed.trade.expiry); // 1
+ * @stable
  */
 export function readHeader(value: unknown): BookHeader {
   return readHeaderWith(value, undefined);

@@ -94,7 +94,7 @@ export type RatesExercise =
   | { readonly kind: "dates"; readonly times: readonly number[] }
   | { readonly kind: "american"; readonly from: number; readonly to: number };
 
-/** A trade on the interest rates of one currency after reading: complete and valid. */
+/** A trade on the interest rates of one currency after reading: complete and valid. @stable */
 export interface RatesTrade {
   readonly kind: "rates";
   readonly id: string;

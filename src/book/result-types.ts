@@ -8,7 +8,7 @@ import type { SensitivityName } from "./sensitivities.ts";
 import type { Tags } from "./tags.ts";
 import type { Scenarios } from "./types.ts";
 
-/** The error of a trade as plain data. */
+/** The error of a trade as plain data. @stable */
 export interface TradeError {
   /** The code of a `FeynkacError`, or `INTERNAL`. */
   readonly code: string;
@@ -21,16 +21,18 @@ export interface TradeError {
 /**
  * The values of a trade in all scenarios, values[time][spot][volatility][rate], with indexes in the order of the book's
  * lists. A value is null if the scenario could not be priced.
+ * @stable
  */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
  * The error estimates of a trade's values in the scenarios, estimates[time][volatility][rate]. Each is the largest
  * error estimate over the spot moves, or null if it is not known.
+ * @stable
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
-/** The properties of a trade that its result repeats. */
+/** The properties of a trade that its result repeats. @stable */
 export interface TradeLabels {
   /**
    * The name of the underlying. Several names are joined by " + ". For a trade on interest rates it is the currency.
@@ -46,6 +48,7 @@ export interface TradeLabels {
 /**
  * The price and the sensitivities of a trade, per unit of quantity, in the trade's currency. A sensitivity that was not
  * requested is null.
+ * @stable
  */
 export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
   readonly id: string;
@@ -100,6 +103,7 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
 /**
  * Estimated bounds of the errors of a trade's sensitivities. Names and units are those of `PricedTrade`. A bound is
  * null if the sensitivity was not requested, or if its error is unknown.
+ * @stable
  */
 export interface SensitivityErrorEstimates
   extends Readonly<Record<SensitivityName, number | null>>, Pick<ConvertibleFigures, "creditSensitivity"> {
@@ -121,7 +125,7 @@ export interface AssetSensitivities {
 /** The sensitivity to a pair of risk factors: their two names and the value. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];
 
-/** The result of a trade that could not be read or priced. It has the reason and no numbers. */
+/** The result of a trade that could not be read or priced. It has the reason and no numbers. @stable */
 export interface FailedTrade extends Partial<TradeLabels> {
   /** The trade's id; null for a trade without one. */
   readonly id: string | null;
@@ -141,12 +145,13 @@ export interface FailedTrade extends Partial<TradeLabels> {
   readonly error: TradeError;
 }
 
-/** The result of a trade; `status` tells whether it was priced. */
+/** The result of a trade; `status` tells whether it was priced. @stable */
 export type TradeResult = PricedTrade | FailedTrade;
 
 /**
  * The sums of quantity × result over the priced trades of one currency. A sum covers the trades that have the number,
  * and is null if none has it. The value under a scenario is null if it is unknown for any trade.
+ * @stable
  */
 export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho"> {
   readonly currency: string;
@@ -173,7 +178,7 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
-/** The sums of quantity × sensitivity to one underlying, over the trades that have the sensitivity. */
+/** The sums of quantity × sensitivity to one underlying, over the trades that have the sensitivity. @stable */
 export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega" | "cashDelta"> {
   readonly underlying: string;
   /** The number of trades. */
@@ -188,13 +193,13 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly cashDelta: number | null;
 }
 
-/** The sums over one group of trades in one currency. */
+/** The sums over one group of trades in one currency. @stable */
 export interface GroupTotals extends CurrencyTotals {
   /** The group's value of each name in `groupBy`; null for trades without such a tag. */
   readonly group: Readonly<Record<string, string | number | null>>;
 }
 
-/** The result of `priceBook`. */
+/** The result of `priceBook`. @stable */
 export interface BookReport {
   /** The valuation date, as an ISO instant in UTC. */
   readonly asOf: string;

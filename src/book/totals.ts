@@ -58,6 +58,7 @@ interface TradeOnUnderlyings {
  *     totals.add(parsed?.ok === true ? parsed.trade : undefined, result);
  *   }
  * for (const { currency, value } of totals.totals) console.log(currency, value.toFixed(4)); // EUR 104.5058
+ * @stable
  */
 export class Totals {
   /** The number of trades with a value. */

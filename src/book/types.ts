@@ -13,7 +13,7 @@ import type { RatesTrade } from "./rates-types.ts";
 
 export type { Tags } from "./tags.ts";
 
-/** The payoff of a trade at exercise or expiry, per unit of quantity. S is the spot. */
+/** The payoff of a trade at exercise or expiry, per unit of quantity. S is the spot. @stable */
 export type Payoff =
   /** A vanilla option: max(S − strike, 0) for a call, max(strike − S, 0) for a put. */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
@@ -88,7 +88,7 @@ export type PathPayoff =
  */
 export type BasketIndex = "sum" | "product" | "max" | "min";
 
-/** The times at which the holder may exercise. */
+/** The times at which the holder may exercise. @stable */
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -101,7 +101,7 @@ export type Exercise =
 /** The type of a barrier. */
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
 
-/** A barrier of a trade. A spot equal to the level has breached it. Times are years from `asOf`. */
+/** A barrier of a trade. A spot equal to the level has breached it. Times are years from `asOf`. @stable */
 export interface Barrier {
   /** The index, from 0, of the monitored underlying of a trade on several. */
   readonly asset?: number;
@@ -144,7 +144,7 @@ export interface DriverCorrelations {
   readonly assumed: readonly (readonly [string, string])[];
 }
 
-/** A trade on underlyings after reading: complete, valid, and with all inputs of its price. */
+/** A trade on underlyings after reading: complete, valid, and with all inputs of its price. @stable */
 export interface Trade {
   /** Undefined; other trades have a kind. */
   readonly kind?: undefined;
@@ -171,12 +171,13 @@ export interface Trade {
   readonly tags?: Tags;
 }
 
-/** Any trade of a book. `kind` tells them apart; it is undefined for trades on underlyings. */
+/** Any trade of a book. `kind` tells them apart; it is undefined for trades on underlyings. @stable */
 export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
 
 /**
  * A trade, or the error that prevents its use, with its index in the book from 0. Trades that do not come from a book
  * may omit the index; it is then their position among the trades to price.
+ * @stable
  */
 export type ParsedTrade =
   | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number }
@@ -191,6 +192,7 @@ export type ParsedTrade =
 /**
  * The scenarios in which every trade is repriced: all combinations of four lists. Each list has at least one entry, and
  * is `[0]` by default.
+ * @stable
  */
 export interface Scenarios {
   /** The later valuation times in years from `asOf`, ≥ 0. */
@@ -208,7 +210,10 @@ export interface Scenarios {
 /** A relative move of all spots, or of some underlyings' spots by name. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
-/** The market after reading: rates by currency, underlyings by name, correlations, and the credit of issuers. */
+/**
+ * The market after reading: rates by currency, underlyings by name, correlations, and the credit of issuers.
+ * @stable
+ */
 export interface Market {
   /** The interest rates by currency. */
   readonly rates: ReadonlyMap<string, RatesModel>;
@@ -219,7 +224,7 @@ export interface Market {
   readonly credit: ReadonlyMap<string, Credit>;
 }
 
-/** The parts of a book that all its trades share. */
+/** The parts of a book that all its trades share. @stable */
 export interface BookContext {
   /** The valuation date, as an ISO instant in UTC. */
   readonly asOf: string;
@@ -231,7 +236,7 @@ export interface BookContext {
   readonly seed?: number | undefined;
 }
 
-/** A book after reading, including the trades that cannot be used, with their errors. */
+/** A book after reading, including the trades that cannot be used, with their errors. @stable */
 export interface Book extends BookContext {
   readonly market: Market;
   /** The trades in the order of the book, each with its error if it cannot be used. */

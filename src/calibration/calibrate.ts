@@ -18,7 +18,7 @@ import {
   type QuotedProblem,
 } from "./model-prices.ts";
 
-/** The progress of `calibrate`, reported after each launch. */
+/** The progress of `calibrate`, reported after each launch. @experimental */
 export interface CalibrationProgress extends Progress {
   /**
    * The number of iterations so far. Each is one launch that prices all quotes with all trial parameters and their
@@ -31,7 +31,7 @@ export interface CalibrationProgress extends Progress {
   readonly rmse: number;
 }
 
-/** The options of `calibrate`. */
+/** The options of `calibrate`. @experimental */
 export interface CalibrateOptions<P extends string = string> {
   /**
    * The device, which is not disposed. Without one, the best device of the machine is opened and disposed afterwards.
@@ -61,7 +61,7 @@ export interface CalibrateOptions<P extends string = string> {
   readonly onProgress?: ((progress: CalibrationProgress) => void) | undefined;
 }
 
-/** The price of a quote and its price in the fitted model. */
+/** The price of a quote and its price in the fitted model. @experimental */
 export interface FittedPrice {
   /** The quoted price. */
   readonly price: number;
@@ -73,7 +73,7 @@ export interface FittedPrice {
   readonly errorEstimate: number | undefined;
 }
 
-/** The result of `calibrate`. */
+/** The result of `calibrate`. @experimental */
 export interface ModelFit<P extends string = string> {
   /**
    * "converged" where no parameter can be improved within the tolerance; with "not converged" the result is not a fit.
@@ -148,6 +148,7 @@ const SETTINGS = {
  *   { bounds: { sigma: [0.01, 1] } },
  * );
  * console.log(parameters.sigma.toFixed(2)); // 0.20
+ * @experimental
  */
 export async function calibrate<B extends string>(
   problem: PathProblem,

@@ -31,7 +31,7 @@ interface LeverageMarket {
   readonly yield?: number;
 }
 
-/** The settings of `fitLeverage`. */
+/** The settings of `fitLeverage`. @experimental */
 export interface LeverageSettings {
   /**
    * The device, which must have f64; it is not disposed. Without one, a device is opened for the call and disposed
@@ -60,6 +60,7 @@ export interface LeverageSettings {
 
 /**
  * The leverage function at one time: its values on equidistant nodes in ln S, linear between them and constant outside.
+ * @experimental
  */
 export interface LeverageRow {
   /** The logarithm of the spot at the middle node. */
@@ -70,7 +71,7 @@ export interface LeverageRow {
   readonly values: Float64Array;
 }
 
-/** The leverage function of a stochastic local volatility. */
+/** The leverage function of a stochastic local volatility. @experimental */
 export interface Leverage {
   /** The times of `rows`, in years. */
   readonly times: readonly number[];
@@ -142,6 +143,7 @@ const MIN_SIGMA = 1e-6;
  * const surface = { times: [0], spots: [100], volatility: [[0.2]] };
  * const { rows } = await fitLeverage({ device, heston, surface, expiry: 0.5 });
  * console.log(rows[0]!.values[20]!.toFixed(2)); // 1.00
+ * @experimental
  */
 export async function fitLeverage(settings: LeverageSettings): Promise<Leverage> {
   const { heston, sabr, surface: given, expiry } = settings;

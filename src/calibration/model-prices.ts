@@ -5,7 +5,7 @@ import { type AnyProblem, type PointSolution, solve, solveAxes } from "../pde/fd
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 
-/** A quoted price for the calibration of a user's model. */
+/** A quoted price for the calibration of a user's model. @experimental */
 export interface ModelQuote<A extends string = string, P extends string = string> {
   /** The values of this quote's own parameters, by the names in the problem, such as its strike and its expiry. */
   readonly parameters?: { readonly [K in P]?: number };
@@ -24,7 +24,7 @@ export interface ModelQuote<A extends string = string, P extends string = string
   readonly weight?: number;
 }
 
-/** A path model and the product whose prices are quoted, with settings of `monteCarlo`. */
+/** A path model and the product whose prices are quoted, with settings of `monteCarlo`. @experimental */
 export type PathProblem = Pick<
   MonteCarloSettings,
   "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"

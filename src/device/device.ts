@@ -6,16 +6,16 @@
  */
 import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
-/** The name of a back end; "cpu" is WebAssembly SIMD on threads. */
+/** The name of a back end; "cpu" is WebAssembly SIMD on threads. @stable */
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
-/** The machine type of a buffer's elements. */
+/** The machine type of a buffer's elements. @stable */
 export type BufferElement = "f64" | "f32" | "i32" | "u32";
 
-/** A typed array of the host, from which `Device.write` copies. */
+/** A typed array of the host, from which `Device.write` copies. @stable */
 export type HostArray = Float64Array | Float32Array | Int32Array | Uint32Array;
 
-/** The type of the array that `Device.read` returns, for each element type of a buffer. */
+/** The type of the array that `Device.read` returns, for each element type of a buffer. @stable */
 export interface HostArrays {
   readonly f64: Float64Array;
   readonly f32: Float32Array;
@@ -26,6 +26,7 @@ export interface HostArrays {
 /**
  * A buffer in a device's memory, initially zero. Whoever creates it disposes it, for instance with `using`. Functions
  * that take a buffer do not dispose it.
+ * @stable
  */
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
   /** The device in whose memory the buffer is. */
@@ -41,6 +42,7 @@ export interface DeviceBuffer<E extends BufferElement = BufferElement> extends D
 /**
  * The type of a launch's argument for a kernel parameter: a number or a boolean for a scalar, and a buffer for a
  * buffer.
+ * @stable
  */
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
@@ -48,6 +50,7 @@ export type LaunchArgument<D extends Declaration> =
 /**
  * The arguments of a launch by the names of the kernel's parameters. Every parameter needs an argument, and there are
  * no others.
+ * @stable
  */
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
@@ -57,12 +60,13 @@ export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof 
  *
  * `microsecondsEach` is an upper estimate of the time in microseconds that a work item (or workgroup) takes on one
  * core. With it the CPU device runs a short launch on the calling thread and starts no workers.
+ * @stable
  */
 export type LaunchSize = ({ readonly items: number } | { readonly groups: number }) & {
   readonly microsecondsEach?: number;
 };
 
-/** A kernel compiled for one device in one precision. */
+/** A kernel compiled for one device in one precision. @stable */
 export interface CompiledKernel<P extends Params = Params> {
   /** The kernel that was compiled. */
   readonly kernel: Kernel<P>;
@@ -76,7 +80,7 @@ export interface CompiledKernel<P extends Params = Params> {
   readonly code: string;
 }
 
-/** The options of `Device.compile`. */
+/** The options of `Device.compile`. @stable */
 export interface CompileOptions {
   /** The precision of `real`. */
   readonly precision: Precision;
@@ -100,7 +104,7 @@ export interface CompileOptions {
   readonly vectors?: 1 | 2 | 4 | 8;
 }
 
-/** The limits of a device for kernels, launches and buffers. */
+/** The limits of a device for kernels, launches and buffers. @stable */
 export interface DeviceLimits {
   /** The number of lanes of a hardware subgroup; undefined if it depends on the kernel. */
   readonly subgroupSize?: number;
@@ -120,7 +124,7 @@ export interface DeviceLimits {
   readonly maxPrivateBytes: number;
 }
 
-/** A CUDA context that several threads of a process share. */
+/** A CUDA context that several threads of a process share. @stable */
 export interface SharedContext {
   /** The driver's handle of the context. */
   readonly context: number;
@@ -130,7 +134,7 @@ export interface SharedContext {
   readonly count: number;
 }
 
-/** The options with which one of several threads opens its share of a device. */
+/** The options with which one of several threads opens its share of a device. @stable */
 export interface PartOptions {
   readonly backend: BackendName;
   /** The number of threads of the CPU back end. */
@@ -144,6 +148,7 @@ export interface PartOptions {
 /**
  * The means by which several threads of the host use a device side by side. Each thread opens a device of its own that
  * stands for a share of this one.
+ * @stable
  */
 export interface DeviceParts {
   /** The options of `openDevice`, one entry for each thread. Together the threads use the whole device. */
@@ -152,7 +157,7 @@ export interface DeviceParts {
   readonly keep: (resource: PartsUser) => void;
 }
 
-/** A group of threads that use shares of a device. */
+/** A group of threads that use shares of a device. @stable */
 export interface PartsUser extends Disposable {
   /** Resolves when the threads have ended after disposal. */
   readonly ended: Promise<unknown>;
@@ -161,6 +166,7 @@ export interface PartsUser extends Disposable {
 /**
  * A device, which owns buffers and compiled kernels. `launch` and `write` record work synchronously and in order; only
  * `compile`, `read` and `finish` wait. Get a device from `openDevice`, and dispose it.
+ * @stable
  */
 export interface Device extends Disposable {
   /** The back end. */

@@ -40,7 +40,7 @@ export type {
 } from "./cuda/index.ts";
 
 // The names of back ends are written out: so TypeScript shows them to whoever misspells one.
-/** The options of `openDevice`. */
+/** The options of `openDevice`. @stable */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
    * The back end. "auto", the default, never trades precision for speed.
@@ -88,6 +88,7 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
  *
  * using device = await openDevice({ backend: "cpu", threads: 2 });
  * console.log(device.backend, device.precisions.join(" ")); // cpu f64 f32
+ * @stable
  */
 export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto">(
   options: OpenOptions<B> = {},
@@ -102,7 +103,7 @@ export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = 
   }
 }
 
-/** The options of a function that computes on a device. */
+/** The options of a function that computes on a device. @stable */
 export interface CallOptions extends WorkOptions {
   /**
    * The device to compute on, which the function does not dispose. By default a device is opened for the call and
@@ -149,6 +150,7 @@ export async function withDevice<T>(
  * } catch (error) {
  *   if (!(error instanceof DeviceUnavailableError)) throw error;
  * }
+ * @stable
  */
 export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
   const { cudaDevices } = await import("./cuda/index.ts");
@@ -166,6 +168,7 @@ export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
  *
  * const [first] = await diagnoseCuda();
  * console.log(first?.part); // koffi
+ * @stable
  */
 export async function diagnoseCuda(): Promise<CudaPart[]> {
   const cuda = await import("./cuda/index.ts");

@@ -15,5 +15,6 @@ const MIN_GPU = 8192;
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * console.log(isGpu(device)); // false
+ * @stable
  */
 export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== "cpu" && parallelism >= MIN_GPU;

@@ -2,7 +2,7 @@ import { PrecisionError } from "../base/errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 
-/** The options of `offeredPrecision`. */
+/** The options of `offeredPrecision`. @stable */
 export interface EmulationOptions {
   /**
    * The name of a computation whose results must have the same bits on every device, for error messages. Emulated
@@ -26,6 +26,7 @@ export interface EmulationOptions {
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * console.log(await offeredPrecision(device, "f64")); // f64
+ * @stable
  */
 export async function offeredPrecision(
   device: Device,

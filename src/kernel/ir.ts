@@ -16,6 +16,7 @@
  * The machine type of `real`. `f32x2` is emulated double precision for WebGPU, which has no f64: a real is the
  * unevaluated sum of two f32, the second at most half a unit in the last place of the first, with at least 48
  * significant bits and the exponents of f32.
+ * @stable
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
@@ -25,9 +26,9 @@ export type Precision = "f64" | "f32" | "f32x2";
  */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
-/** The type of a value in a kernel. */
+/** The type of a value in a kernel. @stable */
 export type ScalarType = "real" | "i32" | "u32" | "bool";
-/** The type of an element of an array in a kernel. */
+/** The type of an element of an array in a kernel. @stable */
 export type ElementType = "real" | "i32" | "u32";
 
 /** A position in a kernel's source: the 1-based line and column, and the index of the function. */

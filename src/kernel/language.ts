@@ -10,42 +10,46 @@ import { SpecError } from "../base/errors.ts";
 import type { Gpu } from "./gpu.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
-/** The declaration of a scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
+/** The declaration of a scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. @stable */
 export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
   readonly kind: "scalar";
   readonly type: T;
 }
 
-/** The declaration of a buffer parameter of a kernel, from `read(…)` or `write(…)`. */
+/** The declaration of a buffer parameter of a kernel, from `read(…)` or `write(…)`. @stable */
 export interface BufferDeclaration<E extends ElementType = ElementType, A extends "read" | "write" = "read" | "write"> {
   readonly kind: "buffer";
   readonly element: E;
   readonly access: A;
 }
 
-/** The declarations by name of a record's fields, or of the arguments of a function that is called with one record. */
+/**
+ * The declarations by name of a record's fields, or of the arguments of a function that is called with one record.
+ * @stable
+ */
 export type Fields = { readonly [name: string]: Declaration };
 
 /**
  * The declaration of a record type, whose fields are reals, integers, booleans, arrays or other records. See `record`.
+ * @stable
  */
 export interface RecordDeclaration<F extends Fields = Fields> {
   readonly kind: "record";
   readonly fields: F;
 }
 
-/** The declaration of one parameter of a kernel. */
+/** The declaration of one parameter of a kernel. @stable */
 export type LaunchDeclaration = ScalarDeclaration | BufferDeclaration;
-/** The declaration of a parameter of a kernel function, or of a field of a record. */
+/** The declaration of a parameter of a kernel function, or of a field of a record. @stable */
 export type Declaration = LaunchDeclaration | RecordDeclaration;
 
-/** Declares a real number in the precision for which the kernel is compiled. */
+/** Declares a real number in the precision for which the kernel is compiled. @stable */
 export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
-/** Declares a signed 32-bit integer. */
+/** Declares a signed 32-bit integer. @stable */
 export const i32: ScalarDeclaration<"i32"> = { kind: "scalar", type: "i32" };
-/** Declares an unsigned 32-bit integer. */
+/** Declares an unsigned 32-bit integer. @stable */
 export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
-/** Declares a boolean. */
+/** Declares a boolean. @stable */
 export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
 
 /**
@@ -57,6 +61,7 @@ export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
  * import { read, real } from "feynkac/kernel";
  *
  * console.log(read(real).access); // read
+ * @stable
  */
 export function read<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "read"> {
   return { kind: "buffer", element: element.type, access: "read" };
@@ -71,6 +76,7 @@ export function read<E extends ElementType>(element: ScalarDeclaration<E>): Buff
  * import { real, write } from "feynkac/kernel";
  *
  * console.log(write(real).access); // write
+ * @stable
  */
 export function write<E extends ElementType>(element: ScalarDeclaration<E>): BufferDeclaration<E, "write"> {
   return { kind: "buffer", element: element.type, access: "write" };
@@ -94,6 +100,7 @@ export function write<E extends ElementType>(element: ScalarDeclaration<E>): Buf
  * });
  * const first = { lower: 0, diagonal: 1, upper: 0 };
  * console.log(length({ mesh: { nodes: 3, x: Float64Array.of(1, 2, 4), first } })); // 3
+ * @stable
  */
 export function record<const F extends Fields>(fields: F): RecordDeclaration<F> {
   checkFieldNames("record", fields);
@@ -110,6 +117,7 @@ export function checkFieldNames(owner: string, fields: object): void {
 /**
  * The TypeScript type that a declared parameter or field has inside a kernel's body. The fields of a record can only be
  * changed through the variable that the record was declared with.
+ * @stable
  */
 export type ValueOf<D extends Declaration> =
   D extends ScalarDeclaration<infer T>
@@ -124,13 +132,14 @@ export type ValueOf<D extends Declaration> =
         ? { readonly [K in keyof F]: ValueOf<F[K]> }
         : never;
 
-/** The parameters of a kernel by name. */
+/** The parameters of a kernel by name. @stable */
 export type Params = Readonly<Record<string, LaunchDeclaration>>;
-/** The parameters of a kernel function by position. */
+/** The parameters of a kernel function by position. @stable */
 export type ParamTuple = readonly Declaration[];
 /**
  * The parameters of a kernel function: a tuple for positional parameters, or the fields of the one record that it
  * takes.
+ * @stable
  */
 export type FunctionParams = ParamTuple | Fields;
 /**
@@ -140,17 +149,17 @@ export type FunctionParams = ParamTuple | Fields;
  */
 export const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
-/** The TypeScript types of a kernel's parameters inside its body, by name. */
+/** The TypeScript types of a kernel's parameters inside its body, by name. @stable */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
-/** The TypeScript types of the positional parameters of a kernel function inside its body. */
+/** The TypeScript types of the positional parameters of a kernel function inside its body. @stable */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
-/** The TypeScript types of the arguments in a call of a kernel function with parameters `P`. */
+/** The TypeScript types of the arguments in a call of a kernel function with parameters `P`. @stable */
 export type Arguments<P extends FunctionParams> = P extends ParamTuple
   ? Readonly<TupleValues<P>>
   : P extends Fields
     ? [fields: { readonly [K in keyof P]: ValueOf<P[K]> }]
     : never;
-/** The TypeScript type of the first argument of a kernel function's body, which the body destructures. */
+/** The TypeScript type of the first argument of a kernel function's body, which the body destructures. @stable */
 export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
   ? TupleValues<P>
   : P extends Fields
@@ -160,14 +169,15 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
 /**
  * A value of `env`, known at compile time: a constant, a function, a list of these, or several of them by name.
  * Undefined stands for an optional function that is absent.
+ * @stable
  */
 export type EnvironmentValue = EnvironmentEntry | EnvironmentList;
-/** A list of compile-time values, over which `for (const entry of list)` is unrolled. */
+/** A list of compile-time values, over which `for (const entry of list)` is unrolled. @stable */
 export type EnvironmentList = readonly EnvironmentEntry[];
-/** An entry of a compile-time list: a constant, a function, or several of them by name. */
+/** An entry of a compile-time list: a constant, a function, or several of them by name. @stable */
 export type EnvironmentEntry = KnownValue | Readonly<Record<string, KnownValue>>;
 type KnownValue = number | boolean | string | FunctionSpec | undefined;
-/** The compile-time values (`env`) of a kernel or kernel function, by name. */
+/** The compile-time values (`env`) of a kernel or kernel function, by name. @stable */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
  * Tells whether a compile-time value (an entry of `env`) is a kernel function.
@@ -193,22 +203,28 @@ type Widened<T> = T extends FunctionSpec | undefined
         ? string
         : { readonly [K in keyof T]: Widened<T[K]> };
 
-/** The types that the values of a kernel's environment `E` have inside the kernel's body. */
+/** The types that the values of a kernel's environment `E` have inside the kernel's body. @stable */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
 
-/** One result of a kernel function: a number, a boolean, an array, or several results in a record. */
+/** One result of a kernel function: a number, a boolean, an array, or several results in a record. @stable */
 export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
-/** Several results of a kernel function, by name. */
+/** Several results of a kernel function, by name. @stable */
 export type ResultRecord = { readonly [name: string]: ResultValue };
-/** The result of a kernel function that is not a generator. It is undefined if the function only writes arrays. */
+/**
+ * The result of a kernel function that is not a generator. It is undefined if the function only writes arrays.
+ * @stable
+ */
 export type Results = ResultValue | undefined | void;
-/** The result of a kernel function. A function with barriers is a generator, which kernels call with `yield* f(…)`. */
+/**
+ * The result of a kernel function. A function with barriers is a generator, which kernels call with `yield* f(…)`.
+ * @stable
+ */
 export type FunctionResult = Results | KernelBody<Results>;
 
-/** The generator that a kernel's body with barriers is. It yields barriers and collective operations. */
+/** The generator that a kernel's body with barriers is. It yields barriers and collective operations. @stable */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
-/** A kernel function with any parameters and results, as the compiler sees it. */
+/** A kernel function with any parameters and results, as the compiler sees it. @stable */
 export interface FunctionSpec {
   readonly kind: "function";
   /** The function's name in error messages. */
@@ -228,7 +244,7 @@ export interface FunctionSpec {
   readonly userWritten?: "plain" | "declared" | undefined;
 }
 
-/** The real literals of a function that have become its last parameters. */
+/** The real literals of a function that have become its last parameters. @stable */
 export interface LiftedLiterals {
   /** The number of each literal among these parameters, by the literal's position in the source and its value. */
   readonly places: ReadonlyMap<string, number>;
@@ -242,6 +258,7 @@ export interface LiftedLiterals {
  * The type of a kernel function with the call signature `F`:
  *
  *     function assemble(variant: Variant): FunctionOf<(of: { mesh: ValueOf<typeof Mesh>; rate: number }) => Row>
+ * @stable
  */
 export type FunctionOf<F extends (...args: never) => FunctionResult> = FunctionSpec & F;
 
@@ -249,6 +266,7 @@ export type FunctionOf<F extends (...args: never) => FunctionResult> = FunctionS
  * A function that kernels may call. It is inlined at each call. When plain JavaScript calls it, it runs in f64. Its
  * `params` are positional (a tuple, which `body` destructures as an array) or named (one record, which `body`
  * destructures by name).
+ * @stable
  */
 export interface KernelFunction<
   P extends FunctionParams = ParamTuple,
@@ -258,16 +276,19 @@ export interface KernelFunction<
   readonly params: P;
 }
 
-/** A kernel function of any number of reals, such as a formula or a user's function. */
+/** A kernel function of any number of reals, such as a formula or a user's function. @stable */
 export type RealFunction<R extends FunctionResult = number> = KernelFunction<readonly ScalarDeclaration<"real">[], R>;
 
-/** The TypeScript type of the arguments that a kernel function takes: its record, or its tuple. */
+/** The TypeScript type of the arguments that a kernel function takes: its record, or its tuple. @stable */
 export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
-/** The TypeScript type of a kernel function's result. If the function is a generator, it is the result of `yield*`. */
+/**
+ * The TypeScript type of a kernel function's result. If the function is a generator, it is the result of `yield*`.
+ * @stable
+ */
 export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
   ReturnType<F> extends KernelBody<infer R> ? R : ReturnType<F>;
 
-/** The definition of a kernel function that `fn` takes. */
+/** The definition of a kernel function that `fn` takes. @stable */
 export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
   /** The function's name in error messages; by default that of `body`. */
   readonly name?: string;
@@ -282,12 +303,14 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
 /**
  * The number of workgroups that one multiprocessor of a CUDA device shall be able to run at once: one number, or one
  * for each precision.
+ * @stable
  */
 export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
 
 /**
  * A numerical kernel: the code of one work item of a launch. It is a frozen specification without a device, which can
  * serve as a cache key.
+ * @stable
  */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
@@ -308,7 +331,7 @@ export interface Kernel<P extends Params = Params> {
   readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
-/** The definition of a kernel that `kernel` takes. */
+/** The definition of a kernel that `kernel` takes. @stable */
 export interface KernelDefinition<P extends Params, E extends Environment> {
   /** The kernel's name in error messages. */
   readonly name?: string;

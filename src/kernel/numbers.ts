@@ -4,7 +4,10 @@ import type { ElementType } from "./ir.ts";
 declare const elementOf: unique symbol;
 declare const accessOf: unique symbol;
 
-/** The token that a generator body yields for a barrier or a collective operation; the methods of `Gpu` make it. */
+/**
+ * The token that a generator body yields for a barrier or a collective operation; the methods of `Gpu` make it.
+ * @stable
+ */
 export interface Collective {
   readonly collective: string;
 }
@@ -13,6 +16,7 @@ export interface Collective {
  * An array inside a kernel. `length` is a run-time i32 for a buffer and a constant for other arrays. The two symbols
  * exist in types only: with them the TypeScript compiler distinguishes arrays of reals from arrays of integers, and
  * writable from read-only arrays. Typed arrays of plain JavaScript are assignable to all of these types.
+ * @stable
  */
 export interface Numbers<E extends ElementType = ElementType> {
   [index: number]: number;
@@ -21,7 +25,7 @@ export interface Numbers<E extends ElementType = ElementType> {
   readonly [accessOf]?: "write";
 }
 
-/** An array that a kernel only reads. */
+/** An array that a kernel only reads. @stable */
 export interface ReadonlyNumbers<E extends ElementType = ElementType> {
   readonly [index: number]: number;
   readonly length: number;

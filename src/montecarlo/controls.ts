@@ -8,7 +8,7 @@ import { asian, asianSettings } from "./products/asian.ts";
 import { european } from "./products/custom.ts";
 import { type OptionType, signOf } from "./products/formulas.ts";
 
-/** A control variate: a product on the same paths with a known mean. */
+/** A control variate: a product on the same paths with a known mean. @experimental */
 export interface Control {
   readonly name: string;
   readonly product: PathProduct;
@@ -77,6 +77,7 @@ interface Vanilla extends Market {
  * import { europeanControl } from "feynkac/montecarlo";
  *
  * console.log(europeanControl({ payoff: "call", strike: 100 }, 1).name); // European option
+ * @experimental
  */
 export function europeanControl(
   settings: { readonly payoff: OptionType; readonly strike: Column },

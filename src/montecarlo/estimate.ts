@@ -19,7 +19,7 @@ import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
 import { Work } from "../base/turns.ts";
 import { copiesOf, type Variant } from "./variants.ts";
 
-/** The settings of `monteCarlo`. */
+/** The settings of `monteCarlo`. @experimental */
 export interface MonteCarloSettings extends CallOptions {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -76,7 +76,7 @@ export interface MonteCarloSettings extends CallOptions {
   readonly precision?: Precision;
 }
 
-/** The estimates of all instances. */
+/** The estimates of all instances. @experimental */
 export interface Estimates {
   /** The values, [instances]. */
   readonly value: Float64Array;
@@ -90,14 +90,14 @@ export interface Estimates {
   readonly errorEstimate: Float64Array;
 }
 
-/** A sensitivity of all instances, and the method that computed it. */
+/** A sensitivity of all instances, and the method that computed it. @experimental */
 export interface SensitivityEstimates extends Estimates {
   /** Half the distance of the sensitivities of the bounds, [instances]; `errorEstimate` contains it. */
   readonly halfWidth: Float64Array;
   readonly method: SensitivityMethod;
 }
 
-/** The result of `monteCarlo`. */
+/** The result of `monteCarlo`. @experimental */
 export interface MonteCarloResult extends Estimates {
   /**
    * Half the distance of the bounds between which paths leave the value, [instances]: see `withBarriers`; 0 for most
@@ -151,6 +151,7 @@ export interface MonteCarloResult extends Estimates {
  * const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
  * const { value, errorEstimate } = await monteCarlo({ device, model, product, dates, accuracy: { absolute: 0.01 } });
  * console.log([...value].map((x) => x.toFixed(1)).join(" "), errorEstimate[0]! <= 0.01); // 9.2 6.2 3.9 true
+ * @experimental
  */
 export async function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
   isObject("monteCarlo", settings, "an object with model, product and dates");

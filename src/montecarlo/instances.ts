@@ -17,6 +17,7 @@ import { columnsOfAccuracy } from "./settings.ts";
  * The outcome of an instance: its accuracy was "reached", the "limit" of paths came first, or the number of paths was
  * "fixed"; "not-finite" where a path paid NaN or Infinity, and the value is meaningless; "error" where a column
  * has a number out of its parameter's bounds, so that all its results are NaN.
+ * @experimental
  */
 export type Status = "reached" | "limit" | "fixed" | "not-finite" | "error";
 

@@ -45,6 +45,7 @@ const scoreParams = {
  * import { modelParams } from "feynkac/montecarlo";
  *
  * console.log(Object.keys(modelParams.step).join(" ")); // state normals uniforms c t dt tables
+ * @experimental
  */
 export const modelParams: {
   readonly coefficients: typeof coefficientParams;
@@ -71,6 +72,7 @@ export const modelParams: {
 /**
  * A model of the path engine: plain data and kernel functions. `t` is the time at which a step begins and `dt` its
  * length, in years.
+ * @experimental
  */
 export interface PathModel {
   readonly name: string;

@@ -153,6 +153,7 @@ export function halfWidthOf(moments: Moments, measure: number, instance: number,
  * import { intervalWidth } from "feynkac/montecarlo";
  *
  * console.log(intervalWidth(15).toFixed(3)); // 2.131
+ * @experimental
  */
 export function intervalWidth(freedom: number, z = 1.959963984540054): number {
   // Cornish and Fisher's expansion about the normal quantile; good to 1e-3 from 7 degrees on.

@@ -2,13 +2,13 @@
 import { type FeynkacError, ShapeError, SpecError } from "../base/errors.ts";
 import { shownType } from "../base/given.ts";
 
-/** One number for all instances, or one for each. */
+/** One number for all instances, or one for each. @experimental */
 export type Column = number | ArrayLike<number>;
 
-/** A parameter: a column, or one for each step of the time grid, piecewise constant in time. */
+/** A parameter: a column, or one for each step of the time grid, piecewise constant in time. @experimental */
 export type Parameter = Column | { readonly byStep: readonly Column[] };
 
-/** The parameters by name; kernel functions read them as `p[0]`, `p[1]`, … in this order. */
+/** The parameters by name; kernel functions read them as `p[0]`, `p[1]`, … in this order. @experimental */
 export interface Parameters {
   readonly [name: string]: Parameter;
 }
@@ -115,7 +115,7 @@ export function mapColumns(columns: readonly Column[], f: (...numbers: number[])
   return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
 }
 
-/** A number of a column that is out of its bounds, by which instances fail. */
+/** A number of a column that is out of its bounds, by which instances fail. @experimental */
 export interface ParameterFailure {
   /** The instance that fails; undefined for all, where the column has one number. */
   readonly instance: number | undefined;

@@ -25,6 +25,7 @@ const payoffParams = { running: read(real), spots: read(real), p: read(real), t:
  * import { productParams } from "feynkac/montecarlo";
  *
  * console.log(Object.keys(productParams.payoff).join(" ")); // running spots p t discount
+ * @experimental
  */
 export const productParams: {
   readonly start: typeof startParams;
@@ -32,12 +33,13 @@ export const productParams: {
   readonly payoff: typeof payoffParams;
 } = { start: startParams, update: updateParams, payoff: payoffParams };
 
-/** A product's payoff, as a kernel function. */
+/** A product's payoff, as a kernel function. @experimental */
 export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
 
 /**
  * A product of the path engine, whose payoff is a function of the path. `running` numbers carry the needed information
  * on the path from date to date; `p` are its parameters.
+ * @experimental
  */
 export interface PathProduct {
   readonly name: string;

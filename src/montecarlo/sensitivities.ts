@@ -7,6 +7,7 @@ import type { PathProduct } from "./product.ts";
 /**
  * The method for sensitivities: "bump", central differences of copies with the same random numbers; "pathwise", the
  * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ * @experimental
  */
 export type SensitivityMethod = "bump" | "pathwise" | "likelihood-ratio";
 

@@ -6,7 +6,7 @@ import type { PathModel } from "./model.ts";
 import type { Column } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
-/** A copy of a simulation with other parameters: its model and product have the same functions. */
+/** A copy of a simulation with other parameters: its model and product have the same functions. @experimental */
 export interface Variant {
   readonly model: PathModel;
   readonly product: PathProduct;

@@ -9,6 +9,7 @@ import { checkWork } from "../base/turns.ts";
 /**
  * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or
  * "none".
+ * @stable
  */
 export type Greeks = "all" | "grid" | "none";
 
@@ -16,10 +17,11 @@ export type Greeks = "all" | "grid" | "none";
  * The pricing method. `auto` takes the cheapest method that can price a trade. A named method prices all trades, and
  * those that it cannot price fail. `fdm` can price every option, those with several factors by `adi`; `closed-form` and
  * `deterministic` can price some.
+ * @stable
  */
 export type Method = MethodName;
 
-/** The progress that `onProgress` receives after each batch. */
+/** The progress that `onProgress` receives after each batch. @stable */
 export interface BookProgress {
   /** The number of trades with a result, errors included. */
   readonly done: number;
@@ -27,7 +29,7 @@ export interface BookProgress {
   readonly total: number | undefined;
 }
 
-/** The options of `priceBook` and `priceTrades`. An unknown option is an error. */
+/** The options of `priceBook` and `priceTrades`. An unknown option is an error. @stable */
 export interface PricingOptions {
   /**
    * The device, which is not disposed. Without one, the best device of the machine is opened and disposed afterwards.

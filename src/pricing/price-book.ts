@@ -36,6 +36,7 @@ import { within } from "../base/turns.ts";
  * using device = await openDevice({ backend: "cpu" });
  * const { results } = await priceBook(book, { device, accuracy: { relative: 1e-6 } });
  * for (const { value } of results) console.log(value?.toFixed(4)); // 6.0904
+ * @stable
  */
 export async function priceBook(book: Book, options: PricingOptions = {}): Promise<BookReport> {
   checkOptions(options);
@@ -130,6 +131,7 @@ const LONG_RUN = 8;
  * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
  * for await (const batch of priceTrades(book.trades, book, options))
  *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.090
+ * @stable
  */
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,

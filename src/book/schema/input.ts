@@ -8,7 +8,7 @@ import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
 import type { RatesTradeInput } from "./rates-input.ts";
 import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
-/** The market, as a book contains it. */
+/** The market, as a book contains it. @stable */
 export interface MarketInput {
   /** The interest rates by currency. */
   readonly rates: { readonly [currency: string]: RateInput };
@@ -165,7 +165,7 @@ export interface BasketExpressionInput extends OnSeveralUnderlyings {
   readonly strike?: number | undefined;
 }
 
-/** A trade, as a book contains it. The types require a strike wherever the payoff has one. */
+/** A trade, as a book contains it. The types require a strike wherever the payoff has one. @stable */
 export type TradeInput =
   | FloatingLookbackInput
   | StrikeTradeInput
@@ -176,7 +176,7 @@ export type TradeInput =
   | RatesTradeInput
   | ConvertibleInput;
 
-/** The scenarios of a book, as it contains them. All combinations of the four lists are priced. */
+/** The scenarios of a book, as it contains them. All combinations of the four lists are priced. @stable */
 export interface ScenariosInput {
   /** The later valuation times. */
   readonly time?: readonly TimeInput[] | undefined;
@@ -190,7 +190,7 @@ export interface ScenariosInput {
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 
-/** A book as plain data: the argument of `parseBook` and the content of a book's JSON text. */
+/** A book as plain data: the argument of `parseBook` and the content of a book's JSON text. @stable */
 export interface BookInput {
   readonly $schema?: string | undefined;
   /** The valuation moment, an ISO date or instant. */

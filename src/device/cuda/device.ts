@@ -65,6 +65,7 @@ export interface CudaDeviceSettings {
  * } catch (error) {
  *   if (!(error instanceof DeviceUnavailableError)) throw error;
  * }
+ * @stable
  */
 export class CudaDevice implements Device {
   readonly backend = "cuda";

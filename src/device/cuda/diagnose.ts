@@ -7,7 +7,7 @@ import { type CudaDeviceInfo, listDevices } from "./list.ts";
 import { type Nvrtc, nvrtcRemedy, openNvrtc } from "./nvrtc.ts";
 import { targetOf } from "./program/target.ts";
 
-/** A component that CUDA needs, and whether it was found. */
+/** A component that CUDA needs, and whether it was found. @stable */
 export interface CudaPart {
   readonly part: "koffi" | "driver" | "nvrtc" | "gpu";
   readonly found: boolean;

@@ -10,7 +10,7 @@ import { listRefusals, openFirst } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
 import type { Driver } from "./driver.ts";
 
-/** A library of the CUDA toolkit, with the functions to call. */
+/** A library of the CUDA toolkit, with the functions to call. @stable */
 export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   /** The name for messages: "cuBLAS". */
   readonly title: string;
@@ -20,7 +20,7 @@ export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   readonly functions: T;
 }
 
-/** The functions of a library. Each returns a status, which the caller checks. */
+/** The functions of a library. Each returns a status, which the caller checks. @stable */
 export interface ForeignCalls<T extends Table> {
   readonly path: string;
   readonly calls: Calls<T>;
@@ -50,7 +50,7 @@ export function openForeign<T extends Table>(driver: Driver, description: Foreig
   return made;
 }
 
-/** The access to a device that calls of a library need. */
+/** The access to a device that calls of a library need. @stable */
 export interface ForeignAccess {
   /** The CUstream for the library, ordered with everything else that the device records. */
   readonly stream: number;

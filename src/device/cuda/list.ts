@@ -2,7 +2,7 @@
 import { deviceAttribute } from "./ffi/driver-devices.ts";
 import { type Driver, unavailable } from "./driver.ts";
 
-/** A GPU as the driver describes it. */
+/** A GPU as the driver describes it. @stable */
 export interface CudaDeviceInfo {
   /** The index that `openDevice({ backend: "cuda", device })` takes. */
   readonly index: number;

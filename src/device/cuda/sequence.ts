@@ -33,7 +33,7 @@ export function capture(session: Session, record: () => void): number {
   }
 }
 
-/** A sequence of launches, recorded once by `CudaDevice.record` and run repeatedly as a whole. */
+/** A sequence of launches, recorded once by `CudaDevice.record` and run repeatedly as a whole. @stable */
 export interface LaunchSequence extends Disposable {
   readonly disposed: boolean;
   /**

@@ -51,6 +51,7 @@ const MAX_GROUP_SIZE = 1024;
  * device.write(x, Float64Array.of(1, 2, 3));
  * device.launch(compiled, { factor: 10, x, y }, { items: 3 });
  * console.log((await device.read(y)).join(" ")); // 10 20 30
+ * @stable
  */
 export function kernel<const P extends Params, const E extends Environment = Record<never, never>>(
   definition: KernelDefinition<P, E>,
@@ -60,7 +61,7 @@ export function kernel<const P extends Params, const E extends Environment = Rec
   return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString(), kernel);
 }
 
-/** The definition that `kernelFromSource` takes: a kernel whose body is source text. */
+/** The definition that `kernelFromSource` takes: a kernel whose body is source text. @stable */
 export interface KernelSource<P extends Params> {
   readonly name?: string;
   readonly params: P;
@@ -82,6 +83,7 @@ export interface KernelSource<P extends Params> {
  *
  * const ones = kernelFromSource({ params: { y: write(real) }, source: "({ y }, gpu) => { y[gpu.globalId()] = 1; }" });
  * console.log(ones.groupSize); // 64
+ * @stable
  */
 export function kernelFromSource<const P extends Params>(definition: KernelSource<P>): Kernel<P> {
   const { name = "kernel", params, env = {}, groupSize = DEFAULT_GROUP_SIZE, loopBudget, source } = definition;
@@ -109,6 +111,7 @@ export function kernelFromSource<const P extends Params>(definition: KernelSourc
  *   },
  * });
  * console.log(withEnvironment(filled, { VALUE: 2 }).env["VALUE"]); // 2
+ * @stable
  */
 export function withEnvironment<P extends Params>(base: Kernel<P>, env: Environment, name = base.name): Kernel<P> {
   return declareKernel(name, base.params, { ...base.env, ...env }, base, base.body, base.source, withEnvironment);
@@ -172,6 +175,7 @@ function declareKernel<P extends Params>(
  *   },
  * });
  * console.log(payoff(110, 100)); // 10
+ * @stable
  */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
@@ -179,7 +183,7 @@ export function fn<const P extends FunctionParams, const E extends Environment, 
   return functionRunOn(hostGpu, definition, fn);
 }
 
-/** The definition that `functionFromSource` takes: a kernel function whose body is source text. */
+/** The definition that `functionFromSource` takes: a kernel function whose body is source text. @stable */
 export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
@@ -199,6 +203,7 @@ export interface FunctionSource<P extends FunctionParams> {
  *
  * const sum = functionFromSource({ name: "sum", params: [real, real], source: "([x, y]) => x + y" });
  * console.log(sum.functionName); // sum
+ * @stable
  */
 export function functionFromSource<const P extends FunctionParams, R extends FunctionResult>(
   definition: FunctionSource<P>,
@@ -214,6 +219,7 @@ export function functionFromSource<const P extends FunctionParams, R extends Fun
  * A function that a user of a solver writes. It takes one object of named reals and returns a number or several named
  * numbers: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`. Its third argument contains, by name, the functions that it
  * may call.
+ * @stable
  */
 export type UserFunction<N extends string, R extends FunctionResult, F = unknown> = (
   state: Readonly<Record<N, number>>,
@@ -237,6 +243,7 @@ export type UserFunction<N extends string, R extends FunctionResult, F = unknown
  *
  * const drift = userFunction(["S", "t"], ({ S, t }) => 0.05 * S * Math.exp(-t));
  * console.log(drift(100, 0)); // 5
+ * @stable
  */
 export function userFunction<const N extends string, R extends FunctionResult, F extends UserFunctions = UserFunctions>(
   names: readonly N[],

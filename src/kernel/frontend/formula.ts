@@ -43,6 +43,7 @@ const UNARY = new Set(["-", "+", "!"]);
  * import { formula } from "feynkac/kernel";
  *
  * console.log(formula("max(S - 100, 0)", ["S"])(110)); // 10
+ * @stable
  */
 export function formula(
   text: string,

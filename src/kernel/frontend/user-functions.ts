@@ -12,6 +12,7 @@ import { CONSTANTS, MATH } from "./formula-names.ts";
  * A user's own functions by name. Each is a plain function of numbers, `(S, t) => …`, that uses only its arguments and
  * `Math`, or a kernel function of reals (`fn`). A user's equation or payoff takes them from its third argument, by
  * name. Formulas call them by name.
+ * @stable
  */
 export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
 

@@ -40,6 +40,7 @@ import type { PathModel } from "../model.ts";
  *   }),
  * });
  * console.log(root.name); // square root
+ * @experimental
  */
 export function pathModel(model: PathModel): PathModel {
   const counts = { assets: 1, state: 1, normals: 0, uniforms: 0 } as const;

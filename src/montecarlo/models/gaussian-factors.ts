@@ -5,7 +5,10 @@ import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
 import { SPOT_FIELDS, spotFailures, type SpotSettings, volatilityFailures } from "./gbm.ts";
 
-/** The settings of `gaussianFactors`: numbers, or columns with one number for each instance of a batch. */
+/**
+ * The settings of `gaussianFactors`: numbers, or columns with one number for each instance of a batch.
+ * @experimental
+ */
 export interface GaussianFactorSettings extends SpotSettings {
   /** The mean reversions αᵢ, per year, ≥ 0. */
   readonly alpha: readonly [Parameter, Parameter];
@@ -30,6 +33,7 @@ export interface GaussianFactorSettings extends SpotSettings {
  * import { gaussianFactors } from "feynkac/montecarlo";
  *
  * console.log(gaussianFactors({ spot: 20, alpha: [0.21, 5.4], sigma: [0.36, 1.11], rho: -0.11 }).normals); // 2
+ * @experimental
  */
 export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
   knownFields("gaussianFactors", settings, [...SPOT_FIELDS, "alpha", "sigma", "rho"]);

@@ -18,6 +18,7 @@ import { remembered } from "../../base/remembered.ts";
 /**
  * The settings that all models of one spot share. Each is a number, or a column with one number for each instance of a
  * batch.
+ * @experimental
  */
 export interface SpotSettings {
   /** The spot today, > 0. */
@@ -28,7 +29,10 @@ export interface SpotSettings {
   readonly yield?: Parameter;
 }
 
-/** The settings of `geometricBrownian`: numbers, or columns with one number for each instance of a batch. */
+/**
+ * The settings of `geometricBrownian`: numbers, or columns with one number for each instance of a batch.
+ * @experimental
+ */
 export interface BrownianSettings {
   /** The spot of each asset today, > 0. */
   readonly spots: readonly Column[];
@@ -82,6 +86,7 @@ export const volatilityFailures = (place: string, volatility: Parameter): readon
  * const correlation = [[1, 0.5], [0.5, 1]];
  * const model = geometricBrownian({ spots: [100, 90], rate: 0.05, volatilities: [0.2, 0.3], correlation });
  * console.log(model.assets, model.normals); // 2 2
+ * @experimental
  */
 export function geometricBrownian(settings: BrownianSettings): PathModel {
   knownFields("geometricBrownian", settings, ["spots", "rate", "yields", "volatilities", "correlation"]);
@@ -329,7 +334,7 @@ function checkCorrelation(matrix: Float64Array, d: number, where: string): void 
     }
 }
 
-/** The settings of `blackScholes`. */
+/** The settings of `blackScholes`. @experimental */
 export interface BlackScholesSettings extends SpotSettings {
   /** The volatility per √year. */
   readonly volatility: Parameter;
@@ -345,6 +350,7 @@ export interface BlackScholesSettings extends SpotSettings {
  *
  * const { parameters } = blackScholes({ spot: 100, volatility: 0.2 });
  * console.log(Object.keys(parameters).join(" ")); // spot yield volatility rate
+ * @experimental
  */
 export function blackScholes(settings: BlackScholesSettings): PathModel {
   knownFields("blackScholes", settings, [...SPOT_FIELDS, "volatility"]);

@@ -5,7 +5,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. */
+/** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. @experimental */
 export interface HestonSettings extends SpotSettings {
   /** The variance today, ≥ 0: the square of a volatility per √year. */
   readonly v0: Parameter;
@@ -40,6 +40,7 @@ const SWITCH = 1.5;
  *
  * const model = heston({ spot: 100, rate: 0.03, v0: 0.04, kappa: 1.5, theta: 0.04, sigma: 0.3, rho: -0.7 });
  * console.log(model.state, model.normals, model.uniforms); // 2 1 1
+ * @experimental
  */
 export function heston(settings: HestonSettings): PathModel {
   knownFields("heston", settings, [...SPOT_FIELDS, "v0", "kappa", "theta", "sigma", "rho"]);

@@ -5,7 +5,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
 import { integratedDecay } from "./gaussian-factors.ts";
 
-/** The settings of `hullWhite`. */
+/** The settings of `hullWhite`. @experimental */
 export interface HullWhiteSettings {
   /** The instantaneous forward rate of today's curve, per year; constant, or piecewise constant, `{ byStep: […] }`. */
   readonly forward: Parameter;
@@ -31,6 +31,7 @@ export interface HullWhiteSettings {
  * import { hullWhite } from "feynkac/montecarlo";
  *
  * console.log(hullWhite({ forward: 0.03, meanReversion: 0.05, volatility: 0.01 }).normals); // 2
+ * @experimental
  */
 export function hullWhite(settings: HullWhiteSettings): PathModel {
   knownFields("hullWhite", settings, ["forward", "meanReversion", "volatility"]);
@@ -88,6 +89,7 @@ const integralVariance = fn({
  * const ratio = Math.exp(-0.03 * 2);
  * const bond = hullWhiteBond({ x: 0, ratio, t: 0, span: 2, meanReversion: 0.05, volatility: 0.01 });
  * console.log(Math.abs(bond - ratio) < 1e-15); // true
+ * @experimental
  */
 export const hullWhiteBond = fn({
   name: "hullWhiteBond",

@@ -15,7 +15,7 @@ import { remembered } from "../../base/remembered.ts";
 import type { Column } from "../parameters.ts";
 import { logObserve, logsOfState, logStart, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `localVolatility`. */
+/** The settings of `localVolatility`. @experimental */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
   /** The volatility σ(S, t) per √year: a formula in S and t as text, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
@@ -43,6 +43,7 @@ export interface LocalVolatilitySettings<F extends UserFunctions = Record<never,
  * import { localVolatility } from "feynkac/montecarlo";
  *
  * console.log(localVolatility({ spot: 100, volatility: "0.2 + 0.1*exp(-S/100)" }).name); // local volatility
+ * @experimental
  */
 export function localVolatility<F extends UserFunctions = Record<never, never>>(
   settings: LocalVolatilitySettings<F>,

@@ -3,7 +3,7 @@ import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
 import { keyOf, remembered } from "../../base/remembered.ts";
 
-/** The source of random numbers: the generator Philox, or scrambled Sobol' points. */
+/** The source of random numbers: the generator Philox, or scrambled Sobol' points. @experimental */
 export type Sampling = "philox" | "sobol";
 
 /** The properties of a simulation that the code of its kernels depends on. */

@@ -7,7 +7,7 @@ import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
-/** The settings of `asian`. */
+/** The settings of `asian`. @experimental */
 export interface AsianSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
@@ -45,6 +45,7 @@ export const asianSettings = (product: PathProduct): AsianSettings | undefined =
  * import { asian } from "feynkac/montecarlo";
  *
  * console.log(asian({ payoff: "call", strike: 100 }).name); // arithmetic Asian call
+ * @experimental
  */
 export function asian(settings: AsianSettings): PathProduct {
   checkOption("asian", settings, ["strike", "average", "sampling", "includesStart", "past"]);

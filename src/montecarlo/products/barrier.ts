@@ -6,7 +6,7 @@ import type { PathProduct } from "../product.ts";
 import { barrierFunctions, type BarrierPlaces, type BarrierShape } from "./barrier-functions.ts";
 import { SIDES } from "./survival.ts";
 
-/** A barrier on one of the assets, or on each. */
+/** A barrier on one of the assets, or on each. @experimental */
 export interface PathBarrier {
   readonly type: "up-and-out" | "down-and-out" | "up-and-in" | "down-and-in";
   readonly level: Column;
@@ -20,10 +20,11 @@ const TYPES: readonly PathBarrier["type"][] = ["up-and-out", "down-and-out", "up
  * The dependence between the bridges of different assets in a step, as far as it bounds their joint survival P by the
  * survival pᵢ of each: "independent", P = Π pᵢ; "positive", Π pᵢ ≤ P ≤ min pᵢ; "negative", 1 − Σ (1 − pᵢ) ≤ P ≤ Π pᵢ;
  * "any", 1 − Σ (1 − pᵢ) ≤ P ≤ min pᵢ.
+ * @experimental
  */
 export type BridgeDependence = "independent" | "positive" | "negative" | "any";
 
-/** The settings of `withBarriers`. */
+/** The settings of `withBarriers`. @experimental */
 export interface BarrierSettings {
   readonly product: PathProduct;
   /** The barriers: all knock out, or all knock in; a breach of any of them counts. */
@@ -76,6 +77,7 @@ const DEPENDENCES: readonly BridgeDependence[] = ["independent", "positive", "ne
  * const barriers = [{ type: "down-and-out", level: 90 }] as const;
  * const product = withBarriers({ product: european({ payoff: "call", strike: 100 }), barriers });
  * console.log(product.name, product.running); // European call, down-and-out 1
+ * @experimental
  */
 export function withBarriers(settings: BarrierSettings): PathProduct {
   checkBarriers(settings);

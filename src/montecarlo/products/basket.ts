@@ -17,10 +17,10 @@ import { type PathProduct, type PayoffFunction, productParams } from "../product
 import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
-/** The way in which the spots are combined into one number. */
+/** The way in which the spots are combined into one number. @experimental */
 export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
 
-/** The settings of `basket`. */
+/** The settings of `basket`. @experimental */
 export interface BasketSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
@@ -45,6 +45,7 @@ export interface BasketSettings {
  *
  * const product = basket({ payoff: "call", kind: "best-of", strike: 100, weights: [1, 1, 1] });
  * console.log(product.name, product.assets); // best-of basket call 3
+ * @experimental
  */
 export function basket(settings: BasketSettings): PathProduct {
   checkOption("basket", settings, ["strike", "kind", "weights"]);
@@ -97,7 +98,7 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
   }),
 );
 
-/** The settings of `terminalPayoff`. */
+/** The settings of `terminalPayoff`. @experimental */
 export interface TerminalSettings<F extends UserFunctions = Record<never, never>> {
   /** The payoff of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
   readonly payoff: string | UserFunction<string, number, NoInfer<F>>;
@@ -117,6 +118,7 @@ export interface TerminalSettings<F extends UserFunctions = Record<never, never>
  * import { terminalPayoff } from "feynkac/montecarlo";
  *
  * console.log(terminalPayoff({ payoff: "max(S1 - S2, 0)", assets: 2 }).assets); // 2
+ * @experimental
  */
 export function terminalPayoff<F extends UserFunctions = Record<never, never>>(
   settings: TerminalSettings<F>,

@@ -38,6 +38,7 @@ import { checkOption, type OptionType, signOf } from "./formulas.ts";
  *   payoff: fn({ params: productParams.payoff, body: ({ running }) => running[1]! - running[0]! }),
  * });
  * console.log(range.name); // range
+ * @experimental
  */
 export function pathProduct(product: PathProduct): PathProduct {
   if (!Number.isInteger(product.running) || product.running < 0)
@@ -58,6 +59,7 @@ export function pathProduct(product: PathProduct): PathProduct {
  * import { european } from "feynkac/montecarlo";
  *
  * console.log(european({ payoff: "put", strike: 100 }).name); // European put
+ * @experimental
  */
 export function european(settings: { readonly payoff: OptionType; readonly strike: Column }): PathProduct {
   checkOption("european", settings, ["strike"]);

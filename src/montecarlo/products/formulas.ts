@@ -1,7 +1,7 @@
 /** Payoffs that several products share. */
 import { knownFields, oneOf } from "../../base/given.ts";
 
-/** A call or a put. */
+/** A call or a put. @experimental */
 export type OptionType = "call" | "put";
 
 /** Returns 1 for a call, −1 for a put. */

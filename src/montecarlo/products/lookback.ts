@@ -6,7 +6,7 @@ import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../base/remembered.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
-/** The settings of `lookback`. */
+/** The settings of `lookback`. @experimental */
 export interface LookbackSettings {
   readonly payoff: OptionType;
   /** The strike: a number for a fixed strike, or "floating", where the extreme is the strike. */
@@ -35,6 +35,7 @@ export interface LookbackSettings {
  * import { lookback } from "feynkac/montecarlo";
  *
  * console.log(lookback({ payoff: "call", strike: "floating" }).uniforms); // 1
+ * @experimental
  */
 export function lookback(settings: LookbackSettings): PathProduct {
   checkOption("lookback", settings, ["strike", "monitoring", "extremum", "from"]);

@@ -18,10 +18,11 @@ const variableParams = { spots: read(real), running: read(real), state: read(rea
  * import { basisFunctionParams } from "feynkac/montecarlo";
  *
  * console.log(Object.keys(basisFunctionParams).join(" ")); // x payoff basis
+ * @experimental
  */
 export const basisFunctionParams: typeof basisParams = basisParams;
 
-/** The basis functions on which continuation values are regressed. */
+/** The basis functions on which continuation values are regressed. @experimental */
 export type Basis = {
   /** The order of spots: "descending" sorts them, which suits payoffs on order statistics; "as-given" by default. */
   readonly order?: "as-given" | "descending";

@@ -39,7 +39,7 @@ import {
 import type { StoppingShape } from "./rule.ts";
 import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } from "./upper.ts";
 
-/** The settings of `longstaffSchwartz`. */
+/** The settings of `longstaffSchwartz`. @experimental */
 export interface LongstaffSchwartzSettings extends CallOptions {
   readonly model: PathModel;
   /** The product, whose payoff is the exercise value at each date. */
@@ -88,6 +88,7 @@ export interface LongstaffSchwartzSettings extends CallOptions {
 /**
  * The result of `longstaffSchwartz`. `errorEstimate` covers sampling only. What the rule loses against the best one
  * cannot be estimated from its own paths: `upper` bounds it.
+ * @experimental
  */
 export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
@@ -169,6 +170,7 @@ const RECORD_BYTES = 2 ** 28;
  * const dates = Array.from({ length: 50 }, (_, k) => (k + 1) / 50);
  * const { value } = await longstaffSchwartz({ device, model, product, dates });
  * console.log(value[0]!.toFixed(1)); // 4.5
+ * @experimental
  */
 export async function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
   isObject("longstaffSchwartz", settings, "an object with model, product and dates");

@@ -12,7 +12,7 @@ import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
 import type { Work } from "../../base/turns.ts";
 
-/** The settings of the upper bound: the numbers of its paths. */
+/** The settings of the upper bound: the numbers of its paths. @experimental */
 export interface UpperSettings {
   /** The number of outer paths, 256 by default. */
   readonly outer?: number;
@@ -20,7 +20,7 @@ export interface UpperSettings {
   readonly inner?: number;
 }
 
-/** An estimate whose expectation lies above the price. */
+/** An estimate whose expectation lies above the price. @experimental */
 export type UpperBound = Estimates;
 
 /** The parts of a computation with an exercise rule that an upper bound needs. */

@@ -6,6 +6,7 @@ import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } 
 /**
  * A Brownian bridge inside a kernel: for each step three positions (itself, left, right) and weights (left, right,
  * deviation).
+ * @stable
  */
 export const Bridge = record({ steps: i32, places: read(i32), weights: read(real) });
 
@@ -31,6 +32,7 @@ export const Bridge = record({ steps: i32, places: read(i32), weights: read(real
  * const normals = Float64Array.of(1, 1);
  * bridgePath({ bridge: { steps: 2, places, weights }, normals, path, start: 0, stride: 1 });
  * console.log([...path].map((w) => w.toFixed(4)).join(" ")); // 1.4142 1.4142
+ * @stable
  */
 export const bridgePath = fn({
   name: "bridgePath",
@@ -45,7 +47,7 @@ export const bridgePath = fn({
   },
 });
 
-/** The tables that `bridgePath` reads, for given times. */
+/** The tables that `bridgePath` reads, for given times. @stable */
 export interface BridgePlan {
   /** The index of each step's time, and those of the two times around it. */
   readonly places: Int32Array;
@@ -64,6 +66,7 @@ export interface BridgePlan {
  *
  * const { places } = bridgePlan([0.25, 0.5, 0.75, 1]);
  * console.log([0, 3, 6, 9].map((k) => places[k]).join(" ")); // 3 1 0 2
+ * @stable
  */
 export function bridgePlan(times: readonly number[]): BridgePlan {
   const wrong = times.findIndex((t, k) => !(t > (k === 0 ? 0 : times[k - 1])) || t === Infinity);
@@ -101,7 +104,7 @@ const bridgePaths = kernel({
   },
 });
 
-/** The settings of a bridge. */
+/** The settings of a bridge. @stable */
 export interface BridgeSettings {
   /** The times in years, increasing, from above 0. */
   readonly times: readonly number[];
@@ -111,7 +114,7 @@ export interface BridgeSettings {
   readonly precision?: Precision;
 }
 
-/** The buffers of input normal numbers and output paths, both [count, steps, factors]. */
+/** The buffers of input normal numbers and output paths, both [count, steps, factors]. @stable */
 export interface BridgeArguments {
   readonly normals: DeviceBuffer;
   readonly paths: DeviceBuffer;
@@ -141,6 +144,7 @@ export interface BridgeArguments {
  * let variance = 0;
  * for (let k = 3; k < w.length; k += 4) variance += w[k]! ** 2 / 1024;
  * console.log(variance.toFixed(2)); // 1.00
+ * @stable
  */
 export class BrownianBridge implements Disposable {
   readonly device: Device;

@@ -19,7 +19,7 @@ const correlate = kernel({
   },
 });
 
-/** The settings of correlated normal numbers. */
+/** The settings of correlated normal numbers. @stable */
 export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams" | "order"> & {
   /** A symmetric and positive definite matrix: a covariance, or a correlation matrix for unit variances. */
   readonly covariance: readonly (readonly number[])[];
@@ -43,6 +43,7 @@ export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams"
  * let sum = 0;
  * for (let k = 0; k < rows.length; k += 2) sum += rows[k]! * rows[k + 1]!;
  * console.log((sum / 100_000).toFixed(1)); // 0.6
+ * @stable
  */
 export class CorrelatedNormals implements Disposable {
   readonly #normals: RandomGenerator;

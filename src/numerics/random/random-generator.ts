@@ -19,7 +19,7 @@ import { GENERATORS, type RandomSettings, type RandomSpec, randomSpec, whole } f
 import { directions } from "./sobol/directions.ts";
 import { sobolTableOf } from "./sobol/sobol.ts";
 
-/** The range of numbers of each stream. */
+/** The range of numbers of each stream. @stable */
 export interface Range {
   /** The count of numbers of each stream; of sobol, points. */
   readonly count: number;
@@ -87,6 +87,7 @@ function partsPerItem(device: Device, generator: RandomSpec["generator"]): numbe
  * philox.fill(buffer, { count: 1000, offset: 2 ** 40 });
  * const numbers = await device.read(buffer);
  * console.log(numbers.every((u) => u > 0 && u < 1)); // true
+ * @stable
  */
 export class RandomGenerator implements Disposable {
   readonly device: Device;
@@ -269,15 +270,15 @@ function checkCount(count: number, streams: number): void {
     );
 }
 
-/** The settings of `randomNumbers`: those of a generator, the range and the device. */
+/** The settings of `randomNumbers`: those of a generator, the range and the device. @stable */
 export type NumberSettings = RandomSettings & Range & Pick<CallOptions, "device">;
-/** The settings of `randomNumbers` for words of 32 bits. */
+/** The settings of `randomNumbers` for words of 32 bits. @stable */
 export type WordSettings = NumberSettings & { readonly distribution: "bits" };
-/** The settings of `randomNumbers` for reals, in any precision. */
+/** The settings of `randomNumbers` for reals, in any precision. @stable */
 export type RealSettings = NumberSettings & { readonly distribution?: "uniform" | "normal" };
-/** The settings of `randomNumbers` for f32. */
+/** The settings of `randomNumbers` for f32. @stable */
 export type SingleSettings = RealSettings & { readonly precision: "f32" };
-/** The settings of `randomNumbers` for f64. */
+/** The settings of `randomNumbers` for f64. @stable */
 export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x2" };
 
 /**
@@ -293,6 +294,7 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * const spec = { generator: "xorwow", seed: 1234, distribution: "bits", streams: 3, order: "interleaved" } as const;
  * console.log((await randomNumbers({ device, ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
+ * @stable
  */
 export function randomNumbers(settings: WordSettings): Promise<Uint32Array>;
 export function randomNumbers(settings: SingleSettings): Promise<Float32Array>;
@@ -308,7 +310,7 @@ export function randomNumbers({
   });
 }
 
-/** The settings of `streamTable`: those of `randomSpec` that determine streams. */
+/** The settings of `streamTable`: those of `randomSpec` that determine streams. @stable */
 export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStream" | "blockLength"> & {
   readonly generator: "drand48" | "mrg32k3a" | "xorwow" | "philox";
   /** The number of steps to skip in each stream, 0 by default. */
@@ -328,6 +330,7 @@ export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStr
  *
  * const table = streamTable({ generator: "drand48", seed: 42, streams: 100, offset: 1_000_000 });
  * console.log(drand48Word({ state: drand48Start({ table, stream: 0, part: 0 }) })); // 3029157651
+ * @stable
  */
 export function streamTable(settings: StreamSettings): Uint32Array {
   const spec = randomSpec(settings);
@@ -360,6 +363,7 @@ function jumpsOf(who: string, generator: RandomSpec["generator"]): Jumps<unknown
  * const seed = [12345, 12345, 12345, 12345, 12345, 12345];
  * const far = skipAhead("mrg32k3a", seed, 2n ** 76n);
  * console.log(far[0], skipAhead("mrg32k3a", far, -(2n ** 76n))[0]); // 870504860 12345
+ * @stable
  */
 export function skipAhead(
   generator: StreamSettings["generator"],

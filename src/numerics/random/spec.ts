@@ -10,10 +10,10 @@ import { wordsOf } from "./generators/words.ts";
 import { curandXorwowState, xorwowJumps } from "./generators/xorwow.ts";
 import { MAX_DIMENSIONS } from "./sobol/directions.ts";
 
-/** The name of a generator; docs/random.md compares them. */
+/** The name of a generator; docs/random.md compares them. @stable */
 export type GeneratorName = "drand48" | "mrg32k3a" | "xorwow" | "philox" | "sobol";
 
-/** The settings of random numbers; `randomSpec` completes them. */
+/** The settings of random numbers; `randomSpec` completes them. @stable */
 export interface RandomSettings {
   readonly generator: GeneratorName;
   /**
@@ -55,7 +55,7 @@ export interface RandomSettings {
   readonly scramble?: "owen" | "none";
 }
 
-/** A complete specification of random numbers. */
+/** A complete specification of random numbers. @stable */
 export interface RandomSpec extends Required<Omit<RandomSettings, "seed" | "blockLength">> {
   /** The state at the start of stream 0, as words; for sobol the two words of the scrambling's seed. */
   readonly state: readonly number[];
@@ -147,6 +147,7 @@ export function whole(name: string, value: number | bigint, max: bigint, remedy:
  *
  * const { bits, blockLength } = randomSpec({ generator: "xorwow", seed: 1234, precision: "f32" });
  * console.log(bits, blockLength === 2n ** 67n); // 24 true
+ * @stable
  */
 export function randomSpec(settings: RandomSettings): RandomSpec {
   const { generator, distribution = "uniform", method = "inverse", precision = "f64", scramble = "owen" } = settings;

@@ -17,6 +17,7 @@ import { xorwowJumps, xorwowTable } from "./generators/xorwow.ts";
  *
  * const table = streamTable({ generator: "drand48", seed: 0, streams: 2, blockLength: 1000 });
  * console.log(drand48Start({ table, stream: 0, part: 0 }).low); // 13070
+ * @stable
  */
 export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
 
@@ -29,6 +30,7 @@ export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
  *
  * const table = streamTable({ generator: "mrg32k3a", seed: [12345, 12345, 12345, 12345, 12345, 12345], streams: 2 });
  * console.log(mrg32k3aStart({ table, stream: 1, part: 0 }).x0); // 3692455944
+ * @stable
  */
 export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJumps);
 
@@ -41,6 +43,7 @@ export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJum
  *
  * const table = streamTable({ generator: "xorwow", seed: 42, streams: 2 });
  * console.log(xorwowStart({ table, stream: 1, part: 0 }).x); // 2837430221
+ * @stable
  */
 export const xorwowStart = startOf("xorwowStart", xorwowTable, xorwowJumps);
 
@@ -53,5 +56,6 @@ export const xorwowStart = startOf("xorwowStart", xorwowTable, xorwowJumps);
  *
  * const table = streamTable({ generator: "philox", seed: 42, streams: 2 });
  * console.log(philoxStart({ table, stream: 1, part: 0 }).z); // 1
+ * @stable
  */
 export const philoxStart = startOf("philoxStart", philoxTable, philoxJumps);

@@ -14,6 +14,7 @@ import { M1 } from "./generators/mrg32k3a.ts";
  * import { uniform24 } from "feynkac/random";
  *
  * console.log(uniform24(0) === 2 ** -24, uniform24(0xffffffff) === 1 - 2 ** -24); // true true
+ * @stable
  */
 export const uniform24 = fn({
   name: "uniform24",
@@ -30,6 +31,7 @@ export const uniform24 = fn({
  * import { uniform32 } from "feynkac/random";
  *
  * console.log(uniform32(0x80000000)); // 0.5000000001164153
+ * @stable
  */
 export const uniform32 = fn({
   name: "uniform32",
@@ -47,6 +49,7 @@ export const uniform32 = fn({
  * import { uniform53 } from "feynkac/random";
  *
  * console.log(uniform53(0, 0) === 2 ** -53, uniform53(0xffffffff, 0xffffffff) === 1 - 2 ** -53); // true true
+ * @stable
  */
 export const uniform53 = fn({
   name: "uniform53",
@@ -64,6 +67,7 @@ export const uniform53 = fn({
  * import { uniform48 } from "feynkac/random";
  *
  * console.log(uniform48(0, 0) === 2 ** -49); // true
+ * @stable
  */
 export const uniform48 = fn({
   name: "uniform48",
@@ -79,6 +83,7 @@ export const uniform48 = fn({
  * import { mrg32k3aUniform } from "feynkac/random";
  *
  * console.log(mrg32k3aUniform(545508589)); // 0.12701112204657714
+ * @stable
  */
 export const mrg32k3aUniform = fn({
   name: "mrg32k3aUniform",
@@ -97,6 +102,7 @@ export const mrg32k3aUniform = fn({
  * import { mrg32k3aUniform53 } from "feynkac/random";
  *
  * console.log(mrg32k3aUniform53(545508589, 1368065410)); // 0.12701114103229952
+ * @stable
  */
 export const mrg32k3aUniform53 = fn({
   name: "mrg32k3aUniform53",
@@ -155,6 +161,7 @@ const quantile32 = fn({
  * import { normal32 } from "feynkac/random";
  *
  * console.log(normal32(0).toFixed(4), normal32(0xffffffff).toFixed(4)); // -6.3380 6.3380
+ * @stable
  */
 export const normal32 = fn({
   name: "normal32",
@@ -179,6 +186,7 @@ export const normal32 = fn({
  *
  * const { a, b } = boxMuller(Math.exp(-2), 0.25);
  * console.log(Math.abs(a) < 1e-15, b); // true 2
+ * @stable
  */
 export const boxMuller = fn({
   name: "boxMuller",

@@ -14,7 +14,7 @@ import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 /** True where a type of names has more than one. */
 type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extends [Each] ? false : true) : never;
 
-/** The result type of `solve`: `Solution` for one axis, `AxesSolution` for several. */
+/** The result type of `solve`: `Solution` for one axis, `AxesSolution` for several. @experimental */
 export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolution<A> : Solution;
 
 /**
@@ -50,6 +50,7 @@ export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolu
  * });
  * for (const entry of entries) console.log(entry.parameters["sigma"], entry.at(100).value.toFixed(2));
  * // 0.2 6.09; then 0.3 9.87
+ * @stable
  */
 export async function solve<
   const A extends string,

@@ -4,6 +4,7 @@ import { isObject, knownKeys, oneOf } from "../../base/given.ts";
 /**
  * A grid of the combination: its level along each axis, and its coefficient in the sum. An axis of level l has 2^l
  * intervals.
+ * @experimental
  */
 export interface CombinationGrid {
   /** The level of each axis. */
@@ -12,7 +13,7 @@ export interface CombinationGrid {
   readonly coefficient: number;
 }
 
-/** The settings of `combinationGrids`. */
+/** The settings of `combinationGrids`. @experimental */
 export interface CombinationSettings {
   /**
    * The largest number of refinements of a grid above the initial levels, summed over the axes: Σ (lₖ − initialₖ) ≤
@@ -54,6 +55,7 @@ export interface CombinationSettings {
  * const grids = combinationGrids({ axes: 2, initialLevel: 1, level: 1 });
  * console.log(grids.map(({ levels, coefficient }) => `${levels.join(" × ")}: ${coefficient}`).join(", "));
  * // 1 × 1: -1, 1 × 2: 1, 2 × 1: 1
+ * @experimental
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
   isObject("combinationGrids", settings, "an object with level and initialLevel");

@@ -44,7 +44,7 @@ export interface SparseContents {
 /** The part of an extrapolation's correction that may be wrong: its differences may be small by chance, too. */
 const UNSURE = 0.5;
 
-/** The statistics of one solved grid of a combination. */
+/** The statistics of one solved grid of a combination. @experimental */
 export interface SolvedGrid {
   /** The level of each axis; level l has 2^l intervals. */
   readonly levels: readonly number[];
@@ -75,6 +75,7 @@ export interface SolvedGrid {
  * const [entry] = entries;
  * const line = entry!.on({ X: [-1, 0, 1], Y: 1 });
  * console.log(entry!.grids.length, Array.from(line, (value) => Math.round(value)).join(" ")); // 7 -1 0 1
+ * @experimental
  */
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
@@ -264,7 +265,7 @@ function derivative(
   return along(meshes.length - 1);
 }
 
-/** The result of `solveOnSparseGrid`. */
+/** The result of `solveOnSparseGrid`. @experimental */
 export interface SparseSolution<A extends string = string> {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly SparseEntrySolution<A>[];

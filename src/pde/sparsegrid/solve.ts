@@ -26,7 +26,7 @@ import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
 import { Runs } from "./runs.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
-/** The options of `solveOnSparseGrid`. */
+/** The options of `solveOnSparseGrid`. @experimental */
 export interface SparseOptions extends CallOptions {
   /**
    * Several devices of one kind to use in place of `device`, such as every GPU of a machine; they are not disposed.
@@ -70,6 +70,7 @@ export interface SparseOptions extends CallOptions {
  * });
  * const { value, first } = entries[0]!.at({ X: 1, Y: 0.5 });
  * console.log(value.toFixed(2), first.X.toFixed(2)); // 1.25 1.25
+ * @experimental
  */
 export async function solveOnSparseGrid<
   const A extends string,

@@ -56,6 +56,7 @@ const CHUNK = 4096;
  * using device = await openDevice({ backend: "cpu" });
  * const { results } = await explainBook(book("2026-11-20", 100), book("2026-11-23", 101), { device });
  * for (const { change, terms } of results) console.log(change?.toFixed(3), terms?.delta?.toFixed(3)); // -0.368 -0.363
+ * @stable
  */
 export async function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
   oneOf("method", options.method, [undefined, ...Object.keys(METHODS)]);

@@ -4,13 +4,17 @@ import type { PricingOptions } from "../options.ts";
 /**
  * The method that explains a change of value: "taylor" by an expansion of second order about the earlier market,
  * "revaluation" by pricing again with one market input changed at a time.
+ * @stable
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
-/** What the quotes of a volatility keep while the spot moves: their strikes, or their moneyness K/F. */
+/** What the quotes of a volatility keep while the spot moves: their strikes, or their moneyness K/F. @stable */
 export type Sticky = "strike" | "delta";
 
-/** The options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`. */
+/**
+ * The options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`.
+ * @stable
+ */
 export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   /** The method of the explanation, "taylor" by default. */
   readonly method?: ExplainMethod;
@@ -42,6 +46,7 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
  * alone; for a convertible bond also `credit`, the issuer's credit, and for several underlyings `correlation`. `cross`
  * is their joint effect beyond the sum of the single ones.
+ * @stable
  */
 export const EXPLAIN_TERMS = {
   taylor: [
@@ -71,13 +76,13 @@ export const EXPLAIN_TERMS = {
   revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "credit", "correlation", "cross"],
 } as const satisfies Record<ExplainMethod, readonly string[]>;
 
-/** The name of a term, of either method (`EXPLAIN_TERMS`). */
+/** The name of a term, of either method (`EXPLAIN_TERMS`). @stable */
 export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 
-/** The terms of an explanation by name, in the currency. */
+/** The terms of an explanation by name, in the currency. @stable */
 export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
 
-/** The changes of one trade's market inputs between the two dates. */
+/** The changes of one trade's market inputs between the two dates. @stable */
 export interface MarketMoves {
   /** The time in years between the two dates, or to expiry if that is earlier. */
   readonly years: number;
@@ -98,6 +103,7 @@ export interface MarketMoves {
 /**
  * The effects of the move of a fitted smile at one of its expiries, and the move: c₀ + c₁·k + c₂·k² in k = ln(K/F) with
  * the level c₀, the slope c₁ and the curvature c₂.
+ * @stable
  */
 export interface SmileTerm {
   readonly underlying: string;
@@ -116,6 +122,7 @@ export interface SmileTerm {
  * * `new`, `gone`: in one book only, and not expired.
  * * `changed`: in both books, on different terms; `reason` says which.
  * * `error`: cannot be read or priced.
+ * @stable
  */
 export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed" | "error";
 
@@ -125,6 +132,7 @@ export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed"
  *   change = after + cash − before = Σ terms + unexplained.
  *
  * These numbers are null for trades that are neither explained nor matured.
+ * @stable
  */
 export interface ExplainedTrade extends Partial<Pick<TradeLabels, "underlying" | "currency" | "tags">> {
   readonly id: string | null;
@@ -167,6 +175,7 @@ export interface ExplainedTrade extends Partial<Pick<TradeLabels, "underlying" |
  *
  * The terms are for the earlier quantities. `trading` is the value of new, gone and changed trades, and of changed
  * quantities.
+ * @stable
  */
 export interface ExplainTotals {
   readonly currency: string;
@@ -189,13 +198,13 @@ export interface ExplainTotals {
   readonly smile?: readonly SmileTerm[];
 }
 
-/** The sums over one group of trades in one currency. */
+/** The sums over one group of trades in one currency. @stable */
 export interface ExplainGroupTotals extends ExplainTotals {
   /** The group's value of each name in `groupBy`; null for trades without such a tag. */
   readonly group: GroupTotals["group"];
 }
 
-/** The result of `explainBook`. */
+/** The result of `explainBook`. @stable */
 export interface ExplainReport {
   readonly method: ExplainMethod;
   /** The dates of the two books, as they give them. */

@@ -29,7 +29,7 @@ export function transposed(a: Float64Array, d: number): Float64Array {
   return a.map((_, at) => a[(at % d) * d + Math.floor(at / d)]);
 }
 
-/** The moments of a Gaussian distribution. */
+/** The moments of a Gaussian distribution. @experimental */
 export interface GaussianMoments {
   /** The mean, [d]; zeros by default. */
   readonly mean?: readonly number[];
@@ -55,6 +55,7 @@ export interface GaussianMoments {
  *
  * const { points } = gaussianQuantizer(optimalNormalLine(2), { mean: [1], covariance: [[4]] });
  * console.log(points.map((x) => Math.round(1000 * x)).join(" ")); // -596 2596
+ * @experimental
  */
 export function gaussianQuantizer(quantizer: Quantizer, moments: GaussianMoments): Quantizer {
   const { dimension: d, points, weights, size } = quantizer;

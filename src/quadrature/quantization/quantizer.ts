@@ -9,6 +9,7 @@ import { ShapeError, SpecError } from "../../base/errors.ts";
  *
  * It is stationary if E[X | X̂] = X̂, as is every optimal quantizer; then E f(X̂) has an error of second order in the
  * spacing of the points for a smooth f.
+ * @experimental
  */
 export interface Quantizer {
   /** The dimension d. */
@@ -50,6 +51,7 @@ export function checkPoints(place: string, points: ArrayLike<number>, dimension:
  *   quantizedMean } from "feynkac/quantization";
  *
  * console.log(quantizedMean(optimalNormalLine(50), ([x]) => Math.exp(x!)).toFixed(3)); // 1.647
+ * @experimental
  */
 export function quantizedMean(quantizer: Quantizer, f: (point: Float64Array) => number): number {
   const { points, weights, dimension } = quantizer;

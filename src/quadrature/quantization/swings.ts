@@ -8,10 +8,13 @@ interface Bounds {
   readonly most: number;
 }
 
-/** The outcome of a swing: "error" where no dates can meet its bounds, or where its payoff or value is not finite. */
+/**
+ * The outcome of a swing: "error" where no dates can meet its bounds, or where its payoff or value is not finite.
+ * @experimental
+ */
 export type SwingStatus = "ok" | "error";
 
-/** The result of `gaussianSwings` and `wholeSwings`: columns with one number for each swing. */
+/** The result of `gaussianSwings` and `wholeSwings`: columns with one number for each swing. @experimental */
 export interface SwingsResult {
   /** The values at time 0; NaN of a swing that failed. */
   readonly value: Float64Array;

@@ -3,12 +3,13 @@ import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { type Device, type DeviceBuffer, type HostArray, offeredPrecision } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 
-/** The shape of an array: `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. */
+/** The shape of an array: `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. @stable */
 export type Shape = readonly number[];
 
 /**
  * The distances in elements from one matrix, row and column to the next: element [matrix, row, column] is at offset +
  * matrix·batch + row·row + column·column.
+ * @stable
  */
 export interface Strides {
   readonly batch: number;
@@ -16,7 +17,7 @@ export interface Strides {
   readonly column: number;
 }
 
-/** The options of `DeviceArray.create`. */
+/** The options of `DeviceArray.create`. @stable */
 export interface ArrayOptions {
   /**
    * The precision, "f64" by default; on a device that only emulates it, that is f32x2. The host's numbers are f64 then,
@@ -53,6 +54,7 @@ interface Layout {
  * using a = await DeviceArray.create(device, [2, 3], { values: [1, 2, 3, 4, 5, 6] });
  * const columns = a.columnSlice(1, 3).transpose();
  * console.log(columns.shape.join(" × "), (await columns.download()).join(" ")); // 2 × 2 2 5 3 6
+ * @stable
  */
 export class DeviceArray implements Disposable {
   readonly device: Device;

@@ -6,7 +6,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 
-/** The specification of the matrices to be factored. */
+/** The specification of the matrices to be factored. @stable */
 export interface CholeskySpec {
   /** The number of rows and columns. */
   readonly size: number;
@@ -24,6 +24,7 @@ export interface CholeskySpec {
  * import { choleskySpec } from "feynkac/linalg";
  *
  * console.log(choleskySpec({ size: 3 })); // { batch: 1, precision: 'f64', size: 3 }
+ * @stable
  */
 export function choleskySpec(settings: { readonly size: number } & Partial<CholeskySpec>): CholeskySpec {
   knownFields("choleskySpec", settings, ["size", "batch", "precision"]);
@@ -67,6 +68,7 @@ const GROUP = 64;
  * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
  * const [status] = await cholesky.factor(a);
  * console.log(status, (await a.download()).join(" ")); // 0 2 0 1 2
+ * @stable
  */
 export class Cholesky implements Disposable {
   readonly device: Device;

@@ -4,7 +4,7 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { knownFields } from "../../../base/given.ts";
 import { symmetricEigen } from "./eigen.ts";
 
-/** The options of `nearestCorrelation`. */
+/** The options of `nearestCorrelation`. @stable */
 export interface NearestOptions {
   /** The change at which the iteration ends; { relative: 1e-12 } by default. */
   readonly tolerance?: RelativeAccuracy;
@@ -17,7 +17,7 @@ export interface NearestOptions {
   readonly minEigenvalue?: number;
 }
 
-/** The result of `nearestCorrelation`. */
+/** The result of `nearestCorrelation`. @stable */
 export interface NearestCorrelation {
   /** The matrix, [n, n], row by row: symmetric, ones on the diagonal. */
   readonly values: Float64Array;
@@ -49,6 +49,7 @@ export interface NearestCorrelation {
  *
  * const { values, distance } = nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1]);
  * console.log(values[1]?.toFixed(4), values[2]?.toFixed(4), distance.toFixed(4)); // 0.7607 0.1573 0.5278
+ * @stable
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
   knownFields("nearestCorrelation", options, ["tolerance", "maxIterations", "minEigenvalue"]);
@@ -87,6 +88,7 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
  * import { isPositiveSemidefinite } from "feynkac/linalg";
  *
  * console.log(isPositiveSemidefinite([1, 1, 0, 1, 1, 1, 0, 1, 1])); // false
+ * @stable
  */
 export function isPositiveSemidefinite(
   matrix: ArrayLike<number>,

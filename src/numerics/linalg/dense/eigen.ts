@@ -1,7 +1,7 @@
 /** Eigenvalues and eigenvectors of a small symmetric matrix, on the host in f64. */
 import { ShapeError } from "../../../base/errors.ts";
 
-/** The result of `symmetricEigen`. */
+/** The result of `symmetricEigen`. @stable */
 export interface Eigen {
   /** The eigenvalues, ascending. */
   readonly values: Float64Array;
@@ -25,6 +25,7 @@ const MAX_SWEEPS = 50;
  *
  * const { values } = symmetricEigen([2, 1, 1, 2], 2);
  * console.log([...values].map((value) => value.toFixed(4)).join(" ")); // 1.0000 3.0000
+ * @stable
  */
 export function symmetricEigen(matrix: ArrayLike<number>, n: number): Eigen {
   const a = Float64Array.from(matrix);

@@ -3,18 +3,20 @@ import { oneOf, wholeNumber } from "../../../base/given.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
-/** The layout of an operand in memory: contiguous rows, or contiguous columns as in a transposed view. */
+/** The layout of an operand in memory: contiguous rows, or contiguous columns as in a transposed view. @stable */
 export type Order = "row-major" | "column-major";
 
 /**
  * The implementation of a product: "library" is cuBLAS; "kernel" is Feynkac's own, on every device; "auto" is the
  * library where it can be loaded, otherwise the kernel.
+ * @stable
  */
 export type Implementation = "auto" | "library" | "kernel";
 
 /**
  * The specification of a product of `batch` matrices, A [rows, inner] times B [inner, columns]: frozen, serialisable
  * and without a device.
+ * @stable
  */
 export interface MatmulSpec {
   readonly rows: number;
@@ -30,7 +32,7 @@ export interface MatmulSpec {
   readonly tile?: Tile;
 }
 
-/** The settings of `matmulSpec`: the sizes, and values that differ from the defaults. */
+/** The settings of `matmulSpec`: the sizes, and values that differ from the defaults. @stable */
 export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
 
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
@@ -47,6 +49,7 @@ const IMPLEMENTATIONS: readonly Implementation[] = ["auto", "library", "kernel"]
  * import { matmulSpec } from "feynkac/linalg";
  *
  * console.log(matmulSpec({ rows: 2, inner: 3, columns: 4 }).precision); // f64
+ * @stable
  */
 export function matmulSpec(settings: MatmulSettings): MatmulSpec {
   const spec: MatmulSpec = {

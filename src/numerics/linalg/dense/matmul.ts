@@ -10,7 +10,7 @@ import { chooseBlock, chooseTile } from "./tile.ts";
 import { simpleProduct, simpleTile } from "./simple-kernel.ts";
 import { tiledProduct } from "./tiled-kernel.ts";
 
-/** The arguments of `Matmul.run`. Arrays are borrowed. */
+/** The arguments of `Matmul.run`. Arrays are borrowed. @stable */
 export interface MatmulArguments {
   readonly a: DeviceArray;
   readonly b: DeviceArray;
@@ -58,6 +58,7 @@ interface OwnProduct {
  * using c = await DeviceArray.create(device, [2, 1]);
  * product.run({ a, b, c, alpha: 0.5 });
  * console.log((await c.download()).join(" ")); // 3 7.5
+ * @stable
  */
 export class Matmul implements Disposable {
   readonly device: Device;
@@ -158,7 +159,7 @@ function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProdu
   throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
-/** The options of `matmul`. */
+/** The options of `matmul`. @stable */
 export interface MatmulOptions {
   /** The factor α, 1 by default. */
   readonly alpha?: number;
@@ -184,6 +185,7 @@ export interface MatmulOptions {
  * using a = await DeviceArray.create(device, [2, 3], { values: [1, 2, 3, 4, 5, 6] });
  * using c = await matmul(a, a.transpose());
  * console.log((await c.download()).join(" ")); // 14 32 32 77
+ * @stable
  */
 export async function matmul(a: DeviceArray, b: DeviceArray, options: MatmulOptions = {}): Promise<DeviceArray> {
   const { alpha = 1, beta = 0, implementation = "auto" } = options;

@@ -1,7 +1,7 @@
 /** Small matrices on the host: checked, and their Cholesky factors. */
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../../base/errors.ts";
 
-/** A square matrix, row by row. */
+/** A square matrix, row by row. @stable */
 export type Matrix = readonly (readonly number[])[];
 
 /**

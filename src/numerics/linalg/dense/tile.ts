@@ -2,7 +2,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import { type Device, firstThatFits, isGpu } from "../../../device/index.ts";
 
-/** The part of C that a workgroup of Feynkac's own product kernel computes. */
+/** The part of C that a workgroup of Feynkac's own product kernel computes. @stable */
 export interface Tile {
   /** The number of rows of the tile, a multiple of 16 times the item's fours. */
   readonly rows: number;

@@ -4,7 +4,10 @@ import { wholeNumber, written } from "../../../base/given.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
 import type { BatchSweep } from "./batch-parts.ts";
 
-/** The preconditioner of a batch, as `preconditioner` has it for one system; blocks are factored without pivoting. */
+/**
+ * The preconditioner of a batch, as `preconditioner` has it for one system; blocks are factored without pivoting.
+ * @stable
+ */
 export type BatchPreconditioner =
   | "none"
   | "jacobi"

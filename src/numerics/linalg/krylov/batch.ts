@@ -19,7 +19,7 @@ import { type BatchLayout, layoutOf } from "./batch-layout.ts";
 import type { KrylovSpec } from "./spec.ts";
 import { type KrylovResult, statusOf } from "./status.ts";
 
-/** The options of `KrylovBatch.create` besides the matrices and the specification. */
+/** The options of `KrylovBatch.create` besides the matrices and the specification. @stable */
 export interface BatchOptions {
   /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
   readonly precision?: Precision;
@@ -32,7 +32,7 @@ export interface BatchOptions {
   readonly memory?: "auto" | "workgroup" | "device";
 }
 
-/** The right-hand sides and solutions of a batch, one system after the other in the order of the matrices. */
+/** The right-hand sides and solutions of a batch, one system after the other in the order of the matrices. @stable */
 export interface BatchSystems {
   readonly b: DeviceBuffer;
   /** The buffer of the first guesses, replaced by the solutions. */
@@ -43,7 +43,7 @@ export interface BatchSystems {
   readonly carry?: number;
 }
 
-/** The result for one system of a batch. */
+/** The result for one system of a batch. @stable */
 export interface BatchResult extends KrylovResult {
   /** The number of steps that converged; the first step that does not converge ends the system's time loop. */
   readonly steps: number;
@@ -70,6 +70,7 @@ export interface BatchResult extends KrylovResult {
  * const results = await batch.results();
  * console.log(results.map(({ status }) => status).join(" "), (await device.read(x, 0, 3)).join(" "));
  * // converged converged 1.5 2 1.5
+ * @stable
  */
 export class KrylovBatch implements Disposable {
   readonly device: Device;

@@ -11,6 +11,7 @@ import type { KrylovResult } from "./status.ts";
 /**
  * The options of `solveSparse`: those of `krylovSpec`, the preconditioner, the first guess, the precision and the
  * device.
+ * @stable
  */
 export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "device" | "signal"> {
   /** The preconditioner, none by default; it requires a matrix in csr, coo, ell or dia. */
@@ -21,7 +22,7 @@ export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "de
   readonly precision?: Precision;
 }
 
-/** The result of `solveSparse`. */
+/** The result of `solveSparse`. @stable */
 export interface SparseSolved extends KrylovResult {
   /** The last iterate, whatever the status is. */
   readonly x: Float64Array | Float32Array;
@@ -47,6 +48,7 @@ export interface SparseSolved extends KrylovResult {
  * const a = sparseMatrix({ rows: 2, columns: 2, row: [0, 0, 1], column: [0, 1, 1], values: [2, 1, 4] });
  * const { status, x } = await solveSparse(a, [4, 8], { preconditioner: { kind: "ilu0" } });
  * console.log(status, x.join(" ")); // converged 1 2
+ * @stable
  */
 export async function solveSparse(
   matrix: SparseMatrix,

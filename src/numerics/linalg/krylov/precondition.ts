@@ -6,7 +6,7 @@ import { jacobi } from "./jacobi.ts";
 import { lines } from "./lines.ts";
 import type { Preconditioner } from "./preconditioner.ts";
 
-/** The kind of a preconditioner with its settings. */
+/** The kind of a preconditioner with its settings. @stable */
 export type PreconditionerOptions =
   /** The diagonal. */
   | { readonly kind: "jacobi" }
@@ -38,6 +38,7 @@ export type PreconditionerOptions =
  * using a = await SparseOperator.create(device, laplace);
  * using m = await preconditioner(a, { kind: "ilu0" });
  * console.log(m.name); // ILU(0)
+ * @stable
  */
 export async function preconditioner(
   operator: SparseOperator,

@@ -1,7 +1,7 @@
 /** The interface of a preconditioner for the iterations. */
 import type { DeviceBuffer } from "../../../device/index.ts";
 
-/** A preconditioner M⁻¹ on a device, with M near A. It owns its factors. */
+/** A preconditioner M⁻¹ on a device, with M near A. It owns its factors. @stable */
 export interface Preconditioner extends Disposable {
   /** The name for display: "ILU(0)". */
   readonly name: string;

@@ -13,7 +13,7 @@ import type { KrylovSpec } from "./spec.ts";
 import { code, type KrylovResult, statusOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
-/** The vectors of the system A·x = b: b is only read; x holds the first guess, and then the solution. */
+/** The vectors of the system A·x = b: b is only read; x holds the first guess, and then the solution. @stable */
 export interface KrylovSystem {
   readonly b: DeviceBuffer;
   readonly x: DeviceBuffer;
@@ -54,6 +54,7 @@ interface Passes {
  * device.write(b, Float64Array.of(4, 8));
  * const { status } = await solver.solve({ b, x });
  * console.log(status, (await device.read(x)).map((value) => Math.round(value)).join(" ")); // converged 1 2
+ * @stable
  */
 export class KrylovSolver implements Disposable {
   readonly device: Device;

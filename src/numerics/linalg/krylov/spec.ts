@@ -13,13 +13,14 @@ const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
  * * `cg`: Hestenes & Stiefel (1952); symmetric positive definite matrices and preconditioners; one product.
  * * `gmres`: Saad & Schultz (1986), restarted; any square matrix; one product, and `restart` + 1 vectors of memory.
  *   Orthogonalisation by classical Gram–Schmidt, twice.
+ * @stable
  */
 export type KrylovMethod = (typeof METHODS)[number];
 
 /** `kind`, so that a specification can be the start of another one. */
 const FIELDS = ["method", "tolerance", "maxIterations", "restart", "patience", "checkEvery", "kind"] as const;
 
-/** The options of `krylovSpec`. */
+/** The options of `krylovSpec`. @stable */
 export interface KrylovOptions {
   /** The method, "bicgstab" by default. */
   readonly method?: KrylovMethod;
@@ -38,7 +39,7 @@ export interface KrylovOptions {
   readonly checkEvery?: number;
 }
 
-/** A checked specification of an iterative solution: frozen, serialisable, without a device. */
+/** A checked specification of an iterative solution: frozen, serialisable, without a device. @stable */
 export interface KrylovSpec extends Required<KrylovOptions> {
   readonly kind: "krylov";
   readonly tolerance: Required<Accuracy>;
@@ -54,6 +55,7 @@ export interface KrylovSpec extends Required<KrylovOptions> {
  *
  * const { method, maxIterations } = krylovSpec({ tolerance: { relative: 1e-8 } });
  * console.log(method, maxIterations); // bicgstab 1000
+ * @stable
  */
 export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
   knownFields("krylovSpec", options, FIELDS);

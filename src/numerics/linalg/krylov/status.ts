@@ -1,4 +1,4 @@
-/** The way in which the solution of one system ended. */
+/** The way in which the solution of one system ended. @stable */
 export type KrylovStatus =
   /** The residual of the solution, computed from A, b and x, is as small as was asked for. */
   | "converged"
@@ -14,6 +14,7 @@ export type KrylovStatus =
 /**
  * The result of the solution of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and an
  * iteration does not know the norm of A⁻¹.
+ * @stable
  */
 export interface KrylovResult {
   readonly status: KrylovStatus;

@@ -43,6 +43,7 @@ const onGpu = (word: number): Costs => ({
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * const laplace = stencilMatrix(stencil({ shape: [9, 9], points: [[0, 0], [0, 1], [1, 0]], coefficient: [2, -1, -1]
  * })); console.log(chooseFormat(laplace, device)); // dia
+ * @stable
  */
 export function chooseFormat(
   matrix: SparseMatrix,

@@ -18,7 +18,7 @@ import {
 import { packetsOf } from "./packets.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 
-/** The options of `convertSparse` besides the format. */
+/** The options of `convertSparse` besides the format. @stable */
 export interface ConvertOptions {
   /** The number that the entries of every row of csr are padded to a multiple of; 1, no padding, by default. */
   readonly padding?: number;
@@ -55,6 +55,7 @@ type Of<F extends SparseFormat> = Extract<SparseMatrix, { kind: F }>;
  *
  * const a = sparseMatrix({ rows: 3, columns: 3, row: [0, 1, 2], column: [1, 2, 0], values: [1, 1, 5] });
  * console.log(convertSparse(a, "dia").offsets.join(" ")); // -2 1
+ * @stable
  */
 export function convertSparse<F extends SparseFormat>(
   matrix: SparseMatrix,

@@ -4,7 +4,7 @@ import { isObject, oneOf, wholeNumber } from "../../../base/given.ts";
 import { givenList } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
-/** The entries of a matrix in any order. */
+/** The entries of a matrix in any order. @stable */
 export interface SparseEntries {
   readonly rows: number;
   readonly columns: number;
@@ -15,7 +15,7 @@ export interface SparseEntries {
   readonly duplicates?: "error" | "sum";
 }
 
-/** Compressed rows as other programs have them: columns ascend within each row. */
+/** Compressed rows as other programs have them: columns ascend within each row. @stable */
 export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly starts: ArrayLike<number>;
   readonly column: ArrayLike<number>;
@@ -39,6 +39,7 @@ export const MAX_INDEX = 2 ** 31 - 1;
  *
  * const a = sparseMatrix({ rows: 2, columns: 2, row: [1, 0, 1], column: [1, 0, 0], values: [4, 1, 3] });
  * console.log(a.starts.join(" "), a.column.join(" "), a.values.join(" ")); // 0 1 3 0 0 1 1 3 4
+ * @stable
  */
 export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   isObject("sparseMatrix", entries, "an object with rows, columns, row, column, values");
@@ -106,6 +107,7 @@ export function compressed(
  *
  * const a = csrMatrix({ rows: 2, columns: 3, starts: [0, 2, 3], column: [0, 2, 1], values: [1, 2, 3] });
  * console.log(a.values.length); // 3
+ * @stable
  */
 export function csrMatrix(given: CompressedRows): CsrMatrix {
   isObject("csrMatrix", given, "an object with rows, columns, starts, column, values");

@@ -11,7 +11,7 @@ interface Shaped {
   readonly values: Float64Array;
 }
 
-/** A matrix by coordinates: entry k is values[k] at (row[k], column[k]), sorted by row, then by column. */
+/** A matrix by coordinates: entry k is values[k] at (row[k], column[k]), sorted by row, then by column. @stable */
 export interface CooMatrix extends Shaped {
   readonly kind: "coo";
   readonly row: Int32Array;
@@ -21,6 +21,7 @@ export interface CooMatrix extends Shaped {
 /**
  * A matrix by compressed rows: the entries of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1
  * is padding.
+ * @stable
  */
 export interface CsrMatrix extends Shaped {
   readonly kind: "csr";
@@ -34,6 +35,7 @@ export interface CsrMatrix extends Shaped {
 /**
  * A matrix by compressed rows of dense blocks: block b is at block column `column[b]`; its entry (r, c) at b·R·C + c·R
  * + r.
+ * @stable
  */
 export interface BcsrMatrix extends Shaped {
   readonly kind: "bcsr";
@@ -47,6 +49,7 @@ export interface BcsrMatrix extends Shaped {
 /**
  * A matrix with the same number of stored entries in every row: entry k of row i is at k·pitch + i. A column of −1 is
  * padding.
+ * @stable
  */
 export interface EllMatrix extends Shaped {
   readonly kind: "ell";
@@ -57,14 +60,14 @@ export interface EllMatrix extends Shaped {
   readonly column: Int32Array;
 }
 
-/** A matrix by diagonals: the entry (i, i + offsets[d]) is at d·pitch + i; offsets ascend. */
+/** A matrix by diagonals: the entry (i, i + offsets[d]) is at d·pitch + i; offsets ascend. @stable */
 export interface DiaMatrix extends Shaped {
   readonly kind: "dia";
   readonly pitch: number;
   readonly offsets: Int32Array;
 }
 
-/** A matrix with the first `ell.width` entries of every row in ELL and the others in COO. */
+/** A matrix with the first `ell.width` entries of every row in ELL and the others in COO. @stable */
 export interface HybMatrix {
   readonly kind: "hyb";
   readonly rows: number;
@@ -77,6 +80,7 @@ export interface HybMatrix {
  * A matrix by packets of rows whose part of x fits workgroup memory. Entry s of item t of packet p is at entryStarts[p]
  * + s·items + t; `packed` holds its row in the high half and its column in the low half, both counted within the
  * packet. Entries that couple two packets are in `rest`.
+ * @stable
  */
 export interface PktMatrix extends Shaped {
   readonly kind: "pkt";
@@ -91,10 +95,10 @@ export interface PktMatrix extends Shaped {
   readonly rest: CooMatrix;
 }
 
-/** A sparse matrix in any stored format. */
+/** A sparse matrix in any stored format. @stable */
 export type SparseMatrix = CooMatrix | CsrMatrix | BcsrMatrix | EllMatrix | DiaMatrix | HybMatrix | PktMatrix;
 
-/** The name of a stored format. */
+/** The name of a stored format. @stable */
 export type SparseFormat = SparseMatrix["kind"];
 
 /** The value of `packed` that marks padding. */

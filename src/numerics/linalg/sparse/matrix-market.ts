@@ -19,6 +19,7 @@ import type { CsrMatrix, SparseMatrix } from "./formats.ts";
  *   if (error instanceof MatrixMarketError) console.log(error.message);
  *   // Matrix Market, line 3: row "3", expected a whole number from 1 to 2
  * }
+ * @stable
  */
 export class MatrixMarketError extends FeynkacError {
   readonly code = "MATRIX_MARKET";
@@ -55,6 +56,7 @@ interface Header {
  * const text = "%%MatrixMarket matrix coordinate real symmetric\n% lower triangle\n2 2 2\n1 1 4\n2 1 -1\n";
  * const a = parseMatrixMarket(text);
  * console.log(a.starts.join(" "), a.values.join(" ")); // 0 2 3 4 -1 -1
+ * @stable
  */
 export function parseMatrixMarket(text: string | Iterable<string>): CsrMatrix {
   if (ArrayBuffer.isView(text) || typeof text?.[Symbol.iterator] !== "function")
@@ -205,7 +207,7 @@ function placeInArray(k: number, rows: number, symmetry: Symmetry): readonly [nu
     if (left < rows - j - first) return [j + first + left, j];
 }
 
-/** The options of `formatMatrixMarket`. */
+/** The options of `formatMatrixMarket`. @stable */
 export interface MatrixMarketOptions {
   /**
    * The symmetry, "general" by default. The others write one triangle, and are an error for a matrix without the
@@ -229,6 +231,7 @@ export interface MatrixMarketOptions {
  *
  * const a = sparseMatrix({ rows: 1, columns: 2, row: [0], column: [1], values: [0.1] });
  * console.log([...formatMatrixMarket(a)].join("").split("\n")[2]); // 1 2 0.1
+ * @stable
  */
 export function* formatMatrixMarket(matrix: SparseMatrix, options: MatrixMarketOptions = {}): Generator<string> {
   const { symmetry = "general", field = "real", comment } = options;

@@ -11,7 +11,7 @@ import type { SlotProduct } from "./slots.ts";
 import { checkOptions, type OperatorOptions } from "./spec.ts";
 import type { Stencil } from "./stencil.ts";
 
-/** The arguments of y ← alpha·A·x + beta·y. */
+/** The arguments of y ← alpha·A·x + beta·y. @stable */
 export interface ApplyArguments {
   /** The vector x, with `columns` elements. */
   readonly x: DeviceBuffer;
@@ -45,6 +45,7 @@ export interface ApplyArguments {
  * device.write(x, Float64Array.of(10, 1));
  * a.apply({ x, y });
  * console.log((await device.read(y)).join(" ")); // 12 3
+ * @stable
  */
 export class SparseOperator implements Disposable {
   readonly device: Device;

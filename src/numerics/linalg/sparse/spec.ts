@@ -1,7 +1,7 @@
 import { knownFields, oneOf } from "../../../base/given.ts";
 import type { Precision } from "../../../kernel/index.ts";
 
-/** The options of `SparseOperator.create`. */
+/** The options of `SparseOperator.create`. @stable */
 export interface OperatorOptions {
   /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
   readonly precision?: Precision;
@@ -38,5 +38,5 @@ export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
 }
 
-/** The algorithm of the product of compressed rows. */
+/** The algorithm of the product of compressed rows. @stable */
 export type CsrAlgorithm = "scalar" | "vector" | "aligned";

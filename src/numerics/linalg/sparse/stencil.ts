@@ -4,7 +4,7 @@ import { fn, type FunctionOf, i32, read, type ReadonlyNumbers, real } from "../.
 import { compressed, MAX_INDEX } from "./entries.ts";
 import type { CsrMatrix } from "./formats.ts";
 
-/** The position at which a coefficient of a stencil is evaluated. */
+/** The position at which a coefficient of a stencil is evaluated. @stable */
 export interface StencilPlace {
   /** The row: the number of the node in C order. */
   readonly row: number;
@@ -15,13 +15,16 @@ export interface StencilPlace {
   readonly parameters: ReadonlyNumbers<"real">;
 }
 
-/** A kernel function of the position; see `stencilPlace` for its declaration. */
+/** A kernel function of the position; see `stencilPlace` for its declaration. @stable */
 export type StencilCoefficient = FunctionOf<(place: StencilPlace) => number>;
 
-/** The parameters of a `StencilCoefficient`: `fn({ params: stencilPlace, body({ point, parameters }) { … } })`. */
+/**
+ * The parameters of a `StencilCoefficient`: `fn({ params: stencilPlace, body({ point, parameters }) { … } })`.
+ * @stable
+ */
 export const stencilPlace = { row: i32, point: i32, coordinate: read(i32), parameters: read(real) } as const;
 
-/** The options of `stencil`. */
+/** The options of `stencil`. @stable */
 export interface StencilOptions {
   /** The number of nodes along each axis; the last axis is contiguous. */
   readonly shape: readonly number[];
@@ -35,7 +38,7 @@ export interface StencilOptions {
   readonly parameters?: ArrayLike<number>;
 }
 
-/** A matrix-free operator on a grid. */
+/** A matrix-free operator on a grid. @stable */
 export interface Stencil {
   readonly kind: "stencil";
   readonly rows: number;
@@ -63,6 +66,7 @@ const constantCoefficient: StencilCoefficient = fn({
  *
  * const laplace = stencil({ shape: [3], points: [[-1], [0], [1]], coefficient: [1, -2, 1] });
  * console.log(stencilMatrix(laplace).values.join(" ")); // -2 1 1 -2 1 1 -2
+ * @stable
  */
 export function stencil(options: StencilOptions): Stencil {
   const { shape, points, coefficient, parameters } = options;
@@ -98,6 +102,7 @@ export function stencil(options: StencilOptions): Stencil {
  *
  * const shift = stencil({ shape: [2, 2], points: [[0, 1]], coefficient: [7] });
  * console.log(stencilMatrix(shift).column.join(" ")); // 1 3
+ * @stable
  */
 export function stencilMatrix(of: Stencil): CsrMatrix {
   const { rows, columns, shape, points, coefficient, parameters } = of;

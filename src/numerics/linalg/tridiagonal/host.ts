@@ -7,7 +7,7 @@ import type { Failure } from "./status.ts";
 
 type Values = ArrayLike<number>;
 
-/** Tridiagonal systems in plain arrays: lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i]. */
+/** Tridiagonal systems in plain arrays: lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i]. @stable */
 export interface HostSystem {
   readonly lower: Values;
   readonly diagonal: Values;
@@ -18,13 +18,14 @@ export interface HostSystem {
 /**
  * The options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default one system in f64 by
  * `pivoting`, with as many rows as the diagonal has elements.
+ * @stable
  */
 export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
     | Placement
     | Partial<Record<keyof Placement, never>>
   );
 
-/** The result of `solveTridiagonal`. */
+/** The result of `solveTridiagonal`. @stable */
 export interface HostSolution {
   readonly x: Float64Array | Float32Array;
   /** The systems without a usable solution; usually none. */
@@ -47,6 +48,7 @@ export interface HostSolution {
  *
  * const { x } = await solveTridiagonal({ lower: [0, 1, 1], diagonal: [4, 4, 4], upper: [1, 1, 0], rhs: [5, 6, 5] });
  * console.log([...x].map((value) => value.toFixed(4)).join(" ")); // 1.0000 1.0000 1.0000
+ * @stable
  */
 export async function solveTridiagonal(system: HostSystem, options: HostOptions = {}): Promise<HostSolution> {
   const { device, precision = "f64", algorithm = "pivoting", ...rest } = options;

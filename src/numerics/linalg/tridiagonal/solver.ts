@@ -14,10 +14,11 @@ import { type Failure, failuresIn } from "./status.ts";
 /**
  * The matrices of a batch, which are only read: three buffers with the elements that the specification says, or of
  * `rows` elements with one matrix for all.
+ * @stable
  */
 export type TridiagonalMatrix = Matrix;
 
-/** The matrices of a batch, and the right-hand sides that the solutions replace. */
+/** The matrices of a batch, and the right-hand sides that the solutions replace. @stable */
 export interface TridiagonalSystem extends Matrix {
   readonly rhs: DeviceBuffer;
 }
@@ -61,6 +62,7 @@ interface Parts {
  * solver.solveInPlace({ lower: one, diagonal: buffer(4, 4, 4, 4, 4, 4), upper: one, rhs });
  * console.log((await device.read(rhs)).map((value) => Math.round(value)).join(" ")); // 1 1 1 2 2 2
  * console.log(await solver.failures()); // []
+ * @stable
  */
 export class TridiagonalSolver implements Disposable {
   readonly device: Device;

@@ -20,6 +20,7 @@ const LAYOUTS = ["contiguous", "interleaved"] as const;
  * * `partition`: chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words per
  *   row.
  * * `auto`: by size, batch, layout and device; never `pivoting`, which changes what can be solved.
+ * @stable
  */
 export type Algorithm = (typeof ALGORITHMS)[number];
 
@@ -27,12 +28,13 @@ export type Algorithm = (typeof ALGORITHMS)[number];
  * The placement of systems in memory. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch +
  * s]`. Otherwise along `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the
  * other axes.
+ * @stable
  */
 export type Placement =
   | { readonly rows: number; readonly batch: number; readonly layout?: (typeof LAYOUTS)[number] }
   | { readonly shape: readonly number[]; readonly axis: number };
 
-/** The options of `tridiagonalSpec` besides the placement. */
+/** The options of `tridiagonalSpec` besides the placement. @stable */
 export interface TridiagonalOptions {
   readonly precision: Precision;
   /** The algorithm, "auto" by default. */
@@ -54,7 +56,7 @@ export interface TridiagonalOptions {
   readonly factors?: boolean;
 }
 
-/** A checked specification of a batch of systems: frozen, serialisable, without a device. */
+/** A checked specification of a batch of systems: frozen, serialisable, without a device. @stable */
 export interface TridiagonalSpec extends Required<TridiagonalOptions> {
   readonly kind: "tridiagonal";
   readonly rows: number;
@@ -82,6 +84,7 @@ const MAX_ELEMENTS = 2 ** 31 - 1;
  *
  * const { rows, batch } = tridiagonalSpec({ shape: [64, 401, 3], axis: 1, precision: "f64" });
  * console.log(rows, batch); // 401 192
+ * @stable
  */
 export function tridiagonalSpec(options: Placement & TridiagonalOptions): TridiagonalSpec {
   const { precision, algorithm = "auto", matrices = "each", periodic = false, factors = false } = options;

@@ -1,4 +1,4 @@
-/** The status of one system. Rows count from 0. */
+/** The status of one system. Rows count from 0. @stable */
 export type SystemStatus =
   | { readonly kind: "ok" }
   /**
@@ -11,7 +11,7 @@ export type SystemStatus =
   /** A periodic matrix that is singular to working precision. */
   | { readonly kind: "singular" };
 
-/** The number of a system without a solution in its batch, with its status. */
+/** The number of a system without a solution in its batch, with its status. @stable */
 export interface Failure {
   readonly system: number;
   readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
@@ -50,6 +50,7 @@ export function failuresIn(words: Int32Array): Failure[] {
  * import { describeStatus } from "feynkac/linalg";
  *
  * console.log(describeStatus({ kind: "zero-pivot", row: 3 })); // zero pivot at row 3
+ * @stable
  */
 export function describeStatus(status: SystemStatus): string {
   return status.kind === "zero-pivot" ? `zero pivot at row ${status.row}` : status.kind.replace("-", " ");

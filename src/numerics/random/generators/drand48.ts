@@ -6,7 +6,7 @@ import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.
 import type { Jumps, TableFunctions } from "./generator.ts";
 import { fromWords, wordsOf } from "./words.ts";
 
-/** The state X of drand48: `low` has its lower 32 bits, `high` the upper 16. */
+/** The state X of drand48: `low` has its lower 32 bits, `high` the upper 16. @stable */
 export const Drand48State = record({ low: u32, high: u32 });
 type State = ValueOf<typeof Drand48State>;
 
@@ -35,6 +35,7 @@ const affine = fn({
  *
  * const state = drand48Next({ state: { low: 0x330e, high: 0 } }); // srand48(0)
  * console.log(drand48Word({ state }) / 2 ** 32); // 0.1708280360326171
+ * @stable
  */
 export const drand48Next = fn({
   name: "drand48Next",
@@ -54,6 +55,7 @@ export const drand48Next = fn({
  * import { drand48Word } from "feynkac/random";
  *
  * console.log(drand48Word({ state: { low: 0, high: 0x8000 } })); // 2147483648
+ * @stable
  */
 export const drand48Word = fn({
   name: "drand48Word",

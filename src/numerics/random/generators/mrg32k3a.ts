@@ -11,7 +11,7 @@
 import { fn, i32, type KernelFunction, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
 import type { Jumps, TableFunctions } from "./generator.ts";
 
-/** The state of MRG32k3a: the last three values of each recurrence, the oldest first. */
+/** The state of MRG32k3a: the last three values of each recurrence, the oldest first. @stable */
 export const Mrg32k3aState = record({ x0: u32, x1: u32, x2: u32, y0: u32, y1: u32, y2: u32 });
 type State = ValueOf<typeof Mrg32k3aState>;
 
@@ -107,6 +107,7 @@ const combine2 = fn({
  *
  * const seed = { x0: 12345, x1: 12345, x2: 12345, y0: 12345, y1: 12345, y2: 12345 };
  * console.log(mrg32k3aWord({ state: mrg32k3aNext({ state: seed }) })); // 545508589
+ * @stable
  */
 export const mrg32k3aNext = fn({
   name: "mrg32k3aNext",
@@ -125,6 +126,7 @@ export const mrg32k3aNext = fn({
  * import { mrg32k3aWord } from "feynkac/random";
  *
  * console.log(mrg32k3aWord({ state: { x0: 0, x1: 0, x2: 3, y0: 0, y1: 0, y2: 1 } })); // 2
+ * @stable
  */
 export const mrg32k3aWord = fn({
   name: "mrg32k3aWord",

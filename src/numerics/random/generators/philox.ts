@@ -6,9 +6,9 @@ import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.
 import type { Jumps, TableFunctions } from "./generator.ts";
 import { fromWords, wordsOf } from "./words.ts";
 
-/** Four words of 32 bits: a counter, the lowest word first, or the numbers generated from one. */
+/** Four words of 32 bits: a counter, the lowest word first, or the numbers generated from one. @stable */
 export const PhiloxBlock = record({ x: u32, y: u32, z: u32, w: u32 });
-/** A key of two words, the lowest first. */
+/** A key of two words, the lowest first. @stable */
 export const PhiloxKey = record({ x: u32, y: u32 });
 type Block = ValueOf<typeof PhiloxBlock>;
 
@@ -27,6 +27,7 @@ type Block = ValueOf<typeof PhiloxBlock>;
  *
  * const { x } = philox4x32({ counter: { x: 0, y: 0, z: 0, w: 0 }, key: { x: 0, y: 0 } });
  * console.log(x.toString(16)); // 6627e8d5
+ * @stable
  */
 export const philox4x32 = fn({
   name: "philox4x32",
@@ -51,7 +52,10 @@ export const philox4x32 = fn({
   },
 });
 
-/** A position in the sequence of a key, as in cuRAND, with the subsequence in the counter's upper two words. */
+/**
+ * A position in the sequence of a key, as in cuRAND, with the subsequence in the counter's upper two words.
+ * @stable
+ */
 export const PhiloxState = record({ x: u32, y: u32, z: u32, w: u32, k0: u32, k1: u32 });
 type State = ValueOf<typeof PhiloxState>;
 
@@ -81,6 +85,7 @@ const add = fn({
  *
  * const state = philoxNext({ state: { x: 0xffffffff, y: 0, z: 0, w: 0, k0: 42, k1: 0 } });
  * console.log(state.x, state.y); // 0 1
+ * @stable
  */
 export const philoxNext = fn({
   name: "philoxNext",

@@ -9,7 +9,10 @@ const ENTRIES = 2 ** BITS - 1;
 /** Before the state: how many digits the streams have, and how many all have. */
 const HEADER = 2;
 
-/** A kernel function for the state at which an item starts: `stream` and `part` jumps away from the table's state. */
+/**
+ * A kernel function for the state at which an item starts: `stream` and `part` jumps away from the table's state.
+ * @stable
+ */
 export type Start<S extends StateFields> = FunctionOf<
   (of: { readonly table: ReadonlyNumbers<"u32">; readonly stream: number; readonly part: number }) => S
 >;

@@ -11,7 +11,7 @@ import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.
 import type { Jumps, TableFunctions } from "./generator.ts";
 import { wordsOf } from "./words.ts";
 
-/** The state of XORWOW, in Marsaglia's names; in cuRAND's, x, y, z, w, v are v[0] … v[4]. */
+/** The state of XORWOW, in Marsaglia's names; in cuRAND's, x, y, z, w, v are v[0] … v[4]. @stable */
 export const XorwowState = record({ x: u32, y: u32, z: u32, w: u32, v: u32, d: u32 });
 type State = ValueOf<typeof XorwowState>;
 
@@ -37,6 +37,7 @@ const shift = fn({
  *
  * const [x, y, z, w, v, d] = MARSAGLIA_XORWOW;
  * console.log(xorwowWord({ state: xorwowNext({ state: { x, y, z, w, v, d } }) })); // 246875399
+ * @stable
  */
 export const xorwowNext = fn({
   name: "xorwowNext",
@@ -56,6 +57,7 @@ export const xorwowNext = fn({
  * import { xorwowWord } from "feynkac/random";
  *
  * console.log(xorwowWord({ state: { x: 0, y: 0, z: 0, w: 0, v: 2, d: 3 } })); // 5
+ * @stable
  */
 export const xorwowWord = fn({
   name: "xorwowWord",
@@ -155,6 +157,7 @@ export const xorwowJumps: Jumps<Jump> = {
 /**
  * Marsaglia's state x, y, z, w, v, d, for use as a seed of `randomNumbers`: it gives his sequence, where a number gives
  * cuRAND's.
+ * @stable
  */
 export const MARSAGLIA_XORWOW = Object.freeze([123456789, 362436069, 521288629, 88675123, 5783321, 6615241] as const);
 

@@ -9,7 +9,7 @@ import { wordsOf } from "../generators/words.ts";
 import { seedOf } from "../spec.ts";
 import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
-/** A coordinate of a point: `word` over 2³², the point's index, and the dimension's row in the table. */
+/** A coordinate of a point: `word` over 2³², the point's index, and the dimension's row in the table. @stable */
 export const SobolState = record({ word: u32, index: u32, row: i32 });
 type State = ValueOf<typeof SobolState>;
 
@@ -31,6 +31,7 @@ const ROW = 1 + SOBOL_BITS;
  *
  * const table = await sobolTable({ dimensions: 2, offset: 1 });
  * console.log(sobolStart({ table, stream: 1, part: 1 }).word / 2 ** 32); // 0.25
+ * @stable
  */
 export const sobolStart = fn({
   name: "sobolStart",
@@ -60,6 +61,7 @@ export const sobolStart = fn({
  * const table = await sobolTable({ dimensions: 1 });
  * const state = sobolStart({ table, stream: 0, part: 0 });
  * console.log(sobolNext({ state, table }).word / 2 ** 32); // 0.5
+ * @stable
  */
 export const sobolNext = fn({
   name: "sobolNext",
@@ -102,6 +104,7 @@ const reverseBits = fn({
  *
  * const halves = [owenScramble(1, 7) >>> 31, owenScramble(0x80000001, 7) >>> 31];
  * console.log(halves[0] !== halves[1]); // true
+ * @stable
  */
 export const owenScramble = fn({
   name: "owenScramble",
@@ -129,6 +132,7 @@ export const owenScramble = fn({
  * const table = await sobolTable({ dimensions: 1, seed: 42 });
  * const state = sobolStart({ table, stream: 0, part: 0 });
  * console.log(sobolScrambled({ state, table }) > 0); // true
+ * @stable
  */
 export const sobolScrambled = fn({
   name: "sobolScrambled",
@@ -165,7 +169,7 @@ export function sobolTableOf({ rows, offset, partLength, seed }: SobolPoints): U
   return table;
 }
 
-/** The options of `sobolTable`. */
+/** The options of `sobolTable`. @stable */
 export interface SobolTableOptions {
   /** The dimensions, from 1 to 21,201. */
   readonly dimensions: number;
@@ -187,6 +191,7 @@ export interface SobolTableOptions {
  * import { sobolTable } from "feynkac/random";
  *
  * console.log((await sobolTable({ dimensions: 3 })).length); // 101
+ * @stable
  */
 export async function sobolTable(options: SobolTableOptions): Promise<Uint32Array> {
   const { dimensions, offset = 0, partLength = 1, seed = 0 } = options;

@@ -38,6 +38,7 @@ export interface TodaysWindow {
 
 /**
  * The mesh, time grid and terminal values of a problem: everything that a shift of volatility or rates does not change.
+ * @experimental
  */
 export interface Grid {
   /** The problem for which the grid was made. */

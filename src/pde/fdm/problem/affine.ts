@@ -1,6 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 
-/** A dividend on one date: the spot S falls by S·proportional + cash. */
+/** A dividend on one date: the spot S falls by S·proportional + cash. @experimental */
 export interface PaidDividend {
   /** The time in years from today, > 0. */
   readonly time: number;
@@ -10,7 +10,10 @@ export interface PaidDividend {
   readonly proportional?: number;
 }
 
-/** The input of `affineDividends`: constant rates, and dividends whose present value is less than the spot. */
+/**
+ * The input of `affineDividends`: constant rates, and dividends whose present value is less than the spot.
+ * @experimental
+ */
 export interface AffineSpec {
   /** The spot today, > 0. */
   readonly spot: number;
@@ -36,6 +39,7 @@ export interface AffineSpec {
  *
  * The methods that take or return text use the formulas of `solve`, with an axis named x and the time t. `dates`
  * returns the dividend dates as a condition, so that the time grid has steps that end there.
+ * @experimental
  */
 export interface AffineCoordinate {
   /** The scale s·R(0) = s: ∂V/∂S = ∂V/∂x / scale. */
@@ -76,7 +80,7 @@ export interface AffineCoordinate {
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];
 }
 
-/** A condition of `solve` made by `AffineCoordinate.dates`. */
+/** A condition of `solve` made by `AffineCoordinate.dates`. @experimental */
 export interface DatesCondition {
   readonly kind: "knock-out";
   /** The coordinate x at and below which V is `value`, as a formula. */
@@ -110,6 +114,7 @@ interface Dated {
  *
  * const x = affineDividends({ spot: 100, rate: 0.03, dividends: [{ time: 0.5, cash: 2 }] });
  * console.log(x.forward(1).toFixed(4), x.spotAt(0, 1).toFixed(4), x.scale.toFixed(4)); // 101.0152 100.0000 98.0298
+ * @experimental
  */
 export function affineDividends(spec: AffineSpec): AffineCoordinate {
   const { spot } = spec;

@@ -9,7 +9,10 @@ export type DensityKind = "uniform" | "sinh" | "tanh";
 /** The requested position of a point relative to the mesh: on a node, or midway between two nodes. */
 export type Alignment = "node" | "midway";
 
-/** A number, or a formula of the parameters such as "1.5*K", which is evaluated once for each entry of the batch. */
+/**
+ * A number, or a formula of the parameters such as "1.5*K", which is evaluated once for each entry of the batch.
+ * @experimental
+ */
 export type Quantity = number | string;
 
 /**
@@ -25,12 +28,14 @@ export type KernelCode<N extends string, R, F = unknown> = (
 /**
  * A number that may depend on the state: a function in the kernel language, a formula as text, or a constant. The state
  * has t (years from today), the axes and the parameters, by name.
+ * @experimental
  */
 export type StateFunction<N extends string, F = unknown> = KernelCode<N, number, F> | string | number;
 
 /**
  * The names of the coefficients. On one axis S they are SS (of ∂²V/∂S²), S (of ∂V/∂S), V and source. A second axis v
  * adds vv, v and the mixed one, Sv or vS. Omitted coefficients are zero.
+ * @experimental
  */
 export type CoefficientName<A extends string, B extends string = A> = A extends string
   ? (B extends string ? `${A}${B}` : never) | A | "V" | "source"
@@ -54,6 +59,7 @@ export type Coefficients<A extends string, C extends string> = {
 /**
  * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name, on several axes of all first and second
  * derivatives: either one function that returns them all, or a formula for each.
+ * @experimental
  */
 export type EquationCoefficients<
   A extends string,
@@ -62,7 +68,7 @@ export type EquationCoefficients<
   F = unknown,
 > = KernelCode<N, Coefficients<A, C>, F> | { readonly [K in CoefficientName<A>]?: StateFunction<N, F> };
 
-/** A point of an axis about which nodes are dense or with which they are aligned. */
+/** A point of an axis about which nodes are dense or with which they are aligned. @experimental */
 export interface AxisPoint {
   /** A value of the axis. */
   readonly at: Quantity;
@@ -76,7 +82,7 @@ export interface AxisPoint {
   readonly concentrate?: boolean;
 }
 
-/** An axis of a problem and its mesh. */
+/** An axis of a problem and its mesh. @experimental */
 export interface Axis {
   /** The lower end, in units of the axis. */
   readonly from: Quantity;
@@ -109,6 +115,7 @@ export interface Axis {
  * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x. Mixed derivatives remain.
  * * `dirichlet`: V = value.
  * * `neumann`: ∂V/∂S = slope.
+ * @experimental
  */
 export type Boundary<N extends string, F = unknown> =
   | { readonly kind: "linear" }
@@ -126,12 +133,14 @@ export type Boundary<N extends string, F = unknown> =
  * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any exercise region. It
  *   costs as much as one solution, and is measured to be of first order in time. It is the only method on several axes,
  *   and the default there.
+ * @experimental
  */
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
 /**
  * A condition on dates or over time: exercise, a jump of the state, or a knock-out. Conditions on one date are applied
  * backward in time, in the order in which they are listed.
+ * @experimental
  */
 export type Condition<N extends string, F = unknown> =
   | {
@@ -182,6 +191,7 @@ export type Condition<N extends string, F = unknown> =
  * axis after another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default; for the modified Craig–Sneyd scheme it
  * is ⅓, on three axes 6/13, and for that of Hundsdorfer and Verwer ½ + √3/6. `rannacherSteps` is the number of steps
  * after expiry and after each date that two half steps of implicit Euler replace.
+ * @experimental
  */
 export type SchemeChoice =
   | OneAxisScheme
@@ -195,7 +205,7 @@ export type SchemeChoice =
       readonly rannacherSteps?: number;
     };
 
-/** The schemes that solve for all nodes of one axis at once. */
+/** The schemes that solve for all nodes of one axis at once. @experimental */
 export type OneAxisScheme =
   | { readonly kind: "implicit-euler" }
   | { readonly kind: "crank-nicolson"; readonly rannacherSteps?: number }
@@ -211,6 +221,7 @@ export type OneAxisScheme =
  * Sv, the coefficient of ∂²V/∂S∂v, given once. The problem is a specification: plain data and functions, without a
  * device. Type parameters: `A` the names of the axes, `P` of the parameters, `C` of the coefficients that the equation
  * returns, `F` the user's functions.
+ * @stable
  */
 export interface EquationProblem<
   A extends string,

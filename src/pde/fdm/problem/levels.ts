@@ -3,6 +3,7 @@
 /**
  * A barrier: a price that is breached once the spot is on or beyond it. It is monitored at all times from `from` to
  * `to`, both included, or at `times` only. Times are in years from today.
+ * @experimental
  */
 export interface MonitoredLevel {
   /** The side on which the breach lies: "up" is at the level or above. */
@@ -15,7 +16,7 @@ export interface MonitoredLevel {
   readonly times: readonly number[] | undefined;
 }
 
-/** A barrier that ends a trade when it is breached. */
+/** A barrier that ends a trade when it is breached. @experimental */
 export interface KnockOut extends MonitoredLevel {
   /** The amount paid after a breach. */
   readonly rebate: number;
@@ -34,5 +35,5 @@ export interface KnockIns {
   readonly rebate: number;
 }
 
-/** The tolerance within which two dates are equal, as a fraction of the life. */
+/** The tolerance within which two dates are equal, as a fraction of the life. @experimental */
 export const SAME_DATE = 1e-9;

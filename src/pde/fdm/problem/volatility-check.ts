@@ -9,6 +9,7 @@ import { SpecError } from "../../../base/errors.ts";
  *
  * const { spot, time, code } = new VolatilityError(-0.1, 80, 0.5);
  * console.log(spot, time, code); // 80 0.5 SPEC
+ * @experimental
  */
 export class VolatilityError extends SpecError {
   /** The invalid volatility, per √year. */

@@ -7,7 +7,7 @@ import type { EntryStatus } from "./columns.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
-/** The value and derivatives of a solution at a point of several axes, with their errors. */
+/** The value and derivatives of a solution at a point of several axes, with their errors. @experimental */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
   /**
    * The amounts that extrapolations in space and in time have added, or would add where the problem does not ask for
@@ -18,7 +18,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
   readonly errorEstimate: number | undefined;
 }
 
-/** The solution of a user's equation at a point of several axes. */
+/** The solution of a user's equation at a point of several axes. @experimental */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
   readonly theta: number;
@@ -29,6 +29,7 @@ export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
 /**
  * The solutions of all entries at the problem's point `at`, in the fields of `EquationPoint`. Each array has one number
  * for each entry; NaN where the entry has failed.
+ * @experimental
  */
 export interface AxesColumns<A extends string = string> extends AxesDerivatives<A, Float64Array> {
   /** The outcome of each entry: it was solved ("ok") or has failed. */
@@ -62,6 +63,7 @@ export interface AxesContents extends EntryContents<AxesEntrySolution> {
  * });
  * const { value, first, second } = entries[0]!.at({ X: 1, Y: 0.5 });
  * console.log(value.toFixed(2), first.X.toFixed(2), second.XY.toFixed(2)); // 1.25 1.25 1.00
+ * @experimental
  */
 export class AxesEntrySolution<A extends string = string> {
   readonly #contents: () => AxesContents;
@@ -147,7 +149,7 @@ export class AxesEntrySolution<A extends string = string> {
   }
 }
 
-/** The result of `solve` for a problem on two or three axes. */
+/** The result of `solve` for a problem on two or three axes. @experimental */
 export interface AxesSolution<A extends string = string> {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];

@@ -3,7 +3,7 @@ import type { ParameterValues } from "../problem/quantity.ts";
 import type { GridValues, PointReader, Rounding } from "./point-reader.ts";
 import type { Theta } from "./theta.ts";
 
-/** The outcome of one entry of a batch: "error" where its solution has an `error`. */
+/** The outcome of one entry of a batch: "error" where its solution has an `error`. @experimental */
 export type EntryStatus = "ok" | "error";
 
 /** The solutions of a batch at one point as arrays with one number for each entry; NaN where the entry has failed. */

@@ -8,6 +8,7 @@ import type { Moved } from "./sensitivities.ts";
 /**
  * A value and its derivatives at a point of several axes. N is the type of each: a number, or an array with a number
  * for each entry of a batch.
+ * @experimental
  */
 export interface AxesDerivatives<A extends string = string, N = number> {
   readonly value: N;

@@ -10,6 +10,7 @@ import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 /**
  * The solution at a point of the axis. N is the type of each field: a number, or an array with a number for each entry
  * of a batch.
+ * @experimental
  */
 export interface PointSolution<N = number> {
   readonly value: N;
@@ -28,13 +29,14 @@ export interface PointSolution<N = number> {
 /**
  * The solutions of all entries at the problem's point `at`. Each array has one number for each entry; NaN where the
  * entry has failed.
+ * @experimental
  */
 export interface PointColumns extends PointSolution<Float64Array> {
   /** The outcome of each entry: it was solved ("ok") or has failed. */
   readonly status: readonly EntryStatus[];
 }
 
-/** The exercise boundary as a function of time, from today to expiry. */
+/** The exercise boundary as a function of time, from today to expiry. @experimental */
 export interface ExerciseBoundary {
   /** The times in years from today, ascending. */
   readonly times: Float64Array;
@@ -65,6 +67,7 @@ export interface AxisContents extends EntryContents<EntrySolution> {
  * });
  * const { value, first, second } = entries[0]!.at(1);
  * console.log(value.toFixed(6), first.toFixed(6), second.toFixed(6)); // 2.000000 2.000000 2.000000
+ * @stable
  */
 export class EntrySolution {
   readonly #contents: () => AxisContents;
@@ -140,7 +143,7 @@ export class EntrySolution {
   }
 }
 
-/** The result of `solve` for a problem on one axis. */
+/** The result of `solve` for a problem on one axis. @stable */
 export interface Solution {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly EntrySolution[];

@@ -2,7 +2,7 @@ import type { Accuracy, RelativeAccuracy } from "../../../base/accuracy.ts";
 import type { Axis, AxisPoint, CoefficientName, EquationProblem, OneAxisScheme, Quantity } from "../../fdm/index.ts";
 import type { UserFunctions } from "../../../kernel/index.ts";
 
-/** An axis of a sparse grid, as for `solve` but with levels in place of a number of nodes. */
+/** An axis of a sparse grid, as for `solve` but with levels in place of a number of nodes. @experimental */
 export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
   /**
    * The point that matters on the axis, such as the spot or the strike; at most one. It is a node of every level, and
@@ -22,7 +22,7 @@ export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
   readonly maxLevel?: number;
 }
 
-/** The iterative solver of each grid's linear systems; see `krylovSpec`. */
+/** The iterative solver of each grid's linear systems; see `krylovSpec`. @experimental */
 export interface GridSolver {
   /** The method, "bicgstab" by default. */
   readonly method?: "bicgstab" | "cgs";
@@ -35,7 +35,7 @@ export interface GridSolver {
   readonly maxIterations?: number;
 }
 
-/** The target accuracy of the value at a point. */
+/** The target accuracy of the value at a point. @experimental */
 export interface SparseAccuracy<A extends string> extends Accuracy {
   /** The point, with a value for each axis by name. */
   readonly at: Readonly<Record<A, number>>;
@@ -46,6 +46,7 @@ export interface SparseAccuracy<A extends string> extends Accuracy {
 /**
  * A parabolic equation on one to ten axes, as `solve` takes it (`EquationProblem`), to be solved on a combination of
  * sparse grids.
+ * @experimental
  */
 export interface SparseGridProblem<
   A extends string,

@@ -4,10 +4,13 @@ import { shownType } from "../../../base/given.ts";
 import type { Turns } from "../../../base/turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
-/** A payoff at a point of a tree, from the state of the chain, the time in years, and the number of the layer. */
+/**
+ * A payoff at a point of a tree, from the state of the chain, the time in years, and the number of the layer.
+ * @experimental
+ */
 export type NodePayoff = (state: Float64Array, time: number, layer: number) => number;
 
-/** The interest rate, or the discount factor to time 0 of each layer. */
+/** The interest rate, or the discount factor to time 0 of each layer. @experimental */
 export type Discounting = { readonly rate?: number } | { readonly discountFactors: readonly number[] };
 
 /** The names of the fields of `Discounting`. */

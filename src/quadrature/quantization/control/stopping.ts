@@ -44,7 +44,7 @@ export const rollbackKernel = kernel({
   },
 });
 
-/** The settings of `optimalStopping`. */
+/** The settings of `optimalStopping`. @experimental */
 export type StoppingSettings = Discounting &
   Pick<WorkOptions, "signal"> & {
     /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
@@ -53,7 +53,10 @@ export type StoppingSettings = Discounting &
     readonly exercise?: (time: number, layer: number) => boolean;
   };
 
-/** The result of `optimalStopping`. One tree does not know its error: compare the values of two sizes. */
+/**
+ * The result of `optimalStopping`. One tree does not know its error: compare the values of two sizes.
+ * @experimental
+ */
 export interface StoppingResult {
   /** The value at time 0. */
   readonly value: number;
@@ -96,6 +99,7 @@ export interface StoppingResult {
  *   rate: 0.06,
  * });
  * console.log(value.toFixed(1)); // 4.4
+ * @experimental
  */
 export async function optimalStopping(tree: QuantizationTree, settings: StoppingSettings): Promise<StoppingResult> {
   knownFields("optimalStopping", settings, ["payoff", "exercise", ...DISCOUNTING, "signal"]);

@@ -13,7 +13,7 @@ import {
 } from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
-/** The settings of `swingOption`. */
+/** The settings of `swingOption`. @experimental */
 export type SwingSettings = Discounting &
   Pick<WorkOptions, "signal"> & {
     /**
@@ -29,7 +29,7 @@ export type SwingSettings = Discounting &
     readonly global: readonly [number, number];
   };
 
-/** The result of `swingOption`. One tree does not know its error: compare the values of two sizes. */
+/** The result of `swingOption`. One tree does not know its error: compare the values of two sizes. @experimental */
 export interface SwingResult {
   /** The value at time 0. */
   readonly value: number;
@@ -40,6 +40,7 @@ export interface SwingResult {
 /**
  * A swing option on `least` to `most` whole units, with its weight in the combination of such options that gives the
  * value for limits that are not whole.
+ * @experimental
  */
 export interface SwingVertex {
   readonly least: number;
@@ -78,6 +79,7 @@ export interface SwingVertex {
  * const spot = (y: number, k: number) => 20 * Math.exp(0.7 * y - 0.245 * covariances[k]![0]!);
  * const { value } = await swingOption(tree, { payoff: ([y], _t, k) => spot(y!, k) - 20, global: [3, 6] });
  * console.log(value.toFixed(1)); // 15.5
+ * @experimental
  */
 export async function swingOption(tree: QuantizationTree, settings: SwingSettings): Promise<SwingResult> {
   knownFields("swingOption", settings, ["payoff", "dates", "local", "global", ...DISCOUNTING, "signal"]);

@@ -92,7 +92,7 @@ export const decideKernel = kernel({
   },
 });
 
-/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
+/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. @experimental */
 export interface WholeSwing {
   /** The payoff of a unit, discounted to time 0: [points of all layers of the tree]. */
   readonly payoff: Float64Array;
@@ -129,6 +129,7 @@ const MAX_VALUES = 2 ** 21;
  * const { value: [free, obliged], status } = await wholeSwings(tree, swings, [false, true, true]);
  * // A martingale that has to be taken once is worth nothing, whenever it is taken.
  * console.log(free! > 0.1, Math.abs(obliged!) < 0.01, status.join(" ")); // true true ok ok
+ * @experimental
  */
 export async function wholeSwings(
   tree: QuantizationTree,

@@ -18,7 +18,7 @@ import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kerne
 import { type Nodes, type Pass, passesOf } from "./steps.ts";
 import { stencilOf } from "./stencil.ts";
 
-/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
+/** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. @experimental */
 export interface GaussianSwing {
   /**
    * The slopes of the payoff of a unit at each time of the chain, discounted to time 0: slope·exp(σ·X − ½·Var σ·X) −
@@ -30,7 +30,7 @@ export interface GaussianSwing {
   readonly most: number;
 }
 
-/** The settings of `gaussianSwings` besides the swings. */
+/** The settings of `gaussianSwings` besides the swings. @experimental */
 export interface GaussianSwingSettings extends CallOptions {
   /** The chain of one or two factors, with lower triangular transitions. */
   readonly chain: AutoregressiveChain;
@@ -77,6 +77,7 @@ const MAX_VALUES = 2 ** 23;
  * const settings = { device, chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
  * const { value, status } = await gaussianSwings(settings, [swing, { ...swing, least: 13 }]);
  * console.log(value[0]!.toFixed(3), status.join(" ")); // 15.515 ok error
+ * @experimental
  */
 export async function gaussianSwings(
   settings: GaussianSwingSettings,

@@ -36,6 +36,7 @@ const MAX_ITERATIONS = 200;
  *
  * const { points, distortion } = optimalNormalLine(10);
  * console.log(points[9]!.toFixed(6), distortion.toFixed(6)); // 2.345096 0.022937
+ * @experimental
  */
 export function optimalNormalLine(size: number): Quantizer {
   wholeNumber("optimalNormalLine: size", size, 1, MAX_SIZE);

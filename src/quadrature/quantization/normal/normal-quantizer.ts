@@ -14,7 +14,7 @@ import { PLANE_SIZES, unpackPlane } from "./plane-ladder.ts";
 import { planeOptimum } from "./plane.ts";
 import { measured } from "./samples.ts";
 
-/** The settings of `normalQuantizer`. */
+/** The settings of `normalQuantizer`. @experimental */
 export interface NormalSettings extends CallOptions {
   /** The number of points, N. */
   readonly size: number;
@@ -70,6 +70,7 @@ const ITERATIONS = 100;
  *
  * const { distortion } = await normalQuantizer({ size: 10, dimension: 2 });
  * console.log(distortion.toFixed(6)); // 0.328990
+ * @experimental
  */
 export async function normalQuantizer(settings: NormalSettings): Promise<Quantizer> {
   knownFields("normalQuantizer", settings, Object.keys(FIELDS));

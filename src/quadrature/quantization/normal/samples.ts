@@ -8,7 +8,7 @@ import { wholeNumber } from "../../../base/given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { assignmentOf, type CellSums, learn } from "./lloyd.ts";
 
-/** The settings of `sampleQuantizer`. */
+/** The settings of `sampleQuantizer`. @experimental */
 export interface SampleSettings extends CallOptions {
   /** The samples, [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;
@@ -39,6 +39,7 @@ export interface SampleSettings extends CallOptions {
  * const samples = Float64Array.of(0, 1, 10, 11);
  * const { points, weights } = await sampleQuantizer({ device, samples, dimension: 1, size: 2 });
  * console.log(points.join(" "), weights.join(" ")); // 0.5 10.5 0.5 0.5
+ * @experimental
  */
 export async function sampleQuantizer(settings: SampleSettings): Promise<Quantizer> {
   const { samples, dimension, size, iterations = 50, precision = "f64" } = settings;

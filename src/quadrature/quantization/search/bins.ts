@@ -56,6 +56,7 @@ export const binFormatOf = (table: Int32Array): BinFormat => ({ words: table[0],
  * const { table, geometry } = binPlan(points, 1);
  * const search = { points, size: 3, first: 0, table, tableAt: 0, geometry, geometryAt: 0 };
  * console.log(nearestByBins(1)({ search, query: Float64Array.of(0.6) })); // 2
+ * @experimental
  */
 export function nearestByBins(dimension: number, format?: BinFormat): NearestFunction {
   return fn({
@@ -123,6 +124,7 @@ export function nearestByBins(dimension: number, format?: BinFormat): NearestFun
  *
  * const { table } = binPlan(Float64Array.of(-1, 0, 1), 1);
  * console.log(table.slice(0, 4).join(" ")); // 1 2 2 8
+ * @experimental
  */
 export function binPlan(points: Float64Array, dimension: number): SearchPlan {
   if (!(dimension >= 1 && dimension <= MAX_BIN_DIMENSION))

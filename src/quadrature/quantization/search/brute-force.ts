@@ -4,6 +4,7 @@ import { fn, i32, read, real, record, type KernelFunction } from "../../../kerne
 /**
  * The tables of a search in a kernel. Several may be consecutive in the same buffers: `first` is the first point,
  * `table` and `geometry` begin at `tableAt` and `geometryAt`.
+ * @experimental
  */
 export const SearchTables = record({
   points: read(real),
@@ -17,7 +18,10 @@ export const SearchTables = record({
 
 const params = { search: SearchTables, query: read(real) } as const;
 
-/** A search as a kernel function: the number of the nearest point, from 0, and of equally near ones the first. */
+/**
+ * A search as a kernel function: the number of the nearest point, from 0, and of equally near ones the first.
+ * @experimental
+ */
 export type NearestFunction = KernelFunction<typeof params, number>;
 
 /**
@@ -38,6 +42,7 @@ export type NearestFunction = KernelFunction<typeof params, number>;
  *   geometryAt: 0,
  * };
  * console.log(nearest({ search, query: Float64Array.of(0.4) })); // 1
+ * @experimental
  */
 export function nearestByBruteForce(dimension: number): NearestFunction {
   return fn({

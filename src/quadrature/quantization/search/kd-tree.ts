@@ -19,6 +19,7 @@ const DEPTH = 32;
  * const { table, geometry } = kdTreePlan(points, 1);
  * const search = { points, size: 3, first: 0, table, tableAt: 0, geometry, geometryAt: 0 };
  * console.log(nearestByTree(1)({ search, query: Float64Array.of(-0.6) })); // 0
+ * @experimental
  */
 export function nearestByTree(dimension: number): NearestFunction {
   return fn({
@@ -87,6 +88,7 @@ export function nearestByTree(dimension: number): NearestFunction {
  * import { kdTreePlan } from "feynkac/quantization";
  *
  * console.log(kdTreePlan(Float64Array.of(1, -1, 0), 1).table.join(" ")); // 1 0 2 0 0 0
+ * @experimental
  */
 export function kdTreePlan(points: Float64Array, dimension: number): SearchPlan {
   const size = points.length / dimension;

@@ -9,7 +9,7 @@ import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
 import { nearestByTree, kdTreePlan } from "./kd-tree.ts";
 import type { SearchPlan } from "./plan.ts";
 
-/** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. */
+/** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. @experimental */
 export type SearchMethod = "bins" | "kd-tree" | "brute-force";
 
 /** The largest number of dimensions, since a query is kept in registers. */
@@ -83,7 +83,7 @@ export function nearestKernel(dimension: number, nearest: NearestFunction) {
 
 type Searching = CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
 
-/** The points that are searched, and the method. */
+/** The points that are searched, and the method. @experimental */
 export interface NearestSettings {
   /** The points, [size, dimension], row by row. */
   readonly points: Float64Array;
@@ -114,6 +114,7 @@ export interface NearestSettings {
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * using search = await NearestSearch.create(device, { points: Float64Array.of(-1, 0, 1), dimension: 1 });
  * console.log((await search.find(Float64Array.of(0.7, -9, 0.2))).join(" ")); // 2 0 1
+ * @experimental
  */
 export class NearestSearch implements Disposable {
   readonly device: Device;
@@ -186,7 +187,7 @@ export class NearestSearch implements Disposable {
   }
 }
 
-/** The arguments of a search on the device: queries in, numbers of points out. */
+/** The arguments of a search on the device: queries in, numbers of points out. @experimental */
 export interface NearestArguments {
   readonly queries: DeviceBuffer;
   readonly nearest: DeviceBuffer;

@@ -11,6 +11,7 @@ const stepParams = { state: write(real), normals: read(real), layer: i32, parame
 /**
  * A step of a Markov chain as a kernel function: it replaces the `state` of the previous layer by that of `layer` (from
  * 1 on), using independent standard normal numbers and the model's `parameters`.
+ * @experimental
  */
 export type StepFunction = KernelFunction<typeof stepParams, void>;
 
@@ -21,6 +22,7 @@ export type StepFunction = KernelFunction<typeof stepParams, void>;
  * import { stepFunctionParams } from "feynkac/quantization";
  *
  * console.log(Object.keys(stepFunctionParams).join(" ")); // state normals layer parameters
+ * @experimental
  */
 export const stepFunctionParams: typeof stepParams = stepParams;
 
@@ -35,6 +37,7 @@ interface Layers {
  * A Gaussian chain that begins in 0:
  *
  *   X₀ = 0,   Xₖ₊₁ = Aₖ·Xₖ + Tₖ·Zₖ₊₁,   Z independent, N(0, I)
+ * @experimental
  */
 export interface AutoregressiveChain extends Layers {
   readonly kind: "autoregressive";
@@ -46,7 +49,7 @@ export interface AutoregressiveChain extends Layers {
   readonly covariances: readonly Float64Array[];
 }
 
-/** A chain of any law, given by a kernel function of its step. */
+/** A chain of any law, given by a kernel function of its step. @experimental */
 export interface SteppedChain extends Layers {
   readonly kind: "stepped";
   readonly initial: readonly number[];
@@ -54,7 +57,7 @@ export interface SteppedChain extends Layers {
   readonly parameters: Float64Array;
 }
 
-/** The chains for which a quantization tree can be made. */
+/** The chains for which a quantization tree can be made. @experimental */
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
 /** Checks that times increase from 0. @throws SpecError */
@@ -69,7 +72,7 @@ export function checkTimes(place: string, times: readonly number[]): void {
   });
 }
 
-/** The settings of factors that revert to 0, each driven by a Brownian motion. */
+/** The settings of factors that revert to 0, each driven by a Brownian motion. @experimental */
 export interface FactorSettings {
   /** The times in years, increasing from 0. */
   readonly times: readonly number[];
@@ -96,6 +99,7 @@ export interface FactorSettings {
  *
  * const chain = meanRevertingFactors({ times: [0, 0.5, 1], meanReversion: [4] });
  * console.log(chain.transitions[1]![0]!.toFixed(6), chain.covariances[2]![0]!.toFixed(6)); // 0.135335 0.124958
+ * @experimental
  */
 export function meanRevertingFactors(settings: FactorSettings): AutoregressiveChain {
   knownFields("meanRevertingFactors", settings, ["times", "meanReversion", "correlation"]);
@@ -130,7 +134,7 @@ export function meanRevertingFactors(settings: FactorSettings): AutoregressiveCh
   };
 }
 
-/** The settings of `autoregressiveChain`. */
+/** The settings of `autoregressiveChain`. @experimental */
 export interface AutoregressiveSettings {
   /** The times in years, increasing from 0. */
   readonly times: readonly number[];
@@ -150,6 +154,7 @@ export interface AutoregressiveSettings {
  *
  * const chain = autoregressiveChain({ times: [0, 1, 2], transitions: [[[0.5]]], noiseCovariances: [[[1]]] });
  * console.log(chain.covariances.map(([c]) => c).join(" ")); // 0 1 1.25
+ * @experimental
  */
 export function autoregressiveChain(settings: AutoregressiveSettings): AutoregressiveChain {
   const { times, transitions, noiseCovariances } = settings;
@@ -180,7 +185,7 @@ export function autoregressiveChain(settings: AutoregressiveSettings): Autoregre
   return { kind: "autoregressive", dimension: d, times: [...times], transitions: a, noise, covariances };
 }
 
-/** The settings of `steppedChain`. */
+/** The settings of `steppedChain`. @experimental */
 export interface SteppedSettings {
   readonly times: readonly number[];
   /** The state at time 0. */
@@ -207,6 +212,7 @@ export interface SteppedSettings {
  *   },
  * });
  * console.log(steppedChain({ times: [0, 0.5, 1], initial: [100], step, parameters: [0.2, 0.5] }).dimension); // 1
+ * @experimental
  */
 export function steppedChain(settings: SteppedSettings): SteppedChain {
   const { times, initial, step, parameters = [] } = settings;

@@ -63,6 +63,7 @@ type Launch = () => void;
  * // W₁ and W₂ have the same sign with probability 3/4.
  * const share = (counts[2]! + counts[5]!) / 10_000;
  * console.log(counts.length, Math.abs(share - 0.75) < 0.02); // 6 true
+ * @experimental
  */
 export class TransitionCounter implements Disposable {
   readonly device: Device;

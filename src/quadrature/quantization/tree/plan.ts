@@ -17,10 +17,10 @@ import {
 import { gridsOfPaths } from "./grids.ts";
 import { LAYOUT } from "./walk.ts";
 
-/** The method that computes transition probabilities. */
+/** The method that computes transition probabilities. @experimental */
 export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
 
-/** The settings of a tree. */
+/** The settings of a tree. @experimental */
 export interface TreeSettings extends WorkOptions {
   readonly chain: MarkovChain;
   /** The number of points of each layer but the first, which has one: N. */
@@ -43,7 +43,7 @@ export interface TreeSettings extends WorkOptions {
   readonly precision?: Precision;
 }
 
-/** The completed settings of a tree: grids, tables, and positions of counters. */
+/** The completed settings of a tree: grids, tables, and positions of counters. @experimental */
 export interface QuantizationTreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;

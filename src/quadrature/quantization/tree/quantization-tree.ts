@@ -15,6 +15,7 @@ import { LAYOUT } from "./walk.ts";
 /**
  * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree; the
  * probabilities of the first point, at time 0, are on the host, as many as layer 1 has points.
+ * @experimental
  */
 export interface SparseRows {
   /** The number of points of all layers but the first and the last. */
@@ -47,6 +48,7 @@ export interface SparseRows {
  * const chain = meanRevertingFactors({ times: [0, 1, 2], meanReversion: [0] });
  * using tree = await QuantizationTree.create(device, { chain, size: 2 });
  * console.log((await tree.transitions(1)).map((p) => Math.round(1000 * p) / 1000).join(" ")); // 0.75 0.25 0.25 0.75
+ * @experimental
  */
 export class QuantizationTree implements Disposable {
   readonly device: Device;
