@@ -196,7 +196,7 @@ export class AmericanOptions {
   }
 }
 
-/** Volatilities outside of these are none of a market. */
+/** Bounds of plausible volatilities. */
 const [LOWEST, HIGHEST] = [1e-3, 10];
 /** A price that is nearer than this to what exercise at once pays, relative to the strike, determines no volatility. */
 const LEAST_TIME_VALUE = 1e-6;

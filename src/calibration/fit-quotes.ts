@@ -19,7 +19,7 @@ import { AmericanQuotes } from "./american-quotes.ts";
 import { BELOW_CASH, type FittedQuote, impliedOf, type OptionQuote } from "./option-quote.ts";
 import { fitEssvi } from "./essvi-fit.ts";
 import { fitLocal } from "./local-fit.ts";
-import { repaired } from "./repair.ts";
+import { withoutArbitrage } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
@@ -151,7 +151,7 @@ export interface QuotesToFit {
   readonly spot: number;
   readonly quotes: readonly OptionQuote[];
   readonly fit: QuoteFit;
-  /** True to replace a surface with arbitrage by the closest one without (`repaired`). */
+  /** True to replace a surface with arbitrage by the closest one without (`withoutArbitrage`). */
   readonly repair?: boolean | undefined;
   /** The spot with its dividends, and the rates; required for American quotes and for dividends on dates. */
   readonly market?: { readonly affine: AffineSpot; readonly rates: ForwardCurve } | undefined;
@@ -241,7 +241,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
   if (fit === "none" || expiries.length === 0)
     return { quotes: stated, surface: undefined, rmse: 0, forwards, impliedAt: () => Number.NaN };
   const first = surfaceOf(usable, fit);
-  const surface = withQuotes(repair ? repaired(usable, first) : first, expiries);
+  const surface = withQuotes(repair ? withoutArbitrage(usable, first) : first, expiries);
   const impliedAt: FittedQuotes["impliedAt"] = ({ time, forward, strike }) => {
     const cash = affine?.at(time).cash ?? 0;
     const own = { time, forward: forward - cash, strike: strike - cash };

@@ -58,7 +58,7 @@ export { fitAndreasenHuge } from "./andreasen-huge.ts";
 /** @internal */
 export { fitEssvi } from "./essvi-fit.ts";
 /** @internal */
-export { repaired } from "./repair.ts";
+export { withoutArbitrage } from "./repair.ts";
 /** @internal */
 export { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 /** @internal */

@@ -10,7 +10,7 @@ const POINTS = 25;
  * that is closest to it in implied volatility over the range of the quotes; the message reports this and how far the
  * volatilities moved.
  */
-export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
+export function withoutArbitrage(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;
   const sampled: UnderlyingQuotes = {
     ...quotes,

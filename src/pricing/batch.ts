@@ -1,4 +1,4 @@
-import { allOf } from "../base/all-of.ts";
+import { settleAll } from "../base/settle-all.ts";
 import {
   type MethodName,
   type ParsedTrade,
@@ -116,7 +116,7 @@ async function priceBy(
       for (const trade of accepted) results.asked[trade] = askedOf(batch, trade, method);
       plans.push(await sessionOf(method).plan(own, accepted, signal));
     }
-    await allOf(plans.map((plan) => plan.run(signal)));
+    await settleAll(plans.map((plan) => plan.run(signal)));
     for (const plan of plans) await plan.read(results, signal);
     for (const accepted of chosen.values()) addMisfits(own, accepted, results);
   } finally {

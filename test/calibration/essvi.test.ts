@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { butterflyFunction } from "../../src/calibration/arbitrage.ts";
 import { fitEssvi } from "../../src/calibration/essvi-fit.ts";
 import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
-import { repaired } from "../../src/calibration/repair.ts";
+import { withoutArbitrage } from "../../src/calibration/repair.ts";
 import { ssviVariance } from "../../src/market/ssvi.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
 import { dax, quotesOf } from "./quotes.ts";
@@ -77,7 +77,7 @@ describe("a repaired surface", () => {
     const quotes = { spot: 100, expiries };
     const fit = fitSvi(quotes);
     expect(fit.calendar.free).toBe(false);
-    const mended = repaired(quotes, fit);
+    const mended = withoutArbitrage(quotes, fit);
     expect(mended.butterfly.free && mended.calendar.free).toBe(true);
     expect(mended.message).toContain("repaired, because total variance falls");
     expect(mended.volatility.kind).toBe("surface");
@@ -86,7 +86,7 @@ describe("a repaired surface", () => {
   it("is the surface itself where that has no arbitrage", () => {
     const quotes = { spot: 100, expiries: [quotesOf(1, k, () => 0.2)] };
     const fit = fitSvi(quotes);
-    expect(repaired(quotes, fit)).toBe(fit);
+    expect(withoutArbitrage(quotes, fit)).toBe(fit);
   });
 });
 

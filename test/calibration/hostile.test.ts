@@ -4,7 +4,7 @@ import { fitAndreasenHuge } from "../../src/calibration/andreasen-huge.ts";
 import { checkedQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
 import { fitHeston } from "../../src/calibration/heston-fit.ts";
 import { fitLocal } from "../../src/calibration/local-fit.ts";
-import { repaired } from "../../src/calibration/repair.ts";
+import { withoutArbitrage } from "../../src/calibration/repair.ts";
 import { fitSsvi } from "../../src/calibration/ssvi-fit.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
 import { hostNormalCdf } from "../../src/market/models/index.ts";
@@ -124,7 +124,7 @@ describe("hostile quotes", () => {
           expect(fit.status).toBe("not converged");
         const isFree = fit.butterfly.free && fit.calendar.free;
         if (isFree || repairs > 5) continue;
-        const mended = repaired(quotes, fit);
+        const mended = withoutArbitrage(quotes, fit);
         expect([mended.butterfly.free, mended.calendar.free]).toEqual([true, true]);
         expect(mended.message).toMatch(/repaired, because (Gatheral's g is|total variance falls by)/);
         repairs++;

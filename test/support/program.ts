@@ -18,13 +18,12 @@ export function programFolder(): string {
 
 /**
  * Writes TypeScript into `folder` as one file for Node, with the sources that it imports; where it lies. Imports are
- * relative to the project's folder, and `feynkac` and its entries are their sources.
+ * relative to the project's folder, and `feynkac` and its entries are their sources, by tsconfig.json.
  */
 export function bundled(code: string, folder: string, name = "program"): string {
   const outfile = join(folder, `${name}.mjs`);
-  const contents = code.replaceAll(/"feynkac((?:\/\w+)?)"/g, '"./src$1/index.ts"');
   buildSync({
-    stdin: { contents, resolveDir: root, loader: "ts" },
+    stdin: { contents: code, resolveDir: root, loader: "ts" },
     outfile,
     bundle: true,
     format: "esm",

@@ -68,7 +68,7 @@ async function readLines(table: GivenFile, market: GivenFile | undefined): Promi
   const first = beside ?? (await firstLine(table));
   const { header, entries } = recording(readMarketFile(first));
   const stream = await readNdjson(textOf(table.file), header, beside === undefined);
-  return { name: table.name, header: first, entries, parsed: await allOf(stream.trades) };
+  return { name: table.name, header: first, entries, parsed: await settleAll(stream.trades) };
 }
 
 async function firstLine({ file, name }: GivenFile): Promise<Plain> {
@@ -90,7 +90,7 @@ async function readTable(table: GivenFile & { readonly format: InputFormat }, ma
           { byteLength: file.size, slice: (start, end) => file.slice(start, end ?? file.size).arrayBuffer() },
           header,
         );
-  return { name: table.name, header: market, entries, parsed: await allOf(stream.trades) };
+  return { name: table.name, header: market, entries, parsed: await settleAll(stream.trades) };
 }
 
 /** A header that remembers the trades it has read, as plain data: they can be edited then. */
@@ -107,7 +107,7 @@ function recording(header: BookHeader): { readonly header: BookHeader; readonly 
   return { header: { ...header, readRow, readEntry }, entries };
 }
 
-async function allOf(trades: AsyncIterable<ParsedTrade>): Promise<ParsedTrade[]> {
+async function settleAll(trades: AsyncIterable<ParsedTrade>): Promise<ParsedTrade[]> {
   const all: ParsedTrade[] = [];
   for await (const trade of trades) all.push(trade);
   return all;

@@ -1,6 +1,6 @@
 /** `feynkac doctor --prepare`: compiles the kernels that books need, and stores them in the kernel cache on disk. */
 import { readdirSync } from "node:fs";
-import { allOf } from "../../base/all-of.ts";
+import { settleAll } from "../../base/settle-all.ts";
 import { readBook } from "../../book/index.ts";
 import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
 import { DeviceUnavailableError } from "../../base/errors.ts";
@@ -68,7 +68,7 @@ async function prepareOn(
       }
     };
     try {
-      await allOf(Array.from({ length: AT_ONCE }, work));
+      await settleAll(Array.from({ length: AT_ONCE }, work));
     } finally {
       bar.clear();
     }

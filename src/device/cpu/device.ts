@@ -21,7 +21,7 @@ import { checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
 import { CpuKernel } from "./program.ts";
 import type { ProgramImage } from "./program.ts";
-import { type Found, Programs } from "./programs.ts";
+import { type ProgramSource, Programs } from "./programs.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
@@ -193,7 +193,7 @@ export class CpuDevice implements Device {
     }
   }
 
-  async #compiled(kernel: Kernel, { program, source, made }: Found, start: number): Promise<CpuKernel> {
+  async #compiled(kernel: Kernel, { program, source, made }: ProgramSource, start: number): Promise<CpuKernel> {
     const compiled = await program;
     return new CpuKernel(kernel, compiled, source, made ? performance.now() - start : 0);
   }

@@ -44,7 +44,7 @@ interface Setting {
 }
 
 /** A compiled program that a lookup returned, from the cache or newly compiled. */
-export interface Found {
+export interface ProgramSource {
   readonly program: Promise<Program>;
   /** Returns the kernel's IR, from which the program was compiled. */
   readonly source: () => KernelIR;
@@ -68,7 +68,7 @@ export class Programs {
     this.#stored = stored;
   }
 
-  ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): Found {
+  ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): ProgramSource {
     const source = (): KernelIR => lower(kernel, precision);
     const version = `${precision} ${vectors}`;
     const versions = this.#byKernel(kernel);
@@ -82,7 +82,7 @@ export class Programs {
     return { program: found.program, source, made };
   }
 
-  ofIr(ir: KernelIR, vectors: number | undefined): Found {
+  ofIr(ir: KernelIR, vectors: number | undefined): ProgramSource {
     const source = (): KernelIR => ir;
     const { made, found } = this.#ofIr(ir, { source, vectors });
     return { program: found.program, source, made };

@@ -1,5 +1,5 @@
 /** Grids of one time program, each solved once. */
-import { allOf } from "../../base/all-of.ts";
+import { settleAll } from "../../base/settle-all.ts";
 import type { Pace } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import {
@@ -172,7 +172,7 @@ async function solveSpread(
   }
   const results = new Array<GridValues>(jobs.length);
   // Those without work, too: what they compile now decides what they take later.
-  await allOf(
+  await settleAll(
     loads.map(async ({ solver, places }) => {
       const own = places.map((at) => jobs[at]);
       const values = await solver.solve(own, program, room);

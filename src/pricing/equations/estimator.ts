@@ -1,5 +1,5 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
-import { allOf } from "../../base/all-of.ts";
+import { settleAll } from "../../base/settle-all.ts";
 import { type Device, isGpu } from "../../device/index.ts";
 import { Turns } from "../../base/turns.ts";
 import { WARNING } from "../columns/result-columns.ts";
@@ -203,7 +203,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
           (some) => this.#solveGroup(some, settings),
         );
     };
-    await allOf(Array.from({ length: atOnce }, work));
+    await settleAll(Array.from({ length: atOnce }, work));
     // In one order, whatever was ready first, so that sums have the same bits.
     return all.map(({ request, level, known, tasks: own }) => ({
       request,

@@ -1,4 +1,4 @@
-/** The last look at values before they become results: nothing leaves that no price can be. */
+/** Checks values against no-arbitrage bounds before they are reported. */
 import { roundingError } from "../../pde/fdm/index.ts";
 import { NumericsError } from "../../base/errors.ts";
 import { moveOf } from "../columns/scenario-cases.ts";

@@ -1,5 +1,5 @@
 import { fn, real } from "../../kernel/index.ts";
-import { Constants, Limits } from "./model.ts";
+import { Constants, BoundaryLimits } from "./model.ts";
 
 /**
  * Computes the initial guess of y = ln(B(0)/B(τ)), the distance of the exercise boundary from its limit at expiry. It
@@ -12,7 +12,7 @@ import { Constants, Limits } from "./model.ts";
  */
 export const firstGuess = fn({
   name: "firstGuess",
-  params: { constants: Constants, limits: Limits, tau: real },
+  params: { constants: Constants, limits: BoundaryLimits, tau: real },
   body({ constants: { rate: r, dividendYield: q, sigma }, limits: { isBelow, atExpiry, depth }, tau }, gpu) {
     const deviation = sigma * Math.sqrt(tau);
     const least = depth * -Math.expm1((-0.6 * deviation) / depth);

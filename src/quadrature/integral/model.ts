@@ -11,7 +11,7 @@ export const Constants = record({ rate: real, dividendYield: real, sigma: real }
  * The limits of ln B: its value `atExpiry`, whether that is below the strike (`isBelow`), and the `depth`, the largest
  * fall of ln B from there.
  */
-export const Limits = record({ isBelow: bool, atExpiry: real, depth: real });
+export const BoundaryLimits = record({ isBelow: bool, atExpiry: real, depth: real });
 
 /**
  * Computes the limit ln B(0) of the boundary at expiry, B(0) = min(1, r/q), and whether it is below the strike: Kim

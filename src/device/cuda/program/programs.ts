@@ -19,7 +19,7 @@ import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
 import { loadImage, Program } from "./program.ts";
 
 /** A program with its origin: newly made or cached. */
-export interface Found {
+export interface ProgramSource {
   readonly program: Promise<Program>;
   /** True where the program was made for this call. */
   readonly made: boolean;
@@ -61,7 +61,7 @@ export class Programs {
     this.#device = device;
   }
 
-  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): Found {
+  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): ProgramSource {
     const version = `${precision} ${fma}`;
     const versions = this.#byKernel(kernel);
     const known = versions.get(version);
@@ -75,13 +75,18 @@ export class Programs {
     return found;
   }
 
-  ofIr(ir: KernelIR, fma: Contraction): Found {
+  ofIr(ir: KernelIR, fma: Contraction): ProgramSource {
     const text = `${fma} ${ir.name}\n${canonicalText(ir)}`; // the name, so that faults and messages name the right one
     return this.#ofText(text, async () => this.#load(text, await this.#compile(ir, fma)));
   }
 
   /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
-  #ofSpecification(stored: StoredPrograms<CudaImage>, kernel: Kernel, precision: Precision, fma: Contraction): Found {
+  #ofSpecification(
+    stored: StoredPrograms<CudaImage>,
+    kernel: Kernel,
+    precision: Precision,
+    fma: Contraction,
+  ): ProgramSource {
     const text = `${this.#compiler.version} ${precision} ${fma}\n${specificationText(kernel)}`;
     return this.#ofText(text, async () => {
       const make = (): Promise<CudaImage> => this.#compile(lower(kernel, precision), fma);
@@ -97,7 +102,7 @@ export class Programs {
     });
   }
 
-  #ofText(text: string, make: () => Promise<Program>): Found {
+  #ofText(text: string, make: () => Promise<Program>): ProgramSource {
     const known = this.#byText.get(text);
     if (known !== undefined) return { program: known, made: false };
     const program = make();

@@ -45,7 +45,7 @@ export const exerciseOnDate = fn({
       premium[i] = here;
       u[i] = Math.max(u[i], obstacle[i]);
       if (here * below < 0) {
-        // At the ends premiums go on as they came.
+        // Extrapolates the premium linearly at the ends.
         let before = below + below - here;
         let above = here + here - below;
         if (i > 1) before = premium[i - 2];

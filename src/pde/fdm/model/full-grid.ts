@@ -60,7 +60,7 @@ export interface AxesModel extends FullGridModel {
   readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
 }
 
-/** Nodes of an axis where nothing is said, by the number of axes. */
+/** The default number of nodes of an axis, by the number of axes. */
 const DEFAULT_NODES = [201, 101, 41];
 
 /** Reads and checks a problem on full grids. @throws SpecError | KernelError, with the place */

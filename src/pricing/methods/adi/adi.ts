@@ -8,7 +8,7 @@ import { ownAxesOf } from "./estimate.ts";
 /** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
 
-/** The error of a value to aim at where nothing is said, relative to the largest spot. */
+/** The default target error, relative to the largest spot. */
 const ACCURACY = 1e-4;
 
 /** Axes of `solve`. */

@@ -11,7 +11,7 @@ import { maxLevelOf, solve } from "./solve.ts";
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;
 
-/** The error of a value to aim at where nothing is said, relative to the spot and the units. */
+/** The default target error, relative to the spot and the units. */
 const ACCURACY = 1e-3;
 
 /**

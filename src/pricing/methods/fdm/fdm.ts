@@ -32,9 +32,9 @@ import { type SpotMarket, thetaOf } from "../theta.ts";
 import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { isKnown, paidNow } from "./is-known.ts";
-import { smoothedFor } from "./smoothed-for.ts";
+import { smoothingTime } from "./smoothing-time.ts";
 
-/** The error of a value to aim at where nothing is said, relative to spot. */
+/** The default target error, relative to the spot. */
 const ACCURACY = 1e-5;
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
@@ -344,7 +344,7 @@ class FdmPlan implements MethodPlan {
     const width = this.#rows.isExercised(row) ? this.#rows.cellWidth(row) : spot * Math.min(0.5 * deviation, 1);
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
     const delta = 2 * this.#rows.deltaMove[row] + estimate / width;
-    const gamma = 2 * this.#rows.gammaMove[row] + (estimate / width ** 2) * (problem.expiry / smoothedFor(problem));
+    const gamma = 2 * this.#rows.gammaMove[row] + (estimate / width ** 2) * (problem.expiry / smoothingTime(problem));
     errors.delta[trade] = delta;
     errors.gamma[trade] = gamma;
     errors.theta[trade] =

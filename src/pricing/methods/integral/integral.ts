@@ -10,7 +10,7 @@ import { readEach } from "../../plan/read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
 
-/** The error of a value to aim at where nothing is said, relative to spot. */
+/** The default target error, relative to the spot. */
 const ACCURACY = 1e-5;
 
 /**

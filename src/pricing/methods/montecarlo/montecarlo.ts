@@ -19,7 +19,7 @@ const COST = 1e6;
 /** The cost of a closed form with sensitivities, in microseconds. */
 const EXACT_COST = 50;
 
-/** The error of a value to aim at where nothing is said, relative to the largest spot. */
+/** The default target error, relative to the largest spot. */
 const ACCURACY = 1e-3;
 
 /**

@@ -11,7 +11,7 @@ import { Trees } from "./trees.ts";
 /** The time in microseconds that a case of a trade takes on one core, about: less than paths would. */
 const COST = 3e5;
 
-/** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */
+/** The default target error, relative to the spot and a swing's units. */
 const ACCURACY = 1e-3;
 
 /** The number of times that points may be doubled for accuracy. */

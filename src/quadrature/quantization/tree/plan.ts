@@ -15,7 +15,7 @@ import {
   type StepFunction,
 } from "./chain.ts";
 import { gridsOfPaths } from "./grids.ts";
-import { LAYOUT } from "./walk.ts";
+import { LAYER_HEADER } from "./walk.ts";
 
 /** The method that computes transition probabilities. @experimental */
 export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
@@ -65,7 +65,7 @@ export interface QuantizationTreePlan {
   readonly step: StepFunction;
   readonly initial: Float64Array;
   readonly parameters: Float64Array;
-  /** The layout of layers, [layers, 5]; see `LAYOUT`. */
+  /** The layout of layers, [layers, 5]; see `LAYER_HEADER`. */
   readonly layout: Int32Array;
   /** The points for the search of nearest points. */
   readonly points: Float64Array;
@@ -219,18 +219,18 @@ function ofGrids(grids: readonly Float64Array[], searcher: Searcher, d: number) 
   const plans = grids.map((points) => searcher.plan(points));
   const { starts, countersLength } = countersOf(sizes);
   const states = Float64Array.from(grids.flatMap((points) => [...points]));
-  const layout = new Int32Array(LAYOUT.numbers * grids.length);
+  const layout = new Int32Array(LAYER_HEADER.numbers * grids.length);
   let [tableAt, geometryAt] = [0, 0];
   plans.forEach(({ table, geometry }, k) => {
-    layout.set([sizes[k], offsets[k], tableAt, geometryAt, starts[k]], LAYOUT.numbers * k);
+    layout.set([sizes[k], offsets[k], tableAt, geometryAt, starts[k]], LAYER_HEADER.numbers * k);
     tableAt += table.length;
     geometryAt += geometry.length;
   });
   const table = new Int32Array(tableAt);
   const geometry = new Float64Array(geometryAt);
   plans.forEach((plan, k) => {
-    table.set(plan.table, layout[LAYOUT.numbers * k + LAYOUT.table]);
-    geometry.set(plan.geometry, layout[LAYOUT.numbers * k + LAYOUT.geometry]);
+    table.set(plan.table, layout[LAYER_HEADER.numbers * k + LAYER_HEADER.table]);
+    geometry.set(plan.geometry, layout[LAYER_HEADER.numbers * k + LAYER_HEADER.geometry]);
   });
   return { sizes, offsets, states, layout, points: states, table, geometry, countersLength };
 }

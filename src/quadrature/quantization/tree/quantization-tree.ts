@@ -10,7 +10,7 @@ import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { emptyRows, rowMakerOf, type RowPlaces } from "./rows.ts";
-import { LAYOUT } from "./walk.ts";
+import { LAYER_HEADER } from "./walk.ts";
 
 /**
  * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree; the
@@ -231,7 +231,7 @@ export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): Row
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
   for (let k = 1; k + 1 < sizes.length; k++)
     for (let i = 0; i < sizes[k]; i++) {
-      starts[offsets[k] - 1 + i] = layout[LAYOUT.numbers * (k + 1) + LAYOUT.counters] + i * sizes[k + 1];
+      starts[offsets[k] - 1 + i] = layout[LAYER_HEADER.numbers * (k + 1) + LAYER_HEADER.counters] + i * sizes[k + 1];
       widths[offsets[k] - 1 + i] = sizes[k + 1];
     }
   return { starts, widths };

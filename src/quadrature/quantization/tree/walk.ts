@@ -15,7 +15,7 @@ import type { StepFunction } from "./chain.ts";
  * The positions of a layer's numbers in `layout`: its number of points, the first of them, the start of its tables, and
  * the start of the counters of transitions to it.
  */
-export const LAYOUT = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
+export const LAYER_HEADER = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
 
 /** Returns the number of blocks of four words per group of layers, and of layers per group. */
 export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>

@@ -42,7 +42,7 @@ export interface TeamPlan extends OptionPlan {
    * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums (`sourceRuns`).
    */
   readonly summed: boolean;
-  /** True where matrix rows are computed from metrics of the mesh that are stored once (`layMetrics`). */
+  /** True where matrix rows are computed from metrics of the mesh that are stored once (`computeRowMetrics`). */
   readonly metrics: boolean;
   /** True where the matrix rows of later factorisations are those before, scaled (`rescaleRuns`). */
   readonly rescaled: boolean;

@@ -13,9 +13,9 @@ export const AHEAD_WORDS = 48;
  * Returns the function that copies an instance's first coefficients into workgroup memory, with the work divided among
  * the items. A barrier must follow.
  */
-export function readAhead(team: Team) {
+export function prefetchCoefficients(team: Team) {
   return fn({
-    name: "readAhead",
+    name: "prefetchCoefficients",
     params: [write(real), Column],
     env: { items: team.items, placeIn: placeIn(team), words: AHEAD_WORDS },
     body([ahead, { values, pitch, instance }], _gpu, { items, placeIn, words }) {

@@ -3,11 +3,11 @@ import { barrierWords, NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
 import { CLOSED_WORDS, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
 import { readSurface } from "../../operator/read-surface.ts";
-import { readAhead } from "./ahead.ts";
+import { prefetchCoefficients } from "./ahead.ts";
 import { settle } from "../option/events.ts";
 import type { TeamPlan } from "../option/plan.ts";
 import { holdRuns } from "./barrier.ts";
-import { layMetrics } from "./metrics.ts";
+import { computeRowMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { atStart } from "./records.ts";
 import { FAR } from "./scan.ts";
@@ -85,8 +85,8 @@ export function begin(plan: TeamPlan) {
       FAR,
       layNodes: layNodes(team, closed),
       layWeights: layWeights(team),
-      layMetrics: layMetrics(plan),
-      readAhead: readAhead(team),
+      computeRowMetrics: computeRowMetrics(plan),
+      prefetchCoefficients: prefetchCoefficients(team),
       expireClosed: expireClosed(plan),
       expireTable: expireTable(plan),
       readSurface: readSurface(shape),
@@ -102,7 +102,7 @@ export function begin(plan: TeamPlan) {
       const { x } = mesh;
       const { u } = state;
       env.layNodes(x, table, nodes);
-      if (env.lasting) env.readAhead(ahead, coefficients);
+      if (env.lasting) env.prefetchCoefficients(ahead, coefficients);
       yield;
       let before = 0.0;
       let after = 0.0;
@@ -122,7 +122,7 @@ export function begin(plan: TeamPlan) {
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       if (env.metrics) {
         yield;
-        yield* env.layMetrics(mesh, launch, place);
+        yield* env.computeRowMetrics(mesh, launch, place);
       } else env.layWeights(x, mesh.values, nodes);
       if (gpu.localId() === 0) gpu.atomicStore(scans.counter, 0, 0);
       yield;

@@ -6,7 +6,7 @@ import { applyDividend, settle } from "../option/events.ts";
 import type { TeamPlan } from "../option/plan.ts";
 import { holdRuns } from "./barrier.ts";
 import { exerciseRuns } from "./exercise.ts";
-import { layMetrics } from "./metrics.ts";
+import { computeRowMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
 import { atRun, atStart, Cursor } from "./records.ts";
 
@@ -25,7 +25,7 @@ function payRuns(plan: TeamPlan) {
       exerciseRuns: exerciseRuns(team, rows, { closed: variant.closed, laid: true }, false),
       layNodes: layNodes(team, variant.closed),
       layWeights: layWeights(team),
-      layMetrics: layMetrics(plan),
+      computeRowMetrics: computeRowMetrics(plan),
       applyDividend: applyDividend(plan),
       valueAt,
     },
@@ -47,7 +47,7 @@ function payRuns(plan: TeamPlan) {
       if (env.exercises) yield* env.exerciseRuns({ launch, place, x, u, obstacle: state.z, scratch: scans.scratch });
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= factors.gain[k];
       yield;
-      if (env.metrics) yield* env.layMetrics(mesh, launch, place);
+      if (env.metrics) yield* env.computeRowMetrics(mesh, launch, place);
       else {
         env.layWeights(x, values, nodes);
         yield;

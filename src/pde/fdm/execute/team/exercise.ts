@@ -195,7 +195,7 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = 
           const far = Math.min(k + 2, env.rows - 1);
           const beyond = k + 2 < env.rows ? u[far] - obstacle[far] : k + 2 === env.rows ? beside.after : beside.after2;
           let value = Math.max(u[k], obstacle[k]);
-          // At the mesh's ends premiums go on as they came.
+          // Extrapolates the premium linearly at the mesh's ends.
           if (i > 0 && i <= last && here * below < 0) {
             const bend = env.bendBetween(
               i > 1 ? before : below + below - here,

@@ -44,7 +44,7 @@ const rowMetrics = fn({
   },
 });
 
-/** The number of reals in `ends` (`layMetrics`). */
+/** The number of reals in `ends` (`computeRowMetrics`). */
 export const END_WORDS = 4;
 
 /**
@@ -53,9 +53,9 @@ export const END_WORDS = 4;
  * of each item, and `ends` those of the first and the last node, with D and B there without sign. It runs once a launch
  * and once a dividend.
  */
-export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
+export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
-    name: "layMetrics",
+    name: "computeRowMetrics",
     params: [Mesh, Launch, Place],
     env: { rows, shape, rowMetrics, valueAt },
     *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {

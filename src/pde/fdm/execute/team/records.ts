@@ -12,7 +12,7 @@ import { Launch } from "../variant.ts";
 /**
  * The workgroup memory for the mesh of an instance. Nodes are in `x`. `values` has their weights (`rowWeight`), or the
  * solution where items need more than their own nodes. Alternatively all four arrays have the metrics A, B, C and D of
- * `layMetrics`, with `bounds` and `ends`.
+ * `computeRowMetrics`, with `bounds` and `ends`.
  */
 export const Mesh = record({
   x: write(real),
@@ -95,7 +95,7 @@ export const Kept = record({ multiple: write(real), rows: Rows });
 /** The arrays of an instance in the time loop; those that a variant does not use have one element. */
 export const Memory = record({
   mesh: Mesh,
-  /** The first coefficients (`readAhead`), in workgroup memory. */
+  /** The first coefficients (`prefetchCoefficients`), in workgroup memory. */
   ahead: write(real),
   state: TeamState,
   rows: Rows,

@@ -304,8 +304,8 @@ export function scanProducts(team: Team, lasting: boolean) {
 }
 
 /**
- * The multipliers of `nearSum` and `passOn`, 0 where there is nobody so far on; what enters an item is no business of
- * its own run's products. Returns `NEAR` where products over as many runs as there are neighbours are `nothing`, `HOP`
+ * The multipliers of `nearSum` and `passOn`, 0 beyond the last item; what enters an item is no part of its own run's
+ * products. Returns `NEAR` where products over as many runs as there are neighbours are `nothing`, `HOP`
  * where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team) {

@@ -8,7 +8,7 @@ const AMERICAN_PART = 1 / 16;
 /**
  * Returns the time in years over which diffusion has smoothed the last kink of exercise or barriers in the solution.
  */
-export function smoothedFor({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
+export function smoothingTime({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
   const dates = [...exerciseTimes, ...barriers.flatMap(({ times = [] }) => times)].filter((time) => time > 0);
   const part = Math.max(EVENT_PART * Math.min(...dates, Number.POSITIVE_INFINITY), LIFE_PART * expiry);
   return Math.min(part, american ? AMERICAN_PART * expiry : expiry);
