@@ -252,7 +252,7 @@ function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec):
 }
 
 /**
- * The monotone piecewise cubic through increasing points, with harmonic means as slopes. `at(x)` sets value and slope;
+ * The monotone piecewise cubic through increasing points, with harmonic means as slopes. `seek(x)` sets value and slope;
  * x must not decrease.
  */
 class MonotoneCubic {
