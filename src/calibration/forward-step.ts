@@ -2,6 +2,7 @@
 
 import type { ExpiryQuotes } from "./fit.ts";
 import { blackDeviation } from "./implied/volatility.ts";
+import { firstIndex } from "../base/search.ts";
 
 /**
  * A grid in the moneyness κ = K/F: the nodes k = ln κ and κ, and the weights of the lower and the upper neighbour in
@@ -146,15 +147,8 @@ export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid 
 /**
  * Returns the index of the grid's interval that contains k, limited so that there is another node on each side of it.
  */
-export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
-  let [low, high] = [1, x.length - 3];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (x[middle] <= k) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const cellOf = ({ k: x }: Pick<Grid, "k">, k: number): number =>
+  firstIndex(2, x.length - 2, (i) => x[i] > k) - 1;
 
 /** An out-of-the-money option whose price is interpolated from a grid. */
 export interface ImpliedOption {

@@ -13,6 +13,7 @@
  *
  * Verified: test/market/surface, at and between the nodes, by values worked out by hand and by a monotonicity property.
  */
+import { firstNotBefore } from "../base/search.ts";
 export interface LocalSurface {
   /** The times in years, ≥ 0, strictly increasing, at least one. */
   readonly times: readonly number[];
@@ -244,15 +245,4 @@ function rowWeights(times: readonly number[], from: number, to: number): RowWeig
     add(i, share * later);
   }
   return weights;
-}
-
-/** The first index whose time is at least `t`, or the number of times. */
-function firstNotBefore(times: readonly number[], t: number): number {
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] >= t) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -37,7 +37,7 @@ const parted: Ranks = {
     ["threads"],
     ["turns.ts"],
     ["accuracy.ts", "given.ts", "remembered.ts"],
-    ["settle-all.ts", "elementary.ts", "errors.ts", "last-used.ts", "version.ts"],
+    ["settle-all.ts", "elementary.ts", "errors.ts", "last-used.ts", "search.ts", "version.ts"],
   ],
 };
 

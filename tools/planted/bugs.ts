@@ -79,9 +79,9 @@ export const bugs: readonly Bug[] = [
     [
       ["conditions/dividend.ts", "sign * (x[j + 1] - target) < 0) j++", "sign * (x[j + 1] - target) > 0) j++"],
       ["conditions/exercise.ts", "right: here > 0 ? held : exercised", "right: here > 0 ? exercised : held"],
-      ["mesh/mesh.ts", "if (nodeAt(mesh, middle) <= price === ascending)", "if (nodeAt(mesh, middle) <= price)"],
+      ["mesh/mesh.ts", "nodeAt(mesh, i) <= price !== ascending", "nodeAt(mesh, i) > price"],
       ["operator/equation-variant.ts", "return 5 + method + others", "return 4 + method + others"],
-      ["read/fornberg.ts", "let high = nodes.length - 1;", "let high = nodes.length - 2;"],
+      ["read/fornberg.ts", "Math.min(low + 1, nodes.length - 1)", "Math.min(low, nodes.length - 1)"],
     ],
   ),
   ...beside("output/formats", "cli/formats cli/price", [

@@ -1,5 +1,6 @@
 /** −ln P between the nodes of a curve. */
 import type { LogDiscount } from "./instruments.ts";
+import { firstNotBefore } from "../../base/search.ts";
 
 /**
  * The interpolation of a discount curve: −ln P linear in time, which has two names, or the monotone convex method of
@@ -7,25 +8,13 @@ import type { LogDiscount } from "./instruments.ts";
  */
 export type CurveInterpolation = "linear-zero" | "log-discount" | "monotone-convex";
 
-/** The index of the first node that is not before a time. */
-function intervalOf(times: readonly number[], time: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /**
  * Returns the curve whose −ln P is linear between 0 today and the nodes, and is continued with the last slope. `values`
  * are −ln P at `times`.
  */
 export function linear(times: readonly number[], values: readonly number[]): LogDiscount {
   return (time) => {
-    const i = Math.min(intervalOf(times, time), times.length - 1);
+    const i = Math.min(firstNotBefore(times, time), times.length - 1);
     const from = i > 0 ? times[i - 1] : 0;
     const before = i > 0 ? values[i - 1] : 0;
     return before + ((values[i] - before) * (time - from)) / (times[i] - from);
@@ -76,7 +65,7 @@ export function monotoneConvex(times: readonly number[], values: readonly number
   forward[0] = n > 1 ? 1.5 * discrete[0] - 0.5 * forward[1] : discrete[0];
   forward[n] = n > 1 ? 1.5 * discrete[n - 1] - 0.5 * forward[n - 1] : discrete[0];
   return (time) => {
-    const i = intervalOf(times, time);
+    const i = firstNotBefore(times, time);
     if (i === n) return values[n - 1] + forward[n] * (time - times[n - 1]);
     const width = times[i] - start(i);
     const x = (time - start(i)) / width;

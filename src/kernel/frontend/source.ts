@@ -5,6 +5,7 @@ import { parse, type Node as AcornNode } from "acorn";
 import { KernelError } from "../../base/errors.ts";
 import type { Place } from "../ir.ts";
 import type { FunctionSyntax } from "./syntax.ts";
+import { firstIndex } from "../../base/search.ts";
 
 /** The text and syntax tree of one function, with its index in the list of all functions that a kernel uses. */
 export interface SourceUnit {
@@ -139,13 +140,8 @@ function lineStartsOf(text: string): number[] {
 }
 
 function lineAndColumn(starts: readonly number[], position: number): { line: number; column: number } {
-  let [low, high] = [0, starts.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (starts[middle] <= position) low = middle;
-    else high = middle - 1;
-  }
-  return { line: low + 1, column: position - starts[low] + 1 };
+  const line = firstIndex(1, starts.length, (i) => starts[i] > position);
+  return { line, column: position - starts[line - 1] + 1 };
 }
 
 /** Returns an error that shows a position in a function's text, given by a position in its syntax tree. */

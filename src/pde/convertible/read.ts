@@ -2,6 +2,7 @@ import { fornbergWeights } from "../fdm/index.ts";
 import type { Convertible } from "./contract.ts";
 import { covers, isDate } from "./contract.ts";
 import type { Profile } from "./rollback.ts";
+import { firstIndex } from "../../base/search.ts";
 
 /** The value V, its cash-only part B, and the derivatives of V at a spot, in the currency. */
 export interface Point {
@@ -57,12 +58,4 @@ export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: 
 }
 
 /** The last node at a spot or below it. */
-function upTo(nodes: Float64Array, spot: number): number {
-  let [from, to] = [0, nodes.length - 1];
-  while (to - from > 1) {
-    const middle = (from + to) >> 1;
-    if (nodes[middle] <= spot) from = middle;
-    else to = middle;
-  }
-  return nodes[to] <= spot ? to : from;
-}
+const upTo = (nodes: Float64Array, spot: number): number => firstIndex(1, nodes.length, (i) => nodes[i] > spot) - 1;

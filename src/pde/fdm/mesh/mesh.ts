@@ -1,6 +1,7 @@
 import type { NodeMesh } from "./pinned-mesh.ts";
 import { Arena } from "./arena.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
+import { firstIndex } from "../../../base/search.ts";
 
 /**
  * The specification of a one-dimensional mesh in the spot S, dense about the kinks of the payoff.
@@ -138,14 +139,7 @@ function placedCell(mesh: KinkedMesh, price: number, place: number): number {
 
 function searchedCell(mesh: Mesh, price: number): number {
   const ascending = nodeAt(mesh, 1) > nodeAt(mesh, 0);
-  let low = 0;
-  let high = mesh.count - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (nodeAt(mesh, middle) <= price === ascending) low = middle;
-    else high = middle;
-  }
-  return Math.min(low, mesh.count - 2);
+  return firstIndex(1, mesh.count - 1, (i) => nodeAt(mesh, i) <= price !== ascending) - 1;
 }
 
 interface Spacing {

@@ -2,6 +2,7 @@
 import { formulaShape } from "../../../kernel/index.ts";
 import { type Diffusing, type Diffusion, volatilitiesAt, volatilityAt } from "./diffusion.ts";
 import { jumpsBetween, MIN_JUMP_IN_TIME } from "./jumps.ts";
+import { cellAt } from "../../../base/search.ts";
 
 /** The variance of ln S at today's spot, on consecutive pieces of the life. */
 export interface VarianceProfile {
@@ -171,25 +172,14 @@ export class Clock {
 
   /** Returns the years in which the clock moves by 1 at the speed that it has when it shows a number. */
   yearsAt(shown: number): number {
-    const i = pieceOf(this.#shown, shown);
+    const i = cellAt(this.#shown, shown);
     return (this.times[i + 1] - this.times[i]) / (this.#shown[i + 1] - this.#shown[i]);
   }
 }
 
 function interpolated(from: readonly number[], to: readonly number[], x: number): number {
-  const i = pieceOf(from, x);
+  const i = cellAt(from, x);
   return to[i] + ((x - from[i]) / (from[i + 1] - from[i])) * (to[i + 1] - to[i]);
-}
-
-/** The piece between increasing ends that contains x. */
-function pieceOf(ends: readonly number[], x: number): number {
-  let [low, high] = [0, ends.length - 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (ends[middle] <= x) low = middle;
-    else high = middle;
-  }
-  return low;
 }
 
 const clocks = new WeakMap<VarianceProfile, Clock>();

@@ -10,6 +10,7 @@
  * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/pde/fdm/equation/fornberg, against the tables of
  * Fornberg (1988) and polynomials on random nodes.
  */
+import { cellAt } from "../../../base/search.ts";
 export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): readonly Float64Array[] {
   const weights = Array.from({ length: highest + 1 }, () => new Float64Array(nodes.length));
   fillWeights(weights, highest, x, nodes, 0, nodes.length);
@@ -54,13 +55,8 @@ export const stencilLength = (order: number, k: number): number => order + k;
  * `nodes` allow.
  */
 export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
-  let low = 0;
-  let high = nodes.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (nodes[middle] <= x) low = middle;
-    else high = middle;
-  }
+  const low = cellAt(nodes, x);
+  const high = Math.min(low + 1, nodes.length - 1);
   // An odd stencil is centred at the nearer node.
   const nearest = x - nodes[low] > nodes[high] - x ? high : low;
   const start = length % 2 === 0 ? low - (length / 2 - 1) : nearest - (length - 1) / 2;

@@ -3,6 +3,7 @@ import { integrate } from "../../../market/index.ts";
 import { diffusionOf } from "../../trade-problem.ts";
 import { type Diffusion, regimeChanges, volatilityAt } from "../../../pde/fdm/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
+import { cellAt } from "../../../base/search.ts";
 
 /** The steps of a path. */
 export interface Steps {
@@ -82,14 +83,9 @@ function clockOf(terms: Terms): (t: number) => number {
     sums.push(sums[k] + Math.max(...squares, 1e-12) * (end - ends[k]));
   });
   return (t) => {
-    let [low, high] = [0, ends.length - 1];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (ends[middle] <= t) low = middle;
-      else high = middle;
-    }
-    const part = Math.min(Math.max((t - ends[low]) / (ends[high] - ends[low]), 0), 1);
-    const share = (sums[low] + part * (sums[high] - sums[low])) / sums[ends.length - 1];
+    const i = cellAt(ends, t);
+    const part = Math.min(Math.max((t - ends[i]) / (ends[i + 1] - ends[i]), 0), 1);
+    const share = (sums[i] + part * (sums[i + 1] - sums[i])) / sums[ends.length - 1];
     return 0.5 * (share + Math.sqrt(share));
   };
 }

@@ -11,6 +11,7 @@ import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { emptyRows, rowMakerOf, type RowPlaces } from "./rows.ts";
 import { LAYER_HEADER } from "./walk.ts";
+import { cellAt } from "../../../base/search.ts";
 
 /**
  * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree; the
@@ -269,9 +270,9 @@ async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probab
   for (let row = 0; row < rows; row++) {
     const [a, b] = parameters.subarray(stepNumbers(1) * (1 + Math.floor(row / size)));
     const images = [a * ends[row % size], a * ends[(row % size) + 1]];
-    const first = columnOf(ends, Math.min(...images) - REACH * b);
+    const first = cellAt(ends, Math.min(...images) - REACH * b);
     firstColumns[row] = first;
-    widths[row] = columnOf(ends, Math.max(...images) + REACH * b) - first + 1;
+    widths[row] = cellAt(ends, Math.max(...images) + REACH * b) - first + 1;
   }
   const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);
@@ -288,15 +289,4 @@ async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probab
     device.launch(compiled, { ...args, firstColumns: firstBuffer, columns, probabilities }, { items: rows });
   await device.finish();
   return { root: weights, rows: found };
-}
-
-/** The cell that x is in, by bisection. */
-function columnOf(ends: Float64Array, x: number): number {
-  let [low, high] = [0, ends.length - 2];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ends[middle + 1] > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
