@@ -4,12 +4,10 @@ import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan
 import { ValuationPlan } from "../../plan/plan.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ownAxesOf } from "./estimate.ts";
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
-
-/** The default target error, relative to the largest spot. */
-const ACCURACY = 1e-4;
 
 /** Axes of `solve`. */
 const MAX_FACTORS = 3;
@@ -25,7 +23,7 @@ const MAX_FACTORS = 3;
 export const adi = {
   name: "adi",
   minCost: COST,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.adi,
   accepts,
   open: (device) => ({
     async plan(batch, trades) {

@@ -7,12 +7,10 @@ import { refusalOf } from "../../rights/factors.ts";
 import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { maxLevelOf, solve } from "./solve.ts";
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;
-
-/** The default target error, relative to the spot and the units. */
-const ACCURACY = 1e-3;
 
 /**
  * The method of convolution: swing options in one or two Gaussian factors, and early exercise under mean-reverting
@@ -35,7 +33,7 @@ export const convolution = {
 
 const estimatorOf = (device: Device): Estimator<RightsEstimate> => ({
   ...rightsEstimator,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.convolution,
   limited: WARNING.inaccurate,
   finerLevel: ({ terms, level }) => Math.min(level + 1, maxLevelOf(terms)),
   estimate: (requests, settings) => solve(device, requests, settings),

@@ -33,9 +33,7 @@ import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { isKnown, paidNow } from "./is-known.ts";
 import { smoothingTime } from "./smoothing-time.ts";
-
-/** The default target error, relative to the spot. */
-const ACCURACY = 1e-5;
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
 const FINEST_F32 = 1e-5;
@@ -55,7 +53,7 @@ export const fdm = {
   name: "fdm",
   minCost: MIN_COST,
   ofSeveralFactors: adi,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.fdm,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
       ? "several factors"
@@ -136,7 +134,7 @@ class FdmPlan implements MethodPlan {
     const { cases } = columns;
     const rows = trades.length * cases.count;
     const { arena } = solver;
-    const { accuracy = ACCURACY } = settings;
+    const { accuracy = TARGET_ERRORS.fdm } = settings;
     this.#accuracy = precision === "f32" ? Math.max(accuracy, FINEST_F32) : accuracy;
     this.#rounding = precision === "f32" ? 2e-6 : 1e-12;
     this.#batch = batch;
@@ -301,7 +299,7 @@ class FdmPlan implements MethodPlan {
       readDeterministic(problems, trade, results);
       return;
     }
-    if (precision === "f32" && (settings.accuracy ?? ACCURACY) < FINEST_F32)
+    if (precision === "f32" && (settings.accuracy ?? TARGET_ERRORS.fdm) < FINEST_F32)
       results.warnings[trade] |= WARNING.beyondF32;
     const paid = paidNow(problem);
     if (paid !== undefined) {

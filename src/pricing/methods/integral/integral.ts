@@ -9,9 +9,7 @@ import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from
 import { readEach } from "../../plan/read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
-
-/** The default target error, relative to the spot. */
-const ACCURACY = 1e-5;
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /**
  * Microseconds that a case, and each spot of it, take on one core, about: a part of a boundary, and schemes as fine as
@@ -38,7 +36,7 @@ const ROUNDING = 1e-14;
 export const integral = {
   name: "integral",
   minCost: COST.ofCase + COST.ofSpot,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.integral,
   accepts,
   open,
 } as const satisfies PricingMethod;
@@ -151,7 +149,7 @@ class IntegralPlan implements MethodPlan {
   /** All puts of those trades that have one whose error may be larger than was asked for. */
   #tooInexact(puts: Int32Array): Int32Array {
     const { columns, settings } = this.#batch;
-    const { accuracy = ACCURACY } = settings;
+    const { accuracy = TARGET_ERRORS.integral } = settings;
     const going = new Set<number>();
     for (const put of puts) {
       const trade = this.#tradeOf(put);

@@ -13,14 +13,12 @@ import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket } from "./without-paths.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { streamOf } from "./stream.ts";
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;
 /** The cost of a closed form with sensitivities, in microseconds. */
 const EXACT_COST = 50;
-
-/** The default target error, relative to the largest spot. */
-const ACCURACY = 1e-3;
 
 /**
  * The Monte Carlo method: path-dependent payoffs, baskets of any size, and trades beyond equations of three factors.
@@ -34,7 +32,7 @@ const ACCURACY = 1e-3;
 export const montecarlo = {
   name: "montecarlo",
   minCost: EXACT_COST,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.montecarlo,
   accepts,
   open: (device) => ({
     plan: (batch, trades) => Promise.resolve(new ValuationPlan(batch, trades, estimatorOf(batch, device))),
@@ -63,11 +61,11 @@ const VALUE_COST = 5e4;
 const PATHS_COST = 2e3;
 
 /** More than three underlyings may have sparse grids instead, which win where much is asked for. */
-function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks }: Settings): number {
+function costOf({ assets = [], exercise }: Trade, { accuracy = TARGET_ERRORS.montecarlo, greeks }: Settings): number {
   const d = assets.length;
   if (d < 4 || exercise.kind !== "european") return COST;
   const moves = greeks === "all" ? 4 * d + 6 + (d * (d - 1)) / 2 : 0;
-  return VALUE_COST + PATHS_COST * d * (ACCURACY / accuracy) ** 2 * (1 + moves);
+  return VALUE_COST + PATHS_COST * d * (TARGET_ERRORS.montecarlo / accuracy) ** 2 * (1 + moves);
 }
 
 /** The size of bumps where values are exact: rounding then costs second differences 1e-7 of the value. */
@@ -79,7 +77,7 @@ const JUMP_SCALE = 2;
 const MAX_LEVEL = 11;
 
 const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate> => ({
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.montecarlo,
   accuracyOfF32: 0,
   limited: WARNING.pathsLimited,
   servesAllSpots: false,

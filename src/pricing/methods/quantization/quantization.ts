@@ -7,12 +7,10 @@ import type { Estimator } from "../../plan/request.ts";
 import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { refusalOf } from "../../rights/factors.ts";
 import { Trees } from "./trees.ts";
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than paths would. */
 const COST = 3e5;
-
-/** The default target error, relative to the spot and a swing's units. */
-const ACCURACY = 1e-3;
 
 /** The number of times that points may be doubled for accuracy. */
 const MAX_LEVEL = 2;
@@ -29,7 +27,7 @@ const MAX_LEVEL = 2;
 export const quantization = {
   name: "quantization",
   minCost: COST,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.quantization,
   accepts,
   open: (device) => {
     const trees = Trees.open(device);
@@ -50,7 +48,7 @@ function accepts({ columns }: Batch, trade: number): Acceptance {
 
 const estimatorOf = (trees: Trees, device: Device): Estimator<RightsEstimate> => ({
   ...rightsEstimator,
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS.quantization,
   limited: WARNING.treeLimited,
   finerLevel: ({ level }) => Math.min(level + 1, MAX_LEVEL),
   async estimate(requests, settings) {

@@ -5,9 +5,7 @@ import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan
 import { isWhole, levelsOf } from "../../equations/parts.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
-
-/** The error of a value to aim at where nothing is said, relative to the largest spot. */
-const ACCURACY = 1e-3;
+import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** Axes of `solveOnSparseGrid`. */
 const MAX_ASSETS = 10;
@@ -27,7 +25,7 @@ const NODES_PER_DIGIT = 5;
 export const sparseGrid = {
   name: "sparse-grid",
   minCost: COST * NODES[1],
-  accuracy: ACCURACY,
+  accuracy: TARGET_ERRORS["sparse-grid"],
   accepts,
   open: (device) => ({
     async plan(batch, trades) {
@@ -72,7 +70,7 @@ const BUMP = 0.2;
 /** The expected cost of a value and its sensitivities, in microseconds. */
 function costOf(terms: Trade, { settings }: Batch): number {
   const d = assetsOf(terms).length;
-  const digits = Math.max(-3 - Math.log10(settings.accuracy ?? ACCURACY), 0);
+  const digits = Math.max(-3 - Math.log10(settings.accuracy ?? TARGET_ERRORS["sparse-grid"]), 0);
   const nodes = (NODES[d] ?? NODES[6] * 6 ** (d - 6)) * NODES_PER_DIGIT ** digits;
   const fromGamma = terms.exercise.kind === "european" && terms.barriers.length === 0;
   const bumps = settings.greeks === "all" && !fromGamma ? 2 * d + 2 + d * (d - 1) : 0;
