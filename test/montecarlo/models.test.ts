@@ -20,6 +20,7 @@ import {
   type PathProduct,
   pathProduct,
   productParams,
+  stochasticLocal,
 } from "../../src/montecarlo/index.ts";
 import { hestonPrice } from "../../tools/coverage/references/heston.ts";
 import { Random } from "../../tools/properties/random.ts";
@@ -171,6 +172,29 @@ describe("Heston by QE-M", () => {
     const estimate = await price({ model: modelOf(p), product: forwardOf, dates: [p.maturity], substeps: 2 });
     expectWithin(estimate, p.spot * Math.exp(-p.dividend_yield * p.maturity));
   });
+});
+
+test("a variance that is as good as certain: Black's formula with what it is in the mean", async () => {
+  const [v0, kappa, theta, maturity, leverage] = [0.01, 4, 0.09, 1, 1.2];
+  const model = stochasticLocal({
+    variance: "heston",
+    spot: 100,
+    v0,
+    kappa,
+    theta,
+    sigma: 1e-4,
+    rho: 0,
+    center: Math.log(100),
+    width: 1,
+    leverage: [leverage, leverage, leverage],
+  });
+  const variance = theta * maturity + ((v0 - theta) * (1 - Math.exp(-kappa * maturity))) / kappa;
+  const product = european({ payoff: "call", strike: 100 });
+  const estimate = await price({ model, product, dates: [maturity], substeps: 32, sampling: "sobol" });
+  const exact = black(100, 100, leverage ** 2 * variance, 1);
+  // The trapezoidal rule takes 2·10⁻⁴ of the value.
+  expectWithin(estimate, exact, 3e-4 * exact);
+  expect(estimate.errorEstimate[0]).toBeLessThan(2e-3 * exact);
 });
 
 describe("two Gaussian factors", () => {
