@@ -11,6 +11,7 @@ import {
   GridEngine,
   type GridMarket,
   hullWhiteOnGrid,
+  usersRateOnGrid,
 } from "../../../src/pde/short-rates/index.ts";
 import { openCudaForTests } from "../../support/cuda.ts";
 import { readFixture } from "../../support/fixtures.ts";
@@ -123,6 +124,41 @@ describe("finite differences of a short rate", () => {
       expect(Math.abs(extrapolated(found)[k] - value)).toBeLessThan(2.5e-8);
     });
   });
+
+  /** r = c − y with Cox, Ingersoll and Ross' y: E[exp(∫y)] = e^(a + b·y₀), b' = 1 − κb + ½σ²b², a' = κθb. */
+  test.each([0.02, 0])(
+    "are reflected where the volatility vanishes at the highest rate, %f above today's",
+    async (y0) => {
+      const [kappa, theta, sigma, most, years] = [0.5, 0.02, 0.2, 0.1, 5];
+      const market = usersRateOnGrid(
+        {
+          r0: most - y0,
+          drift: `${kappa}*(${most - theta} - r)`,
+          volatility: `${sigma}*sqrt(max(${most} - r, 0))`,
+          range: [-1, most],
+          years: 0,
+          shift: 0,
+        },
+        { logDiscount: () => 0, breaks: [] },
+      );
+      const trade: ShortRateTrade = {
+        kind: "bond",
+        flows: [[years, 1]],
+        dates: [{ time: 1, settlement: 1, floor: -10 }],
+      };
+      const [values] = (await levels([trade], [{ ...market, isFitted: false }], 3)).slice(-1);
+      const slope = (b: number): number => 1 - kappa * b + 0.5 * sigma * sigma * b * b;
+      const h = years / 1000;
+      let [a, b] = [0, 0];
+      for (let k = 0; k < 1000; k++) {
+        const middle = b + 0.5 * h * slope(b);
+        a += h * kappa * theta * middle;
+        b += h * slope(middle);
+      }
+      const exact = Math.exp(a + b * y0 - most * years);
+      expect(values[0] / exact).toBeCloseTo(1, 4);
+    },
+  );
 
   test("without volatility have the best of what is certain", async () => {
     const [{ flows, curveTimes, zeros }] = lognormal;
