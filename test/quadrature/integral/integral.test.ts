@@ -260,6 +260,13 @@ describe("limits", () => {
     const [deep] = await priced([{ ...put, spot: 0.5 }], 1e-12);
     expect([deep.value, deep.delta, deep.gamma, deep.vega, deep.byOther]).toEqual([0.5, -1, 0, 0, 0]);
   });
+  test("between two boundaries it is exercised", async () => {
+    // At expiry they are r/q = 0.5 and 1.
+    const between = { spot: 0.75, rate: -0.03, dividendYield: -0.06, sigma: 0.1, expiry: 0.5 };
+    const [{ value, delta, gamma, vega, byOther }] = await priced([between], 1e-12);
+    expect(value).toBeCloseTo(0.25, 14);
+    expect([delta, gamma, vega, byOther]).toEqual([-1, 0, 0, 0]);
+  });
   test("an hour, thirty years, volatilities of 1 % and of 200 %", async () => {
     const puts = [1 / 8760, 30].flatMap((expiry) => [0.01, 2].map((sigma) => ({ ...put, spot: 1, expiry, sigma })));
     for (const { value, estimate } of await priced(puts, 1e-5)) {
