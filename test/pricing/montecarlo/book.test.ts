@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, readBook } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
+import { normalCdf } from "../../support/normal.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => {
@@ -149,6 +150,33 @@ describe("beside other methods", () => {
       ])
         if (!(i === 4 && a === vega)) expect(Math.abs(a! - b!)).toBeLessThan(near * (Math.abs(b!) + 5));
       expect(seed).toBe(7);
+    }
+  });
+
+  test.each([
+    [1, 1],
+    [0.2, 0.3],
+  ])("a product with the weights %f and %f is log-normal", async (a, b) => {
+    // Both spots are 100, both volatilities 20 %, the correlation is 0.3.
+    const variance = 0.04 * (a * a + b * b + 0.6 * a * b);
+    const now = 100 ** (a + b);
+    const forward = now * Math.exp((a + b) * (market.rates.EUR - 0.02) + 0.5 * variance);
+    const deviation = Math.sqrt(variance);
+    const d = Math.log(forward / now) / deviation + 0.5 * deviation;
+    const discount = Math.exp(-market.rates.EUR);
+    const call = discount * (forward * normalCdf(d) - now * normalCdf(d - deviation));
+    const put = call - discount * (forward - now);
+    const results = await priced(
+      ofTrades(
+        (["call", "put"] as const).map((basket) => {
+          const payoff = { basket, kind: "geometric", weights: [a, b] } as const;
+          return { id: basket, underlyings: ["A", "B"], payoff, strike: now, expiry: 1 };
+        }),
+      ),
+    );
+    for (const [i, exact] of [call, put].entries()) {
+      expect(results[i].value / exact).toBeCloseTo(1, 9);
+      expect(results[i].warnings).toEqual([]);
     }
   });
 
