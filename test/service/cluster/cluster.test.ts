@@ -199,6 +199,8 @@ describe.skipIf(skipped)("a queue", () => {
     );
     const logs = await feynkac(["logs", entry.run, "--queue", redis.url]);
     expect(logs.stdout.match(/the pricer has no idea/g)).toHaveLength(3);
+    const fates = lines.filter(({ error }) => error === "the pricer has no idea").map(({ message }) => message);
+    expect(fates).toEqual(["failed; is tried again", "failed; is tried again", "failed; is given up"]);
   });
 
   test("prices nothing of a chunk that is priced already", async () => {

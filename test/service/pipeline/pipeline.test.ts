@@ -124,6 +124,8 @@ async function inPartsOn(
     text += typeof part === "string" ? part : new TextDecoder().decode(part);
   }
   expect(fractions.length).toBeGreaterThan(2);
+  // 64 chunks, the last quarter of which are four each, and a smaller one at the end of either part.
+  expect(fractions.length).toBeLessThanOrEqual(48 + 64 + 2);
   expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
   expect(done.at(-1)).toBeGreaterThanOrEqual(trades.length);
   return text;
