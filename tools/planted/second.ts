@@ -94,7 +94,7 @@ export const second: readonly Bug[] = [
       ],
     ],
   ),
-  ...beside("pde/fdm", "pricing/time-dependent pricing/barriers pricing/dividend-barrier-dates", [
+  ...beside("pde/fdm", "pde/fdm/barriers pricing/time-dependent pricing/barriers pricing/dividend-barrier-dates", [
     ["mesh/barrier-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"],
   ]),
   ...beside(

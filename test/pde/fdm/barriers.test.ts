@@ -11,6 +11,7 @@ import {
   type OneFactorProblem,
 } from "../../../src/pde/fdm/index.ts";
 import { eventsOf } from "../../../src/pde/fdm/time/events.ts";
+import { barrierDomain } from "../../../src/pde/fdm/mesh/barrier-domain.ts";
 import { coarser, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../../src/pde/fdm/mesh/pinned-mesh.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/flags.ts";
@@ -45,6 +46,16 @@ const european: OneFactorProblem = {
 };
 
 describe("a mesh with pins", () => {
+  it("ends at a barrier, unless a dividend may take the spot across it", () => {
+    const down = [monitored({ side: "down", level: 85 })];
+    const paid = { time: 0.5, cash: 15, proportional: 0 };
+    const lowestWith = (dividends: OneFactorProblem["dividends"]): number =>
+      barrierDomain({ ...european, dividends, barriers: down }, 101).lowest;
+    expect(lowestWith([])).toBe(85);
+    // At the barrier the spot goes on to 70.
+    expect(lowestWith([paid])).toBeLessThan(70);
+  });
+
   const specs = fc.record({
     count: fc.integer({ min: 12, max: 60 }).map((quarters) => 4 * quarters + 1),
     coordinate: fc.constantFrom("log" as const, "linear" as const),
