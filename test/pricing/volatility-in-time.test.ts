@@ -49,6 +49,33 @@ describe("a volatility that varies in time", () => {
     },
   );
 
+  it("drift that outweighs a low volatility late in life brings nothing in from beyond the mesh", async () => {
+    const random = new Random(77);
+    const cases = Array.from({ length: 20 }, (): VaryingCase => {
+      const expiry = random.uniform(1, 3);
+      const [date, high, low] = [
+        expiry * random.uniform(0.25, 0.4),
+        random.uniform(0.6, 1),
+        random.uniform(0.01, 0.03),
+      ];
+      const [rate, dividendYield] = [random.uniform(0.05, 0.08), random.uniform(0, 0.02)];
+      const strike = random.uniform(50, 90);
+      const pieces = [high, low].map((sigma, i) => ({ end: [date, expiry][i], at: () => sigma }));
+      const volatility = { local: `t < ${date} ? ${high} : ${low}` };
+      return {
+        kind: "european",
+        trade: { payoff: "call", strike, expiry },
+        underlying: { spot: 100, volatility, dividends: { yield: dividendYield } },
+        terms: { right: "call", spot: 100, strike, expiry, rate, dividendYield, pieces },
+      };
+    });
+    (await pricesOf(cases)).forEach((result, i) => {
+      if (result.status !== "ok") throw new Error(JSON.stringify(result));
+      const distance = Math.abs(result.value - blackPrice(cases[i].terms));
+      expect(distance, `error of ${JSON.stringify(cases[i])}`).toBeLessThan(result.errorEstimate);
+    });
+  });
+
   it("50 % for a quarter and 5 % for the next: what is knocked in or out is seen while it is high", async () => {
     const volatility = {
       surface: { times: [0, 0.249, 0.25, 0.5], spots: [100], volatility: [[0.5], [0.5], [0.05], [0.05]] },

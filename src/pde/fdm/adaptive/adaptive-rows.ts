@@ -3,7 +3,7 @@ import { coarserInTime, grids, gridsOn, type Resolution } from "../execute/grid.
 import type { Grid } from "../mesh/grid.ts";
 import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
-import { driftExcess } from "../mesh/domain.ts";
+import { driftExcess } from "../mesh/drift.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { knockedOutBy } from "../problem/barriers.ts";
 import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";

@@ -1,14 +1,10 @@
 import { deviationOf } from "../problem/one-factor.ts";
-import { inLife } from "../problem/certain-exercise.ts";
 import { integrate } from "../../../market/index.ts";
-import type { Grid } from "./grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { driftOver, totalDrift, totalVariance } from "../problem/one-factor.ts";
-import { varianceProfile } from "../problem/variance-profile.ts";
-import { volatilityAt } from "../problem/diffusion.ts";
+import { totalDrift, totalVariance } from "../problem/one-factor.ts";
 import { volatilityOver } from "../problem/mean-volatility.ts";
-import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
-import { power } from "../../../base/elementary.ts";
+import { isStrongWhileQuiet } from "./drift.ts";
+import type { MeshSpec } from "./mesh.ts";
 
 /**
  * The number of standard deviations between the outermost kink and the end of the mesh; beyond them gamma is below 4e-6
@@ -241,16 +237,17 @@ export function pinnedPrices(
 }
 
 /**
- * The factor by which the mesh has to reach further where drift, upwards (1) or downwards, is strong against diffusion;
- * 1 if it is not. In ln S the end row is right for drift of up to two standard deviations, in S, where nodes far out
- * are nearer to each other and a volatility may fall, for some six times less.
+ * The factor by which the mesh has to reach further where drift, upwards (1) or downwards, is strong against diffusion
+ * over the life, or while σ is low; 1 if it is not. In ln S the end row is right for drift of up to two standard
+ * deviations, in S, where nodes far out are nearer to each other and a volatility may fall, for some six times less.
  */
 function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { rates, dividendYield, expiry, diffusion } = problem;
   if (rates.times.length === 0 && sign * (rates.values[0] - dividendYield) <= 0) return 1;
   const inflow = integrate(rates, expiry, (rate) => Math.max(0, sign * (rate - dividendYield)));
   const weak = diffusion.kind === "deterministic" ? 1 : Math.min(1 / 3, 1.5 * deviation);
-  return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;
+  const isStrong = inflow > deviation * weak || isStrongWhileQuiet(problem, deviation, sign);
+  return isStrong ? Math.exp(INFLOW_REACH * deviation) : 1;
 }
 
 /** The fraction of the spot that remains after all proportional dividends. */
@@ -308,87 +305,4 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
   const bottom = x - BOTTOM;
   for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, sigma(Math.exp(moved(x, 0.5, sigma(Math.exp(x))))));
   return Math.exp(x);
-}
-
-/** Standard deviations to either side of the spot and the kinks in which σ is looked at, and at how many prices. */
-const LOOKED_AT = 3;
-const LOOKS = 24;
-/** A volatility below this part of the largest is none: drift alone decides there. */
-const NO_PART = 1e-3;
-
-/**
- * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
- * ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of first order. It is infinite
- * where σ(S, t) is rough (`isRough`).
- */
-export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
-  const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
-  const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
-  const drift = strongest * expiry;
-  if (isRough(problem)) return Number.POSITIVE_INFINITY;
-  if (drift === 0) return 0;
-  const phases = [{ drift, variance: totalVariance(problem) }, ...quietPhases(problem)];
-  const excessAt = (price: number): number => {
-    const i = cellOf(mesh, price);
-    return excessOf(phases, Math.abs(nodeAt(mesh, i + 1) - nodeAt(mesh, i)) / price);
-  };
-  let excess = excessAt(spots[0]);
-  for (const kink of payoff.kinks) excess = Math.max(excess, excessAt(kink));
-  return excess;
-}
-
-/** A part of the life, its drift |∫ (r − q) dt| and its variance ∫ σ² dt. */
-interface Phase {
-  readonly drift: number;
-  readonly variance: number;
-}
-
-/** The parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
-function quietPhases(problem: OneFactorProblem): readonly Phase[] {
-  const profile = varianceProfile(problem);
-  if (profile === undefined) return [];
-  const { times, variances } = profile;
-  return variances.map((variance, i) => ({ drift: Math.abs(driftOver(problem, times[i], times[i + 1])), variance }));
-}
-
-/** Artificial diffusion below this part of the variance of the life changes no value. */
-const NO_DIFFUSION = 1e-6;
-/** More than this there is no use in refining. */
-const MAX_EXCESS = 16;
-
-/**
- * The largest excess of a phase on a cell of a relative width, of the first phase, which is the whole life, and of the
- * others if what the scheme adds to their variance is a part of the life's that counts.
- */
-function excessOf([life, ...phases]: readonly Phase[], width: number): number {
-  const excess = (2 * life.drift * width) / life.variance;
-  let added = 0;
-  let largest = 0;
-  for (const { drift, variance } of phases) {
-    const least = 2 * drift * width;
-    added += Math.max(least - variance, 0);
-    if (least > largest * variance) largest = least / variance;
-  }
-  return added > NO_DIFFUSION * life.variance ? Math.max(excess, Math.min(largest, MAX_EXCESS)) : excess;
-}
-
-/**
- * Tells whether the solution has no error expansion in h² on any mesh, so that extrapolation fails: σ(S, t) jumps
- * between nodes, or nearly vanishes for part of the life at a price that the spot may reach.
- */
-export function isRough(problem: OneFactorProblem): boolean {
-  const { diffusion, spots, payoff, expiry } = problem;
-  if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
-  if (diffusion.kind === "formula" && diffusion.jumps === true) return true;
-  const variance = totalVariance(problem);
-  const min = NO_PART * Math.sqrt(variance / expiry);
-  const reach = Math.exp(LOOKED_AT * Math.sqrt(variance));
-  const lowest = Math.min(spots[0], lowestOf(payoff.kinks)) / reach;
-  const highest = Math.max(spots[0], ...payoff.kinks) * reach;
-  const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
-  for (let i = 0; i <= LOOKS; i++) {
-    const price = lowest * power(highest / lowest, i / LOOKS);
-    if (times.some((time) => volatilityAt(diffusion, price, time) < min)) return true;
-  }
-  return false;
 }
