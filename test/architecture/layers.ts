@@ -68,7 +68,7 @@ const ranked: Ranks = {
     ["trade-problem.ts"],
     ["moved-quotes.ts", "trade-barriers.ts"],
     ["columns", "terms.ts"],
-    ["backend.ts", "check-correlations.ts", "fit-doubts.ts", "later-trade.ts"],
+    ["backend.ts", "fit-doubts.ts", "later-trade.ts"],
     ["look-ahead.ts", "options.ts", "time-budget.ts", "unit-warnings.ts"],
   ],
 };

@@ -17,7 +17,6 @@ import { rememberedBy } from "../../base/remembered.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
-import { compileModule } from "./compile.ts";
 import { checkLimits } from "./limits.ts";
 import type { CpuMemory } from "./memory.ts";
 import { Program, type ProgramImage } from "./program.ts";
@@ -143,4 +142,16 @@ export class Programs {
     const memory = { shared: this.#memory.shared, maximumPages: IMPORT_PAGES };
     return vectors === undefined ? { memory } : { memory, vectors };
   }
+}
+
+/** The bytes of a module that browsers compile synchronously on the page's main thread. Elsewhere there is no limit. */
+const LONGEST_ON_PAGE = 4096;
+
+/**
+ * Compiles a WebAssembly module. It does so asynchronously if the module is too large for a browser page to compile
+ * synchronously.
+ */
+async function compileModule(bytes: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
+  const page = typeof document !== "undefined";
+  return page && bytes.length > LONGEST_ON_PAGE ? WebAssembly.compile(bytes) : new WebAssembly.Module(bytes);
 }

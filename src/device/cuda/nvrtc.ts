@@ -4,7 +4,6 @@ import { type Version, versionText } from "./driver.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
 import { bind, type Calls } from "./ffi/signatures.ts";
-import { loadBuiltins } from "./library/builtins.ts";
 import { type Host, thisHost } from "../host.ts";
 import { nvrtcPlaces } from "./library/nvrtc-places.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
@@ -90,3 +89,27 @@ export const nvrtcRemedy = ({ major }: Version): string =>
   "or the CUDA toolkit; or name the file in FEYNKAC_NVRTC";
 
 const noNvrtc = (driver: Version): string => `CUDA: NVRTC, the run-time compiler, is not here; ${nvrtcRemedy(driver)}`;
+
+const directoryOf = (path: string): string | undefined => /^(.*[\\/])[^\\/]*$/.exec(path)?.[1];
+
+/**
+ * Loads the builtins of NVRTC at `path`, to be kept as long as NVRTC is used. NVRTC loads them when it first compiles,
+ * by their bare name. Where they lie beside NVRTC in a place that the loader does not search (pip's packages, mostly),
+ * the loader finds them only if they are loaded already.
+ */
+function loadBuiltins(
+  koffi: Koffi,
+  path: string,
+  { major, minor }: { readonly major: number; readonly minor: number },
+): ForeignLibrary | undefined {
+  const directory = directoryOf(path);
+  if (directory === undefined) return undefined; // found by the loader, as its companion will be
+  const file = /\.dll$/i.test(path)
+    ? `nvrtc-builtins64_${major}${minor}.dll`
+    : `libnvrtc-builtins.so.${major}.${minor}`;
+  try {
+    return koffi.load(directory + file);
+  } catch {
+    return undefined; // elsewhere: NVRTC says so itself if it does not find it
+  }
+}

@@ -10,18 +10,17 @@ import {
   ShapeError,
   SpecError,
 } from "../../base/errors.ts";
-import { type Kernel, type KernelIR, lower, type Precision } from "../../kernel/index.ts";
+import { type Kernel, type KernelIR, lower, type Precision, fromPairs, toPairs } from "../../kernel/index.ts";
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
 import type { CompiledKernel, CompileOptions, LaunchArguments, LaunchSize } from "../device.ts";
 import { nameOf, type OpenedAdapter } from "./adapter.ts";
 import { launchBuffers, rejectUnknown } from "../arguments.ts";
-import { bufferBytes, bytesPerElement, ownBuffer } from "../buffers.ts";
+import { bufferBytes, bytesPerElement, ownBuffer, ARRAY_TYPES } from "../buffers.ts";
 import { extentOf, wordsOf } from "./arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
 import { transferBytes, usage } from "./constants.ts";
 import { proveEmulatedDouble } from "./emulated-double.ts";
 import { Failures } from "./failures.ts";
-import { bytesFor, valuesOf } from "./host.ts";
 import { Program, WebGpuKernel } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
 import { prepare, subgroupSizeOf } from "./lowering.ts";
@@ -244,3 +243,22 @@ export class WebGpuDevice implements Device {
     return this.#lostBecause;
   }
 }
+
+/**
+ * Returns the bytes of `values` as elements of a buffer. If no conversion is needed, they are the array's own memory.
+ * WebGPU has no f64, so an f64 becomes a pair of f32 with this sum: it keeps at least 48 significant bits, becomes
+ * ±Infinity beyond ±3.4e38 and zero below 1e-45.
+ */
+function bytesFor(element: BufferElement, values: HostArray): Uint8Array {
+  const converted = element === "f64" ? toPairs(values) : inType(element, values);
+  return new Uint8Array(converted.buffer, converted.byteOffset, converted.byteLength);
+}
+
+function inType(element: Exclude<BufferElement, "f64">, values: HostArray): HostArray {
+  const wanted = ARRAY_TYPES[element];
+  return values instanceof wanted ? values : new wanted(values);
+}
+
+/** Returns the numbers in a buffer's bytes. It is the inverse of `bytesFor`. */
+const valuesOf = (element: BufferElement, bytes: ArrayBuffer): HostArray =>
+  element === "f64" ? fromPairs(new Float32Array(bytes)) : new ARRAY_TYPES[element](bytes);

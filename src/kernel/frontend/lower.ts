@@ -1,6 +1,6 @@
 /** Lowers a kernel's declaration to IR. */
 import { KernelError } from "../../base/errors.ts";
-import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
+import type { ArrayRef, KernelIR, Place, Precision, SourceText, Stmt } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
 import { Context, i32Type, type Lowering, newFrame, Scope, type Value } from "./context.ts";
@@ -13,7 +13,8 @@ import { inlineValues, positional } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
 import { lowerBody, lowerList } from "./statements.ts";
 import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
-import { checkBarriers } from "./uniform-check.ts";
+import { analyseUniformity } from "../uniform.ts";
+import { bodies } from "../visit.ts";
 
 const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
 
@@ -167,4 +168,29 @@ function sourceText({ name, text, declared }: SourceUnit): SourceText {
 function errorAtPlace(ir: KernelIR, place: Place, what: string, remedy: string): KernelError {
   const { name, text, declared } = ir.sources[place.source];
   return errorWithCaret(name, text, declared(), place.line, place.column, what, remedy);
+}
+
+type Report = (place: Place, what: string, remedy: string) => KernelError;
+
+/**
+ * Checks that all work items of a workgroup reach every barrier. @throws KernelError for a barrier in control flow that
+ * differs between work items
+ */
+function checkBarriers(ir: KernelIR, report: Report): void {
+  if (!ir.cooperative) return;
+  // Loads of memory that the kernel writes count as varying: WGSL demands a proof, so every back end gets the same
+  // rule.
+  const uniformity = analyseUniformity(ir, { writable: "varying" });
+  const visit = (statements: readonly Stmt[]): void => {
+    for (const s of statements) {
+      if ((s.kind === "barrier" || s.kind === "subgroup") && uniformity.divergent(s))
+        throw report(
+          s.place,
+          `${s.kind === "barrier" ? "a barrier" : "a subgroup operation"} in divergent flow: only some items of the workgroup may reach it`,
+          "move it out of the if, loop or early return that depends on the item, and guard the work between barriers instead",
+        );
+      for (const body of bodies(s)) visit(body);
+    }
+  };
+  visit(ir.body);
 }

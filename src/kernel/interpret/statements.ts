@@ -2,11 +2,11 @@
  * Compiles statements to functions of a work item. Statements that may wait for the rest of the workgroup are
  * generators, which stop at each barrier and subgroup operation; all others are plain functions.
  */
-import type { Expr, Place, Stmt } from "../ir.ts";
-import { atomicOperator } from "./atomics.ts";
+import type { Expr, Place, Stmt, AtomicOp, ScalarType } from "../ir.ts";
 import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from "./expressions.ts";
 import { fault } from "./faults.ts";
 import type { Item } from "./item.ts";
+import { binaryOperator } from "./arithmetic.ts";
 
 /** The way in which a statement ended: normally, or by `break` or `continue`. */
 export type Flow = "next" | "break" | "continue";
@@ -251,4 +251,26 @@ function waitingBlock(steps: readonly Step[]): Step {
       return "next";
     },
   };
+}
+
+/**
+ * The function that computes the new value of an element in an atomic operation from its old value and the operands.
+ */
+type Combine = (old: number, value: number, expected: number) => number;
+
+/** Returns the interpreter's function for an atomic operation. */
+function atomicOperator(op: AtomicOp, type: ScalarType): Combine {
+  switch (op) {
+    case "load":
+      return (old) => old;
+    case "store":
+    case "exchange":
+      return (_, value) => value;
+    case "compareExchange":
+      return (old, value, expected) => (old === expected ? value : old);
+    default: {
+      const combine = binaryOperator(op, type, (x) => x); // never on reals, so nothing is rounded
+      return (old, value) => combine(old, value); // Math.min would look at a third argument
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * The default target errors of values by method, relative to the spot: to the largest of several, and for swings to that
- * of all units.
+ * The default target errors of values by method, relative to the spot: to the largest of several, and for swings to
+ * that of all units.
  */
 export const TARGET_ERRORS = {
   integral: 1e-5,

@@ -1,5 +1,5 @@
 /** A worker, which takes jobs from the queue one at a time and prices them on one device. */
-import type { Job as BullJob, Queue, Worker } from "bullmq";
+import type { Job as BullJob, Queue, Worker, Telemetry } from "bullmq";
 import { type Pricer, packageName, processName, RunError, StorageError } from "../runs/index.ts";
 import { Board, SILENCE, type WorkerEntry } from "./board.ts";
 import { type BullModule, connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
@@ -10,7 +10,6 @@ import type { Log } from "../monitoring/index.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { priceChunk } from "./price-chunk.ts";
 import { pause } from "./submit.ts";
-import { telemetryOf } from "./telemetry.ts";
 
 /** The settings of a worker, which prices chunks of trades from a queue. */
 export interface WorkerRequest {
@@ -219,4 +218,21 @@ async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promi
   if (chunk >= run.chunks) return;
   const parent = parentOf(run.run, name);
   await jobs.add(CHUNK, { ...run, chunk }, { ...chunkOptions(run, chunk), parent });
+}
+
+/**
+ * Returns OpenTelemetry tracing for BullMQ if the environment variables of OpenTelemetry ask for it, otherwise an empty
+ * object. The exporter must be registered by the caller: `NODE_OPTIONS="--import
+ * @opentelemetry/auto-instrumentations-node/register"`.
+ * @throws RunError a package that is not installed
+ */
+async function telemetryOf(): Promise<{ readonly telemetry?: Telemetry }> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER } = process.env;
+  if (OTEL_EXPORTER_OTLP_ENDPOINT === undefined && OTEL_TRACES_EXPORTER === undefined) return {};
+  try {
+    const { BullMQOtel } = await import("bullmq-otel");
+    return { telemetry: new BullMQOtel({ tracerName: "feynkac" }) };
+  } catch (cause) {
+    throw new RunError("traces need the package bullmq-otel: npm install bullmq-otel", { cause });
+  }
 }

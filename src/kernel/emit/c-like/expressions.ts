@@ -2,7 +2,8 @@ import type { Expr } from "../../ir.ts";
 import type { Dialect, Operand } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
-import { heightOf, makesLoads, sizeOf } from "./shape.ts";
+import { children } from "../../visit.ts";
+import { rememberedBy } from "../../../base/remembered.ts";
 
 /**
  * The largest depth of a printed expression. Compilers of shading languages limit it (Tint: 512, counting parentheses).
@@ -136,3 +137,25 @@ export class ExpressionPrinter {
     out.add(this.#dialect.statements.assign(name, value));
   }
 }
+
+interface Shape {
+  readonly height: number;
+  readonly size: number;
+  readonly loads: boolean;
+}
+
+const shapeOf = rememberedBy((e: Expr): Shape => {
+  const inner = children(e).map(shapeOf);
+  return {
+    height: inner.reduce((height, child) => Math.max(height, child.height + 1), 0),
+    size: inner.reduce((size, child) => size + child.size, 1),
+    loads: e.kind === "load" || inner.some(({ loads }) => loads),
+  };
+});
+
+/** The number of operations on the longest path from an expression to a leaf. */
+const heightOf = (e: Expr): number => shapeOf(e).height;
+/** The number of nodes of an expression. */
+const sizeOf = (e: Expr): number => shapeOf(e).size;
+/** Tells whether an expression loads from memory. */
+const makesLoads = (e: Expr): boolean => shapeOf(e).loads;

@@ -1,6 +1,6 @@
 /** Writes KernelIR in f32 or f32x2 as WGSL. This is a pure translation to text, which needs no device. */
 import { PrecisionError } from "../../../base/errors.ts";
-import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
+import { type FixedArray, type KernelIR, type KernelSignature, signatureOf, type IndexOp } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
 import { unrollLoops } from "../../unroll.ts";
@@ -16,7 +16,7 @@ import { WgslOperators } from "./operators.ts";
 import { WgslPairOperators } from "./pair-operators.ts";
 import { type Quads, quadsOf } from "./quads.ts";
 import { WgslStatements } from "./statements.ts";
-import { usesIndex, usesSubgroups } from "./usage.ts";
+import { operands, someExpr, someStmt } from "../../visit.ts";
 
 export type { ArgumentWord } from "./layout.ts";
 
@@ -153,4 +153,18 @@ function entryPoint(ir: KernelIR, body: Lines, lanes: readonly string[]): string
   out.append(body);
   out.add("}");
   return out.toString();
+}
+
+/** Tells whether a kernel reads the index `op` of its work items, such as "globalId". */
+function usesIndex(ir: KernelIR, op: IndexOp): boolean {
+  return someStmt(ir.body, (s) =>
+    operands(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),
+  );
+}
+
+/** Tells whether the kernel uses subgroup operations. */
+function usesSubgroups(ir: KernelIR): boolean {
+  return (
+    someStmt(ir.body, (s) => s.kind === "subgroup") || usesIndex(ir, "subgroupLane") || usesIndex(ir, "subgroupSize")
+  );
 }

@@ -252,8 +252,8 @@ function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec):
 }
 
 /**
- * The monotone piecewise cubic through increasing points, with harmonic means as slopes. `seek(x)` sets value and slope;
- * x must not decrease.
+ * The monotone piecewise cubic through increasing points, with harmonic means as slopes. `seek(x)` sets value and
+ * slope; x must not decrease.
  */
 class MonotoneCubic {
   value = 0;

@@ -1,7 +1,6 @@
-import { fn } from "../../../../kernel/index.ts";
+import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { obstacleAt } from "../../conditions/obstacle.ts";
-import { extrapolateAt } from "../../operator/extrapolate.ts";
 import { FAULT, STATUS } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
@@ -11,6 +10,8 @@ import { firstFault } from "./faults.ts";
 import { gather } from "./memory.ts";
 import { type EquationPlan, isTeam } from "./plan.ts";
 import { atRow } from "./records.ts";
+import type { EquationVariant } from "../../operator/equation-variant.ts";
+import { Stage } from "../../operator/right-hand-side.ts";
 
 /**
  * Sets the amount that exercise pays at the end of a stage, where it is another than before; nobody exercises beyond
@@ -89,6 +90,29 @@ export function advance(plan: EquationPlan) {
         }
       }
       return { found, isNew, record, reach: cursor.reach, cuts: cursor.cuts };
+    },
+  });
+}
+
+/**
+ * Returns the function for u after a stage at one index of the node arrays, from the old u and the solution y of the
+ * stage: u + extrapolation·(y − u), bounded below by the exercise payoff. With operator splitting it also updates the
+ * multiplier λ.
+ */
+function extrapolateAt({ exercise }: EquationVariant) {
+  return fn({
+    name: "extrapolateAt",
+    params: { at: i32, u: read(real), y: read(real), obstacle: read(real), lambda: write(real), stage: Stage },
+    env: { early: exercise !== "none", splitting: exercise === "operator-splitting" },
+    body({ at, u, y, obstacle, lambda, stage: { h, extrapolation: e } }, _gpu, { early, splitting }) {
+      let after = u[at] + e * (y[at] - u[at]);
+      if (splitting) {
+        // Ikonen & Toivanen (2004): u′ − kλ′ = ũ − kλ, u′ ≥ payoff, λ′ ≥ 0, one of the two an equality; k = h·e.
+        const held = Math.max(after - h * e * lambda[at], obstacle[at]);
+        lambda[at] = lambda[at] + (held - after) / (h * e);
+        after = held;
+      } else if (early) after = Math.max(after, obstacle[at]);
+      return after;
     },
   });
 }
