@@ -45,12 +45,15 @@ export interface TradeLabels {
   readonly tags?: Tags | undefined;
 }
 
+/** The numbers that only results of some kinds of trades have. */
+export interface TradeFigures extends RatesFigures, ConvertibleFigures {}
+
 /**
  * The price and the sensitivities of a trade, per unit of quantity, in the trade's currency. A sensitivity that was not
  * requested is null.
  * @stable
  */
-export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
+export interface PricedTrade extends TradeLabels, TradeFigures {
   readonly id: string;
   readonly status: "ok";
   /** The price, per unit of quantity. */

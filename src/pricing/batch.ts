@@ -1,38 +1,19 @@
+import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
 import { settleAll } from "../base/settle-all.ts";
-import {
-  type MethodName,
-  type ParsedTrade,
-  type Scenarios,
-  type Trade,
-  type TradeResult,
-  unreadResult,
-} from "../book/index.ts";
-import { BookError } from "../base/errors.ts";
 import { Turns } from "../base/turns.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
-import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
-import { addMisfits } from "./guard/misfits.ts";
-import { priceConvertibles } from "./convertibles/index.ts";
-import { convolution } from "./methods/convolution/convolution.ts";
-import { closedForm } from "./methods/closed-form/closed-form.ts";
-import { deterministic } from "./methods/deterministic/deterministic.ts";
-import { adi } from "./methods/adi/adi.ts";
-import { fdm } from "./methods/fdm/fdm.ts";
-import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
-import { integral } from "./methods/integral/integral.ts";
-import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
-import { quantization } from "./methods/quantization/quantization.ts";
+import { kindOf } from "./kinds.ts";
+import { cheapest, type Limits, type TradeKind } from "./plan/kind.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./plan/method.ts";
 import { refuseDoubts } from "./fit-doubts.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
 import { TimeBudget } from "./time-budget.ts";
-import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** The settings and the device with which a batch of trades is priced. */
@@ -57,9 +38,9 @@ export function priceBatch(
 }
 
 /**
- * Prices trades together: parsed rows become columns, each method prices those that it accepts, a guard looks at what
- * they find (`Guard`), and columns become rows again. What one trade throws is that trade's result; what the device
- * throws is thrown.
+ * Prices trades together, whatever their kinds: parsed rows become columns, each method prices those that it accepts, a
+ * guard looks at what they find (`Guard`), and columns become rows again. What one trade throws is that trade's result;
+ * what the device throws is thrown.
  */
 function priceTogether(
   trades: readonly ParsedTrade[],
@@ -79,17 +60,14 @@ function priceTogether(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
-    const others = { settings: setting, cases, engine, sessionOf, budget: batch.budget, signal };
-    const rates = await priceRates(trades, firstIndex, others);
-    const convertibles = await priceConvertibles(trades, firstIndex, others);
-    const chosen = await choose(trades, firstIndex, batch, results, signal);
-    await priceBy(chosen, run);
-    await guardResults(chosen, run);
+    const methods = await choose(trades, firstIndex, run);
+    await priceBy(byMethod(methods), run);
+    await guardResults(methods, run);
+    for (const [method, own] of byMethod(methods)) await sessionOf(method).finish?.(batch, own, results, signal);
     const rows = { trades, firstIndex, results, cases, settings: setting, engine };
-    return trades.map((parsed, i) => {
-      if (!parsed.ok) return unreadResult(parsed);
-      return rates.get(i) ?? convertibles.get(i) ?? resultOf(rows, parsed.trade as Trade, i);
-    });
+    return trades.map((parsed, i) =>
+      parsed.ok ? resultOf(rows, parsed.trade, kindOf(parsed.trade), i) : unreadResult(parsed),
+    );
   });
 }
 
@@ -101,11 +79,14 @@ interface Run {
   readonly signal: AbortSignal | undefined;
 }
 
-type ByMethod = ReadonlyMap<PricingMethod, readonly number[]>;
+/** The method of each trade. */
+type Methods = Map<number, PricingMethod>;
+
+const kindAt = ({ columns }: Batch, trade: number): TradeKind => kindOf(columns.givenOf(trade));
 
 /** Prices trades by the methods that were chosen for them, to an accuracy that may be finer than what was asked for. */
 async function priceBy(
-  chosen: ByMethod,
+  chosen: ReadonlyMap<PricingMethod, readonly number[]>,
   { batch, results, sessionOf, signal }: Run,
   accuracy = batch.settings.accuracy,
 ): Promise<void> {
@@ -113,26 +94,15 @@ async function priceBy(
   const plans: MethodPlan[] = [];
   try {
     for (const [method, accepted] of chosen) {
-      for (const trade of accepted) results.asked[trade] = askedOf(batch, trade, method);
+      for (const trade of accepted) results.asked[trade] = kindAt(batch, trade).askedOf(batch, trade, method);
       plans.push(await sessionOf(method).plan(own, accepted, signal));
     }
     await settleAll(plans.map((plan) => plan.run(signal)));
     for (const plan of plans) await plan.read(results, signal);
-    for (const accepted of chosen.values()) addMisfits(own, accepted, results);
+    for (const accepted of chosen.values()) kindAt(batch, accepted[0]).widen?.(own, accepted, results);
   } finally {
     for (const plan of plans) plan[Symbol.dispose]();
   }
-}
-
-/**
- * The error that a method is to aim at, in the currency; NaN where nothing is asked of one that computes to rounding.
- */
-function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
-  const { payoff, assets } = columns.tradeOf(trade);
-  const spot =
-    assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));
-  const units = payoff.kind === "swing" ? Math.max(payoff.max, 1) : 1;
-  return (settings.accuracy ?? own) * spot * units;
 }
 
 /** The factor by which a method that tries again is finer, and the finest accuracy that there is. */
@@ -141,164 +111,89 @@ const FINEST = 1e-8;
 
 /**
  * Trades whose values no such payoff can have are priced again: by a finer resolution, then by the next method if none
- * is asked for. What is outside its bounds even then is an error.
+ * is asked for, which becomes theirs in `methods`. What is outside its bounds even then is an error.
  */
-async function guardResults(chosen: ByMethod, run: Run): Promise<void> {
-  const { batch, results, sessionOf, signal } = run;
-  const methods = new Map<number, PricingMethod>();
-  for (const [method, trades] of chosen) for (const trade of trades) methods.set(trade, method);
+async function guardResults(methods: Methods, run: Run): Promise<void> {
+  const { batch, results } = run;
   const all = [...methods.keys()];
-  const guard = new Guard(batch, await EuropeanTwins.of(batch, all, sessionOf, signal));
+  const limits = await limitsOf(all, run);
+  const guard = new Guard(batch, (trade) => limits.get(kindAt(batch, trade))!);
   guard.look(all, results);
   const again = async (methodOf: (trade: number) => PricingMethod | undefined, finer: number): Promise<void> => {
-    for (const [method, trades] of byMethod(guard.outside, methodOf)) {
-      for (const trade of trades) results.reset(trade);
+    const next: Methods = new Map();
+    for (const trade of guard.outside) {
+      const method = methodOf(trade);
+      if (method !== undefined) next.set(trade, method);
+    }
+    for (const [method, trades] of byMethod(next)) {
+      for (const trade of trades) {
+        results.reset(trade);
+        methods.set(trade, method);
+      }
       const { accuracy = method.accuracy } = batch.settings;
       await priceBy(new Map([[method, trades]]), run, accuracy && Math.max(accuracy / finer, FINEST));
       guard.look(trades, results);
     }
   };
-  const finerMethod = (trade: number): PricingMethod | undefined => {
+  await again((trade) => {
     const method = methods.get(trade)!;
     return method.accuracy === undefined ? undefined : method;
-  };
-  await again(finerMethod, FINER);
-  await again((trade) => nextMethodFor(batch, trade, methods.get(trade)!), 1);
+  }, FINER);
+  const isOpen = batch.settings.method === "auto";
+  await again(
+    (trade) => (isOpen ? cheapest(kindAt(batch, trade).methods, batch, trade, methods.get(trade)) : undefined),
+    1,
+  );
   guard.settle(results);
 }
 
-/** Trades by the method that each of them has; without those that have none. */
-function byMethod(
+/** The bounds of trades by their kinds. */
+async function limitsOf(
   trades: readonly number[],
-  methodOf: (trade: number) => PricingMethod | undefined,
-): Map<PricingMethod, number[]> {
-  const groups = new Map<PricingMethod, number[]>();
+  { batch, sessionOf, signal }: Run,
+): Promise<ReadonlyMap<TradeKind, Limits>> {
+  const limits = new Map<TradeKind, Limits>();
+  for (const [kind, own] of grouped(trades, (trade) => kindAt(batch, trade)))
+    limits.set(kind, await kind.limitsOf(batch, own, sessionOf, signal));
+  return limits;
+}
+
+/** Trades by the method that each of them has. */
+const byMethod = (methods: ReadonlyMap<number, PricingMethod>): ReadonlyMap<PricingMethod, readonly number[]> =>
+  grouped(methods.keys(), (trade) => methods.get(trade)!);
+
+function grouped<K>(trades: Iterable<number>, keyOf: (trade: number) => K): ReadonlyMap<K, readonly number[]> {
+  const groups = new Map<K, number[]>();
   for (const trade of trades) {
-    const method = methodOf(trade);
-    if (method === undefined) continue;
-    const group = groups.get(method);
-    if (group === undefined) groups.set(method, [trade]);
+    const key = keyOf(trade);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [trade]);
     else group.push(trade);
   }
   return groups;
 }
 
-/** Puts each trade into the columns, and chooses its method: trades by method. @throws the signal's reason */
+/** Puts each trade into the columns, and chooses its method. @throws the signal's reason */
 async function choose(
   trades: readonly ParsedTrade[],
   firstIndex: number,
-  batch: Batch,
-  results: ResultColumns,
-  signal: AbortSignal | undefined,
-): Promise<Map<PricingMethod, number[]>> {
+  { batch, results, signal }: Run,
+): Promise<Methods> {
   const turns = new Turns(signal);
-  const methods = new Map<number, PricingMethod>();
+  const methods: Methods = new Map();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
-    if (!parsed.ok || parsed.trade.kind !== undefined) continue;
+    if (!parsed.ok) continue;
     if (turns.due) await turns.take();
+    const kind = kindOf(parsed.trade);
+    batch.columns.place[i] = parsed.index ?? firstIndex + i;
     try {
-      refuseDoubts(parsed.trade, batch.settings);
-      batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
-      methods.set(i, methodFor(batch, i));
+      if (batch.settings.strict) refuseDoubts(kind.doubts(parsed.trade));
+      kind.add(batch, i, parsed.trade);
+      methods.set(i, kind.methodFor(batch, i));
     } catch (error) {
       results.fail(i, error);
     }
   }
-  return byMethod([...methods.keys()], (trade) => methods.get(trade));
-}
-
-/** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
-const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
-  "closed-form": closedForm,
-  deterministic,
-  integral,
-  fdm,
-  adi,
-  "sparse-grid": sparseGrid,
-  montecarlo,
-  quantization,
-  convolution,
-};
-
-/** The pricing methods of options on underlyings. */
-export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
-
-/**
- * Returns the cheapest method that accepts the trade with an index in a batch, or the requested method. @throws
- * BookError if no method accepts the trade, or the requested one does not
- */
-export function methodFor(batch: Batch, trade: number): PricingMethod {
-  const { method: name } = batch.settings;
-  if (name === "auto") {
-    const best = cheapest(batch, trade);
-    if (best === undefined) throw refusal(batch, trade);
-    return best;
-  }
-  const named: PricingMethod = BY_NAME[name];
-  const wanted = batch.columns.severalFactors[trade] === 0 ? named : (named.ofSeveralFactors ?? named);
-  const answer = wanted.accepts(batch, trade);
-  if (typeof answer === "number") return wanted;
-  const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);
-  const remedy = `expected method ${orList(["auto", ...others])}`;
-  throw new BookError(
-    placeOf(batch, trade),
-    `method "${wanted.name}" does not price this trade, it has ${answer}; ${remedy}`,
-  );
-}
-
-/**
- * Returns the cheapest method for a trade apart from one that has failed. It is undefined where there is none, or a
- * certain method was requested.
- */
-export function nextMethodFor(batch: Batch, trade: number, failed: PricingMethod): PricingMethod | undefined {
-  return batch.settings.method === "auto" ? cheapest(batch, trade, failed) : undefined;
-}
-
-function cheapest(batch: Batch, trade: number, failed?: PricingMethod): PricingMethod | undefined {
-  let best: PricingMethod | undefined;
-  let cost = Number.POSITIVE_INFINITY;
-  for (const method of METHODS) {
-    if (method === failed || method.minCost >= cost) continue;
-    const answer = method.accepts(batch, trade);
-    if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
-  }
-  return best;
-}
-
-/**
- * Returns the error of a trade that no method prices: first the reason of the method meant for such trades, then what
- * those of the others say.
- */
-function refusal(batch: Batch, trade: number): BookError {
-  const meant = methodMeantFor(batch.columns.tradeOf(trade));
-  const others = METHODS.filter(({ name }) => name !== meant).map(
-    (method) => `"${method.name}": ${method.accepts(batch, trade)}`,
-  );
-  return new BookError(
-    placeOf(batch, trade),
-    `it has ${BY_NAME[meant].accepts(batch, trade)}, which method "${meant}" does not price yet; the other methods ` +
-      `do not price this trade either (${others.join("; ")})`,
-  );
-}
-
-/** The method that would price a trade of this kind, whatever its details. */
-function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
-  if (payoff.kind === "swing") return "quantization";
-  if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
-  if (volatility.kind === "stochasticLocal") return "montecarlo";
-  if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
-  const factors = (assets ?? [volatility]).length;
-  if (factors > MAX_AXES) return "montecarlo";
-  const isStochastic = volatility.kind === "heston" || volatility.kind === "sabr" || underlying.shortRate !== undefined;
-  return factors > 1 || isStochastic ? "adi" : "fdm";
-}
-
-/** Underlyings that finite differences take. */
-const MAX_AXES = 3;
-
-const placeOf = ({ columns }: Batch, trade: number): string => `trades[${columns.place[trade]}]`;
-
-function orList(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(" or ");
+  return methods;
 }

@@ -2,8 +2,9 @@ import type { BookContext, MethodName, ParsedTrade } from "../book/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
-import { methodFor } from "./batch.ts";
+import { kindOf } from "./kinds.ts";
 import type { NumberedOptions } from "./options.ts";
+import type { PricingMethod } from "./plan/method.ts";
 import { settingsOf } from "./price-book.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
@@ -26,12 +27,6 @@ export interface ExpectedCost {
   readonly host: number;
 }
 
-/** The expected cost of a trade on rates by closed forms, which are launched where all other trades are. */
-const RATES = { method: "closed-form", seconds: 2e-5 } as const;
-
-/** The approximate cost of a convertible on one core by finite differences, with its sensitivities. */
-const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
-
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
 /** Estimates the method and the cost of each trade without pricing it. @throws SpecError options that cannot be met */
@@ -49,15 +44,19 @@ export function expectedCosts(
   const batch = { columns, problems: new RowProblems(columns), settings, precision, budget };
   return trades.map((parsed, i) => {
     if (!parsed.ok) return NOTHING;
-    if (parsed.trade.kind === "rates") return { ...RATES, host };
-    if (parsed.trade.kind === "convertible") return { ...CONVERTIBLE, host };
     try {
-      columns.add(i, parsed.trade, parsed.index ?? i);
-      const method = methodFor(batch, i);
+      const kind = kindOf(parsed.trade);
+      columns.place[i] = parsed.index ?? i;
+      kind.add(batch, i, parsed.trade);
+      const method = kind.methodFor(batch, i);
       const cost = method.accepts(batch, i);
-      return typeof cost === "number" ? { method: method.name, seconds: host + cost / 1e6, host } : NOTHING;
+      return typeof cost === "number" ? { method: workOf(method), seconds: host + cost / 1e6, host } : NOTHING;
     } catch {
       return NOTHING; // its result will say why
     }
   });
 }
+
+/** The name under which the work of a method is counted. */
+const workOf = ({ name, worksLike }: PricingMethod): MethodName | undefined =>
+  worksLike ?? (name === "lattice" ? undefined : name);

@@ -1,24 +1,13 @@
 /** What is doubtful about the fits to quotes that a trade's value depends on. */
-import type { AnyTrade } from "../book/index.ts";
 import { SpecError } from "../base/errors.ts";
 import { doubtsAbout, isDoubt, type Underlying, type Volatility } from "../market/index.ts";
 
 /**
- * Returns warnings about the fitted volatilities, curves and models of the short rate on which a trade's value depends,
- * each of them once.
+ * Returns warnings about the fitted volatilities, curves and models of the short rate of some underlyings, on which a
+ * value up to `expiry` depends, each of them once.
  */
-export function fitDoubts(trade: AnyTrade): string[] {
-  const { expiry } = trade;
-  if (trade.kind === "rates") {
-    const { rates, product } = trade;
-    const curve = "curve" in rates ? doubtsAbout(rates.curve.fit, expiry) : [];
-    // A quoted volatility stands in the place of a model.
-    const isModel = rates.kind === "hullWhite" && !("quote" in product && product.quote !== undefined);
-    return isModel ? [...curve, ...doubtsAbout(rates.fit, expiry)] : curve;
-  }
-  const assets = trade.kind === undefined ? trade.assets : undefined;
-  if (assets === undefined) return doubtsOf(trade, expiry);
-  return [...new Set(assets.flatMap((asset) => doubtsOf(asset, expiry)))];
+export function doubtsOf(assets: readonly Asset[], expiry: number): string[] {
+  return [...new Set(assets.flatMap((asset) => doubtsOfAsset(asset, expiry)))];
 }
 
 interface Asset {
@@ -26,7 +15,7 @@ interface Asset {
   readonly volatility: Volatility;
 }
 
-function doubtsOf({ underlying: { rates, shortRate }, volatility }: Asset, expiry: number): string[] {
+function doubtsOfAsset({ underlying: { rates, shortRate }, volatility }: Asset, expiry: number): string[] {
   return [
     ...("fit" in volatility ? doubtsAbout(volatility.fit, expiry) : []),
     ...doubtsAbout(rates.fit, expiry),
@@ -34,12 +23,8 @@ function doubtsOf({ underlying: { rates, shortRate }, volatility }: Asset, expir
   ];
 }
 
-/**
- * Refuses a trade that depends on a doubtful fit, if the settings are strict.
- * @throws SpecError with the first doubt
- */
-export function refuseDoubts(trade: AnyTrade, { strict }: { readonly strict: boolean }): void {
-  if (!strict) return;
-  const doubt = fitDoubts(trade).find(isDoubt);
+/** Refuses a trade with doubtful fits in a strict run. @throws SpecError with the first doubt */
+export function refuseDoubts(doubts: readonly string[]): void {
+  const doubt = doubts.find(isDoubt);
   if (doubt !== undefined) throw new SpecError(`${doubt}; a strict run does not price with doubtful fits`);
 }

@@ -7,6 +7,7 @@ import {
   type PricedTrade,
   type Scenarios,
   type SpotMove,
+  type Trade,
   type TradeResult,
 } from "../book/index.ts";
 import { BookError } from "../base/errors.ts";
@@ -62,27 +63,29 @@ export async function underMovedQuotes(
   return results;
 }
 
-const underlyingsOfTrade = (trade: AnyTrade): readonly Underlying[] =>
-  trade.kind === undefined
-    ? (trade.assets ?? [trade]).map(({ underlying }) => underlying)
-    : trade.kind === "convertible"
-      ? [trade.underlying]
-      : [];
+function underlyingsOfTrade(trade: AnyTrade): readonly Underlying[] {
+  if (!("underlying" in trade)) return [];
+  return (assetsOf(trade) ?? [trade]).map(({ underlying }) => underlying);
+}
+
+/** A trade on underlyings. */
+type OnUnderlyings = Extract<AnyTrade, { readonly underlying: Underlying }>;
+
+const assetsOf = (trade: OnUnderlyings): Trade["assets"] => ("assets" in trade ? trade.assets : undefined);
 
 /** The trade at the moved spots; a volatility of its own stays as it is. */
 function movedTrade(parsed: ParsedTrade, move: SpotMove, keep: NonNullable<Scenarios["quotes"]>): ParsedTrade {
   if (!parsed.ok) return parsed;
   const { trade } = parsed;
-  if (trade.kind !== undefined && trade.kind !== "convertible") return parsed;
-  type Asset = Pick<Extract<AnyTrade, { underlying: Underlying }>, "underlying" | "volatility">;
+  if (!("underlying" in trade)) return parsed;
+  type Asset = Pick<OnUnderlyings, "underlying" | "volatility">;
   const moved = ({ underlying, volatility }: Asset): Asset => {
     const then = movedUnderlying(underlying, underlying.spot * (1 + moveOf(move, underlying.name)), keep);
     const isOwn = volatility !== underlying.volatility;
     return { underlying: then, volatility: isOwn ? volatility : (then.volatility ?? volatility) };
   };
   try {
-    if (trade.kind === "convertible") return { ...parsed, trade: { ...trade, ...moved(trade) } };
-    const assets = trade.assets?.map(moved);
+    const assets = assetsOf(trade)?.map(moved);
     return { ...parsed, trade: { ...trade, ...moved(trade), ...(assets === undefined ? {} : { assets }) } };
   } catch (error) {
     if (!(error instanceof BookError)) throw error;

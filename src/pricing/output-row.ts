@@ -1,4 +1,5 @@
 import {
+  type AnyTrade,
   failedResult,
   labelsOf,
   type PairSensitivity,
@@ -8,7 +9,6 @@ import {
   type Scenarios,
   type ScenarioValues,
   type SensitivityErrorEstimates,
-  type Trade,
   type TradeResult,
 } from "../book/index.ts";
 import { BookError, SpecError } from "../base/errors.ts";
@@ -23,10 +23,8 @@ import {
   WARNING,
 } from "./columns/result-columns.ts";
 import type { ScenarioCases } from "./columns/scenario-cases.ts";
-import { ACCURACY_MISSED, OUT_OF_TIME, SCENARIO_OUTSIDE } from "./guard/warnings.ts";
 import type { Settings } from "./options.ts";
-import { fitDoubts } from "./fit-doubts.ts";
-import { unitWarnings } from "./unit-warnings.ts";
+import type { TradeKind } from "./plan/kind.ts";
 
 /** A priced batch from which results are made. */
 export interface OutputRows {
@@ -39,12 +37,12 @@ export interface OutputRows {
   readonly engine: Engine;
 }
 
-/** Returns the result of a trade as users see it; `i` is its index in the batch. */
-export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
+/** Returns the result of a trade of a kind as users see it; `i` is its index in the batch. */
+export function resultOf(rows: OutputRows, trade: AnyTrade, kind: TradeKind, i: number): TradeResult {
   const { results, engine, trades, firstIndex } = rows;
   try {
     if (results.status[i] !== STATUS.priced) throw results.errorOf(i);
-    return pricedTrade(rows, trade, i);
+    return pricedTrade(rows, trade, kind, i);
   } catch (error) {
     const place = trades[i].index ?? firstIndex + i;
     const labels = { id: trade.id, ...labelsOf(trade) };
@@ -53,23 +51,29 @@ export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult
 }
 
 /** A volatility that is none is reported at its formula: the trade's own, or its underlying's. */
-function withPlace(error: unknown, { volatility, underlying }: Trade, place: number): unknown {
-  if (!(error instanceof VolatilityError) || volatility.kind !== "local") return error;
+function withPlace(error: unknown, trade: AnyTrade, place: number): unknown {
+  if (!(error instanceof VolatilityError) || !("volatility" in trade)) return error;
+  const { volatility, underlying } = trade;
+  if (volatility.kind !== "local") return error;
   const owner = volatility === underlying.volatility ? `market.underlyings.${underlying.name}` : `trades[${place}]`;
   return new BookError(`${owner}.volatility.local`, `${error.message}; the formula is "${volatility.expression}"`, {
     cause: error,
   });
 }
 
-function pricedTrade(rows: OutputRows, trade: Trade, i: number): PricedTrade {
+function pricedTrade(rows: OutputRows, trade: AnyTrade, kind: TradeKind, i: number): PricedTrade {
   const { results, settings, engine, cases } = rows;
   const { greeks } = settings;
-  const { device, precision } = engine;
+  const own = results.own.get(i);
+  const { precision, backend } = own?.computed ?? {
+    precision: results.isOnHost(i) ? "f64" : engine.precision,
+    backend: engine.device.backend,
+  };
   const value = results.value[i];
   const method = results.methodOf(i);
   if (!Number.isFinite(value))
     throw new SpecError(
-      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${precision}` +
+      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${own?.computed?.precision ?? engine.precision}` +
         asWritten(trade),
     );
   const several = results.severalOf(i);
@@ -93,23 +97,29 @@ function pricedTrade(rows: OutputRows, trade: Trade, i: number): PricedTrade {
     errorEstimate: results.errorEstimate[i],
     method,
     seed: results.seeds.get(i),
-    precision: results.isOnHost(i) ? "f64" : precision,
-    backend: device.backend,
-    warnings: warningsOf(rows, trade, i),
+    precision,
+    backend,
+    warnings: warningsOf(rows, trade, kind, i),
   };
+  if (own !== undefined) Object.assign(priced, own.figures);
   if (several !== undefined) Object.assign(priced, severalOf(several, trade, greeks));
-  if (settings.sensitivityErrorEstimates && grid)
+  const knowsErrors = own === undefined || own.figureErrors !== undefined;
+  if (settings.sensitivityErrorEstimates && grid && knowsErrors)
     Object.assign(priced, { sensitivityErrorEstimates: sensitivityErrorsOf(results, trade, i, greeks) });
   return cases.scenarios === undefined ? priced : Object.assign(priced, laddersOf(results, cases, cases.scenarios, i));
 }
 
-function warningsOf({ results, settings, engine }: OutputRows, trade: Trade, i: number): readonly string[] {
-  const warnings = unitWarnings(trade);
-  warnings.push(...fitDoubts(trade));
+function warningsOf(
+  { results, settings, engine }: OutputRows,
+  trade: AnyTrade,
+  kind: TradeKind,
+  i: number,
+): readonly string[] {
+  const warnings = [...kind.warnings(trade), ...kind.doubts(trade)];
   if (results.methodOf(i) === "knocked-out") warnings.push(KNOCKED_OUT);
   if (results.warnings[i] !== 0) warnings.push(...saidBy(results.warnings[i], settings.accuracy));
   if (isMissed(results, i, settings, engine.precision, trade)) warnings.push(ACCURACY_MISSED);
-  warnings.push(...assumptions(results.severalOf(i)), ...engine.warnings);
+  warnings.push(...(results.own.get(i)?.notes ?? []), ...assumptions(results.severalOf(i)), ...engine.warnings);
   return warnings;
 }
 
@@ -120,10 +130,12 @@ function isMissed(
   i: number,
   { accuracy }: Settings,
   precision: Precision,
-  { underlying }: Trade,
+  trade: AnyTrade,
 ): boolean {
+  const value = results.value[i];
+  const scale = "underlying" in trade ? trade.underlying.spot : value;
   // Where nothing is asked for, f32 does what it can.
-  const rounding = accuracy === undefined ? roundingError(precision, underlying.spot, results.value[i]) : 0;
+  const rounding = accuracy === undefined ? roundingError(precision, scale, value) : 0;
   return results.errorEstimate[i] > results.asked[i] * (1 + 1e-9) + rounding;
 }
 
@@ -137,10 +149,11 @@ function assumptions(several: Several | undefined): string[] {
 /** Sensitivities to each of several underlyings, and to pairs of them. */
 function severalOf(
   several: SeveralSensitivities | undefined,
-  { assets }: Trade,
+  trade: AnyTrade,
   greeks: Settings["greeks"],
 ): Pick<PricedTrade, "sensitivities" | "crossGamma" | "correlation"> {
   if (several === undefined || greeks === "none") return {};
+  const assets = "assets" in trade ? trade.assets : undefined;
   const all = greeks === "all";
   const finite = (pairs: readonly PairSensitivity[]): readonly PairSensitivity[] =>
     pairs.filter(([, , value]) => Number.isFinite(value));
@@ -158,7 +171,7 @@ function severalOf(
 
 function sensitivityErrorsOf(
   results: ResultColumns,
-  trade: Trade,
+  trade: AnyTrade,
   i: number,
   greeks: Settings["greeks"],
 ): SensitivityErrorEstimates {
@@ -171,6 +184,7 @@ function sensitivityErrorsOf(
     vega: shown(vega[i], all),
     rho: shown(rho[i], all),
     ...severalOf(results.severalOf(i)?.errors, trade, greeks),
+    ...results.own.get(i)?.figureErrors,
   };
 }
 
@@ -180,13 +194,18 @@ function shown(x: number, wanted: boolean): number | null {
 }
 
 /** The formulas among a trade's terms, which may not be finite everywhere. */
-function asWritten({ payoff, volatility }: Trade): string {
+function asWritten(trade: AnyTrade): string {
+  const payoff = "payoff" in trade ? trade.payoff : undefined;
+  const volatility = "volatility" in trade ? trade.volatility : undefined;
   const formulas = [
-    ...(payoff.kind === "expression" ? [`${payoff.place ?? "payoff"}, "${payoff.expression}"`] : []),
-    ...(volatility.kind === "local" ? [`the volatility "${volatility.expression}"`] : []),
+    ...(payoff?.kind === "expression" ? [`${payoff.place ?? "payoff"}, "${payoff.expression}"`] : []),
+    ...(volatility?.kind === "local" ? [`the volatility "${volatility.expression}"`] : []),
   ];
   return formulas.length === 0 ? "" : `; look where ${formulas.join(" and ")} may not be finite`;
 }
+
+/** Said by every result whose error estimate is above what was asked for; other warnings may say why. */
+const ACCURACY_MISSED = "the accuracy that was asked for is not reached: errorEstimate is larger";
 
 /** Warnings by their bits. */
 function saidBy(bits: number, accuracy: number | undefined): string[] {
@@ -202,7 +221,7 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     ],
     [WARNING.driftDominates, "drift dominates diffusion: the scheme is of first order, see errorEstimate"],
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
-    [WARNING.outOfTime, OUT_OF_TIME],
+    [WARNING.outOfTime, "the time of a trade was over before the accuracy was reached: see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
     [
       WARNING.leverageBias,
@@ -220,7 +239,10 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
       "the local volatility does not give back the fitted smile to the accuracy: European values differ, see " +
         "errorEstimate",
     ],
-    [WARNING.scenarioOutside, SCENARIO_OUTSIDE],
+    [
+      WARNING.scenarioOutside,
+      "values of scenarios that no such payoff can have are left out (null): ask for another accuracy or method",
+    ],
     [WARNING.beyondF32, `accuracy ${accuracy ?? "as by default"} of the spot is beyond f32: see errorEstimate`],
   ];
   return messages.filter(([bit]) => (bits & bit) !== 0).map(([, message]) => message);

@@ -1,8 +1,7 @@
-import type { RatesTrade, Trade } from "../book/index.ts";
+import type { Trade } from "../book/index.ts";
 import {
   alphaOf,
   type Heston,
-  type RatesModel,
   sigmasOf,
   smileVolatility,
   type Underlying,
@@ -11,16 +10,15 @@ import {
 } from "../market/index.ts";
 import { power } from "../base/elementary.ts";
 
-/** Beyond these a number was probably meant in percent: 100 % a year; 500 % a √year, and 10 % of a rate. */
-const MAX_RATE = 1;
-const MAX_VOLATILITY = 5;
-const MAX_NORMAL_VOLATILITY = 0.1;
+/** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
+export const MAX_RATE = 1;
+export const MAX_VOLATILITY = 5;
 
 /**
  * Whole numbers of years from here on were probably meant in days. Dates and tenors are hardly ever whole years. Bonds
  * live longer than options.
  */
-const MIN_DAYS = { option: 25, rates: 90 } as const;
+export const MIN_DAYS = { option: 25, bond: 90 } as const;
 
 /** Returns warnings about inputs of a trade that were probably meant in another unit or at another time of day. */
 export function unitWarnings({ expiry, underlying, volatility, assets }: Trade): string[] {
@@ -31,37 +29,14 @@ export function unitWarnings({ expiry, underlying, volatility, assets }: Trade):
   return warnings;
 }
 
-/** Returns warnings about the curve of a currency, which was probably meant in percent. */
-function curveWarnings(currency: string, rates: RatesModel): string[] {
-  const warnings: string[] = [];
-  if ("curve" in rates) warn(warnings, "rate", currency, rates.curve.values, MAX_RATE);
-  return warnings;
-}
-
-/** Returns warnings about rates and volatilities of a trade on rates that were probably meant in percent. */
-export function ratesUnitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
-  const warnings = curveWarnings(currency, rates);
-  if ("bond" in product) {
-    const { coupons, notional } = product.bond;
-    const coupon = coupons.map(({ start, end, amount }) => amount / (notional * (end - start)));
-    warn(warnings, "coupon", id, coupon, MAX_RATE);
-    return warnings;
-  }
-  warn(warnings, "strike", id, [product.strike], MAX_RATE);
-  const { quote } = product;
-  if (quote !== undefined)
-    warn(warnings, "volatility", id, [quote.sigma], quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
-  return warnings;
-}
-
 /** Returns warnings about a time to expiry in years that was probably meant in days, or later on the day of `asOf`. */
-export function expiryWarnings(expiry: number, kind: keyof typeof MIN_DAYS = "option"): string[] {
+export function expiryWarnings(expiry: number, least: number = MIN_DAYS.option): string[] {
   if (expiry === 0)
     return [
       "expiry is asOf itself, so the value is the payoff today; a date without a time means the time of day of asOf: " +
         'if it expires later that day, write the instant, "2026-11-20T16:00:00Z"',
     ];
-  if (expiry < MIN_DAYS[kind] || !Number.isInteger(expiry)) return [];
+  if (expiry < least || !Number.isInteger(expiry)) return [];
   return [`expiry is ${expiry} years; if days were meant, write "${expiry}D"`];
 }
 
@@ -121,8 +96,8 @@ function varianceWarnings(name: string, heston: Heston): string[] {
   ];
 }
 
-/** Warns of the first number that is larger than `max` on either side, if there is one. */
-function warn(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
+/** Adds a warning of the first number that is larger than `max` on either side, if there is one. */
+export function warn(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
   const large = values.find((value) => Math.abs(value) > max);
   if (large === undefined) return;
   const percent = Number((100 * large).toPrecision(6));

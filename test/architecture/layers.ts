@@ -59,7 +59,8 @@ const ranked: Ranks = {
     ["price-book.ts"],
     ["workers"],
     ["batch.ts"],
-    ["convertibles", "output-row.ts", "rates"],
+    ["kinds.ts", "output-row.ts"],
+    ["option-kind.ts"],
     ["guard"],
     ["methods"],
     ["equations", "rights"],
@@ -69,7 +70,7 @@ const ranked: Ranks = {
     ["moved-quotes.ts", "trade-barriers.ts"],
     ["columns", "terms.ts"],
     ["backend.ts", "fit-doubts.ts", "later-trade.ts"],
-    ["look-ahead.ts", "options.ts", "time-budget.ts", "unit-warnings.ts"],
+    ["look-ahead.ts", "options.ts", "range.ts", "time-budget.ts", "unit-warnings.ts"],
   ],
 };
 

@@ -4,7 +4,7 @@ import { type BookInput, parseBook, type TradeInput } from "../../src/book/index
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { isDoubt } from "../../src/market/index.ts";
 import { explainBook, priceBook } from "../../src/pricing/index.ts";
-import { fitDoubts } from "../../src/pricing/fit-doubts.ts";
+import { kindOf } from "../../src/pricing/kinds.ts";
 import { uniform } from "../calibration/uniform.ts";
 
 let device: Device;
@@ -111,8 +111,10 @@ const STATES: readonly {
 ];
 
 /** What is said of the fits of each trade of a book: doubts and notes, or the error of the trade. */
-const saidOf = (book: BookInput): string[][] =>
-  parseBook(book).trades.map((parsed) => (parsed.ok ? fitDoubts(parsed.trade) : [parsed.error.message]));
+const saidOf = (book: BookInput): (readonly string[])[] =>
+  parseBook(book).trades.map((parsed) =>
+    parsed.ok ? kindOf(parsed.trade).doubts(parsed.trade) : [parsed.error.message],
+  );
 
 /** The doubts about each trade of a book. */
 const doubtsOf = (book: BookInput): string[][] => saidOf(book).map((said) => said.filter(isDoubt));
@@ -152,7 +154,7 @@ test("simulated trades, and trades on several underlyings, say it as well", asyn
   expect(results[0].method).toBe("montecarlo");
   expect(results[0].warnings.filter(isDoubt)).toEqual([expect.stringMatching(/not converged/)]);
   for (const parsed of book.trades) {
-    const doubts = parsed.ok ? fitDoubts(parsed.trade) : [];
+    const doubts = parsed.ok ? kindOf(parsed.trade).doubts(parsed.trade) : [];
     expect(doubts).toEqual([expect.stringMatching(/not converged/)]);
   }
 });

@@ -8,7 +8,8 @@ import { ScenarioCases } from "../../src/pricing/columns/scenario-cases.ts";
 import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { boundsOf } from "../../src/pricing/guard/bounds.ts";
 import { Guard } from "../../src/pricing/guard/guard.ts";
-import { withinBounds } from "../../src/pricing/guard/range.ts";
+import { limitsWith } from "../../src/pricing/guard/option-limits.ts";
+import { withinBounds } from "../../src/pricing/range.ts";
 import { priceBook } from "../../src/pricing/index.ts";
 import { termsOf } from "../../src/pricing/terms.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
@@ -116,7 +117,8 @@ describe("a value that is outside", () => {
     } as const;
     const problems = new RowProblems(columns);
     const budget = new TimeBudget(undefined);
-    const guard = new Guard({ columns, problems, settings, budget, precision: "f64" }, undefined);
+    const batch = { columns, problems, settings, budget, precision: "f64" } as const;
+    const guard = new Guard(batch, () => limitsWith(batch, undefined));
     guard.look([0], results);
     const { outside } = guard;
     if (settle) guard.settle(results);
@@ -176,14 +178,16 @@ describe("a value that is outside", () => {
       strict: false,
       seed: 1,
     } as const;
-    const batch = { columns, problems: new RowProblems(columns), settings, budget: new TimeBudget(undefined) };
+    const problems = new RowProblems(columns);
+    const budget = new TimeBudget(undefined);
+    const batch = { columns, problems, settings, budget, precision: "f64" } as const;
     const settled = (values: readonly number[]): readonly number[] => {
       results.reset(0);
       results.value[0] = 8;
       results.scenarioValues.set(values);
       results.scenarioErrors[0] = 1e-3;
       results.priced(0, "fdm");
-      const guard = new Guard({ ...batch, precision: "f64" }, undefined);
+      const guard = new Guard(batch, () => limitsWith(batch, undefined));
       guard.look([0], results);
       guard.settle(results);
       return [...results.scenarioValues];

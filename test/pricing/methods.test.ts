@@ -6,7 +6,7 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { ScenarioCases } from "../../src/pricing/columns/scenario-cases.ts";
 import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { type Method, priceBook } from "../../src/pricing/index.ts";
-import { METHODS } from "../../src/pricing/batch.ts";
+import { METHODS } from "../../src/pricing/option-kind.ts";
 import type { Batch } from "../../src/pricing/plan/method.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";

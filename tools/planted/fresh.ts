@@ -326,18 +326,30 @@ export const fresh: readonly Bug[] = [
     ["explain/taylor.ts", "(d?.delta ?? 0) * move + (d?.theta ?? 0) * years", "(d?.delta ?? 0) * move"],
     ["explain/totals.ts", "(holds - held) * (row.after ?? 0)", "(holds - held) * (row.before ?? 0)"],
     ["explain/fixed-income.ts", '(right === "cap" ? 1 : -1) * (fixing - strike)', "fixing - strike"],
-    ["rates/later.ts", "begun.start < 0 ? product.fixing : forwardRateOf(begun, today)", "forwardRateOf(begun, today)"],
+    [
+      "methods/rates/later.ts",
+      "begun.start < 0 ? product.fixing : forwardRateOf(begun, today)",
+      "forwardRateOf(begun, today)",
+    ],
   ]),
   ...beside("pricing", "pricing/rates pricing/short-rate", [
-    ["rates/bond-figures.ts", "start <= time && time < end", "start < time && time <= end"],
-    ["rates/adjusted-spread.ts", "marketPrice + accruedAt(product.bond, 0)", "marketPrice"],
-    ["rates/options.ts", 'right === "cap" ? (fixing ?? 0) - strike : strike - (fixing ?? 0)', "(fixing ?? 0) - strike"],
-    ["rates/gaussian.ts", "Math.exp(-2 * a * (expiry - to))", "Math.exp(-a * (expiry - to))"],
+    ["methods/rates/bond-figures.ts", "start <= time && time < end", "start < time && time <= end"],
+    ["methods/rates/adjusted-spread.ts", "marketPrice + accruedAt(product.bond, 0)", "marketPrice"],
+    [
+      "methods/rates/options.ts",
+      'right === "cap" ? (fixing ?? 0) - strike : strike - (fixing ?? 0)',
+      "(fixing ?? 0) - strike",
+    ],
+    ["methods/rates/gaussian.ts", "Math.exp(-2 * a * (expiry - to))", "Math.exp(-a * (expiry - to))"],
   ]),
   ...beside("pricing", "pde/convertible/convertible", [
-    ["convertibles/figures.ts", "discount * value + ofSpread * cash", "discount * value"],
-    ["convertibles/figures.ts", "put === undefined ? 0 : put.price + accrued", "put === undefined ? 0 : put.price"],
-    ["convertibles/market.ts", "accruesFrom: coupon.accruesFrom - years", "accruesFrom: coupon.accruesFrom"],
+    ["methods/convertibles/figures.ts", "discount * value + ofSpread * cash", "discount * value"],
+    [
+      "methods/convertibles/figures.ts",
+      "put === undefined ? 0 : put.price + accrued",
+      "put === undefined ? 0 : put.price",
+    ],
+    ["methods/convertibles/market.ts", "accruesFrom: coupon.accruesFrom - years", "accruesFrom: coupon.accruesFrom"],
   ]),
   ...beside("pricing", "pricing/factors/known-values pricing/factors/assets pricing/theta-slope", [
     ["terms.ts", "(i === a && j === b) || (i === b && j === a)", "i === a && j === b"],

@@ -224,8 +224,8 @@ export const second: readonly Bug[] = [
     "pricing",
     "pde/convertible/later pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
-      ["rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
-      ["convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
+      ["methods/rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
+      ["methods/convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
     ],
   ),
   ...beside("market/products", "market/products/payoff", [

@@ -1,8 +1,11 @@
 import {
   type AssetSensitivities,
   type PairSensitivity,
+  type PricedTrade,
   SENSITIVITIES,
+  type SensitivityErrorEstimates,
   type SensitivityName,
+  type TradeFigures,
 } from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
@@ -39,6 +42,17 @@ export interface Several extends SeveralSensitivities {
   readonly errors?: SeveralSensitivities | undefined;
   /** The pairs of underlyings whose correlation the book does not give. */
   readonly assumed?: readonly (readonly [string, string])[];
+}
+
+/** The part of a result that only some kinds of trades have. */
+export interface OwnPart {
+  readonly figures: TradeFigures;
+  /** The error estimates of the figures; undefined where the method estimates no error of a sensitivity. */
+  readonly figureErrors?: Partial<SensitivityErrorEstimates> | undefined;
+  /** Warnings about the value that no other kind of trade has. */
+  readonly notes: readonly string[];
+  /** Where the value was computed; undefined for the device and the precision of the batch. */
+  readonly computed?: Pick<PricedTrade, "precision" | "backend">;
 }
 
 /** The name of a method as it appears in results. */
@@ -92,6 +106,8 @@ export class ResultColumns {
   readonly asked: Float64Array;
   /** The seed of each price that depends on random numbers, by the index of the trade. */
   readonly seeds = new Map<number, number>();
+  /** The parts of results that only some kinds of trades have, by the index of the trade. */
+  readonly own = new Map<number, OwnPart>();
   /** The values under scenarios, [trade][case][spot]. */
   readonly scenarioValues: Float64Array;
   /** The error estimates under scenarios, [trade][case]. */
@@ -135,6 +151,7 @@ export class ResultColumns {
     this.status[trade] = STATUS.none;
     this.warnings[trade] = 0;
     this.seeds.delete(trade);
+    this.own.delete(trade);
     this.#several.delete(trade);
     const { value, delta, gamma, theta, vega, rho, errorEstimate, sensitivityErrors } = this;
     const columns = [value, delta, gamma, theta, vega, rho, errorEstimate, ...Object.values(sensitivityErrors)];

@@ -1,4 +1,4 @@
-import type { ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import type { AnyTrade, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
 import {
   type Dividends,
   flatVolatility,
@@ -147,11 +147,16 @@ export class TradeColumns {
     this.#addRows(trade, terms);
   }
 
-  /** Returns the terms of an added trade as an object, for methods that price trades one after another. */
-  tradeOf(trade: number): Trade {
+  /** Returns a trade of any kind as it was read. @throws the error of one that was not */
+  givenOf(trade: number): AnyTrade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
-    return this.#replaced.get(trade) ?? (parsed.trade as Trade);
+    return parsed.trade;
+  }
+
+  /** Returns the terms of an added trade as an object, for methods that price trades one after another. */
+  tradeOf(trade: number): Trade {
+    return this.#replaced.get(trade) ?? (this.givenOf(trade) as Trade);
   }
 
   /** A variance that is 0 and stays 0 is no factor: its equation has kinks that nothing smooths. */

@@ -2,8 +2,8 @@
 import type { AnyTrade, ConvertibleTrade, PricedTrade, RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { INSTANT, integrate, later, laterDividends, laterVolatility, type RatesModel } from "../../market/index.ts";
-import { laterConvertible } from "../convertibles/index.ts";
-import { laterRatesTrade, RatesMarket } from "../rates/index.ts";
+import { laterConvertible } from "../methods/convertibles/index.ts";
+import { laterRatesTrade, RatesMarket } from "../methods/rates/index.ts";
 import type { Attribution } from "./attribution.ts";
 import { paidDividends, withDividends, withoutDividends } from "./moves.ts";
 import { same } from "./same.ts";

@@ -3,7 +3,7 @@ import type { BoundsAt } from "./sides.ts";
 import type { Sides } from "./sides.ts";
 import type { Terms } from "../terms.ts";
 import { assetSides, moneySide } from "./sides.ts";
-import { UNBOUNDED } from "./range.ts";
+import { UNBOUNDED } from "../range.ts";
 import { basketBounds } from "./payoffs/basket.ts";
 import { averageBounds, lookbackBounds, swingBounds } from "./payoffs/path.ts";
 import { digitalBounds, vanillaBounds } from "./payoffs/single.ts";

@@ -1,20 +1,19 @@
-/** Checks values against no-arbitrage bounds before they are reported. */
-import { roundingError } from "../../pde/fdm/index.ts";
+/** Checks values against their bounds before they are reported. */
 import { NumericsError } from "../../base/errors.ts";
-import { moveOf } from "../columns/scenario-cases.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
+import type { Limits } from "../plan/kind.ts";
 import type { Batch } from "../plan/method.ts";
-import { assetsOf, type Terms, termsOf } from "../terms.ts";
-import { boundsOf } from "./bounds.ts";
-import type { EuropeanTwins } from "./european-twins.ts";
-import { distance, isNear, outsideText, type Range } from "./range.ts";
+import { type Bounds, distance, isNear, outsideText, type Range } from "../range.ts";
+
+/** Bounds, which may state their reasons. */
+type Stated = Range & Partial<Bounds>;
 
 /** A value that is outside the bounds of its payoff. */
 interface Outside {
   /** The index in `ResultColumns.scenarioValues`; undefined for the trade's own value. */
   readonly scenario: number | undefined;
   readonly value: number;
-  readonly range: Range;
+  readonly range: Stated;
   /**
    * The distance of the value to its bounds, and the one that its error estimate allows; not finite where the value is
    * not.
@@ -31,17 +30,15 @@ const NOTHING: readonly Outside[] = [];
 /** Returns 0 for a negative value of a payoff that never is negative, as errors leave it far beyond a barrier. */
 const allowedOf = (value: number, { low }: Range): number => (value < 0 && low >= 0 ? 0 : value);
 
-/**
- * A check of the values of a batch's trades, today and in scenarios, against the bounds of their payoffs (`boundsOf`).
- */
+/** A check of the values of a batch's trades, today and in scenarios, against their bounds (`Limits`). */
 export class Guard {
   readonly #batch: Batch;
-  readonly #twins: EuropeanTwins | undefined;
+  readonly #limitsOf: (trade: number) => Limits;
   readonly #found = new Map<number, readonly Outside[]>();
 
-  constructor(batch: Batch, twins: EuropeanTwins | undefined) {
+  constructor(batch: Batch, limitsOf: (trade: number) => Limits) {
     this.#batch = batch;
-    this.#twins = twins;
+    this.#limitsOf = limitsOf;
   }
 
   /**
@@ -88,76 +85,60 @@ export class Guard {
     }
   }
 
-  #error(trade: number, value: number, range: Range, results: ResultColumns): NumericsError {
+  #error(trade: number, value: number, range: Stated, results: ResultColumns): NumericsError {
     return new NumericsError(
       `trades[${this.#batch.columns.place[trade]}]: ${outsideText(results.methodOf(trade), value, range)}, and so does ` +
-        "a finer resolution; name another method, or ask for another accuracy",
+        "each finer resolution or other method that was tried; name another method, or ask for another accuracy",
     );
   }
 
   #look(trade: number, results: ResultColumns): readonly Outside[] {
     const { columns } = this.#batch;
-    const { cases, dates, scenarios, count, spots } = columns.cases;
-    const terms = columns.tradeOf(trade);
+    const { count, spots } = columns.cases;
+    const limits = this.#limitsOf(trade);
     const found: Outside[] = [];
-    const today = assetsOf(terms).map(({ underlying }) => underlying.spot);
-    const moved = scenarios?.spot.map((move) =>
-      assetsOf(terms).map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name))),
-    );
     const allowance = results.methodOf(trade) === "montecarlo" ? ESTIMATES_OF_PATHS : 1;
+    const { scenarioValues, scenarioErrors } = results;
     for (let k = 0; k < count; k++) {
-      const then = termsOf(terms, dates[cases[k].date], cases[k].shift);
-      if (then === undefined) continue;
-      const at = boundsOf(then);
+      const at = limits.at(trade, k);
+      if (at === undefined) continue;
       const row = columns.rowOf(trade) + k;
-      const { scenarioValues, scenarioErrors } = results;
       // No value within its bounds is further off than their farther one.
       let [most, isInside] = [0, true];
-      const checked = (
-        value: number,
-        estimate: number,
-        of: readonly number[],
-        spot: number,
-        scenario?: number,
-      ): number => {
-        const range = this.#withTwin(at(of), then, trade, k, spot);
+      // Values that were moved are off by as much.
+      let reach = 0;
+      const after = (estimate: number): number =>
+        limits.movesValues ? Math.max(estimate, reach) : isInside ? Math.min(estimate, most) : estimate;
+      const checked = (value: number, estimate: number, spot: number, scenario?: number): number => {
+        const range = at(spot);
         const far = distance(range, value);
-        const rounding = this.#rounding(value, of);
+        const rounding = limits.rounding(trade, spot, value);
         if (far === 0) {
           most = Math.max(most, range.high - value + rounding, value - range.low + rounding);
           return value;
         }
         isInside = false;
+        if (limits.movesValues && !Number.isFinite(value)) return value;
         const allowed = allowance * estimate + rounding;
+        if (limits.movesValues && isNear(far, allowed)) {
+          reach = Math.max(reach, far);
+          return Math.min(Math.max(value, range.low), range.high);
+        }
         if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
         else return allowedOf(value, range);
         return value;
       };
       if (k === 0) {
-        results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], today, 0);
-        if (isInside) results.errorEstimate[trade] = Math.min(results.errorEstimate[trade], most);
+        results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], 0);
+        results.errorEstimate[trade] = after(results.errorEstimate[trade]);
+        reach = 0;
       }
       for (let s = 0; s < spots; s++) {
         const scenario = row * spots + s;
-        scenarioValues[scenario] = checked(scenarioValues[scenario], scenarioErrors[row], moved![s], s + 1, scenario);
+        scenarioValues[scenario] = checked(scenarioValues[scenario], scenarioErrors[row], s + 1, scenario);
       }
-      if (spots > 0 && isInside) scenarioErrors[row] = Math.min(scenarioErrors[row], most);
+      if (spots > 0) scenarioErrors[row] = after(scenarioErrors[row]);
     }
     return found;
-  }
-
-  /** The bounds with what the same trade without early exercise and barriers is worth, where it is known. */
-  #withTwin(range: Range, { exercise, barriers }: Terms, trade: number, k: number, spot: number): Range {
-    const twin = this.#twins?.valueOf(trade, k, spot);
-    if (twin === undefined) return range;
-    const isEarly = exercise.kind !== "european";
-    if (isEarly && barriers.length === 0) return { ...range, low: Math.max(range.low, twin.value - twin.error) };
-    const isOut = !isEarly && barriers.every(({ rebate }) => rebate === 0);
-    return isOut ? { ...range, high: Math.min(range.high, twin.value + twin.error) } : range;
-  }
-
-  #rounding(value: number, spots: readonly number[]): number {
-    const spot = Math.max(...spots);
-    return roundingError(this.#batch.precision, spot, value) + 1e-9 * (spot + Math.abs(value));
   }
 }

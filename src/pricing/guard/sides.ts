@@ -1,5 +1,5 @@
 /** Today's values of money and assets that are paid later, for bounds. */
-import type { Range } from "./range.ts";
+import type { Range } from "../range.ts";
 import { integrate, integratedVariance, type Volatility } from "../../market/index.ts";
 import { hostNormalCdf, logNormalOption } from "../../market/models/index.ts";
 import type { Asset, Terms } from "../terms.ts";

@@ -25,16 +25,18 @@ export interface Batch {
 export type Acceptance = number | string;
 
 /**
- * A pricing method for options. It takes trades as typed arrays and returns results as typed arrays. Each method is a
- * folder beside this file, and a line in `choose.ts`.
+ * A pricing method. It returns results as typed arrays. Each method is a folder or file in `methods/`, and a line of
+ * the kind of trade that it prices.
  */
 export interface PricingMethod {
-  readonly name: Exclude<MethodName, "auto">;
+  readonly name: Exclude<MethodName, "auto"> | "lattice";
   /**
    * A lower bound of the costs that `accepts` returns. The method is not tried where another one costs no more than
    * this.
    */
   readonly minCost: number;
+  /** The method whose work is alike on every device, which tells how fast one does it; by default the method itself. */
+  readonly worksLike?: Exclude<MethodName, "auto">;
   /** The method that prices trades with several factors when this one is requested, if there is one. */
   readonly ofSeveralFactors?: PricingMethod;
   /** The default target error, relative to the largest spot; undefined where rounding is the only error. */
@@ -55,6 +57,16 @@ export interface PricingMethod {
 export interface MethodSession extends Disposable {
   /** Prepares the trades of a batch that the method has accepted. @throws the signal's reason */
   plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan>;
+  /**
+   * Adds to results what follows from their values, once these are within their bounds. @throws the signal's reason;
+   * the error of a lost device
+   */
+  finish?(
+    batch: Batch,
+    trades: readonly number[],
+    results: ResultColumns,
+    signal: AbortSignal | undefined,
+  ): Promise<void>;
 }
 
 /** The trades of one batch that a method prices, prepared for their computation. */

@@ -1,6 +1,6 @@
 /** A convertible bond on a later day: a coupon of that day is paid. */
 import { expect, test } from "vitest";
-import { laterConvertible } from "../../../src/pricing/convertibles/market.ts";
+import { laterConvertible } from "../../../src/pricing/methods/convertibles/market.ts";
 
 test("coupons of the day and before it are paid, and the others come that much earlier", () => {
   const times = [0.5, 1, 1.5, 2];

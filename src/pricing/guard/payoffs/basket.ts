@@ -1,7 +1,7 @@
 /** Bounds of payoffs on several assets. */
 import type { Payoff } from "../../../book/index.ts";
 import type { BoundsAt, Sides } from "../sides.ts";
-import { UNBOUNDED } from "../range.ts";
+import { UNBOUNDED } from "../../range.ts";
 import { vanillaValue } from "../sides.ts";
 
 type Basket = Extract<Payoff, { readonly kind: "basket" }>;

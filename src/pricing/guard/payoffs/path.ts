@@ -2,7 +2,7 @@
 import type { Payoff } from "../../../book/index.ts";
 import type { BoundsAt, Sides } from "../sides.ts";
 import { INSTANT } from "../../../market/index.ts";
-import { UNBOUNDED } from "../range.ts";
+import { UNBOUNDED } from "../../range.ts";
 
 type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 

@@ -1,0 +1,222 @@
+/** Closed forms and finite differences of convertibles as pricing methods: rows in, columns of results out. */
+import {
+  accruedInterest,
+  closedFormValue,
+  type ConvertibleMarket,
+  type ConvertiblePoint,
+  covers,
+  errorOfMoves,
+  type Refinement,
+  solveConvertibles,
+  TRUNCATED,
+} from "../../../pde/convertible/index.ts";
+import type { Device } from "../../../device/index.ts";
+import { later } from "../../../market/index.ts";
+import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
+import type { Batch, MethodPlan, MethodSession, PricingMethod } from "../../plan/method.ts";
+import { readEach } from "../../plan/read-each.ts";
+import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
+import { laterConvertible } from "./market.ts";
+import { CpuBeside } from "./on-cpu.ts";
+import { accuracyOf, type Bump, BUMP_NAMES, BUMPS, convertibleOf, convertibleRowsOf, type Row } from "./rows.ts";
+
+/** The expected times of a bond with its sensitivities in microseconds of one core. */
+const COST = { "closed-form": 20, fdm: 5000 } as const;
+
+/** The closed forms of bonds that nobody may end early, in Black and Scholes' model. */
+export const closedFormConvertibles = methodOf("closed-form", (batch, trade) => {
+  const { cases, bumps } = convertibleRowsOf(batch)(trade);
+  // Asked for by name, it prices all rows.
+  const rows = batch.settings.method === "auto" ? cases.slice(0, 1) : [...cases, ...bumps];
+  return rows.every((row) => row?.isClosed !== false) ? undefined : "rights to end early, or other terms without one";
+});
+
+/** Finite differences of two coupled equations, for all bonds; closed forms for those of their rows that have one. */
+export const finiteConvertibles = methodOf("fdm", () => undefined);
+
+function methodOf(
+  name: keyof typeof COST,
+  refuses: (batch: Batch, trade: number) => string | undefined,
+): PricingMethod {
+  return {
+    name,
+    minCost: COST[name],
+    accepts: (batch, trade) => refuses(batch, trade) ?? COST[name],
+    open: (device) => sessionOf(name, device),
+  };
+}
+
+function sessionOf(name: keyof typeof COST, device: Device): MethodSession {
+  const cpu = new CpuBeside(device);
+  return {
+    plan: (batch, trades) => Promise.resolve(planOf(name, cpu, batch, trades)),
+    finish(batch, trades, results) {
+      for (const trade of trades) addFigures(batch, trade, results);
+      return Promise.resolve();
+    },
+    [Symbol.dispose]: () => cpu[Symbol.dispose](),
+  };
+}
+
+type Points = ReadonlyMap<Row, readonly ConvertiblePoint[]>;
+
+function planOf(name: keyof typeof COST, cpu: CpuBeside, batch: Batch, trades: readonly number[]): MethodPlan {
+  let points: Points = new Map();
+  return {
+    async run(signal) {
+      const rows = trades.flatMap((trade) => {
+        const { cases, bumps } = convertibleRowsOf(batch)(trade);
+        return [...cases.filter((row) => row !== undefined), ...bumps];
+      });
+      points = await solve(rows, cpu, batch, signal);
+    },
+    read: (results, signal) =>
+      readEach(trades, results, signal, (trade) => {
+        readToday(batch, trade, points, results);
+        if (batch.columns.cases.scenarios !== undefined) readScenarios(batch, trade, points, results);
+        results.priced(trade, name);
+      }),
+    [Symbol.dispose]() {},
+  };
+}
+
+async function solve(
+  rows: readonly Row[],
+  cpu: CpuBeside,
+  { budget }: Batch,
+  signal: AbortSignal | undefined,
+): Promise<Points> {
+  const points = new Map<Row, readonly ConvertiblePoint[]>();
+  const open = rows.filter((row) => !row.isClosed);
+  const placesOf = (numbers: readonly number[]): number[] => [...new Set(numbers.map((i) => open[i].place))];
+  const refinement: Refinement = {
+    spend: (numbers, work) => budget.spend(placesOf(numbers), work),
+    allows: (i, times) => budget.allowsTimes(open[i].place, times),
+  };
+  const solved = open.length === 0 ? [] : await solveConvertibles(await cpu.device, open, signal, refinement);
+  open.forEach((row, i) => points.set(row, solved[i]));
+  for (const row of rows)
+    if (row.isClosed)
+      points.set(
+        row,
+        row.spots.map((spot) => closedFormPoint(row.contract, row.market, spot)),
+      );
+  return points;
+}
+
+function readToday(batch: Batch, trade: number, points: Points, results: ResultColumns): void {
+  const { underlying, convertible } = convertibleOf(batch, trade);
+  const rows = convertibleRowsOf(batch)(trade);
+  const { cases, bumps } = rows;
+  const today = cases[0]!;
+  const first = bounded(convertible, underlying.spot, points.get(today)![0]);
+  rows.today = first;
+  const slope = (name: Bump): Estimated => {
+    if (bumps.length === 0) return UNKNOWN;
+    const [down, up] = bumps.slice(2 * BUMP_NAMES.indexOf(name)).map((row) => points.get(row)![0]);
+    const width = 2 * BUMPS[name];
+    const moved = errorOfMoves([up.moves[0] - down.moves[0], up.moves[1] - down.moves[1]]);
+    // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
+    const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATED * convertible.notional);
+    return { value: (up.value - down.value) / width, error };
+  };
+  results.value[trade] = first.value;
+  results.errorEstimate[trade] = first.errorEstimate;
+  const credit = slope("credit");
+  const measures = {
+    delta: { value: first.delta, error: first.errors.delta },
+    gamma: { value: first.gamma, error: first.errors.gamma },
+    vega: slope("volatility"),
+    rho: slope("rate"),
+  };
+  for (const name of MEASURES) {
+    results[name][trade] = measures[name].value;
+    results.sensitivityErrors[name][trade] = measures[name].error;
+  }
+  if (
+    !today.isClosed &&
+    first.errorEstimate > accuracyOf(batch, trade) * (1 + 1e-9) &&
+    !batch.budget.allowsTimes(trade, 1)
+  )
+    results.warnings[trade] |= WARNING.outOfTime;
+  results.own.set(trade, {
+    figures: { creditSensitivity: finiteOrNull(credit.value) },
+    figureErrors: { creditSensitivity: finiteOrNull(credit.error) },
+    notes: [],
+    // Whatever device was asked for: see `CpuBeside`.
+    computed: { precision: "f64", backend: "cpu" },
+  });
+}
+
+const MEASURES = ["delta", "gamma", "vega", "rho"] as const;
+
+function readScenarios(batch: Batch, trade: number, points: Points, results: ResultColumns): void {
+  const { spots } = batch.columns.cases;
+  const start = batch.columns.rowOf(trade);
+  convertibleRowsOf(batch)(trade).cases.forEach((row, k) => {
+    if (row === undefined) return;
+    const skipped = k === 0 ? 1 : 0; // today's spot
+    for (let s = 0; s < spots; s++) {
+      const { value, errorEstimate } = bounded(row.contract, row.spots[s + skipped], points.get(row)![s + skipped]);
+      results.scenarioValues[(start + k) * spots + s] = value;
+      results.scenarioErrors[start + k] = Math.max(results.scenarioErrors[start + k], errorEstimate);
+    }
+  });
+}
+
+/** Adds theta and the figures that follow from the value. */
+function addFigures(batch: Batch, trade: number, results: ResultColumns): void {
+  if (results.status[trade] !== STATUS.priced) return;
+  const { convertible, underlying } = convertibleOf(batch, trade);
+  const { cases, today } = convertibleRowsOf(batch)(trade);
+  const { market, isClosed } = cases[0]!;
+  const point = { ...today!, value: results.value[trade], errorEstimate: results.errorEstimate[trade] };
+  const theta = isClosed ? closedTheta(cases[0]!, point) : thetaAt(convertible, market, underlying.spot, point);
+  results.theta[trade] = theta.value;
+  results.sensitivityErrors.theta[trade] = theta.error;
+  const own = results.own.get(trade)!;
+  const accrued = accruedInterest(convertible.coupons, 0, true);
+  const ratio = convertible.conversions.find((period) => covers(period, 0, 0))?.ratio;
+  const whole = Math.max(0, ...convertible.conversions.map((one) => one.ratio));
+  const straight = { ...convertible, conversions: [], calls: [], puts: [] };
+  // A hazard rate that depends on the spot leaves the bond without rights no closed form.
+  const hasFloor = market.credit.kind !== "hazard" || market.credit.exponent === 0;
+  const figures = {
+    clean: results.value[trade] - accrued,
+    accrued,
+    parity: (ratio ?? whole) * underlying.spot,
+    ...(hasFloor ? { bondFloor: closedFormValue(straight, market, underlying.spot) } : {}),
+    ...own.figures,
+  };
+  results.own.set(trade, { ...own, figures });
+}
+
+/** The years that a closed form is moved by for its theta. */
+const THETA_STEP = 1e-4;
+
+const UNKNOWN: Estimated = { value: Number.NaN, error: Number.NaN };
+
+/** ∂V/∂t of a closed form: the rates, dividends and volatilities keep their dates. */
+function closedTheta({ contract, market, spots }: Row, { value, errorEstimate }: ConvertiblePoint): Estimated {
+  const next = laterConvertible(contract, THETA_STEP);
+  if (next === undefined || contract.coupons.some(({ time }) => time <= THETA_STEP)) return UNKNOWN;
+  const later = closedFormPoint(next, laterMarket(market, THETA_STEP), spots[0]).value;
+  // The difference is of first order: its error is of the size of its relative step.
+  const theta = (later - value) / THETA_STEP;
+  return { value: theta, error: (2 * errorEstimate) / THETA_STEP + (Math.abs(theta) * THETA_STEP) / contract.maturity };
+}
+
+function laterMarket(market: ConvertibleMarket, years: number): ConvertibleMarket {
+  const { rates, volatility, credit } = market;
+  return {
+    ...market,
+    rates: later(rates, years),
+    volatility: typeof volatility === "function" ? volatility : later(volatility, years),
+    credit:
+      credit.kind === "spread"
+        ? { ...credit, spread: later(credit.spread, years) }
+        : { ...credit, hazard: later(credit.hazard, years) },
+  };
+}
+
+const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -1,0 +1,127 @@
+/** Bounds of trades on rates that hold in every model with the market's discount factors. */
+import type { Bond, RatesExercise, RatesProduct, RedemptionRight } from "../../../book/index.ts";
+import { INSTANT } from "../../../market/index.ts";
+import type { Bounds } from "../../range.ts";
+import type { RatesRow } from "./method.ts";
+import { type Amount, partsOf, type RateOption } from "./options.ts";
+import type { RatesMarket } from "./rates-market.ts";
+import { settledAt } from "./rights.ts";
+
+/** Returns the bounds of a trade's value in its market. They assume no arbitrage, and nothing of the model. */
+export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
+  switch (product.kind) {
+    case "bond":
+      return bondBounds(product, market);
+    case "capFloor": {
+      const { certain, options } = partsOf(product);
+      const all = options.map((option) => optionBounds(option, market));
+      const sum = (of: "low" | "high"): number => all.reduce((total, one) => total + one[of], worth(certain, market));
+      return { low: sum("low"), high: sum("high"), lowIs: "its intrinsic value", highIs: "what it may pay at most" };
+    }
+    default:
+      return earlyBounds(product, market);
+  }
+}
+
+const worth = (amount: Amount, market: RatesMarket): number =>
+  amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
+
+/** A European option is worth its intrinsic value, and no more than what its payoff receives. */
+function optionBounds({ sign, strike, flows, quote }: RateOption, market: RatesMarket): Pick<Bounds, "low" | "high"> {
+  // The second flow of a normal quote is the scale of its volatility.
+  const received = quote?.kind === "normal" ? flows.slice(0, 1) : flows;
+  const forward = received.reduce((sum, { amount }) => sum + worth(amount, market), 0);
+  const fixed = worth(strike, market);
+  const low = Math.max(sign * (forward - fixed), 0);
+  const isPositive = quote !== undefined || flows.every(({ amount }) => amount.every(([, paid]) => paid >= 0));
+  if (!isPositive || fixed < 0 || quote?.kind === "normal") return { low, high: Number.POSITIVE_INFINITY };
+  return { low, high: Math.max(sign > 0 ? forward : fixed, low) };
+}
+
+/** Returns the dates on which an early right is exercised for sure in a bound: all, or the ends of a period. */
+export const datesOf = (exercise: RatesExercise): readonly number[] =>
+  exercise.kind === "dates" ? exercise.times : [...new Set([exercise.from, exercise.to])];
+
+type Early = Extract<RatesProduct, { readonly kind: "bondOption" | "swaption" }>;
+
+/** Returns an option or swaption that is exercised on one date only. */
+export const europeanOf = (product: Early, time: number): Early => ({
+  ...product,
+  exercise: { kind: "dates", times: [time] },
+});
+
+/** At least what each date alone is worth; at most what is received from the first on, or the strikes of all dates. */
+function earlyBounds(product: Early, market: RatesMarket): Bounds {
+  const dates = datesOf(product.exercise);
+  const singles = dates.map((time) => {
+    const [option] = partsOf(europeanOf(product, time)).options;
+    return { option, ...optionBounds(option, market) };
+  });
+  const low = Math.max(...singles.map((one) => one.low));
+  const [{ option }] = singles;
+  const highs = singles.map((one) => one.high);
+  // A strike that is paid when it suits the holder may be worth more than on any date, where rates are negative.
+  const isOpen = product.exercise.kind === "american" && product.kind === "bondOption" && option.sign < 0;
+  const high = isOpen
+    ? Number.POSITIVE_INFINITY
+    : option.sign > 0
+      ? highs[0]
+      : highs.reduce((sum, one) => sum + one, 0);
+  return {
+    low,
+    high: Math.max(low, high),
+    lowIs: "what one of its dates pays",
+    highIs: "what exercise receives at most",
+  };
+}
+
+/** The price of a bond that is redeemed by a right at a time; undefined where that is no earlier than its maturity. */
+interface Redeemed {
+  readonly time: number;
+  readonly value: number;
+  /** Its coupons alone, and its price alone. */
+  readonly coupons: number;
+  readonly price: number;
+}
+
+function redeemed(rights: readonly RedemptionRight[], bond: Bond, market: RatesMarket): readonly Redeemed[] {
+  return rights.flatMap((right) =>
+    [...new Set([right.from, right.to])].flatMap((time): readonly Redeemed[] => {
+      const settled = settledAt(right, time, bond);
+      if (settled === undefined) return [];
+      const { settlement, price } = settled;
+      const until = bond.flows.filter(([paid]) => paid <= settlement + INSTANT);
+      const [coupons, own] = [worth(until, market), price * market.discount(settlement)];
+      return [{ time, value: coupons + own, coupons, price: own }];
+    }),
+  );
+}
+
+/**
+ * A bond is worth no more than with any plan of its issuer to call it on a date, and no less than with any plan of its
+ * holder. Where both have rights, a plan counts if the other has none before.
+ */
+function bondBounds({ bond, calls, puts }: Extract<RatesProduct, { kind: "bond" }>, market: RatesMarket): Bounds {
+  const straight = worth(bond.flows, market);
+  const [called, put] = [calls, puts].map((rights) => redeemed(rights, bond, market));
+  const [firstCall, firstPut] = [called, put].map((all) => Math.min(...all.map(({ time }) => time)));
+  const isPositive = [...bond.flows.map(([, amount]) => amount), ...calls.map(({ price }) => price)].every(
+    (x) => x >= 0,
+  );
+  const highs = called.filter(({ time }) => time < firstPut - INSTANT).map(({ value }) => value);
+  // A put adds no more than its price.
+  const isDated = puts.every(({ from, to }) => from === to);
+  if (put.length === 0) highs.push(straight);
+  else if (isPositive && isDated) highs.push(put.reduce((sum, { price }) => sum + Math.max(price, 0), straight));
+  const lows = put.filter(({ time }) => time <= firstCall + INSTANT).map(({ value }) => value);
+  if (called.length === 0) lows.push(straight);
+  else if (isPositive) lows.push(Math.min(...called.map(({ coupons }) => coupons)));
+  const low = Math.max(Number.NEGATIVE_INFINITY, ...lows);
+  return {
+    low,
+    high: Math.max(low, Math.min(Number.POSITIVE_INFINITY, ...highs)),
+    lowIs: called.length === 0 ? "the bond with its puts on one date or on none" : "its coupons before it is called",
+    highIs:
+      put.length === 0 ? "the bond with its calls on one date or on none" : "the bond with the prices of its puts",
+  };
+}

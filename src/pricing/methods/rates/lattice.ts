@@ -1,0 +1,106 @@
+/** Claims on whole years in the model of Black, Derman and Toy. */
+import type { RatesTrade } from "../../../book/index.ts";
+import { SpecError } from "../../../base/errors.ts";
+import { INSTANT } from "../../../market/index.ts";
+import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../../quadrature/rates/index.ts";
+import { sumOf } from "./evaluations.ts";
+import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
+import type { RatesMarket } from "./rates-market.ts";
+import { datedTrade, hasNotice } from "./rights.ts";
+import {
+  type AddValue,
+  MovesOfMarkets,
+  type Sensitivities,
+  sensitivitiesBy,
+  sensitivitiesOf,
+} from "./sensitivities.ts";
+
+/** Rounding of the lattice and of its fit, relative to the largest payment. */
+const ROUNDING = 1e-12;
+const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
+
+/**
+ * The method of Black, Derman and Toy's short-rate lattice (1990) with steps of one year: bonds with calls and puts,
+ * options on bonds and swaptions, with payments and rights on whole years. For a scenario's shift of the curve or the
+ * volatilities the lattice is calibrated again.
+ *
+ * Error: rounding, since the lattice is the model. Theta would need other times than whole years, and is null.
+ * Verified: test/quadrature/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
+ */
+export const latticeRates: RatesMethod = {
+  name: "lattice",
+  resultName: "lattice",
+  refuses,
+  open: (device, precision) => {
+    const engine = new LatticeEngine(device);
+    // The fit of the lattice asks for more digits than f32 has.
+    const price = async (rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> =>
+      precision === "f64" ? priceBy(engine, rows) : rows.map(() => new SpecError(ONLY_F64));
+    return { price, [Symbol.dispose]() {} };
+  },
+};
+
+function refuses(trade: RatesTrade): string | undefined {
+  const { rates, product } = trade;
+  if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
+  if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
+  if (product.kind === "capFloor") return "a sum of options";
+  if (hasNotice(product)) return "a period of notice";
+  const dated = datedTrade(trade, 1);
+  if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
+  const { flows, dates } = dated.claim;
+  const between = [...flows.map(([time]) => time), ...dates.map(({ time }) => time)].find(
+    (time) => Math.abs(time - Math.round(time)) > INSTANT,
+  );
+  if (between !== undefined)
+    return `a payment or a right ${between} years from asOf, where the lattice knows whole years`;
+  const years = Math.round(flows[flows.length - 1][0]);
+  const known = rates.annualYields.length;
+  return years > known ? `a payment in ${years} years, where the yields of the book end with ${known}` : undefined;
+}
+
+/** The yields and volatilities of a market, whatever has moved them. */
+function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
+  const { model } = market;
+  const dated = datedTrade(trade, 1);
+  if (model.kind !== "bdt") throw new SpecError("expected a claim under bdt");
+  const claim: ShortRateTrade = dated.claim;
+  const years = Math.round(claim.flows[claim.flows.length - 1][0]);
+  const yields = Array.from({ length: years }, (_, i) => {
+    const volatility = Math.max(model.yieldVolatilities[i] + market.volatilityShift, 0);
+    return [Math.expm1(-market.logDiscount(i + 1) / (i + 1)), volatility] as const;
+  });
+  return { trade: claim, yields };
+}
+
+interface Plan {
+  readonly value: number;
+  readonly size: number;
+  readonly sensitivities: Sensitivities;
+}
+
+async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
+  const instances: LatticeInstance[] = [];
+  const moves = new MovesOfMarkets();
+  const plans = rows.map(({ trade, market, greeks }): Plan | SpecError => {
+    if (market.years > 0) return new SpecError("a later date is not on the lattice, whose periods begin at asOf");
+    const ask = (at: RatesMarket): number => instances.push(instanceOf(trade, at)) - 1;
+    const add: AddValue = (_, at, factor, to) => to.push(factor, ask(at));
+    const value = ask(market);
+    const size = Math.max(...instances[value].trade.flows.map(([, amount]) => Math.abs(amount)));
+    const wanted = greeks === "all" ? "moves" : "none";
+    return { value, size, sensitivities: sensitivitiesOf(trade, moves.of(market), wanted, add) };
+  });
+  const { values } = await engine.values(instances);
+  return plans.map((plan) => (plan instanceof SpecError ? plan : resultOf(plan, values)));
+}
+
+function resultOf({ value: at, size, sensitivities }: Plan, values: Float64Array): RatesOutcome {
+  const value = values[at];
+  if (Number.isNaN(value))
+    return new SpecError(
+      "bdt: no lattice has these yields and volatilities with rates above 0; check that discount factors fall from " +
+        "year to year and that the volatilities vary little from one to the next",
+    );
+  return { value, errorEstimate: ROUNDING * size, ...sensitivitiesBy(sensitivities, (of) => sumOf(of, values)) };
+}

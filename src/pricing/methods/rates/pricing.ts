@@ -1,0 +1,135 @@
+/** Methods of trades on rates as pricing methods: rows in, columns of results out. */
+import type { KeyRate, RatesTrade } from "../../../book/index.ts";
+import { type ResultColumns, STATUS } from "../../columns/result-columns.ts";
+import type { Batch, MethodPlan, MethodSession, PricingMethod } from "../../plan/method.ts";
+import { readEach } from "../../plan/read-each.ts";
+import { adjustedSpreads } from "./adjusted-spread.ts";
+import { bondFigures, spreadOf } from "./bond-figures.ts";
+import { KEY_TIMES } from "./key-rates.ts";
+import type { RatesMethod, RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
+import { RatesMarket } from "./rates-market.ts";
+import { ratesRowsOf, ratesTradeOf } from "./rows.ts";
+
+/** The expected time of a trade by closed forms, in microseconds of one core; those of other methods are unknown. */
+const COST = 20;
+
+/** Returns a method of trades on rates as a pricing method. */
+export function ratesPricing(method: RatesMethod): PricingMethod {
+  return {
+    name: method.name,
+    minCost: COST,
+    worksLike: "closed-form",
+    accepts: (batch, trade) => method.refuses(ratesTradeOf(batch, trade)) ?? COST,
+    open(device, precision): MethodSession {
+      const session = method.open(device, precision);
+      return {
+        plan: (batch, trades) => Promise.resolve(planOf(method, session, batch, trades)),
+        finish: (...results) => finish(session, ...results),
+        [Symbol.dispose]: () => session[Symbol.dispose](),
+      };
+    },
+  };
+}
+
+function planOf(method: RatesMethod, session: RatesSession, batch: Batch, trades: readonly number[]): MethodPlan {
+  const rows = ratesRowsOf(batch);
+  const outcomes = new Map<RatesRow, RatesOutcome>();
+  return {
+    async run(signal) {
+      const all = trades.flatMap((trade) => rows.of(trade).filter((row) => row !== undefined));
+      const found = await session.price(all, signal);
+      all.forEach((row, i) => outcomes.set(row, found[i]));
+    },
+    read: (results, signal) =>
+      readEach(trades, results, signal, (trade) => {
+        const own = rows.of(trade).map((row) => row && outcomes.get(row));
+        readToday(own[0], batch, trade, results);
+        if (batch.columns.cases.scenarios !== undefined) readScenarios(own, batch, trade, results);
+        results.priced(trade, method.resultName);
+      }),
+    [Symbol.dispose]() {},
+  };
+}
+
+/** @throws the error of the trade itself */
+function readToday(outcome: RatesOutcome | undefined, { settings }: Batch, trade: number, to: ResultColumns) {
+  if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("a trade has no value");
+  const { value, errorEstimate, theta, vega, rho, keyRates, parameters, warnings = 0 } = outcome;
+  to.value[trade] = value;
+  to.errorEstimate[trade] = errorEstimate;
+  to.theta[trade] = theta;
+  to.vega[trade] = vega;
+  to.rho[trade] = rho;
+  to.warnings[trade] |= warnings;
+  const all = settings.greeks === "all";
+  to.own.set(trade, {
+    figures: {
+      ...(all && keyRates !== undefined ? { keyRates: keyRates.map((one, k): KeyRate => [KEY_TIMES[k], one]) } : {}),
+      ...(all && parameters !== undefined ? { parameters } : {}),
+    },
+    notes: [],
+  });
+}
+
+function readScenarios(
+  outcomes: readonly (RatesOutcome | undefined)[],
+  { columns }: Batch,
+  trade: number,
+  { scenarioValues, scenarioErrors }: ResultColumns,
+): void {
+  const { spots } = columns.cases;
+  const first = columns.rowOf(trade);
+  outcomes.forEach((outcome, k) => {
+    const { value, errorEstimate } = numbersOf(outcome);
+    scenarioValues.fill(value, (first + k) * spots, (first + k + 1) * spots);
+    scenarioErrors[first + k] = errorEstimate;
+  });
+}
+
+/** A settled trade is worth nothing; one that cannot be priced has no number. */
+function numbersOf(outcome: RatesOutcome | undefined): Pick<RatesValue, "value" | "errorEstimate"> {
+  if (outcome === undefined) return { value: 0, errorEstimate: 0 };
+  return outcome instanceof Error ? { value: Number.NaN, errorEstimate: Number.NaN } : outcome;
+}
+
+const NO_SPREAD =
+  "no parallel move of the rates, up to 100 % and as far as the model has a value, gives the bond its market price: no " +
+  "option-adjusted spread";
+
+/** Adds the figures of bonds, which follow from their values. */
+async function finish(
+  session: RatesSession,
+  batch: Batch,
+  trades: readonly number[],
+  results: ResultColumns,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const bonds = trades.flatMap((place) => {
+    const trade = ratesTradeOf(batch, place);
+    const isPriced = results.status[place] === STATUS.priced && Number.isFinite(results.value[place]);
+    return isPriced && trade.product.kind === "bond" ? [{ place, trade, bond: trade.product.bond }] : [];
+  });
+  const quoted = bonds.filter(({ trade }) => trade.marketPrice !== undefined && hasRights(trade));
+  const searches = quoted.map(({ place }) => ({ row: ratesRowsOf(batch).of(place)[0]!, value: results.value[place] }));
+  const found = await adjustedSpreads(searches, session, signal);
+  const spreads = new Map(quoted.map(({ place }, i) => [place, found[i]]));
+  for (const { place, trade, bond } of bonds) {
+    const { marketPrice, rates } = trade;
+    const own = results.own.get(place)!;
+    const spread =
+      marketPrice === undefined || hasRights(trade)
+        ? spreads.get(place)
+        : spreadOf(bond, marketPrice, new RatesMarket(rates));
+    results.own.set(place, {
+      figures: {
+        ...bondFigures(bond, results.value[place]),
+        ...(spread === undefined ? {} : { optionAdjustedSpread: spread }),
+        ...own.figures,
+      },
+      notes: spread === undefined && marketPrice !== undefined ? [NO_SPREAD] : [],
+    });
+  }
+}
+
+const hasRights = ({ product }: RatesTrade): boolean =>
+  product.kind === "bond" && product.calls.length + product.puts.length > 0;

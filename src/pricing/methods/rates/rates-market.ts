@@ -1,0 +1,120 @@
+import { SpecError } from "../../../base/errors.ts";
+import { cirBond, vasicekBond } from "../../../market/models/index.ts";
+import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../../market/index.ts";
+
+import { KEY_TIMES } from "./key-rates.ts";
+
+/** The changes of a currency's rates in a scenario or for a sensitivity. */
+export interface RatesMove {
+  /** The years from `asOf` to the market's date, by which the curve rolls along its forward rates. */
+  readonly years?: number;
+  /** The amount added to the volatilities of the model, which are bounded below by 0. */
+  readonly volatility?: number;
+  /** Returns the integral of the short rate's shift from the market's date to t years later. */
+  readonly shift?: (t: number) => number;
+}
+
+/**
+ * The rates of a currency at a date, as changed by a scenario or for a sensitivity. Every model is moved by a
+ * deterministic shift of its short rate, which leaves its volatility unchanged, so that the curve of any model can
+ * move.
+ */
+export class RatesMarket {
+  /** The model; its volatility is shifted already where that determines the curve. */
+  readonly model: RatesModel;
+  readonly #given: RatesModel;
+  /** The years from `asOf` to the market's date. */
+  readonly years: number;
+  /** The amount added to the volatilities of the model. */
+  readonly volatilityShift: number;
+  readonly #shift: ((t: number) => number) | undefined;
+  readonly #base: number;
+
+  constructor(model: RatesModel, { years = 0, volatility = 0, shift }: RatesMove = {}) {
+    this.#given = model;
+    // These models have no curve of their own: their volatility is part of it.
+    const isAffine = model.kind === "vasicek" || model.kind === "cir";
+    this.model = isAffine ? { ...model, sigma: Math.max(model.sigma + volatility, 0) } : model;
+    this.years = years;
+    this.volatilityShift = volatility;
+    this.#shift = shift;
+    this.#base = logDiscountOf(this.model, years);
+  }
+
+  /** Returns ln P, where P is the price of 1 paid `t` years after the market's date. */
+  logDiscount(t: number): number {
+    const shift = this.#shift === undefined ? 0 : this.#shift(t);
+    return logDiscountOf(this.model, this.years + t) - this.#base - shift;
+  }
+
+  /** Returns the times, in years from the market's date, at which forward rates jump. */
+  breaks(): readonly number[] {
+    const own = "curve" in this.model ? this.model.curve.times.map((time) => time - this.years) : [];
+    return this.#shift === undefined ? own : [...own, ...KEY_TIMES];
+  }
+
+  /** Returns the price of 1 paid `t` years after the market's date. */
+  discount(t: number): number {
+    return Math.exp(this.logDiscount(t));
+  }
+
+  /** Returns the short rate at the market's date; where the curve jumps there, the rate a second later. */
+  shortRate(): number {
+    return -this.logDiscount(INSTANT) / INSTANT;
+  }
+
+  /**
+   * Returns the integral, from the market's date to `t` years later, of the shift with which the rate of Cox, Ingersoll
+   * and Ross' model fits the market's curve.
+   */
+  shiftTo(t: number): number {
+    return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
+  }
+
+  /** Returns this market with its short rate shifted further; `shift` is the integral of the shift up to a time. */
+  moved(shift: (t: number) => number): RatesMarket {
+    const before = this.#shift;
+    const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
+    return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
+  }
+
+  /** Returns σ(t) of Hull and White's model from the market's date on, with the market's volatility shift. */
+  sigma(volatility: PiecewiseConstant): PiecewiseConstant {
+    const { times, values } = later(volatility, this.years);
+    return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
+  }
+}
+
+/**
+ * Returns the parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError for another model
+ */
+export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
+  if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
+  return { ...model, r0: cirMean(model, years) };
+}
+
+/** E[r] of Cox, Ingersoll and Ross' rate, which stands for it at a later date. */
+function cirMean({ r0, kappa, theta }: Extract<RatesModel, { readonly kind: "cir" }>, years: number): number {
+  return theta + (r0 - theta) * Math.exp(-kappa * years);
+}
+
+/** ln P(0, t). */
+function logDiscountOf(model: RatesModel, t: number): number {
+  switch (model.kind) {
+    case "vasicek":
+      return vasicekBond({ ...model, years: t });
+    case "cir":
+      return cirBond({ ...model, years: t });
+    case "bdt":
+      return logDiscountOfYields(model.annualYields, t);
+    default:
+      return -integrate(model.curve, t);
+  }
+}
+
+/** Linear in t between whole years; beyond the last yield as in its year. */
+function logDiscountOfYields(yields: readonly number[], t: number): number {
+  const at = (years: number): number => (years === 0 ? 0 : -years * Math.log1p(yields[years - 1]));
+  const before = Math.min(Math.floor(t), yields.length - 1);
+  return at(before) + (t - before) * (at(before + 1) - at(before));
+}

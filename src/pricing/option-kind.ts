@@ -1,0 +1,117 @@
+/** Options on one or several underlyings. */
+import type { MethodName, Trade } from "../book/index.ts";
+import { BookError } from "../base/errors.ts";
+import { doubtsOf } from "./fit-doubts.ts";
+import { addMisfits } from "./guard/misfits.ts";
+import { optionLimits } from "./guard/option-limits.ts";
+import { convolution } from "./methods/convolution/convolution.ts";
+import { closedForm } from "./methods/closed-form/closed-form.ts";
+import { deterministic } from "./methods/deterministic/deterministic.ts";
+import { adi } from "./methods/adi/adi.ts";
+import { fdm } from "./methods/fdm/fdm.ts";
+import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
+import { integral } from "./methods/integral/integral.ts";
+import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
+import { quantization } from "./methods/quantization/quantization.ts";
+import { cheapest, type TradeKind } from "./plan/kind.ts";
+import type { Batch, PricingMethod } from "./plan/method.ts";
+import { unitWarnings } from "./unit-warnings.ts";
+
+/** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
+const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
+  "closed-form": closedForm,
+  deterministic,
+  integral,
+  fdm,
+  adi,
+  "sparse-grid": sparseGrid,
+  montecarlo,
+  quantization,
+  convolution,
+};
+
+/** The pricing methods of options on underlyings. */
+export const METHODS: readonly (typeof BY_NAME)[Exclude<MethodName, "auto">][] = Object.values(BY_NAME);
+
+/** The kind of options on one or several underlyings. */
+export const optionKind: TradeKind<Trade> = {
+  methods: METHODS,
+  add: ({ columns }, trade, terms) => {
+    columns.add(trade, terms, columns.place[trade]);
+  },
+  methodFor,
+  askedOf,
+  limitsOf: optionLimits,
+  warnings: unitWarnings,
+  doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
+  widen: addMisfits,
+};
+
+/**
+ * Returns the cheapest method that accepts the trade with an index in a batch, or the requested method. @throws
+ * BookError if no method accepts the trade, or the requested one does not
+ */
+function methodFor(batch: Batch, trade: number): PricingMethod {
+  const { method: name } = batch.settings;
+  if (name === "auto") {
+    const best = cheapest(METHODS, batch, trade);
+    if (best === undefined) throw refusal(batch, trade);
+    return best;
+  }
+  const named: PricingMethod = BY_NAME[name];
+  const wanted = batch.columns.severalFactors[trade] === 0 ? named : (named.ofSeveralFactors ?? named);
+  const answer = wanted.accepts(batch, trade);
+  if (typeof answer === "number") return wanted;
+  const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);
+  const remedy = `expected method ${orList(["auto", ...others])}`;
+  throw new BookError(
+    placeOf(batch, trade),
+    `method "${wanted.name}" does not price this trade, it has ${answer}; ${remedy}`,
+  );
+}
+
+/** The error that a method is to aim at, relative to the largest spot and the units. */
+function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
+  const { payoff, assets } = columns.tradeOf(trade);
+  const spot =
+    assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));
+  const units = payoff.kind === "swing" ? Math.max(payoff.max, 1) : 1;
+  return (settings.accuracy ?? own) * spot * units;
+}
+
+/**
+ * Returns the error of a trade that no method prices: first the reason of the method meant for such trades, then what
+ * those of the others say.
+ */
+function refusal(batch: Batch, trade: number): BookError {
+  const meant = methodMeantFor(batch.columns.tradeOf(trade));
+  const others = METHODS.filter(({ name }) => name !== meant).map(
+    (method) => `"${method.name}": ${method.accepts(batch, trade)}`,
+  );
+  return new BookError(
+    placeOf(batch, trade),
+    `it has ${BY_NAME[meant].accepts(batch, trade)}, which method "${meant}" does not price yet; the other methods ` +
+      `do not price this trade either (${others.join("; ")})`,
+  );
+}
+
+/** The method that would price a trade of this kind, whatever its details. */
+function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
+  if (payoff.kind === "swing") return "quantization";
+  if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
+  if (volatility.kind === "stochasticLocal") return "montecarlo";
+  if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
+  const factors = (assets ?? [volatility]).length;
+  if (factors > MAX_AXES) return "montecarlo";
+  const isStochastic = volatility.kind === "heston" || volatility.kind === "sabr" || underlying.shortRate !== undefined;
+  return factors > 1 || isStochastic ? "adi" : "fdm";
+}
+
+/** Underlyings that finite differences take. */
+const MAX_AXES = 3;
+
+const placeOf = ({ columns }: Batch, trade: number): string => `trades[${columns.place[trade]}]`;
+
+function orList(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" or ");
+}

@@ -1,0 +1,90 @@
+/** What the pipeline asks of a kind of trade; the table of kinds is `kinds.ts`. */
+import type { AnyTrade } from "../../book/index.ts";
+import { SpecError } from "../../base/errors.ts";
+import type { SessionOf } from "../backend.ts";
+import type { ResultColumns } from "../columns/result-columns.ts";
+import type { Bounds, Range } from "../range.ts";
+import type { Batch, PricingMethod } from "./method.ts";
+
+/** The bounds of the values of a batch's trades of one kind. */
+export interface Limits {
+  /**
+   * Returns the bounds of a trade's value in case k of the scenarios, as a function of the index of a spot, 0 for
+   * today's; undefined where nothing is left of the trade.
+   */
+  at(trade: number, k: number): ((spot: number) => Range & Partial<Bounds>) | undefined;
+  /** Returns the rounding of a value at the spot with an index and of its bounds. */
+  rounding(trade: number, spot: number, value: number): number;
+  /**
+   * True where a value outside of its bounds, but not further than its estimate allows, is moved to them. False where
+   * it stays, since its estimate reaches to the bound. A value that is no number then is a reason to try again.
+   */
+  readonly movesValues: boolean;
+}
+
+/** A kind of trade: its methods, and what is said of its trades. */
+export interface TradeKind<T extends AnyTrade = AnyTrade> {
+  readonly methods: readonly PricingMethod[];
+  /** Adds a trade of a batch to what its methods read. @throws what is wrong with the trade */
+  add(batch: Batch, trade: number, terms: T): void;
+  /** Returns the requested method, or the cheapest one. @throws SpecError or BookError where there is none */
+  methodFor(batch: Batch, trade: number): PricingMethod;
+  /** Returns the error that a method is to aim at, in the currency; NaN where rounding is its only error. */
+  askedOf(batch: Batch, trade: number, method: PricingMethod): number;
+  /** Returns the bounds of the values of some trades. @throws the signal's reason */
+  limitsOf(
+    batch: Batch,
+    trades: readonly number[],
+    sessionOf: SessionOf,
+    signal: AbortSignal | undefined,
+  ): Promise<Limits>;
+  /** Returns warnings about the terms of a trade, such as inputs in another unit. */
+  warnings(terms: T): readonly string[];
+  /** Returns warnings about the fits to quotes that a trade's value depends on, each of them once. */
+  doubts(terms: T): readonly string[];
+  /** Adds to error estimates what methods do not know of their models. */
+  widen?(batch: Batch, trades: readonly number[], results: ResultColumns): void;
+}
+
+/** Returns the cheapest of some methods for a trade; undefined where none accepts it. */
+export function cheapest(
+  methods: readonly PricingMethod[],
+  batch: Batch,
+  trade: number,
+  failed?: PricingMethod,
+): PricingMethod | undefined {
+  let best: PricingMethod | undefined;
+  let cost = Number.POSITIVE_INFINITY;
+  for (const method of methods) {
+    if (method === failed || method.minCost >= cost) continue;
+    const answer = method.accepts(batch, trade);
+    if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
+  }
+  return best;
+}
+
+/**
+ * Returns the cheapest of the methods with the requested name, which several may share. `plural` names the kind.
+ * @throws SpecError
+ */
+export function cheapestAsked(
+  methods: readonly PricingMethod[],
+  batch: Batch,
+  trade: number,
+  plural: string,
+): PricingMethod {
+  const { method: asked } = batch.settings;
+  const offered = methods.filter(({ name }) => asked === "auto" || name === asked);
+  if (offered.length === 0) {
+    const names = [...new Set(methods.map(({ name }) => name))].join(" or ");
+    throw new SpecError(`method: ${asked} does not price ${plural}; expected auto, ${names}`);
+  }
+  const best = cheapest(offered, batch, trade);
+  if (best !== undefined) return best;
+  const why = new Set(offered.map((method) => `${method.name}: it has ${method.accepts(batch, trade)}`));
+  const others = new Set(
+    methods.filter((one) => typeof one.accepts(batch, trade) === "number").map(({ name }) => name),
+  );
+  const remedy = others.size === 0 ? "" : `; expected method ${["auto", ...others].join(" or ")}`;
+  throw new SpecError(`no method prices this trade (${[...why].join("; ")})${remedy}`);
+}
