@@ -3,7 +3,7 @@ import type { DiscreteDividend } from "../../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../mesh/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
-import { volatilitiesAt, volatilityAt } from "../problem/diffusion.ts";
+import { volatilitiesAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "../operator/rows.ts";
@@ -189,15 +189,10 @@ const GAUSS = [
   [0.5, 8 / 18],
   [0.5 + 0.5 * Math.sqrt(0.6), 5 / 18],
 ] as const;
-/** The parts of a step on each of which the rule is taken where the step and its halves disagree. */
+/** The parts of a step on each of which the rule is taken: an event of a day may begin within a step. */
 const PARTS = 8;
-const AGREES = 1e-10;
-/** Where a step is looked at: as a whole, the middle second, and in halves. */
-const LOOKS = Float64Array.of(
-  ...GAUSS.map(([at]) => at),
-  ...GAUSS.map(([at]) => 0.5 * at),
-  ...GAUSS.map(([at]) => 0.5 + 0.5 * at),
-);
+/** Where a step is looked at: in its middle, and at the points of the rule in each part. */
+const PLACES = [0.5, ...Array.from({ length: PARTS }, (_, k) => GAUSS.map(([at]) => (k + at) / PARTS)).flat()];
 
 /**
  * Returns, for each factorisation, the ratio of the mean of a formula's σ² over the step to that in its middle, at a
@@ -206,35 +201,21 @@ const LOOKS = Float64Array.of(
 function meansOverMiddle({ diffusion, payoff, spots }: OneFactorProblem, factored: readonly number[]): Float64Array {
   const [price = spots[0]] = payoff.kinks;
   const ratios = new Float64Array(factored.length / 3);
-  const times = new Float64Array(LOOKS.length * ratios.length);
+  const times = new Float64Array(PLACES.length * ratios.length);
   for (let step = 0, at = 0; step < ratios.length; step++) {
     const from = factored[3 * step + 1];
     const years = factored[3 * step + 2] - from;
-    for (let k = 0; k < LOOKS.length; k++) times[at++] = from + LOOKS[k] * years;
+    for (const place of PLACES) times[at++] = from + place * years;
   }
-  const sigmas = volatilitiesAt(diffusion, price, times);
-  const meanOf = (first: number): number =>
-    GAUSS[0][1] * (sigmas[first] ** 2 + sigmas[first + 2] ** 2) + GAUSS[1][1] * sigmas[first + 1] ** 2;
-  for (let step = 0, at = 0; step < ratios.length; step++, at += LOOKS.length) {
-    let mean = 0.5 * (meanOf(at + 3) + meanOf(at + 6));
-    if (!(Math.abs(meanOf(at) - mean) <= AGREES * mean))
-      mean = meanInParts(
-        (time) => volatilityAt(diffusion, price, time) ** 2,
-        factored[3 * step + 1],
-        factored[3 * step + 2],
-      );
-    const ratio = mean / sigmas[at + 1] ** 2;
+  const variances = volatilitiesAt(diffusion, price, times).map(square);
+  for (let step = 0, at = 0; step < ratios.length; step++) {
+    const middle = variances[at++];
+    let mean = 0;
+    for (let k = 0; k < PARTS; k++) for (const [, weight] of GAUSS) mean += (weight / PARTS) * variances[at++];
+    const ratio = mean / middle;
     ratios[step] = Number.isFinite(ratio) ? ratio : 1;
   }
   return ratios;
-}
-
-function meanInParts(f: (time: number) => number, from: number, to: number): number {
-  const part = (to - from) / PARTS;
-  let mean = 0;
-  for (let k = 0; k < PARTS; k++)
-    for (const [at, weight] of GAUSS) mean += (weight / PARTS) * f(from + (k + at) * part);
-  return mean;
 }
 
 const square = (x: number): number => x * x;
