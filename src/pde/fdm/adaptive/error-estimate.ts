@@ -34,6 +34,8 @@ export class Assessments {
   readonly valueBefore: Float64Array;
   /** The error estimate of each slot at the previous resolution, in the currency. */
   readonly estimateBefore: Float64Array;
+  /** 1 where a value has moved beyond the estimate before it: its error does not fall as errors do that are smooth. */
+  readonly irregular: Uint8Array;
   /** The size of each slot's value, or the sum of the sizes of both values whose difference it is, in the currency. */
   readonly magnitude: Float64Array;
   /** The leading error in space of each slot, relative to the spot (`Observed`). */
@@ -61,6 +63,7 @@ export class Assessments {
     this.value = new Float64Array(slots);
     this.valueBefore = new Float64Array(slots);
     this.estimateBefore = new Float64Array(slots);
+    this.irregular = new Uint8Array(slots);
     this.magnitude = new Float64Array(slots);
     this.inSpace = new Float64Array(slots);
     this.inTime = new Float64Array(slots);
@@ -117,7 +120,11 @@ export class Assessments {
    * resolution.
    */
   refine(row: number, nodes: number, steps: number, estimateOf: (spot: number) => number): void {
-    for (let k = 0; k < this.spots; k++) this.estimateBefore[row * this.spots + k] = estimateOf(k);
+    for (let k = 0; k < this.spots; k++) {
+      const slot = row * this.spots + k;
+      if (this.nodesBefore[row] !== 0 && this.#isBeyond(slot)) this.irregular[slot] = 1;
+      this.estimateBefore[slot] = estimateOf(k);
+    }
     this.nodesBefore[row] = this.nodes[row];
     this.stepsBefore[row] = this.steps[row];
     this.driftDominatedBefore[row] = this.driftDominated[row];
@@ -125,6 +132,11 @@ export class Assessments {
     this.steps[row] = steps;
     const first = row * this.spots;
     this.valueBefore.set(this.value.subarray(first, first + this.spots), first);
+  }
+
+  /** Whether a slot's value has moved beyond its estimate at the previous resolution. */
+  #isBeyond(slot: number): boolean {
+    return Math.abs(this.value[slot] - this.valueBefore[slot]) > this.estimateBefore[slot];
   }
 
   /**
@@ -163,7 +175,8 @@ export function roundingError(precision: Precision, spot: number, size: number):
  * After a single resolution the estimate is a fraction of the leading errors that extrapolation removed. The
  * `ErrorModel` of the product gives the fraction, and coarse meshes increase it. After two resolutions, one at least
  * twice as fine as the other, the estimate is the change between them for an error that falls as h^2.5, but at least a
- * fraction of the single-resolution estimate. The noise of an exercise boundary is added independently.
+ * fraction of the single-resolution estimate; the whole change once a value has moved beyond the estimate before it.
+ * The noise of an exercise boundary is added independently.
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */
@@ -189,7 +202,7 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
   if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR * coarse) * spot;
   const refinement = of.refinement(row);
   const change = Math.abs(of.value[slot] - of.valueBefore[slot]);
-  const moved = change / (refinement * refinement * Math.sqrt(refinement) - 1);
+  const moved = of.irregular[slot] !== 0 ? change : change / (refinement * refinement * Math.sqrt(refinement) - 1);
   if (refinement < MIN_REFINEMENT) {
     const own = (Math.hypot(left, noise) + FLOOR) * spot;
     // A value beyond its estimate from the one before says that less of the leading errors is removed than holds.
