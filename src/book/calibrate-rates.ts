@@ -10,7 +10,7 @@ import {
   type RateQuote,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../base/errors.ts";
-import { unheard } from "../base/turns.ts";
+import { unheard } from "../base/event-loop.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type Place } from "./place.ts";

@@ -27,7 +27,7 @@ import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
-import { unheard } from "../base/turns.ts";
+import { unheard } from "../base/event-loop.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
 /** The result of checking a fitted volatility surface for one kind of arbitrage. */

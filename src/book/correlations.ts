@@ -1,6 +1,6 @@
 /** The correlation matrix of the random factors that drive a trade. */
 import { BookError } from "../base/errors.ts";
-import { keyOf } from "../base/remembered.ts";
+import { keyOf } from "../base/memoize.ts";
 import type { Correlation } from "../market/index.ts";
 import { quote } from "./names.ts";
 import type { DriverCorrelations } from "./types.ts";

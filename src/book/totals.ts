@@ -1,5 +1,5 @@
 import { isDoubt } from "../market/index.ts";
-import { keyOf } from "../base/remembered.ts";
+import { keyOf } from "../base/memoize.ts";
 import { PartialSum } from "./partial-sums.ts";
 import type {
   AssetSensitivities,

@@ -3,7 +3,7 @@ import { checkAccuracy, type RelativeAccuracy } from "../base/accuracy.ts";
 import { type Device, openDevice, type Progress } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
 import { type AnyProblem, type EquationProblem } from "../pde/fdm/index.ts";
-import { isObject, knownKeys } from "../base/given.ts";
+import { isObject, knownKeys } from "../base/argument-checks.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../numerics/random/index.ts";
 import { centralDifferences } from "./differences.ts";

@@ -1,7 +1,7 @@
 /** Estimates the work of pricing a book from a sample of its trades. */
 import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
-import { within } from "../base/turns.ts";
+import { within } from "../base/event-loop.ts";
 import type { PriceOptions } from "./options.ts";
 import { askedOf } from "./options.ts";
 

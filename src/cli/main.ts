@@ -22,7 +22,7 @@ import {
   withMethod,
   withStrict,
 } from "./options.ts";
-import { setUnheard } from "../base/turns.ts";
+import { setUnheard } from "../base/event-loop.ts";
 import { interruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";

@@ -1,16 +1,16 @@
 /** Devices: the common interface of the CPU, WebGPU and CUDA back ends, and functions that open a device. */
 import { DeviceUnavailableError, SpecError } from "../base/errors.ts";
-import { checkDevice } from "../base/given.ts";
+import { checkDevice } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
 import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
 import type { BackendName, Device, SharedContext } from "./device.ts";
-import type { WorkOptions } from "../base/turns.ts";
+import type { WorkOptions } from "../base/event-loop.ts";
 import { offeredPrecision } from "./precision.ts";
 
 export type * from "./device.ts";
-export type { Progress, WorkOptions } from "../base/turns.ts";
+export type { Progress, WorkOptions } from "../base/event-loop.ts";
 export { isGpu } from "./is-gpu.ts";
 export { type EmulationOptions, offeredPrecision } from "./precision.ts";
 /** @internal */

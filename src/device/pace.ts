@@ -1,4 +1,4 @@
-import { Work } from "../base/turns.ts";
+import { Work } from "../base/event-loop.ts";
 import type { Device } from "./device.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The text of a kernel's specification: everything that determines its IR except the precision. */
-import { keyOf } from "../base/remembered.ts";
+import { keyOf } from "../base/memoize.ts";
 import type { FunctionSpec, Kernel } from "./language.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Traversal of the IR, shared by analyses and back ends. */
 import type { Expr, Stmt } from "./ir.ts";
-import { rememberedBy } from "../base/remembered.ts";
+import { memoizeBy } from "../base/memoize.ts";
 
 /** Returns the direct subexpressions of an expression. */
 export function children(e: Expr): readonly Expr[] {
@@ -171,7 +171,7 @@ export function weight(list: readonly Stmt[]): number {
 }
 
 /** Returns the weight of a statement. It is cached, because it is needed repeatedly on the way down into a kernel. */
-const statementWeight = rememberedBy((s: Stmt): number => {
+const statementWeight = memoizeBy((s: Stmt): number => {
   let total = 1;
   for (const e of operands(s)) total += expressionWeight(e);
   for (const body of bodies(s)) total += weight(body);

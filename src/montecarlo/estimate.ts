@@ -2,7 +2,7 @@
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../base/accuracy.ts";
 import { type FeynkacError, SpecError } from "../base/errors.ts";
-import { isObject, knownKeys } from "../base/given.ts";
+import { isObject, knownKeys } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
@@ -16,7 +16,7 @@ import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
 import { seedOf } from "../numerics/random/index.ts";
 import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
-import { Work } from "../base/turns.ts";
+import { Work } from "../base/event-loop.ts";
 import { copiesOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. @experimental */

@@ -1,6 +1,6 @@
 /** Numbers of a batch: one for all instances, one for each, and for each date; as the table that kernels read. */
 import { type FeynkacError, ShapeError, SpecError } from "../base/errors.ts";
-import { shownType } from "../base/given.ts";
+import { shownType } from "../base/argument-checks.ts";
 
 /** One number for all instances, or one for each. @experimental */
 export type Column = number | ArrayLike<number>;

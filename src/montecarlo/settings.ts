@@ -1,7 +1,7 @@
 /** Checks of what a simulation is asked for. */
 import { type Accuracy, allowedError, checkAccuracy } from "../base/accuracy.ts";
 import { ShapeError, SpecError } from "../base/errors.ts";
-import { isList, isObject, oneOf } from "../base/given.ts";
+import { isList, isObject, oneOf } from "../base/argument-checks.ts";
 import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, failuresOf, type ParameterFailure } from "./parameters.ts";

@@ -1,6 +1,6 @@
 import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
 import { settleAll } from "../base/settle-all.ts";
-import { Turns } from "../base/turns.ts";
+import { Turns } from "../base/event-loop.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";

@@ -2,9 +2,9 @@ import { checkAccuracy, type RelativeAccuracy } from "../base/accuracy.ts";
 import { type Book, METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
-import { checkDevice, knownKeys, oneOf, shownType } from "../base/given.ts";
+import { checkDevice, knownKeys, oneOf, shownType } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
-import { checkWork } from "../base/turns.ts";
+import { checkWork } from "../base/event-loop.ts";
 
 /**
  * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or

@@ -15,7 +15,7 @@ import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
-import { within } from "../base/turns.ts";
+import { within } from "../base/event-loop.ts";
 
 /**
  * Prices a book in memory. The same book gives the same numbers on any thread.

@@ -1,5 +1,5 @@
 import { SpecError } from "../base/errors.ts";
-import { remembered } from "../base/remembered.ts";
+import { memoize } from "../base/memoize.ts";
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
   type Diffusion,
@@ -164,14 +164,14 @@ export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfi
 
 const MAX_FORMULAS = 512;
 /** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
-const formulas = remembered((text: string) => formula(text, ["S"]), MAX_FORMULAS);
+const formulas = memoize((text: string) => formula(text, ["S"]), MAX_FORMULAS);
 
 function expressionPayoff({ expression, kinks, place = "payoff" }: Payoff & { kind: "expression" }): PayoffProfile {
   const evaluate = formulas(expression);
   return functionPayoff((spot) => evaluate(spot), kinks, `${place}: "${expression}"`);
 }
 
-const localVolatilities = remembered((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {
+const localVolatilities = memoize((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {
   const sigma = formula(text, ["S", "t"]);
   if (formulaVariables(text, ["S", "t"]).has("t")) return { kind: "formula", sigma, shift: 0 };
   return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
@@ -181,12 +181,12 @@ const localVolatilities = remembered((text: string): Extract<Diffusion, { kind: 
 const LOOKED_UP_TO = 32;
 const LOOKS = Float64Array.from({ length: 513 }, (_, i) => power(LOOKED_UP_TO, i / 256 - 1));
 /** The prices around a spot, the same array for it: compiled formulas keep their values at one whatever the time. */
-const pricesAround = remembered((spot: number) => LOOKS.map((part) => part * spot), 256);
+const pricesAround = memoize((spot: number) => LOOKS.map((part) => part * spot), 256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
 
 /** The prices at which σ(S) jumps, or whether σ(S, t) does at any, by formula and spot. */
-const jumpsInPrice = remembered((text: string, spot: number, start: number, life: number): readonly number[] => {
+const jumpsInPrice = memoize((text: string, spot: number, start: number, life: number): readonly number[] => {
   const diffusion = localVolatilities(text);
   const prices = pricesAround(spot);
   if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices, MIN_JUMP_IN_PRICE);

@@ -35,9 +35,9 @@ const parted: Ranks = {
   market: [["*", "models", "products"]],
   base: [
     ["threads"],
-    ["turns.ts"],
-    ["accuracy.ts", "given.ts", "remembered.ts"],
-    ["settle-all.ts", "elementary.ts", "errors.ts", "last-used.ts", "search.ts", "version.ts"],
+    ["event-loop.ts"],
+    ["accuracy.ts", "argument-checks.ts", "memoize.ts"],
+    ["settle-all.ts", "elementary.ts", "errors.ts", "lru-cache.ts", "search.ts", "version.ts"],
   ],
 };
 

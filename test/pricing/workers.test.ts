@@ -29,7 +29,7 @@ const settings = {
 } as const;
 const never = new AbortController().signal;
 
-/** Workers from source, remembered so that a test can end one. */
+/** Workers from source, memoize so that a test can end one. */
 const workers: Worker[] = [];
 const workerData = { backend: "cpu", threads: 1 };
 const startWorker = (): Worker => {

@@ -5,13 +5,13 @@ import { beside, type Bug } from "./bug.ts";
  * sources and not the tests.
  */
 export const fresh: readonly Bug[] = [
-  ...beside("", "base/remembered base/last-used", [
+  ...beside("", "base/memoize base/lru-cache", [
     [
-      "base/last-used.ts",
+      "base/lru-cache.ts",
       "if (this.#entries.size <= this.#max) return;",
       "if (this.#entries.size < this.#max) return;",
     ],
-    ["base/remembered.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
+    ["base/memoize.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
   ]),
   ...beside(
     "book",
@@ -289,8 +289,8 @@ export const fresh: readonly Bug[] = [
       ["time-budget.ts", "/ 1000 / trades.length", "/ 1000"],
       [
         "unit-warnings.ts",
-        "if (expiry < MIN_DAYS[kind] || !Number.isInteger(expiry)) return [];",
-        "if (expiry < MIN_DAYS[kind]) return [];",
+        "if (expiry < least || !Number.isInteger(expiry)) return [];",
+        "if (expiry < least) return [];",
       ],
       ["unit-warnings.ts", "if (fit === undefined) return today;", "if (today.length > 0) return today;"],
       [
@@ -306,7 +306,7 @@ export const fresh: readonly Bug[] = [
   ...beside("pricing", "pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/ladder", [
     ["guard/bounds.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
     ["guard/sides.ts", "if (time > until) break;", "if (time >= until) break;"],
-    ["guard/range.ts", "errorEstimate: Math.max(errorEstimate, far)", "errorEstimate"],
+    ["range.ts", "errorEstimate: Math.max(errorEstimate, far)", "errorEstimate"],
     ["later-trade.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
     [
       "methods/deterministic/known.ts",

@@ -6,10 +6,10 @@ import { beside, type Bug } from "./bug.ts";
  * them.
  */
 export const second: readonly Bug[] = [
-  ...beside("", "base/elementary base/given base/remembered base/last-used api/values api/bad-entries", [
+  ...beside("", "base/elementary base/argument-checks base/memoize base/lru-cache api/values api/bad-entries", [
     ["base/elementary.ts", "return -cosine(1 - r);", "return cosine(1 - r);"],
-    ["base/given.ts", "value < min || value > max)", "value < min || value >= max)"],
-    ["base/remembered.ts", "return `${typeof value} ${Object.is(", "return `${Object.is("],
+    ["base/argument-checks.ts", "value < min || value > max)", "value < min || value >= max)"],
+    ["base/memoize.ts", "return `${typeof value} ${Object.is(", "return `${Object.is("],
   ]),
   ...beside(
     "",

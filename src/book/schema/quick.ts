@@ -3,7 +3,7 @@
  * Values that are rejected here are validated by zod, which describes the problem.
  */
 import type * as z from "zod";
-import { rememberedBy } from "../../base/remembered.ts";
+import { memoizeBy } from "../../base/memoize.ts";
 
 /** The result of `quickly` for a value that may be invalid. */
 export const REFUSED = Symbol("refused");
@@ -19,7 +19,7 @@ export function quickly<T>(schema: z.ZodType<T>, value: unknown): T | typeof REF
   return acceptorOf(schema)(value) as T | typeof REFUSED;
 }
 
-const acceptorOf = rememberedBy((schema: z.core.$ZodType): Acceptor => made((schema as z.core.$ZodTypes)._zod.def));
+const acceptorOf = memoizeBy((schema: z.core.$ZodType): Acceptor => made((schema as z.core.$ZodTypes)._zod.def));
 
 /** Returns the acceptor of a schema. For kinds of schemas that books do not contain, it rejects every value. */
 function made(def: z.core.$ZodTypes["_zod"]["def"]): Acceptor {

@@ -1,5 +1,5 @@
 /** The worker threads of a device, and the launches that were sent to them. */
-import { LastUsed } from "../../base/last-used.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { CpuMemory } from "./memory.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";
@@ -56,7 +56,7 @@ export class Pool {
    * The programs that the workers have, by id. Workers execute messages in order, so that a program may be removed as
    * soon as its launches have been sent.
    */
-  readonly #known = new LastUsed<number, number>(MAX_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
+  readonly #known = new LruCache<number, number>(MAX_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
   readonly #outgrown: { address: number; launches: number }[] = [];
   #fences: Fence[] = [];

@@ -2,7 +2,7 @@
  * The compiled programs of one device. Kernels are compared by their content. Each is compiled once, and the most
  * recently used programs are cached. Programs compiled by other processes are read from disk.
  */
-import { LastUsed } from "../../base/last-used.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import {
   canonicalText,
@@ -13,7 +13,7 @@ import {
   signatureOf,
   specificationText,
 } from "../../kernel/index.ts";
-import { rememberedBy } from "../../base/remembered.ts";
+import { memoizeBy } from "../../base/memoize.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
@@ -56,9 +56,9 @@ export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;
   readonly #stored: StoredPrograms<ProgramImage> | undefined;
-  readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
+  readonly #known = new LruCache<Known, Known>(MAX_PROGRAMS);
   /** The programs of each kernel, by precision and number of vectors. */
-  readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Known>());
+  readonly #byKernel = memoizeBy((_kernel: Kernel) => new Map<string, Known>());
   #count = 0;
 
   constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms<ProgramImage> | undefined) {

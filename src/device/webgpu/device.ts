@@ -1,6 +1,6 @@
-import { LastUsed } from "../../base/last-used.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
-import { rememberedBy } from "../../base/remembered.ts";
+import { memoizeBy } from "../../base/memoize.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,
@@ -57,9 +57,9 @@ export class WebGpuDevice implements Device {
   readonly #failures: Failures;
   readonly #waiters = new Waiters();
   /** The compiled programs by their code. */
-  readonly #programs = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
+  readonly #programs = new LruCache<string, Promise<Program>>(MAX_PROGRAMS);
   /** The generated code of each kernel, by precision, for as long as the kernel lives. */
-  readonly #modules = rememberedBy((_kernel: Kernel) => new Map<Precision, WgslModule>());
+  readonly #modules = memoizeBy((_kernel: Kernel) => new Map<Precision, WgslModule>());
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
   #disposed = false;

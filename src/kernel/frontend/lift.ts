@@ -1,6 +1,6 @@
 /** Turns literals into run-time parameters, so that functions that differ only in literals share one compilation. */
 import { SpecError } from "../../base/errors.ts";
-import { keyOf, remembered, rememberedBy } from "../../base/remembered.ts";
+import { keyOf, memoize, memoizeBy } from "../../base/memoize.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
@@ -94,7 +94,7 @@ const refusal = (name: string) => (): never => {
 /** Returns a text that identifies the code of a function. Functions with equal texts lower to the same code. */
 export const shapeOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
 
-const shapeByParts = rememberedBy(({ params, source, argumentNames, env }: FunctionSpec): string =>
+const shapeByParts = memoizeBy(({ params, source, argumentNames, env }: FunctionSpec): string =>
   keyOf([params, argumentNames, source, env], ofFunction),
 );
 
@@ -104,5 +104,4 @@ const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
  * Returns a version of `make` with a cache of 64 results. Arguments that contain functions share one result if these
  * functions lower to the same code, whatever the values of their lifted literals are.
  */
-export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) =>
-  remembered(make, 64, (of) => keyOf(of, ofFunction));
+export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) => memoize(make, 64, (of) => keyOf(of, ofFunction));

@@ -1,5 +1,5 @@
 /** Parses a function's text to its syntax tree, and makes error messages that show a position in it with a caret. */
-import { LastUsed } from "../../base/last-used.ts";
+import { LruCache } from "../../base/lru-cache.ts";
 import { parse, type Node as AcornNode } from "acorn";
 
 import { KernelError } from "../../base/errors.ts";
@@ -47,7 +47,7 @@ const MOST_TEXTS = 512;
  * The parsed texts. Each text is parsed once, however many kernels inline the function and however often it is
  * declared.
  */
-const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
+const parsedTexts = new LruCache<string, ParsedText>(MOST_TEXTS);
 
 /** Parses the text of a function. Syntax trees are cached by text. */
 export function parseFunction(

@@ -1,7 +1,7 @@
 /** Questions about syntax trees that need no types: what is assigned, and what may return. */
 import type { BlockStatement, Expression, ForOfStatement, Node, Pattern } from "acorn";
 
-import { rememberedBy } from "../../base/remembered.ts";
+import { memoizeBy } from "../../base/memoize.ts";
 
 /** The syntax tree of a function: its parameters and body. */
 export interface FunctionSyntax {
@@ -50,7 +50,7 @@ export const fieldsOf = (name: string): string => `${name}.`;
  * Returns the names that a function assigns or increments after their declaration. For each record with assigned
  * fields, the set also contains `fieldsOf` its name.
  */
-export const assignedNames = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
+export const assignedNames = memoizeBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
   collectAssigned(syntax.body, names);
   return names;
@@ -68,7 +68,7 @@ export function collectAssigned(node: Node, names: Set<string>): void {
  * Returns `assignedNames` without the names that are assigned only in blocks that redeclare them. Minifiers reuse the
  * names of parameters for inner variables.
  */
-export const assignedParameters = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
+export const assignedParameters = memoizeBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
   const collect = (node: Node, hidden: ReadonlySet<string>): void => {
     const inner = new Set([...hidden, ...declaredIn(node)]);
@@ -112,7 +112,7 @@ function addTarget(target: Expression, names: Set<string>): void {
 /** Tells whether a statement may return from its function. */
 export const mayReturn = (node: Node): boolean => !/^(Expression|VariableDeclar)/.test(node.type) && returns(node);
 
-const returns = rememberedBy(
+const returns = memoizeBy(
   (node: Node): boolean =>
     node.type === "ReturnStatement" || someChild(node, (child) => !isFunction(child) && mayReturn(child)),
 );

@@ -1,6 +1,6 @@
 /** Several assets, each with a local volatility of its own, and dividends on dates. */
 import { fn, type KernelFunction, read, real, write } from "../../kernel/index.ts";
-import { keyOf, remembered } from "../../base/remembered.ts";
+import { keyOf, memoize } from "../../base/memoize.ts";
 import { END_OF_STEP, modelParams, type PathModel, Tables } from "../model.ts";
 import type { Column, Parameter, ParameterFailure, Parameters } from "../parameters.ts";
 import {
@@ -84,7 +84,7 @@ const assetParams = {
  * Where the spot is absorbed at zero, so is Y: W has reached the level at which Y is 0 with the probability of a
  * Brownian bridge. Y is a martingale for any step.
  */
-const assetFunction = remembered(
+const assetFunction = memoize(
   (shape: VolatilityShape, asset: number, at: number, table: number) =>
     fn({
       name: "stepAsset",
@@ -218,7 +218,7 @@ function layoutOf(shapes: readonly VolatilityShape[]): Layout {
   return { shapes, at, table, copied, count: copied + tables };
 }
 
-const functionsOf = remembered(
+const functionsOf = memoize(
   (shapes: readonly VolatilityShape[]) => {
     const d = shapes.length;
     const layout = layoutOf(shapes);

@@ -9,7 +9,7 @@
  *   b + ½·b_t·Δt + ¼·b²·b″·Δt
  */
 import { fn, formula, type KernelFunction, read, real } from "../../kernel/index.ts";
-import { keyOf, remembered } from "../../base/remembered.ts";
+import { keyOf, memoize } from "../../base/memoize.ts";
 import { Tables } from "../model.ts";
 import type { Column, Parameter } from "../parameters.ts";
 
@@ -200,7 +200,7 @@ const cevLine = ({ at }: Places): Frozen =>
   });
 
 /** Returns the function for the line of a volatility, which is the same for equal shapes and places. */
-export const frozenFunction = remembered(
+export const frozenFunction = memoize(
   ({ kind, expression, nodes }: VolatilityShape, places: Places): Frozen => {
     switch (kind) {
       case "constant":

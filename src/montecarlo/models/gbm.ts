@@ -1,6 +1,6 @@
 /** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../base/errors.ts";
-import { knownFields } from "../../base/given.ts";
+import { knownFields } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { semidefiniteCholeskyOf } from "../../numerics/linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
@@ -13,7 +13,7 @@ import {
   type ParameterFailure,
   type Parameters,
 } from "../parameters.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /**
  * The settings that all models of one spot share. Each is a number, or a column with one number for each instance of a
@@ -150,7 +150,7 @@ function brownian(settings: BrownianSettings, failures: ParameterFailure[]): Pat
  * Returns the function that begins a path: the state of d assets becomes the logarithms of the first d parameters,
  * which are the spots.
  */
-export const logStart = remembered((d: number) =>
+export const logStart = memoize((d: number) =>
   fn({
     name: "brownianStart",
     params: modelParams.start,
@@ -161,7 +161,7 @@ export const logStart = remembered((d: number) =>
   }),
 );
 
-const varianceFunction = remembered((d: number) =>
+const varianceFunction = memoize((d: number) =>
   fn({
     name: "brownianVariances",
     params: modelParams.variances,
@@ -181,7 +181,7 @@ const varianceFunction = remembered((d: number) =>
 );
 
 /** c: drifts of ln S over the step; then σᵢ·√dt·Lᵢⱼ, j ≤ i. */
-const coefficientFunction = remembered((d: number) =>
+const coefficientFunction = memoize((d: number) =>
   fn({
     name: "brownianCoefficients",
     params: modelParams.coefficients,
@@ -202,7 +202,7 @@ const coefficientFunction = remembered((d: number) =>
   }),
 );
 
-const stepFunction = remembered((d: number) =>
+const stepFunction = memoize((d: number) =>
   fn({
     name: "brownianStep",
     params: modelParams.step,
@@ -222,7 +222,7 @@ const stepFunction = remembered((d: number) =>
 );
 
 /** Returns the function for the spots of d assets from a state that begins with their logarithms. */
-export const logObserve = remembered((d: number) =>
+export const logObserve = memoize((d: number) =>
   fn({
     name: "logObserve",
     params: modelParams.observe,
@@ -234,7 +234,7 @@ export const logObserve = remembered((d: number) =>
 );
 
 /** Returns the function for the logarithms of d spots, which are the first numbers of the state. */
-export const logsOfState = remembered((d: number) =>
+export const logsOfState = memoize((d: number) =>
   fn({
     name: "logsOfState",
     params: modelParams.logs,

@@ -1,5 +1,5 @@
 /** Heston's model by Andersen's quadratic-exponential scheme. */
-import { knownFields } from "../../base/given.ts";
+import { knownFields } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";

@@ -1,5 +1,5 @@
 /** Hull and White's short rate, with its integral. */
-import { knownFields } from "../../base/given.ts";
+import { knownFields } from "../../base/argument-checks.ts";
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";

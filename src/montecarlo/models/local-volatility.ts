@@ -1,5 +1,5 @@
 /** Local volatility σ(S, t) of a formula or a function. */
-import { knownFields } from "../../base/given.ts";
+import { knownFields } from "../../base/argument-checks.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -11,7 +11,7 @@ import {
   type UserFunctions,
 } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import type { Column } from "../parameters.ts";
 import { logObserve, logsOfState, logStart, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
@@ -70,7 +70,7 @@ interface Volatility {
   readonly functions: DeclaredFunctions;
 }
 
-const functionsOf = remembered(({ volatility, functions }: Volatility) => {
+const functionsOf = memoize(({ volatility, functions }: Volatility) => {
   const sigma: RealFunction =
     typeof volatility === "string"
       ? formula(volatility, ["S", "t"], "volatility", functions)

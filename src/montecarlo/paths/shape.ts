@@ -1,7 +1,7 @@
 /** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
-import { keyOf, remembered } from "../../base/remembered.ts";
+import { keyOf, memoize } from "../../base/memoize.ts";
 
 /** The source of random numbers: the generator Philox, or scrambled Sobol' points. @experimental */
 export type Sampling = "philox" | "sobol";
@@ -150,5 +150,5 @@ export function kernelOf<S extends PathShape, K>(
   make: (shape: S) => K,
   further: (shape: S) => readonly unknown[] = () => [],
 ): (shape: S) => K {
-  return remembered(make, 64, (shape) => keyOf([...partsOf(shape), ...further(shape)]));
+  return memoize(make, 64, (shape) => keyOf([...partsOf(shape), ...further(shape)]));
 }

@@ -9,7 +9,7 @@ import {
   uniform24,
   uniform32,
 } from "../../numerics/random/index.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /** The number of Sobol' points that a work item computes, in the order of the Gray code. */
 export const POINTS = 64;
@@ -33,7 +33,7 @@ const normalOrUniform = fn({
  *
  * Memory traffic: each number is written once.
  */
-export const sobolKernel = remembered((factors: number, numbers: number, scramblings: number, isNormal: boolean) =>
+export const sobolKernel = memoize((factors: number, numbers: number, scramblings: number, isNormal: boolean) =>
   kernel({
     name: isNormal ? "sobolNormals" : "sobolUniforms",
     params: {
@@ -91,7 +91,7 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
  *
  * Memory traffic: each number is read and written twice.
  */
-export const bridgeKernel = remembered((factors: number, numbers: number) =>
+export const bridgeKernel = memoize((factors: number, numbers: number) =>
   kernel({
     name: "bridgedNormals",
     params: {

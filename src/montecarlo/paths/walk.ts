@@ -1,6 +1,6 @@
 /** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { advanceFunction, beginFunction } from "./advance.ts";
 import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction } from "../stopping/rule.ts";
@@ -306,7 +306,7 @@ export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): numbe
  * F. Chan, G. H. Golub and R. J. LeVeque (1979). There is one work item for each group of blocks, series and measure,
  * with series fastest after groups; a series is one scrambling of one instance.
  */
-export const mergeKernel = remembered((moments: number, measures: number, together: number) =>
+export const mergeKernel = memoize((moments: number, measures: number, together: number) =>
   kernel({
     name: "mergeMoments",
     params: { series: i32, blocks: i32, itemCount: i32, mergedCount: i32, from: read(real), merged: write(real) },

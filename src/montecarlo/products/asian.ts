@@ -1,10 +1,10 @@
 /** Options on an average, and their control. */
 import { SpecError } from "../../base/errors.ts";
-import { oneOf } from "../../base/given.ts";
+import { oneOf } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `asian`. @experimental */
@@ -71,7 +71,7 @@ export function asian(settings: AsianSettings): PathProduct {
   return product;
 }
 
-const asianFunctions = remembered(
+const asianFunctions = memoize(
   (payoff: OptionType, average: "arithmetic" | "geometric", continuous: boolean, includesStart: boolean) => ({
     start: fn({
       name: "asianStart",

@@ -1,7 +1,7 @@
 /** What a breach of barriers does to a path: kernel functions of a product with barriers. */
 import { fn, read, real } from "../../kernel/index.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { indexed, SIDES, survivalOf } from "./survival.ts";
 
 /** The places of barriers, as the code of the kernel functions depends on them. */
@@ -30,7 +30,7 @@ export interface BarrierShape extends BarrierPlaces {
 }
 
 /** Returns the kernel functions of a product whose inner product has the given ones. */
-export const barrierFunctions = remembered(
+export const barrierFunctions = memoize(
   (
     shape: BarrierShape,
     innerStart: PathProduct["start"],
@@ -159,7 +159,7 @@ const FAR = 1e15;
  * the same driver have the same bridge, seen from each of them with a barrier on a line in time. The probability that
  * none is breached is at most that of each. It is at least that of the chord of their minimum, which is concave.
  */
-const stepSurvival = remembered((shape: BarrierShape) => {
+const stepSurvival = memoize((shape: BarrierShape) => {
   const all = shape.barriers.split(" ");
   return fn({
     name: "stepSurvival",

@@ -1,6 +1,6 @@
 /** Knock-outs and knock-ins of any product. */
 import { ShapeError, SpecError } from "../../base/errors.ts";
-import { knownFields, oneOf } from "../../base/given.ts";
+import { knownFields, oneOf } from "../../base/argument-checks.ts";
 import { type Column, columnAt, failuresOf, type Parameters } from "../parameters.ts";
 import type { PathProduct } from "../product.ts";
 import { barrierFunctions, type BarrierPlaces, type BarrierShape } from "./barrier-functions.ts";

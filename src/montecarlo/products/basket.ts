@@ -1,6 +1,6 @@
 /** Payoffs of several spots at the last date. */
 import { ShapeError, SpecError } from "../../base/errors.ts";
-import { oneOf } from "../../base/given.ts";
+import { oneOf } from "../../base/argument-checks.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -14,7 +14,7 @@ import {
 } from "../../kernel/index.ts";
 import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The way in which the spots are combined into one number. @experimental */
@@ -66,7 +66,7 @@ export function basket(settings: BasketSettings): PathProduct {
   };
 }
 
-const weightedLogs = remembered((assets: number) =>
+const weightedLogs = memoize((assets: number) =>
   fn({
     name: "weightedLogs",
     params: productParams.update,
@@ -79,7 +79,7 @@ const weightedLogs = remembered((assets: number) =>
   }),
 );
 
-const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number): PayoffFunction =>
+const basketPayoff = memoize((kind: BasketKind, sign: number, assets: number): PayoffFunction =>
   fn({
     name: "basketPayoff",
     params: productParams.payoff,
@@ -143,7 +143,7 @@ interface Terminal {
   readonly functions: DeclaredFunctions;
 }
 
-const terminalFunction = remembered(({ payoff, assets, functions }: Terminal): PayoffFunction => {
+const terminalFunction = memoize(({ payoff, assets, functions }: Terminal): PayoffFunction => {
   const names = Array.from({ length: assets }, (_, i) => `S${i + 1}`);
   const f: RealFunction =
     typeof payoff === "string"

@@ -3,7 +3,7 @@ import { SpecError } from "../../base/errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /**
@@ -75,7 +75,7 @@ export function european(settings: { readonly payoff: OptionType; readonly strik
   };
 }
 
-const europeanPayoff = remembered((sign: number) =>
+const europeanPayoff = memoize((sign: number) =>
   fn({
     name: "europeanPayoff",
     params: productParams.payoff,

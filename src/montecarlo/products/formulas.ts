@@ -1,5 +1,5 @@
 /** Payoffs that several products share. */
-import { knownFields, oneOf } from "../../base/given.ts";
+import { knownFields, oneOf } from "../../base/argument-checks.ts";
 
 /** A call or a put. @experimental */
 export type OptionType = "call" | "put";

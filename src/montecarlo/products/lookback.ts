@@ -1,9 +1,9 @@
 /** Options on the extreme of a path. */
-import { oneOf } from "../../base/given.ts";
+import { oneOf } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { checkOption, type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `lookback`. @experimental */
@@ -65,7 +65,7 @@ const FAR = 1e30;
 /** A spot that stands for zero in logarithms, also in f32. */
 const LEAST = 1e-30;
 
-const lookbackFunctions = remembered((payoff: OptionType, floating: boolean, continuous: boolean) => {
+const lookbackFunctions = memoize((payoff: OptionType, floating: boolean, continuous: boolean) => {
   const MAXIMUM = (payoff === "call") !== floating;
   return {
     start: fn({

@@ -1,6 +1,6 @@
 /** The survival of Brownian bridges between barriers, as kernel functions. */
 import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /** The sides on which an asset has barriers. */
 export const SIDES = { none: 0, upper: 1, lower: 2, both: 3 } as const;
@@ -57,7 +57,7 @@ const twoSided = fn({
  * Returns the function of the probability that an asset breaches none of its barriers between the ends of a step, or on
  * the date at its end. `sides` says on which sides it has barriers (`SIDES`).
  */
-export const survivalOf = remembered((continuous: boolean) =>
+export const survivalOf = memoize((continuous: boolean) =>
   fn({
     name: "survival",
     params: { sides: i32, from: real, to: real, lower: real, upper: real, variance: real },
@@ -76,7 +76,7 @@ export const survivalOf = remembered((continuous: boolean) =>
 );
 
 /** Returns a function from an index to the whole number at it: a constant wherever loops are unrolled. */
-export const indexed = remembered((numbers: string) => {
+export const indexed = memoize((numbers: string) => {
   const list = numbers.split(" ");
   const body = list.reduceRight((rest, one, k) => `k === ${k} ? ${one} : ${rest}`, "0");
   return functionFromSource<readonly [typeof i32], number>({

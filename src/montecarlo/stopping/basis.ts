@@ -1,11 +1,11 @@
 /** Functions of a state that continuation values are regressed on. */
 import { SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys } from "../../base/given.ts";
+import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import type { PathModel } from "../model.ts";
 import { room } from "../paths/shape.ts";
 import type { PathProduct } from "../product.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
 const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;
@@ -96,7 +96,7 @@ export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }
 }
 
 /** The default basis: polynomials of the variables and of the payoff, of lower degree the more variables there are. */
-const automatic = remembered((variables: number) => {
+const automatic = memoize((variables: number) => {
   const powers = ["payoff", "payoff * payoff", "payoff * payoff * payoff"];
   const each = Array.from({ length: variables }, (_, v) => `x[${v}]`);
   const choices = [
@@ -126,12 +126,10 @@ function written(basis: Extract<Basis, { kind: "monomials" | "laguerre" }>, vari
   return writtenBasis(kind, degree, payoff, variables);
 }
 
-const writtenBasis = remembered(
-  (kind: "monomials" | "laguerre", degree: number, payoff: boolean, variables: number) => {
-    const lines = kind === "monomials" ? monomials(degree, variables) : laguerre(degree, variables);
-    return functionOf(kind, payoff ? [...lines, "payoff"] : lines);
-  },
-);
+const writtenBasis = memoize((kind: "monomials" | "laguerre", degree: number, payoff: boolean, variables: number) => {
+  const lines = kind === "monomials" ? monomials(degree, variables) : laguerre(degree, variables);
+  return functionOf(kind, payoff ? [...lines, "payoff"] : lines);
+});
 
 /** Each monomial is a variable times one of the degree below, whose variables do not come after it. */
 function monomials(degree: number, variables: number): string[] {
@@ -168,7 +166,7 @@ function laguerre(degree: number, variables: number): string[] {
 
 type HiddenFunction = NonNullable<PathModel["hidden"]>["function"];
 
-const variablesFunction = remembered(
+const variablesFunction = memoize(
   (assets: number, running: number, sorted: boolean, hidden: number, hiddenOf: HiddenFunction | undefined) =>
     fn({
       name: "regressionVariables",

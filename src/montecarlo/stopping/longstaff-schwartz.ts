@@ -8,7 +8,7 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys } from "../../base/given.ts";
+import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
@@ -23,7 +23,7 @@ import { MERGED, measuresOf, mergeKernel, momentsOf, type WalkShape } from "../p
 import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../numerics/random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
-import { Work } from "../../base/turns.ts";
+import { Work } from "../../base/event-loop.ts";
 import { copiesOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {

@@ -2,7 +2,7 @@
 import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { advanceFunction, beginFunction } from "../paths/advance.ts";
 import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 import { type StoppingShape, stoppingKernel } from "./rule.ts";
 
 /**
@@ -101,7 +101,7 @@ const SCALED_PATHS = 1024;
  * Returns the kernel of scales, one item for each date and instance: for each variable the mean over paths in the money
  * and the reciprocal standard deviation; or 0 and the reciprocal of the first path's value at the first date.
  */
-export const scaleKernel = remembered((variables: number, standardised: boolean) =>
+export const scaleKernel = memoize((variables: number, standardised: boolean) =>
   kernel({
     name: "scaleVariables",
     params: { paths: i32, instances: i32, record: read(real), scales: write(real) },
@@ -257,7 +257,7 @@ export const addKernel = kernel({
  * `conditions[date, instance]`: the largest pivot over the smallest one in use, a lower bound of the condition number
  * of D·ΦᵀΦ·D, and of the square of that of Φ·D.
  */
-export const solveKernel = remembered((functions: number) =>
+export const solveKernel = memoize((functions: number) =>
   kernel({
     name: "solveNormalEquations",
     params: {

@@ -1,7 +1,7 @@
 /** Upper bounds of Bermudan options: the dual problem with the martingale of an exercise rule. */
 import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
-import { knownFields } from "../../base/given.ts";
+import { knownFields } from "../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { intervalWidth } from "../moments.ts";
@@ -10,7 +10,7 @@ import { stepsPerLaunch } from "../paths/simulation.ts";
 import { seedWords } from "../../numerics/random/index.ts";
 import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
-import type { Work } from "../../base/turns.ts";
+import type { Work } from "../../base/event-loop.ts";
 
 /** The settings of the upper bound: the numbers of its paths. @experimental */
 export interface UpperSettings {

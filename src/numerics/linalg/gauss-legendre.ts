@@ -1,6 +1,6 @@
 /** Gauss–Legendre quadrature on the host. */
 import { cosPi } from "../../base/elementary.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /** A quadrature rule: nodes and weights on [−1, 1]. */
 export interface Rule {
@@ -13,7 +13,7 @@ export interface Rule {
  * ¾)/(n + ½)), and 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun,
  * 25.4.29.
  */
-export const gaussLegendre = remembered(
+export const gaussLegendre = memoize(
   (n: number): Rule => {
     const nodes = new Float64Array(n);
     const weights = new Float64Array(n);

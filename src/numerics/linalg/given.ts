@@ -1,7 +1,7 @@
 /** Checks of what a caller gave where no compiler sees it: lists and buffers. */
 import type { BufferElement, Device, DeviceBuffer } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
-import { shownType } from "../../base/given.ts";
+import { shownType } from "../../base/argument-checks.ts";
 
 /** Checks that a value is a list of numbers. @throws SpecError */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {

@@ -1,6 +1,6 @@
 /** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../../base/errors.ts";
-import { oneOf, wholeNumber, written } from "../../base/given.ts";
+import { oneOf, wholeNumber, written } from "../../base/argument-checks.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";

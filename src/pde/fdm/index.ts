@@ -82,7 +82,7 @@ export { type ProblemDifference, shiftedDifference } from "./adaptive/problem-di
 /** @internal */
 export { firstResolution } from "./adaptive/resolution.ts";
 /** @internal */
-export { driftExcess, isRough } from "./mesh/drift.ts";
+export { cellPeclet, lacksErrorExpansion } from "./mesh/drift.ts";
 /** @internal */
 export { jumpsBetween, MIN_JUMP_IN_PRICE } from "./problem/jumps.ts";
 /** @internal */

@@ -13,7 +13,7 @@ import {
 import { AxesSolver } from "./execute/axes-batch.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
 import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
-import type { WorkOptions } from "../../base/turns.ts";
+import type { WorkOptions } from "../../base/event-loop.ts";
 import type { TimeProgram } from "./time/timeline.ts";
 import { STATUS } from "./operator/status.ts";
 import type { AnyProblem } from "./problem/equation.ts";

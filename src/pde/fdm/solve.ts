@@ -1,7 +1,7 @@
 import { type CallOptions, type Device, offeredPrecision, withDevice } from "../../device/index.ts";
 import type { Precision, UserFunctions } from "../../kernel/index.ts";
-import type { WorkOptions } from "../../base/turns.ts";
-import { isObject, knownKeys } from "../../base/given.ts";
+import type { WorkOptions } from "../../base/event-loop.ts";
+import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { axesModelOf, oneAxisModelOf } from "./model/full-grid.ts";
 import { placed } from "./problem/place.ts";

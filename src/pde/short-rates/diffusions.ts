@@ -1,6 +1,6 @@
 /** Short rates as functions of one diffusion, whose equations finite differences solve. */
 import { fn, formula, formulaVariables, i32, read, real } from "../../kernel/index.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /**
  * A point of a model: its parameters begin at `start`, σ is that of the time, x the coordinate, t the time in years.
@@ -93,7 +93,7 @@ export const multiplied: Diffusion = {
  * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by a user's formulas, in which α
  * is omitted. Parameters: r0, and the elapsed years.
  */
-export const usersRate = remembered((drift: string, volatility: string): Diffusion => {
+export const usersRate = memoize((drift: string, volatility: string): Diffusion => {
   const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));
   return {
     name: "short rate",

@@ -4,7 +4,7 @@ import { hostReal, type Precision } from "../../kernel/index.ts";
 import { INSTANT, valueAt } from "../../market/index.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
-import { keyOf } from "../../base/remembered.ts";
+import { keyOf } from "../../base/memoize.ts";
 import {
   lagrangeCoefficients,
   NO_PRICE,

@@ -31,7 +31,7 @@ export interface GridMarket {
   /** The times at which the curve or the volatility jumps. */
   readonly breaks: readonly number[];
   /** True where coefficients have jumps or kinks in the rate, or vanish at its ends. */
-  readonly isRough?: boolean;
+  readonly lacksErrorExpansion?: boolean;
   /** The changes of formulas in time; undefined where coefficients depend on t by σ alone. */
   readonly inTime?: {
     /** Returns the times up to a horizon at which they have jumps or kinks. */
@@ -184,7 +184,7 @@ export function usersRateOnGrid(
     volatility: constant(shift),
     ...curve,
     isFitted: true,
-    isRough: isRoughInRate({ drift, volatility }, low, high, years),
+    lacksErrorExpansion: isRoughInRate({ drift, volatility }, low, high, years),
     ...(diffusion.isTimed ? { inTime } : {}),
     mesh,
   };

@@ -2,7 +2,7 @@
  * Jumps and kinks of the coefficients of a short rate by formulas, in time and in the rate, and the steps they need.
  */
 import { formula } from "../../kernel/index.ts";
-import { remembered } from "../../base/remembered.ts";
+import { memoize } from "../../base/memoize.ts";
 
 /** Formulas drift(r, t) and volatility(r, t), and the rates at which they are looked at. */
 export interface FormulasInTime {
@@ -68,7 +68,7 @@ function breaksBetween(
 }
 
 /** Returns the times between two others at which a formula has a jump or a kink, in increasing order. */
-export const breaksInTime = remembered((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
+export const breaksInTime = memoize((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
   const count = Math.max(Math.ceil(LOOKS_A_YEAR * (to - from)), 4);
   return [...new Set(breaksBetween(functionsOf(formulas), from, to, count))].toSorted((a, b) => a - b);
 }, MARKETS);
@@ -80,7 +80,7 @@ const LOOKS_IN_RANGE = 128;
  * Tells whether the coefficients of a short rate, at a time, leave a mesh without an order of convergence: they have a
  * jump or a kink in the rate, or the volatility vanishes at an end of the range.
  */
-export const isRoughInRate = remembered(
+export const isRoughInRate = memoize(
   (
     { drift, volatility }: Pick<FormulasInTime, "drift" | "volatility">,
     low: number,
@@ -108,7 +108,7 @@ const MAX_DOUBLINGS = 6;
  * Returns a number of steps of an interval, `least` or a multiple of it, whose middles give the means of the formulas
  * over it.
  */
-export const stepsInTime = remembered((formulas: FormulasInTime, from: number, to: number, least: number): number => {
+export const stepsInTime = memoize((formulas: FormulasInTime, from: number, to: number, least: number): number => {
   const functions = functionsOf(formulas);
   const means = (steps: number): number[] =>
     functions.map((f) => {

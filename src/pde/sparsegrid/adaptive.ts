@@ -2,7 +2,7 @@
 import { allowedError } from "../../base/accuracy.ts";
 import { SpecError } from "../../base/errors.ts";
 import { type ParameterValues } from "../fdm/index.ts";
-import { isObject, knownKeys } from "../../base/given.ts";
+import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import { IndexSet } from "./combination.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";

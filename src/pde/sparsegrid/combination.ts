@@ -1,5 +1,5 @@
 import { SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys, oneOf } from "../../base/given.ts";
+import { isObject, knownKeys, oneOf } from "../../base/argument-checks.ts";
 
 /**
  * A grid of the combination: its level along each axis, and its coefficient in the sum. An axis of level l has 2^l

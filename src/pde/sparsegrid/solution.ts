@@ -1,7 +1,7 @@
 import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { stencilOf, type AxesPoint } from "../fdm/index.ts";
-import { isObject, knownKeys, oneOf, shownType } from "../../base/given.ts";
+import { isObject, knownKeys, oneOf, shownType } from "../../base/argument-checks.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 

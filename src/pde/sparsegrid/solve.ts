@@ -16,7 +16,7 @@ import {
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
-import { isObject, knownKeys } from "../../base/given.ts";
+import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
 import { combinationGrids, type CombinationGrid } from "./combination.ts";

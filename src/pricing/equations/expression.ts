@@ -1,7 +1,7 @@
 /** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
 import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";
-import { keyOf, remembered } from "../../base/remembered.ts";
+import { keyOf, memoize } from "../../base/memoize.ts";
 
 /**
  * A number that may depend on the state of an equation (time and axes): a function of the state, the name of a variable
@@ -38,7 +38,7 @@ export function apply<A extends number[]>(
   return applied;
 }
 
-const shapeOfFormula = remembered((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
+const shapeOfFormula = memoize((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
 
 /** Returns the expression of a user's formula, whose variables are replaced by expressions by name. */
 export function applyFormula(text: string, by: Readonly<Record<string, Expression>>): Expression {

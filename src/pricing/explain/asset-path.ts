@@ -14,7 +14,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
-import { unheard } from "../../base/turns.ts";
+import { unheard } from "../../base/event-loop.ts";
 import { paidDividends, withDividends, withoutDividends } from "./moves.ts";
 import { same } from "./same.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";

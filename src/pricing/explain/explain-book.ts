@@ -1,10 +1,10 @@
 import { type AnyTrade, type Book, MS_PER_YEAR, type TradeResult } from "../../book/index.ts";
 import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { oneOf } from "../../base/given.ts";
+import { oneOf } from "../../base/argument-checks.ts";
 import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/event-loop.ts";
 import { AssetPaths } from "./asset-path.ts";
 import { matchTrades } from "./match.ts";
 import { revaluation } from "./revaluation.ts";

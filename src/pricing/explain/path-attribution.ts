@@ -3,7 +3,7 @@
  * the way from the earlier market to the later one.
  */
 import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../book/index.ts";
-import { keyOf } from "../../base/remembered.ts";
+import { keyOf } from "../../base/memoize.ts";
 import type { AssetPath, Axis, Position } from "./asset-path.ts";
 import type { Attribution } from "./attribution.ts";
 import { same } from "./same.ts";

@@ -1,5 +1,5 @@
 import { type AnyTrade, currencyOf, groupOf, labelsOf } from "../../book/index.ts";
-import { keyOf } from "../../base/remembered.ts";
+import { keyOf } from "../../base/memoize.ts";
 import type { ExplainedTrade, ExplainGroupTotals, ExplainTerm, ExplainTotals, SmileTerm } from "./types.ts";
 
 type Sums = { -readonly [K in keyof Omit<ExplainTotals, "terms" | "smile">]: ExplainTotals[K] } & {

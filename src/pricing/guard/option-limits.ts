@@ -6,7 +6,7 @@ import type { Batch } from "../plan/method.ts";
 import type { Range } from "../range.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { boundsOf } from "./bounds.ts";
-import { EuropeanTwins, type TwinValue } from "./european-twins.ts";
+import { EuropeanCounterparts, type TwinValue } from "./european-counterparts.ts";
 
 /** Returns the bounds of options: those of their payoffs (`boundsOf`), and what their European twins are worth. */
 export async function optionLimits(
@@ -15,11 +15,11 @@ export async function optionLimits(
   sessionOf: SessionOf,
   signal: AbortSignal | undefined,
 ): Promise<Limits> {
-  return limitsWith(batch, await EuropeanTwins.of(batch, trades, sessionOf, signal));
+  return limitsWith(batch, await EuropeanCounterparts.of(batch, trades, sessionOf, signal));
 }
 
 /** Returns the bounds of options, given the values of their European twins where they have some. */
-export function limitsWith({ columns, precision }: Batch, twins: EuropeanTwins | undefined): Limits {
+export function limitsWith({ columns, precision }: Batch, twins: EuropeanCounterparts | undefined): Limits {
   const { cases, dates, scenarios } = columns.cases;
   let last: { readonly trade: number; readonly spots: readonly (readonly number[])[] } | undefined;
   /** The spots of a trade's underlyings, today's before those of the scenarios. */

@@ -1,4 +1,4 @@
-import { Turns } from "../../base/turns.ts";
+import { Turns } from "../../base/event-loop.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 
 /**

@@ -5,7 +5,7 @@ import {
   type AutoregressiveChain,
   meanRevertingFactors,
 } from "../../quadrature/quantization/index.ts";
-import { keyOf } from "../../base/remembered.ts";
+import { keyOf } from "../../base/memoize.ts";
 import { reduced } from "../variance.ts";
 
 /** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */

@@ -1,6 +1,6 @@
 /** Small matrices on the host, and quantizers of any Gaussian. */
 import { NotPositiveDefiniteError, ShapeError } from "../../base/errors.ts";
-import { oneOf } from "../../base/given.ts";
+import { oneOf } from "../../base/argument-checks.ts";
 import { checkedSymmetric, choleskyOf, type Matrix, symmetricEigen } from "../../numerics/linalg/index.ts";
 import type { Quantizer } from "./quantizer.ts";
 

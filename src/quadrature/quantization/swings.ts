@@ -1,6 +1,6 @@
 /** Swings of a batch: their bounds, and results by column. */
 import { SpecError } from "../../base/errors.ts";
-import { shownType } from "../../base/given.ts";
+import { shownType } from "../../base/argument-checks.ts";
 
 /** The bounds of a swing option in whole units. */
 interface Bounds {

@@ -2,7 +2,7 @@
 import { type Device, type DeviceBuffer, instancesThatFit, LaunchBuffers, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
-import { keyOf } from "../../base/remembered.ts";
+import { keyOf } from "../../base/memoize.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { DATE_RECORD, NODE_ARRAYS, recursionKernel } from "./recursion.ts";
 import {

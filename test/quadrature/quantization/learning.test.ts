@@ -1,6 +1,6 @@
 /** Competitive learning by itself: its gain falls from batch to batch (Pagès 2015, section 3.3). */
 import { expect, test } from "vitest";
-import { Work } from "../../../src/base/turns.ts";
+import { Work } from "../../../src/base/event-loop.ts";
 import { type Assignment, learn } from "../../../src/quadrature/quantization/normal/lloyd.ts";
 
 test("γₜ = 1/(1 + 8·t/T)", async () => {

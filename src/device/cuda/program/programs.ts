@@ -8,8 +8,8 @@ import {
   type Precision,
   specificationText,
 } from "../../../kernel/index.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
-import { LastUsed } from "../../../base/last-used.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
+import { LruCache } from "../../../base/lru-cache.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";
@@ -41,13 +41,13 @@ export class Programs {
   readonly #compiler: Compiler;
   readonly #stored: StoredPrograms<CudaImage> | undefined;
   readonly #device: ProgramsDevice;
-  readonly #byText = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
+  readonly #byText = new LruCache<string, Promise<Program>>(MAX_PROGRAMS);
   /**
    * Unloads what is no other thread's. Nobody can launch a program that has been collected: launches under way and
    * recorded sequences hold theirs.
    */
   readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
-  readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Promise<Program>>());
+  readonly #byKernel = memoizeBy((_kernel: Kernel) => new Map<string, Promise<Program>>());
 
   constructor(
     session: Session,

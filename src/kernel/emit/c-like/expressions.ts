@@ -3,7 +3,7 @@ import type { Dialect, Operand } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
 import { children } from "../../visit.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 
 /**
  * The largest depth of a printed expression. Compilers of shading languages limit it (Tint: 512, counting parentheses).
@@ -144,7 +144,7 @@ interface Shape {
   readonly loads: boolean;
 }
 
-const shapeOf = rememberedBy((e: Expr): Shape => {
+const shapeOf = memoizeBy((e: Expr): Shape => {
   const inner = children(e).map(shapeOf);
   return {
     height: inner.reduce((height, child) => Math.max(height, child.height + 1), 0),

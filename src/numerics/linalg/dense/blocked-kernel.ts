@@ -11,7 +11,7 @@
  * 1/BN + 1/BM words a multiplication.
  */
 import { kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { productParams } from "./parameters.ts";
 
 /** The variant of the blocked product kernel. */
@@ -32,7 +32,7 @@ const rowsHeld = 2;
 export const lanesOf = (precision: "f64" | "f32"): number => (precision === "f64" ? 8 : 16);
 
 /** The kernel of a product on a CPU, one block of C in registers for each workgroup. */
-export const blockedProduct = remembered(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
+export const blockedProduct = memoize(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
   kernel({
     name: "blockedProduct",
     params: productParams,

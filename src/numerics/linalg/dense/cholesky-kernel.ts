@@ -2,7 +2,7 @@
  * A = L·Lᵀ in place, left-looking: column j of L needs the columns before it and is the first to need column j of A.
  */
 import { i32, kernel, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 
 /**
  * The kernel that factors one matrix per work item: n³/3 flops, every word of the lower triangle read n/3 times, from
@@ -48,7 +48,7 @@ export interface GroupShape {
  * The kernel that factors one matrix per workgroup, each item every groupSize-th row. Barriers order its accesses to
  * the buffer.
  */
-export const choleskyByGroup = remembered(({ groupSize }: GroupShape) =>
+export const choleskyByGroup = memoize(({ groupSize }: GroupShape) =>
   kernel({
     name: "choleskyByGroup",
     params: { size: i32, start: i32, stride: i32, batchStride: i32, a: write(real), status: write(i32) },

@@ -1,6 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { knownFields, oneOf } from "../../../base/given.ts";
+import { knownFields, oneOf } from "../../../base/argument-checks.ts";
 import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";

@@ -1,7 +1,7 @@
 /** Correlation matrices: whether a matrix is positive semi-definite, and the nearest one. On the host in f64. */
 import { checkAccuracy, type RelativeAccuracy } from "../../../base/accuracy.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/given.ts";
+import { knownFields } from "../../../base/argument-checks.ts";
 import { symmetricEigen } from "./eigen.ts";
 
 /** The options of `nearestCorrelation`. @stable */

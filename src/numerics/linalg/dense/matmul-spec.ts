@@ -1,5 +1,5 @@
 /** The specification of a product: frozen, serialisable, without a device. */
-import { oneOf, wholeNumber } from "../../../base/given.ts";
+import { oneOf, wholeNumber } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 

@@ -6,7 +6,7 @@
  * and a tile in registers would only be code: 16 of them take a minute to compile on SwiftShader.
  */
 import { kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { productParams } from "./parameters.ts";
 
 /** The variant of the simple product kernel. */
@@ -19,7 +19,7 @@ export interface SimpleShape {
 export const simpleTile = 16;
 
 /** The kernel of a product by square tiles in workgroup memory, in any precision. */
-export const simpleProduct = remembered(({ aTransposed, bTransposed }: SimpleShape) =>
+export const simpleProduct = memoize(({ aTransposed, bTransposed }: SimpleShape) =>
   kernel({
     name: "simpleProduct",
     params: productParams,

@@ -11,7 +11,7 @@
  * memory.
  */
 import { kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { productParams } from "./parameters.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 
@@ -48,7 +48,7 @@ function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows,
 }
 
 /** The kernel of a product on a GPU, by tiles in workgroup memory and registers. */
-export const tiledProduct = remembered((shape: TiledShape) =>
+export const tiledProduct = memoize((shape: TiledShape) =>
   kernel({
     name: "tiledProduct",
     params: productParams,

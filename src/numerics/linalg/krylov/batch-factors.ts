@@ -1,6 +1,6 @@
 /** Preconditioners of a batch: factors that are made on the host, in f64. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { wholeNumber, written } from "../../../base/given.ts";
+import { wholeNumber, written } from "../../../base/argument-checks.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
 import type { BatchSweep } from "./batch-parts.ts";
 

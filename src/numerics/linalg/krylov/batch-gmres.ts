@@ -1,6 +1,6 @@
 /** gmres by one workgroup. */
 import { fn, i32, type KernelBody, real, record, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { slot, type BatchVariant } from "./batch-methods.ts";
 import { concluded, itemDots, multiply, precondition, System, Team, teamResidual, Vectors } from "./batch-parts.ts";
 import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
@@ -42,7 +42,7 @@ const orthogonalise = fn({
 });
 
 /** The method gmres of Saad & Schultz (1986) for one workgroup; see `gmres.ts`. */
-export const teamGmres = remembered(({ sweep }: BatchVariant) =>
+export const teamGmres = memoize(({ sweep }: BatchVariant) =>
   fn({
     name: "teamGmres",
     params: { system: System, vectors: Vectors, team: Team, cycle: Cycle, restart: i32, maxIterations: i32 },

@@ -1,6 +1,6 @@
 /** The kernel of a batch: a workgroup solves its system, in every step of a time loop, without leaving. */
 import { fn, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { BASIS, Cycle, teamGmres } from "./batch-gmres.ts";
 import { slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
 import {
@@ -52,7 +52,7 @@ const loopParams = {
 } as const;
 const Loop = record({ ...loopParams, restart: i32 });
 
-const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
+const solveSystem = memoize((variant: Omit<BatchVariant, "shared">) =>
   fn({
     name: "solveSystem",
     params: {
@@ -131,7 +131,7 @@ const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
  * The kernel that solves one system per workgroup. Words per iteration and row: those of `methods.ts`, in workgroup
  * memory if the vectors are there. The matrix is read from the nearest cache that holds it.
  */
-export const batchKernel = remembered((variant: BatchVariant) =>
+export const batchKernel = memoize((variant: BatchVariant) =>
   kernel({
     name: `krylovBatch_${variant.method}_${variant.sweep}`,
     params: {

@@ -1,6 +1,6 @@
 /** One attempt of each method by one workgroup: from the residual to the last iteration. */
 import { fn, i32, type KernelBody } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { type BatchSweep, concluded, itemDots, multiply, precondition, System, Team, Vectors } from "./batch-parts.ts";
 import {
   at,
@@ -43,7 +43,7 @@ const common = ({ sweep }: BatchVariant) =>
  * The BiCGSTAB method of van der Vorst (1992), run by one workgroup. Its vectors are those of `methods.ts`, and T holds
  * t, HAT the direction M⁻¹p with the preconditioner M.
  */
-export const teamBicgstab = remembered((variant: BatchVariant) =>
+export const teamBicgstab = memoize((variant: BatchVariant) =>
   fn({
     name: "teamBicgstab",
     params,
@@ -95,7 +95,7 @@ export const teamBicgstab = remembered((variant: BatchVariant) =>
 );
 
 /** The method cgs of Sonneveld (1989) for one workgroup; T for u and u + q. */
-export const teamCgs = remembered((variant: BatchVariant) =>
+export const teamCgs = memoize((variant: BatchVariant) =>
   fn({
     name: "teamCgs",
     params,
@@ -153,7 +153,7 @@ export const teamCgs = remembered((variant: BatchVariant) =>
 );
 
 /** The method cg of Hestenes & Stiefel (1952) for one workgroup. */
-export const teamCg = remembered((variant: BatchVariant) =>
+export const teamCg = memoize((variant: BatchVariant) =>
   fn({
     name: "teamCg",
     params,

@@ -8,7 +8,7 @@ import {
   uploaded,
 } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { knownFields, oneOf } from "../../../base/given.ts";
+import { knownFields, oneOf } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { checkBuffer } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";

@@ -3,7 +3,7 @@
  * the iteration (`flags[0]`) a pass changes nothing, so that launches may be recorded ahead of what is known.
  */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { at, flag, square } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
@@ -81,7 +81,7 @@ interface Preconditioned {
 }
 
 /** The kernel of x += α·M⁻¹p + ω·M⁻¹s and r = s − ω·t for bicgstab, with the sums r̂·r and r·r. 8 words per row. */
-export const stabilisedUpdate = remembered(({ preconditioned }: Preconditioned) =>
+export const stabilisedUpdate = memoize(({ preconditioned }: Preconditioned) =>
   kernel({
     name: preconditioned ? "stabilisedUpdate" : "stabilisedUpdatePlain",
     params: {
@@ -150,7 +150,7 @@ export const squaredStep = kernel({
  * The kernel of x += α·d and r −= α·w for cgs and cg, with the sums a·r and r·r for a = shadow, or r·r twice. 7 words
  * per row.
  */
-export const stepUpdate = remembered(({ hasShadow }: { readonly hasShadow: boolean }) =>
+export const stepUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean }) =>
   kernel({
     name: hasShadow ? "stepUpdateWithShadow" : "stepUpdate",
     params: {

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields, wholeNumber } from "../../../base/given.ts";
+import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { ilu } from "./ilu.ts";
 import { jacobi } from "./jacobi.ts";

@@ -2,7 +2,7 @@ import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import { checkBuffer } from "../given.ts";
-import type { WorkOptions } from "../../../base/turns.ts";
+import type { WorkOptions } from "../../../base/event-loop.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
 import { bicgstab, cg, cgs, type Method } from "./methods.ts";

@@ -1,6 +1,6 @@
 import { type Accuracy, checkAccuracy } from "../../../base/accuracy.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields, oneOf, wholeNumber, written } from "../../../base/given.ts";
+import { knownFields, oneOf, wholeNumber, written } from "../../../base/argument-checks.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 

@@ -14,7 +14,7 @@ import {
   type ValueOf,
   write,
 } from "../../../kernel/index.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
 
 /** The number of items of a workgroup. */
@@ -52,7 +52,7 @@ export type Advance = FunctionOf<
   (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
 >;
 
-const conclusion = rememberedBy((advance: Advance) =>
+const conclusion = memoizeBy((advance: Advance) =>
   kernel({
     name: advance.functionName,
     params: { groups: i32, partials: read(real), state: write(real), flags: write(i32) },

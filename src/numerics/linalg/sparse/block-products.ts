@@ -1,7 +1,7 @@
 /** The products of blocks and packets. */
 import { uploaded } from "../../../device/index.ts";
 import { i32, kernel, read, real, u32 } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { type AddedProduct, cooAdded } from "./coo-product.ts";
 import { type BcsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
 import { compiled, type Product, productParams, rowParams, type Setting, store, uploadReals } from "./product.ts";
@@ -11,7 +11,7 @@ import { compiled, type Product, productParams, rowParams, type Setting, store, 
  *
  * Bytes per stored place: 8 (4 in f32), and 4 per block; x once per block that needs it.
  */
-const bcsrKernel = remembered(({ height, width }: { readonly height: number; readonly width: number }) =>
+const bcsrKernel = memoize(({ height, width }: { readonly height: number; readonly width: number }) =>
   kernel({
     name: `bcsr${height}x${width}`,
     params: { columns: i32, ...productParams, ...rowParams },
@@ -55,7 +55,7 @@ export async function bcsrProduct(setting: Setting, matrix: BcsrMatrix): Promise
  *
  * Bytes per place: 12 (8 in f32) in the packets; per row x, y and 4.
  */
-const pktKernel = remembered(({ items, packetRows }: Pick<PktMatrix, "items" | "packetRows">) =>
+const pktKernel = memoize(({ items, packetRows }: Pick<PktMatrix, "items" | "packetRows">) =>
   kernel({
     name: `pkt${items}x${packetRows}`,
     params: {

@@ -1,6 +1,6 @@
 /** Conversions between formats, on the host. `SparseOperator.convert` makes most of them on a device. */
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/given.ts";
+import { knownFields } from "../../../base/argument-checks.ts";
 import { csr, toCoordinates } from "./entries.ts";
 import {
   type BcsrMatrix,

@@ -1,7 +1,7 @@
 /** The product of compressed rows: an item a row, or several items a row. */
 import type { CsrAlgorithm } from "./spec.ts";
 import { i32, kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { isGpu } from "../../../device/index.ts";
 import { compiled, type Product, productParams, rowParams, type Setting, store } from "./product.ts";
 import { PLACES } from "./spec.ts";
@@ -31,7 +31,7 @@ const BLOCK = 256;
  * took up to 1.8 times as long, since lanes gather, and wait for the longest row. Sums in the order of the columns.
  * Bytes per entry: 12 (8 in f32), and x; per row 4 and y.
  */
-const scalarKernel = remembered(({ padded }: Pick<ProductVariant, "padded">) =>
+const scalarKernel = memoize(({ padded }: Pick<ProductVariant, "padded">) =>
   kernel({
     name: `csrScalar${padded ? "Padded" : ""}`,
     params,
@@ -59,7 +59,7 @@ const scalarKernel = remembered(({ padded }: Pick<ProductVariant, "padded">) =>
  * Each load of a row waits for the one before: its ends, a column, x. So an item reads PLACES places before it adds the
  * first, and a team reads the ends of ROWS rows together. Places beyond a row's end read its last entry.
  */
-const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: ProductVariant) =>
+const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant) =>
   kernel({
     name: `csr${aligned ? "Aligned" : "Vector"}${lanes}${padded ? "Padded" : ""}${shuffles ? "" : "Shared"}`,
     params,

@@ -1,7 +1,7 @@
 /** Conversions to compressed rows on a device. */
 import type { DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import { compiled, type Setting } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
 import { locate, type SlotFormat, slotParams, type SlotProduct } from "./slots.ts";
@@ -14,7 +14,7 @@ export interface DeviceRows {
 }
 
 /** Counts the entries of each row, or writes them; zeros of DIA are no entries. */
-const rowKernelsOf = rememberedBy(({ name, axes, columnOf, holds, valueOf }: SlotFormat) => {
+const rowKernelsOf = memoizeBy(({ name, axes, columnOf, holds, valueOf }: SlotFormat) => {
   const env = { axes, locate, columnOf, holds, valueOf, dropsZeros: name === "dia" };
   const count = kernel({
     name: `${name}RowCounts`,

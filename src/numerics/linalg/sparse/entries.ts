@@ -1,6 +1,6 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { isObject, oneOf, wholeNumber } from "../../../base/given.ts";
+import { isObject, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
 import { givenList } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 

@@ -12,7 +12,7 @@ import {
   type ValueOf,
 } from "../../../kernel/index.ts";
 import { write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import type { DiaMatrix, EllMatrix } from "./formats.ts";
 import { compiled, type Product, productParams, type Setting, store, uploadReals } from "./product.ts";
 import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
@@ -73,7 +73,7 @@ export const diaFormat: SlotFormat = {
 };
 
 /** One per function and number of axes, so that devices know its kernels. */
-const stencilFormat = remembered((coefficient: StencilCoefficient, axes: number): SlotFormat => ({
+const stencilFormat = memoize((coefficient: StencilCoefficient, axes: number): SlotFormat => ({
   name: "stencil",
   axes,
   columnOf: fn({
@@ -171,7 +171,7 @@ const GROUP = 128;
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
-export const slotsKernel = remembered((format: SlotFormat, together: number) => {
+export const slotsKernel = memoize((format: SlotFormat, together: number) => {
   const { name, axes, columnOf, holds, valueOf } = format;
   return kernel({
     name: `${name}Product${together > 0 ? together : ""}`,

@@ -1,4 +1,4 @@
-import { knownFields, oneOf } from "../../../base/given.ts";
+import { knownFields, oneOf } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 
 /** The options of `SparseOperator.create`. @stable */

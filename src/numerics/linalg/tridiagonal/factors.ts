@@ -1,6 +1,6 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import type { Matrix, Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 
@@ -35,7 +35,7 @@ const solveParams = {
 } as const;
 
 /** a, 1/(b − a·c′) and c′ of Thomas' algorithm. Cost a row: 4 flops; 3 words read and 3 written. */
-const thomasFactorKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
+const thomasFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `thomas-factor-${layout}${shared ? "-shared" : ""}`,
     params: factorParams,
@@ -67,7 +67,7 @@ const thomasFactorKernel = remembered(({ layout, shared }: FactorsVariant): Kern
  * d′ and x of Thomas' algorithm. Cost a row: 5 flops, no division; 4 words read and 1 written, d′ written and read
  * once, in place.
  */
-const thomasSolveKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
+const thomasSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `thomas-solve-${layout}${shared ? "-shared" : ""}`,
     params: solveParams,
@@ -99,7 +99,7 @@ const thomasSolveKernel = remembered(({ layout, shared }: FactorsVariant): Kerne
  * U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost a row: 6 flops; 3
  * words read, 5 written.
  */
-const pivotingFactorKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
+const pivotingFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `pivoting-factor-${layout}${shared ? "-shared" : ""}`,
     params: factorParams,
@@ -142,7 +142,7 @@ const pivotingFactorKernel = remembered(({ layout, shared }: FactorsVariant): Ke
  * LAPACK's dgtts2. Cost a row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once more,
  * in place.
  */
-const pivotingSolveKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
+const pivotingSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `pivoting-solve-${layout}${shared ? "-shared" : ""}`,
     params: solveParams,

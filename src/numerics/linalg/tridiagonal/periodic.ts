@@ -1,6 +1,6 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import type { Matrix, Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { SINGULAR } from "./status.ts";
@@ -67,7 +67,7 @@ const prepareKernel = kernel({
  * Computes the multiple of q by which the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950).
  * Where the divisor is nothing but rounding, A is singular. Cost a system: 8 words.
  */
-const shareKernel = remembered(({ layout, shared }: PeriodicVariant): Kernel =>
+const shareKernel = memoize(({ layout, shared }: PeriodicVariant): Kernel =>
   kernel({
     name: `periodic-share-${layout}${shared ? "-shared" : ""}`,
     params: {

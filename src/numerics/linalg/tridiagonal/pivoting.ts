@@ -1,6 +1,6 @@
 import type { Device } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { firstSingularPivot, stillZero } from "./checks.ts";
 import { type Method, type Problem, systemParams } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
@@ -22,7 +22,7 @@ interface PivotingVariant {
  * written and read once, in private memory while it has room. Backward stable for every matrix, except for exponential
  * growth that does not occur in practice. Source: LAPACK 3, dgtsv.
  */
-const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant): Kernel =>
+const pivotingKernel = memoize(({ layout, shared, capacity }: PivotingVariant): Kernel =>
   kernel({
     name: `pivoting-${layout}${shared ? "-shared" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, ...systemParams, work: write(real) },

@@ -1,5 +1,5 @@
 import { type Kernel, kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { type Layout, systemBase } from "./place.ts";
 import { reduceParams } from "./reduce-params.ts";
 import { CODE_OK } from "./status.ts";
@@ -17,7 +17,7 @@ interface ReductionVariant {
  * Cost a row: 12 flops and 4 words read. Source: H. H. Wang, A parallel method for tridiagonal equations (ACM TOMS 7:2,
  * 1981).
  */
-export const reduceChunksKernel = remembered(({ layout, shared }: ReductionVariant): Kernel =>
+export const reduceChunksKernel = memoize(({ layout, shared }: ReductionVariant): Kernel =>
   kernel({
     name: `reduce-chunks-${layout}${shared ? "-shared" : ""}`,
     params: reduceParams,

@@ -1,6 +1,6 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { loadRuns } from "./load-runs.ts";
 import { bytesOf } from "./method.ts";
 import { systemBase } from "./place.ts";
@@ -76,7 +76,7 @@ const joinRuns = fn({
  * memory is read in whole lines: each lane eliminates a run, and shuffles join the runs. Cost a row: 12 flops and 4
  * words read.
  */
-export const reduceRunsKernel = remembered(
+export const reduceRunsKernel = memoize(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>
     kernel({
       name: `reduce-runs-${LANES * perItem}${shared ? "-shared" : ""}`,

@@ -1,6 +1,6 @@
 import { type Device, firstThatFits, type Resources } from "../../../device/index.ts";
 import { i32, type Kernel, kernel, type Precision, read, real } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { solveLanes } from "./lanes.ts";
 import { loadRuns, storeRuns } from "./load-runs.ts";
 import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams, tooLong } from "./method.ts";
@@ -47,7 +47,7 @@ interface RegisterHybridVariant extends RunShape {
  * is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers
  * (ACM TOMS 42:4, 2016).
  */
-export const registerHybridKernel = remembered((variant: RegisterHybridVariant): Kernel => {
+export const registerHybridKernel = memoize((variant: RegisterHybridVariant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
   const items = lanes * systems;
   const staged = layout === "contiguous" && systems === 1 && !aligned;

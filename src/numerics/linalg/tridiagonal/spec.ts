@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { oneOf, written } from "../../../base/given.ts";
+import { oneOf, written } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 
 const ALGORITHMS = ["auto", "thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"] as const;

@@ -1,6 +1,6 @@
 import { type Device, fits } from "../../../device/index.ts";
 import { fn, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { bytesOf, type Method, type Problem, systemParams } from "./method.ts";
 import { SystemArrays } from "./load-runs.ts";
 import { eliminateRow, freeFirstRow } from "./run.ts";
@@ -85,7 +85,7 @@ function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant)
  * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.
  * Cost a row: 16 flops and 5 words; an exchange a run. `words` must divide `stride`.
  */
-export const streamedHybridKernel = remembered((variant: StreamedHybridVariant): Kernel => {
+export const streamedHybridKernel = memoize((variant: StreamedHybridVariant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
   const items = lanes * systems;
   const sizes = { systems, lanes, items, depth, ahead, whole, perItem: rows, last: rows - 1 };

@@ -1,5 +1,5 @@
 import { i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { firstZeroPivot } from "./checks.ts";
 import { systemParams } from "./method.ts";
 import { codes } from "./status.ts";
@@ -27,7 +27,7 @@ const AHEAD = 8;
  * Cost a row as `thomasKernel`, but d′ overwrites the right-hand side. The same operations in the same order give the
  * same bits.
  */
-export const thomasStripsKernel = remembered(({ strip, line, capacity }: StripsVariant): Kernel =>
+export const thomasStripsKernel = memoize(({ strip, line, capacity }: StripsVariant): Kernel =>
   kernel({
     name: `thomas-strips-${strip}-${line}-${capacity}`,
     groupSize: strip,

@@ -1,5 +1,5 @@
 import { i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { firstZeroPivot } from "./checks.ts";
 import { systemParams } from "./method.ts";
 import { codes } from "./status.ts";
@@ -30,7 +30,7 @@ const SHORT = 128;
  *
  * Cost a row as `thomasKernel`. The same operations in the same order give the same bits.
  */
-export const thomasTilesKernel = remembered(({ together, line, tile, capacity }: TilesVariant): Kernel =>
+export const thomasTilesKernel = memoize(({ together, line, tile, capacity }: TilesVariant): Kernel =>
   kernel({
     name: `thomas-tiles-${together}-${line}-${tile}-${capacity}`,
     groupSize: together,

@@ -1,6 +1,6 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams } from "./method.ts";
 import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
@@ -22,7 +22,7 @@ interface ThomasVariant {
  * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
  * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
  */
-const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
+const thomasKernel = memoize(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
   kernel({
     name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real), work: write(real) },

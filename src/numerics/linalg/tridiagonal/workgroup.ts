@@ -1,6 +1,6 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
 import { i32, type Kernel, kernel } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { reduceCyclic, substituteCyclic } from "./cr.ts";
 import { bytesOf, type Method, type Problem, systemParams, tooLong } from "./method.ts";
 import { reduceParallel } from "./pcr.ts";
@@ -27,7 +27,7 @@ interface WorkgroupVariant {
  * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
  * in whole lines.
  */
-const workgroupKernel = remembered(({ algorithm, layout, shared, groupSize, perItem }: WorkgroupVariant): Kernel =>
+const workgroupKernel = memoize(({ algorithm, layout, shared, groupSize, perItem }: WorkgroupVariant): Kernel =>
   kernel({
     name: `${algorithm}-${layout}${shared ? "-shared" : ""}-${groupSize * perItem}`,
     groupSize,

@@ -2,7 +2,7 @@
  * Sobol' points in the order of the Gray code: coordinate d of point n is the ⊕ of the direction numbers V[k] over the
  * bits k of n ⊕ (n >> 1), as an integer over 2³². The next point takes one ⊕ more.
  */
-import { wholeNumber } from "../../../base/given.ts";
+import { wholeNumber } from "../../../base/argument-checks.ts";
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
 import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";

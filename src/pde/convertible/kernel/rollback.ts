@@ -1,5 +1,5 @@
 import { fn, i32, kernel, type Kernel, read, real, write } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { Column, valueAt } from "../../fdm/index.ts";
 import { EVENT_WORDS, HEAD_WORDS, Memory, RUN_WORDS } from "./records.ts";
 import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
@@ -120,7 +120,7 @@ const applyEvent = fn({
  *   local     with a local volatility, σ² at the nodes for each step
  *   out       V at the nodes, B at the nodes, and the number of policy iterations that did not converge
  */
-export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<typeof rollbackParams> => {
+export const rollbackKernel = memoize((variant: RollbackVariant): Kernel<typeof rollbackParams> => {
   const { split, capacity, localVolatility, localHazard } = variant;
   return kernel({
     name: `convertible-${split ? "split" : "whole"}-${localVolatility}-${localHazard}-${capacity}`,

@@ -3,7 +3,7 @@ import { coarserInTime, grids, gridsOn, type Resolution } from "../execute/grid.
 import type { Grid } from "../mesh/grid.ts";
 import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
-import { driftExcess } from "../mesh/drift.ts";
+import { cellPeclet } from "../mesh/drift.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { knockedOutBy } from "../problem/barriers.ts";
 import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";
@@ -186,7 +186,7 @@ export class AdaptiveRows {
     const size = this.sizeOf(row);
     const fine: Grid[] = [];
     const addPair = (one: OneFactorProblem, [own, coarse]: readonly [Grid, Grid]): void => {
-      const drift = driftExcess(own);
+      const drift = cellPeclet(own);
       pool.add(this.#instance(own, one, reading), drift);
       pool.add(this.#instance(coarse, one, reading), drift);
       fine.push(own);

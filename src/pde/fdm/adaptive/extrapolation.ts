@@ -30,7 +30,7 @@ export function pointOf(pool: InstancePool, number: number, rounding: number): P
 
 /**
  * The Richardson extrapolation of value, delta and gamma at today's spot from a fine and a coarse solution. Where
- * exercise is optimal or `drift` (`driftExcess`) is above 1 it is the fine solution itself.
+ * exercise is optimal or `drift` (`cellPeclet`) is above 1 it is the fine solution itself.
  */
 export function extrapolatedPoint(
   problem: OneFactorProblem,

@@ -22,7 +22,7 @@ export class InstancePool {
   }
 
   /**
-   * Adds an instance; `drift` is the `driftExcess` of the fine mesh of its pair, above 1 where drift dominates
+   * Adds an instance; `drift` is the `cellPeclet` of the fine mesh of its pair, above 1 where drift dominates
    * diffusion.
    */
   add(instance: Instance, drift: number): void {

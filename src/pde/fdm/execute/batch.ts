@@ -8,7 +8,7 @@ import type { InstanceValues } from "../read/solution.ts";
 import { Launch } from "./launch.ts";
 import { timeDependentWords } from "../time/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
-import { Turns } from "../../../base/turns.ts";
+import { Turns } from "../../../base/event-loop.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
 import { solverKernel } from "./option/kernel.ts";
 import { blockWords } from "../operator/surface.ts";

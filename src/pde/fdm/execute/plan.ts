@@ -1,6 +1,6 @@
 import type { Pace } from "../../../device/index.ts";
 import type { SpecError } from "../../../base/errors.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { type NodeWindow, wholeWindow, windowAbout } from "../read/node-window.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";

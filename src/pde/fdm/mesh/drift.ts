@@ -45,13 +45,13 @@ const NO_PART = 1e-3;
 /**
  * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
  * ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of first order. It is infinite
- * where σ(S, t) is rough (`isRough`).
+ * where σ(S, t) is rough (`lacksErrorExpansion`).
  */
-export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
+export function cellPeclet({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
   const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
   const drift = strongest * expiry;
-  if (isRough(problem)) return Number.POSITIVE_INFINITY;
+  if (lacksErrorExpansion(problem)) return Number.POSITIVE_INFINITY;
   if (drift === 0) return 0;
   const phases = [{ drift, variance: totalVariance(problem) }, ...phasesOf(problem)];
   const excessAt = (price: number): number => {
@@ -88,7 +88,7 @@ function excessOf([life, ...phases]: readonly Phase[], width: number): number {
  * Tells whether the solution has no error expansion in h² on any mesh, so that extrapolation fails: σ(S, t) jumps
  * between nodes, or nearly vanishes for part of the life at a price that the spot may reach.
  */
-export function isRough(problem: OneFactorProblem): boolean {
+export function lacksErrorExpansion(problem: OneFactorProblem): boolean {
   const { diffusion, spots, payoff, expiry } = problem;
   if (diffusion.kind !== "local" && diffusion.kind !== "formula") return false;
   if (diffusion.kind === "formula" && diffusion.jumps === true) return true;

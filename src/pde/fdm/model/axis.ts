@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "../../../base/given.ts";
+import { isList, isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import type { MeshDescription, MeshPoint } from "../mesh/axis-mesh.ts";
 import { toCoordinate } from "../mesh/axis-mesh.ts";
 import type { Axis, AxisPoint } from "../problem/equation.ts";

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { isObject, knownKeys, oneOf } from "../../../base/given.ts";
+import { isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import { stateNumber } from "./state-functions.ts";
 import { type Given, givenNumber, type State } from "../problem/functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";

@@ -6,7 +6,7 @@ import type { EquationVariant } from "../operator/equation-variant.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import type { ProgramSpec } from "../time/timeline.ts";
 import { axisOf } from "./axis.ts";
-import { isObject, knownKeys } from "../../../base/given.ts";
+import { isObject, knownKeys } from "../../../base/argument-checks.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
 import { entryError, type ParameterValues, quantityOf } from "../problem/quantity.ts";

@@ -1,4 +1,4 @@
-import { LastUsed } from "../../../base/last-used.ts";
+import { LruCache } from "../../../base/lru-cache.ts";
 import {
   formulaShape,
   functionFromSource,
@@ -64,7 +64,7 @@ export function putVolatilities(
 
 const MAX_SHAPES = 256;
 /** A pure function's memory. */
-const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
+const shapes = new LruCache<string, VolatilityShape>(MAX_SHAPES);
 const known = new WeakMap<FunctionSpec, KernelVolatility>();
 
 /** Returns a volatility formula σ(S, t) as a kernel function, with its numeric literals extracted. */

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "../../../base/given.ts";
+import { isList, isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./equation.ts";
 import { type ParameterValues, quantityOf } from "./quantity.ts";

@@ -19,8 +19,8 @@ import {
   type RealFunction,
   userFunction,
 } from "../../../kernel/index.ts";
-import { shownType } from "../../../base/given.ts";
-import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
+import { shownType } from "../../../base/argument-checks.ts";
+import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, memoizeLowered } from "./lowered.ts";
 
 /**
  * The arguments that functions of a problem can take: the time, the axes, the user's parameters, and the functions' own
@@ -96,7 +96,7 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
   const make = lazily(() => numberFunction(path, value, state));
-  const lowered = remembered("number", path, value, state.key, () => {
+  const lowered = memoizeLowered("number", path, value, state.key, () => {
     const kind = resultOf(make(), "f64");
     if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
     return loweredAlone(make(), ["k"]);
@@ -190,7 +190,7 @@ export function givenEquation<K extends string>(
   const makeParts = lazily(() => partsOf(equation, known, state));
   const make = lazily((): StateFunction => userFunction(names, equation as never, path, state.functions));
   const isFunction = typeof equation === "function";
-  const found = remembered("equation", `${path} ${known.join()} ${state.axes}`, equation, state.key, () => {
+  const found = memoizeLowered("equation", `${path} ${known.join()} ${state.axes}`, equation, state.key, () => {
     const kind = coefficientsOf(isFunction ? make() : composed(makeParts(), names.length), equation, known, state);
     return isFunction ? knownFunction(make(), kind, named) : knownParts(makeParts(), kind, named, names.length);
   });

@@ -7,8 +7,8 @@ import {
   type RealFunction,
   storesThatDepend,
 } from "../../../kernel/index.ts";
-import { LastUsed } from "../../../base/last-used.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { LruCache } from "../../../base/lru-cache.ts";
+import { keyOf } from "../../../base/memoize.ts";
 
 /**
  * The number of iterations of loops in one call of a user's function after which the loop counts as endless. They take
@@ -63,7 +63,7 @@ export function lazily<T>(make: () => T): () => T {
 /** Functions that are remembered, and the length of the longest text. */
 const MAX_FUNCTIONS = 256;
 const MAX_TEXT = 2 ** 16;
-const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
+const functions = new LruCache<string, unknown>(MAX_FUNCTIONS);
 
 /**
  * Returns the cached result of `make` for something that a user gave at `path` of a problem. The key is the text of
@@ -72,7 +72,7 @@ const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
  *
  * @param state the arguments and callable functions, as text
  */
-export function remembered<T>(what: string, path: string, given: unknown, state: string, make: () => T): T {
+export function memoizeLowered<T>(what: string, path: string, given: unknown, state: string, make: () => T): T {
   const text = textOf(given);
   if (text === undefined || text.length > MAX_TEXT) return make();
   return functions.getOrMake(`${what} ${path}\n${state}\n${text}`, make) as T;

@@ -1,7 +1,7 @@
 import { KernelError, SpecError } from "../../../base/errors.ts";
 import { formula, formulaMessage } from "../../../kernel/index.ts";
-import { remembered } from "../../../base/remembered.ts";
-import { shownType } from "../../../base/given.ts";
+import { memoize } from "../../../base/memoize.ts";
+import { shownType } from "../../../base/argument-checks.ts";
 import type { Quantity } from "./equation.ts";
 
 /** The values of the parameters of one batch entry, in the order of `Batch.names`. */
@@ -80,7 +80,7 @@ export function quantityOf(
   };
 }
 
-const formulaOf = remembered((text: string, names: readonly string[]) => formula(text, names), 256);
+const formulaOf = memoize((text: string, names: readonly string[]) => formula(text, names), 256);
 
 function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
   if (typeof quantity === "number") return () => quantity;

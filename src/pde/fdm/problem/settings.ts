@@ -1,6 +1,6 @@
 /** The settings that problems on one axis and on several have alike: names, companion solutions, steps. */
 import { SpecError } from "../../../base/errors.ts";
-import { isList, isObject, knownKeys, oneOf, wholeNumber } from "../../../base/given.ts";
+import { isList, isObject, knownKeys, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
 import type { AnyProblem, EquationParts } from "./equation.ts";
 
 /** The extrapolation and error estimate that a problem asks for, which decide on its coarser companion solutions. */

@@ -1,7 +1,7 @@
 import type { BackendName } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { isObject, knownKeys, shownType } from "../../../base/given.ts";
+import { isObject, knownKeys, shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
 import type { EntryStatus } from "./columns.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";

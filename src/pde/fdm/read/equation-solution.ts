@@ -1,7 +1,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { BackendName } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { shownType } from "../../../base/given.ts";
+import { shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
 import type { EntryStatus } from "./columns.ts";
 import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";

@@ -1,5 +1,5 @@
 /** The reading of a value and its derivatives at a point of one or more axes. */
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
 import { fillWeights, stencilLength, stencilStart } from "./fornberg.ts";
 
@@ -33,7 +33,7 @@ interface Derivative {
 /**
  * The list of the value and its first and second derivatives, in the order in which they are read, with their names.
  */
-export const derivativesOf = rememberedBy((names: readonly string[]): readonly Derivative[] => {
+export const derivativesOf = memoizeBy((names: readonly string[]): readonly Derivative[] => {
   const along = (axes: readonly number[]): Derivative => {
     const own = axes.map((k) => names[k]);
     return {

@@ -1,6 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { isList, shownType } from "../../../base/given.ts";
+import { isList, shownType } from "../../../base/argument-checks.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 import { batchOf, type ParameterValues } from "../problem/quantity.ts";
 import type { Columns } from "./columns.ts";

@@ -13,7 +13,7 @@ import {
   quantityOf,
   shown,
 } from "../../fdm/index.ts";
-import { isObject, knownKeys, oneOf, wholeNumber } from "../../../base/given.ts";
+import { isObject, knownKeys, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
 import { perAxis } from "../combination.ts";
 import type { GridVariant } from "../kernel/variant.ts";
 import type { GradedAxis } from "../mesh.ts";

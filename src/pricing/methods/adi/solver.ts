@@ -86,7 +86,7 @@ interface OpenEquation {
   readonly dated: readonly Level[];
   readonly steps: number;
   /** True where the solution jumps, so that it needs Rannacher's steps. Kinks are averaged over cells, and do not. */
-  readonly isRough: boolean;
+  readonly lacksErrorExpansion: boolean;
 }
 
 /** The problem of an equation with a part's barriers, exercise and dividends. */
@@ -124,7 +124,7 @@ function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEqua
     ],
     steps: equation.steps,
     extrapolate: "both",
-    ...(equation.isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
+    ...(equation.lacksErrorExpansion ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
   };
 }
 
@@ -184,7 +184,8 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
     paid: lessRebate(payoffOn(payoff, atExpiry(terms, names)), less),
     dated: knockOuts.filter((one) => !isWhole(one, expiry)),
     steps,
-    isRough: payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
+    lacksErrorExpansion:
+      payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
   });
   const widening = varianceSafety(terms) * (isAmerican ? SPLITTING : 1);
   return {
@@ -275,7 +276,8 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
     ),
     dated: before,
     steps: Math.max(steps, minSteps(knockOuts)),
-    isRough: payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined),
+    lacksErrorExpansion:
+      payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined),
   });
   return {
     problem,

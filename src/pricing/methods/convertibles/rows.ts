@@ -1,6 +1,6 @@
 /** Convertibles with a row for each case of the scenarios and for each bump, as their methods see them. */
 import type { ConvertibleTrade } from "../../../book/index.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import {
   type Convertible,
   type ConvertibleMarket,
@@ -51,7 +51,7 @@ export const accuracyOf = (batch: Batch, trade: number): number =>
   (batch.settings.accuracy ?? ACCURACY) * convertibleOf(batch, trade).convertible.notional;
 
 /** Returns a function for the rows of each convertible of a batch. */
-export const convertibleRowsOf = rememberedBy((batch: Batch) => {
+export const convertibleRowsOf = memoizeBy((batch: Batch) => {
   const made = new Map<number, ConvertibleRows>();
   return (place: number): ConvertibleRows => {
     const rows = made.get(place) ?? rowsOf(batch, place);

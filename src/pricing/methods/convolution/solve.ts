@@ -3,7 +3,7 @@ import type { Device } from "../../../device/index.ts";
 import { type GaussianSwing, gaussianSwings } from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, targetOf, together } from "../../plan/request.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";

@@ -7,7 +7,7 @@ import {
   errorModelOf,
   firstResolution,
   InstancePool,
-  isRough,
+  lacksErrorExpansion,
   largestNodes,
   needsItems,
   type OneFactorProblem,
@@ -20,7 +20,7 @@ import {
 } from "../../../pde/fdm/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Turns } from "../../../base/turns.ts";
+import { Turns } from "../../../base/event-loop.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { adi } from "../adi/adi.ts";
@@ -321,7 +321,7 @@ class FdmPlan implements MethodPlan {
     results.rho[trade] = this.#bumps.rho(i, this.#rounding);
     if (settings.sensitivityErrorEstimates) this.#readErrors(i, trade, results);
     if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
-    const rough = isRough(problem);
+    const rough = lacksErrorExpansion(problem);
     if (rows.isDriftDominated(row) && (rough || estimate > this.#accuracy * spot))
       results.warnings[trade] |= rough ? WARNING.roughVolatility : WARNING.driftDominates;
     results.priced(trade, "fdm");

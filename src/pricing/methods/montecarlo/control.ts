@@ -7,7 +7,7 @@ import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
 import { totalVariance, varianceAt } from "../../variance.ts";
 import { growthOf } from "./error.ts";
-import { remembered } from "../../../base/remembered.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { endsOf } from "./spot-model.ts";
 import type { Terms } from "../../terms.ts";
 import { isStepped, volatilityOnForward } from "./steps.ts";
@@ -116,7 +116,7 @@ function underlyingControl(paths: readonly Path[]): Control {
 }
 
 /** The same function again for as many underlyings, so that its kernels are compiled once. */
-const underlyingPayoff = remembered((d: number) =>
+const underlyingPayoff = memoize((d: number) =>
   fn({
     name: "underlyings",
     params: productParams.payoff,

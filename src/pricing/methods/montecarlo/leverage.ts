@@ -4,7 +4,7 @@ import type { Device } from "../../../device/index.ts";
 import { integrate, type LocalSurface, shifted, type StochasticLocal } from "../../../market/index.ts";
 import { type Parameter, type PathModel, stochasticLocal } from "../../../montecarlo/index.ts";
 import type { RequestSettings } from "../../plan/request.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 

@@ -2,7 +2,7 @@
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { fn, substituted } from "../../../kernel/index.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import {
   asian,
   basket,

@@ -12,7 +12,7 @@ import {
 import { payoffAt } from "../../equations/payoff.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";

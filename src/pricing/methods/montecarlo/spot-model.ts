@@ -10,7 +10,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../../../market/index.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 import { diffusionModel } from "./diffusion-model.ts";

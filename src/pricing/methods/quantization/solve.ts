@@ -12,7 +12,7 @@ import {
 import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
-import { keyOf } from "../../../base/remembered.ts";
+import { keyOf } from "../../../base/memoize.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
 import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";

@@ -29,8 +29,8 @@ const three = (first: number): Resolution<number> => [
 ];
 
 /** The part of the change to the last two levels that counts as an error; see `compared`. */
-function weightOf({ diffusion, volatility, isRough }: GridMarket): number {
-  if (isRough === true) return 20;
+function weightOf({ diffusion, volatility, lacksErrorExpansion }: GridMarket): number {
+  if (lacksErrorExpansion === true) return 20;
   if (diffusion.isTimed) return 14;
   // Of 300 random trades whose volatility falls by up to 50 times the worst error was 12 times the change.
   return volatility.times.length > 0 ? 20 : 4;

@@ -1,6 +1,6 @@
 /** Trades on rates with a row for each case of the scenarios, as their methods see them. */
 import type { RatesTrade } from "../../../book/index.ts";
-import { rememberedBy } from "../../../base/remembered.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import type { RatesModel } from "../../../market/index.ts";
 import type { Batch } from "../../plan/method.ts";
 import { laterRatesTrade } from "./later.ts";
@@ -47,7 +47,7 @@ class RatesRows {
 }
 
 /** Returns the rows of the trades on rates of a batch. */
-export const ratesRowsOf = rememberedBy((batch: Batch) => new RatesRows(batch));
+export const ratesRowsOf = memoizeBy((batch: Batch) => new RatesRows(batch));
 
 /** Returns a trade of a batch, which is one on rates. */
 export const ratesTradeOf = ({ columns }: Batch, trade: number): RatesTrade => columns.givenOf(trade) as RatesTrade;

@@ -1,7 +1,7 @@
 /** The inputs of dynamic programming: a payoff on the points of a tree, and discount factors. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { shownType } from "../../../base/given.ts";
-import type { Turns } from "../../../base/turns.ts";
+import { shownType } from "../../../base/argument-checks.ts";
+import type { Turns } from "../../../base/event-loop.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** Optimal stopping on a quantization tree. */
 import { compileExact, type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/given.ts";
-import { Turns, type WorkOptions } from "../../../base/turns.ts";
+import { knownFields } from "../../../base/argument-checks.ts";
+import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
 import { bool, hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import {

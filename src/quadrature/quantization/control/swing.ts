@@ -1,7 +1,7 @@
 /** Swing options: volumes bought at some dates, with bounds on each and on their sum, on a quantization tree. */
 import { SpecError } from "../../../base/errors.ts";
-import { isList, knownFields } from "../../../base/given.ts";
-import { Turns, type WorkOptions } from "../../../base/turns.ts";
+import { isList, knownFields } from "../../../base/argument-checks.ts";
+import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import {
   checkPayoff,

@@ -1,9 +1,9 @@
 /** Swing options in whole units: many on one tree by one backward pass. */
 import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
-import { isList } from "../../../base/given.ts";
+import { isList } from "../../../base/argument-checks.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { Turns, type WorkOptions } from "../../../base/turns.ts";
+import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
 import { type SwingsResult, withinBounds } from "../swings.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 

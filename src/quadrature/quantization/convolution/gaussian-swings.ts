@@ -9,9 +9,9 @@ import {
   withDevice,
 } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { isList } from "../../../base/given.ts";
+import { isList } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { Work } from "../../../base/turns.ts";
+import { Work } from "../../../base/event-loop.ts";
 import { type SwingsResult, withinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";

@@ -1,7 +1,7 @@
 /** Optimal quantizers of N(0, 1), by Newton's method. */
 import { fn, real } from "../../../kernel/index.ts";
 import type { Quantizer } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/given.ts";
+import { wholeNumber } from "../../../base/argument-checks.ts";
 import { gaussLegendre } from "../../../numerics/linalg/index.ts";
 
 /** Returns Φ(x), with full relative accuracy for x < 0. */

@@ -2,9 +2,9 @@
 import { type CallOptions, withDevice } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { seedOf } from "../../../numerics/random/index.ts";
-import { Work } from "../../../base/turns.ts";
+import { Work } from "../../../base/event-loop.ts";
 import { type Quantizer } from "../quantizer.ts";
-import { knownFields, wholeNumber } from "../../../base/given.ts";
+import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";

@@ -2,9 +2,9 @@
 import { type CallOptions, withDevice } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Work } from "../../../base/turns.ts";
+import { Work } from "../../../base/event-loop.ts";
 import { checkPoints, type Quantizer } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/given.ts";
+import { wholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { assignmentOf, type CellSums, learn } from "./lloyd.ts";
 

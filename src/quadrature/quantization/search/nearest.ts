@@ -3,7 +3,7 @@ import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uplo
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import { checkPoints } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/given.ts";
+import { wholeNumber } from "../../../base/argument-checks.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
 import { nearestByTree, kdTreePlan } from "./kd-tree.ts";

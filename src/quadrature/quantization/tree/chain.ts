@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { checkedSymmetric, choleskyOf, type Matrix } from "../../../numerics/linalg/index.ts";
 import { product, solveLower, transposed } from "../gaussian.ts";
-import { knownFields, wholeNumber } from "../../../base/given.ts";
+import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 
 const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;

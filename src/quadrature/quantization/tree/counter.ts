@@ -3,7 +3,7 @@ import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from ".
 import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
 import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
-import type { Work } from "../../../base/turns.ts";
+import type { Work } from "../../../base/event-loop.ts";
 import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
 import { gridWalkKernel } from "./walk-grid.ts";

@@ -4,7 +4,7 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { seedOf } from "../../../numerics/random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
-import { knownFields, oneOf, wholeNumber } from "../../../base/given.ts";
+import { knownFields, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
 import { type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
 import {

@@ -2,9 +2,9 @@
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { Work } from "../../../base/turns.ts";
+import { Work } from "../../../base/event-loop.ts";
 import { product } from "../gaussian.ts";
-import { wholeNumber } from "../../../base/given.ts";
+import { wholeNumber } from "../../../base/argument-checks.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";

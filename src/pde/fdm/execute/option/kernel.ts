@@ -1,4 +1,4 @@
-import { remembered } from "../../../../base/remembered.ts";
+import { memoize } from "../../../../base/memoize.ts";
 import type { Kernel } from "../../../../kernel/index.ts";
 import { itemParts } from "../item/parts.ts";
 import { rollbackKernel } from "../rollback.ts";
@@ -77,7 +77,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
 export const solverKernel = (variant: SolverVariant, team?: Team, homogeneous = false): Kernel =>
   kernelOf(variant, team, homogeneous);
 
-const kernelOf = remembered(
+const kernelOf = memoize(
   (variant: SolverVariant, team: Team | undefined, homogeneous: boolean): Kernel =>
     team === undefined
       ? rollbackKernel({ name: `fdm-${variantName(variant)}`, params: solverParams }, itemParts(variant))

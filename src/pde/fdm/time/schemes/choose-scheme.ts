@@ -1,5 +1,5 @@
 import { SpecError } from "../../../../base/errors.ts";
-import { isObject, knownKeys, wholeNumber } from "../../../../base/given.ts";
+import { isObject, knownKeys, wholeNumber } from "../../../../base/argument-checks.ts";
 import type { SchemeChoice } from "../../problem/equation.ts";
 import { craigSneyd, MCS_THETA, modifiedCraigSneyd } from "./craig-sneyd.ts";
 import { douglas } from "./douglas.ts";

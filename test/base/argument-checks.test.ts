@@ -1,7 +1,7 @@
 /** Checks of arguments at the ends of what is allowed. */
 import { expect, test } from "vitest";
 import { SpecError } from "../../src/base/errors.ts";
-import { wholeNumber } from "../../src/base/given.ts";
+import { wholeNumber } from "../../src/base/argument-checks.ts";
 
 test("whole numbers from the least to the greatest are allowed, and no others", () => {
   const isAllowed = (value: number): boolean => {

@@ -2,7 +2,7 @@
  * A map that keeps only its most recently used entries, at most `max` of them. `dropped` is called with each value that
  * is removed.
  */
-export class LastUsed<K, V> {
+export class LruCache<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
   /** The entries in the order of their last use, the least recent one first. */

@@ -15,7 +15,7 @@ export interface TwinValue {
  * The values of European options with the same terms as the American trades of a batch in Heston's model, in all of its
  * scenarios. They are lower bounds of the American values.
  */
-export class EuropeanTwins {
+export class EuropeanCounterparts {
   readonly #results: ResultColumns;
   readonly #columns: TradeColumns;
   /** The number of a trade's twin. */
@@ -33,7 +33,7 @@ export class EuropeanTwins {
     trades: readonly number[],
     sessionOf: (method: PricingMethod) => MethodSession,
     signal: AbortSignal | undefined,
-  ): Promise<EuropeanTwins | undefined> {
+  ): Promise<EuropeanCounterparts | undefined> {
     const { columns } = batch;
     const wanted = trades.filter((trade) => hasTwin(columns, trade));
     if (wanted.length === 0) return undefined;
@@ -51,7 +51,7 @@ export class EuropeanTwins {
     using plan = await sessionOf(closedForm).plan(twinBatch, accepted, signal);
     await plan.run(signal);
     await plan.read(results, signal);
-    return new EuropeanTwins(results, own, new Map(accepted.map((i) => [wanted[i], i])));
+    return new EuropeanCounterparts(results, own, new Map(accepted.map((i) => [wanted[i], i])));
   }
 
   /**

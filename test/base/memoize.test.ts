@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { keyOf, remembered } from "../../src/base/remembered.ts";
+import { keyOf, memoize } from "../../src/base/memoize.ts";
 
 test("makes a result once for equal arguments, and again for others", () => {
   let made = 0;
-  const of = remembered((_what: unknown) => ++made, 8);
+  const of = memoize((_what: unknown) => ++made, 8);
   const f = (): number => 1;
   const values = [{ a: 1 }, { a: "1" }, { a: f }, { a: (): number => 1 }, [1], ["a", "b"], ["ab"], -0, 0, undefined];
   expect(values.map((value) => of(value))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);

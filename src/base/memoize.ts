@@ -1,5 +1,5 @@
 /** Caches for the results of pure functions, whose arguments are compared by content. */
-import { LastUsed } from "./last-used.ts";
+import { LruCache } from "./lru-cache.ts";
 
 /**
  * The maximum length of a key. For longer ones, the cache would need too much memory, and the result is computed again.
@@ -13,12 +13,12 @@ const MAX_KEY = 2 ** 18;
  * @param max the maximum number of results that are kept.
  * @param key returns a text that is equal only for arguments with the same result.
  */
-export function remembered<A extends readonly unknown[], R>(
+export function memoize<A extends readonly unknown[], R>(
   make: (...of: A) => R,
   max = 64,
   key: (...of: A) => string = (...of) => keyOf(of),
 ): (...of: A) => R {
-  const made = new LastUsed<string, R>(max);
+  const made = new LruCache<string, R>(max);
   return (...of) => {
     const text = key(...of);
     return text.length > MAX_KEY ? make(...of) : made.getOrMake(text, () => make(...of));
@@ -26,7 +26,7 @@ export function remembered<A extends readonly unknown[], R>(
 }
 
 /** Returns a version of a pure function of an object that caches each result for as long as the object lives. */
-export function rememberedBy<A extends object, R extends object | string | number | boolean>(
+export function memoizeBy<A extends object, R extends object | string | number | boolean>(
   make: (of: A) => R,
 ): (of: A) => R {
   const made = new WeakMap<A, R>();

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { LastUsed } from "../../src/base/last-used.ts";
+import { LruCache } from "../../src/base/lru-cache.ts";
 
 test("holds what was used last, and says what goes", () => {
   const gone: number[] = [];
-  const held = new LastUsed<string, number>(2, (value) => gone.push(value));
+  const held = new LruCache<string, number>(2, (value) => gone.push(value));
   held.set("a", 1);
   held.set("b", 2);
   expect(held.get("a")).toBe(1);

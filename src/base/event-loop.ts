@@ -1,5 +1,5 @@
 import { SpecError } from "./errors.ts";
-import { shownType } from "./given.ts";
+import { shownType } from "./argument-checks.ts";
 
 /** Lets the event loop run once, so that messages of devices and signals arrive, and a page can be drawn. */
 function pause(): Promise<void> {
