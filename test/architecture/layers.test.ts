@@ -69,7 +69,11 @@ describe("the check itself", () => {
     ["market/models/a.ts", 'import { call } from "../products/index.ts";', "points sideways in market, from models"],
     ["market/models/a.ts", 'import { curve } from "../index.ts";', "points sideways in market, from models to *"],
     ["numerics/linalg/a.ts", 'import { philox } from "../random/index.ts";', "points up in numerics"],
-    ["base/errors.ts", 'import { pause } from "./event-loop.ts";', "points up in base, from errors.ts to event-loop.ts"],
+    [
+      "base/errors.ts",
+      'import { pause } from "./event-loop.ts";',
+      "points up in base, from errors.ts to event-loop.ts",
+    ],
     ["pde/fdm/mesh/a.ts", 'import type { Arena } from "../execute/arena.ts";', "points up in pde/fdm"],
     ["pde/fdm/other/a.ts", 'import type { Mesh } from "../mesh/mesh.ts";', "is in no rank of pde/fdm"],
     ["pde/fdm/a.ts", 'import { lower } from "../../kernel/capture.ts";', "reaches past kernel/index.ts"],
