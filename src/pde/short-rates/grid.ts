@@ -1,6 +1,7 @@
 /** Finite differences of a short rate on one axis: the fit of its shift by state prices, and claims with rights. */
 import { bool, fn, i32, kernel, type Kernel, read, real, record, write } from "../../kernel/index.ts";
 import type { Diffusion } from "./diffusions.ts";
+import { diffuseFor, discountFor, Grid, slot } from "./grid-steps.ts";
 import { correctKink, NO_PRICE, Room } from "../../quadrature/rates/index.ts";
 
 /**
@@ -18,87 +19,6 @@ export const STOP_WIDTH = 6;
 export const MESH_WIDTH = 6;
 /** The number of arrays with one real a node. */
 export const GRID_ARRAYS = 11;
-
-/**
- * e^z is Σ cᵢ/(1 − γz)ⁱ, i = 1 … 4, to the fourth order. With this γ the sum lies between 0 and 1 on the negative axis,
- * where the eigenvalues of a generator are, and vanishes at infinity, so that kinks are damped. The cᵢ are those that
- * match the series of e^z up to z³; γ is the second root of the condition for z⁴ (Nørsett's polynomial of degree 4).
- */
-const SCHEME = {
-  GAMMA: 0.2204284102592123,
-  C1: 2.380819610272455,
-  C2: -8.998478159283504,
-  C3: 10.317877190828517,
-  C4: -2.700218641817467,
-};
-
-/** The LU factors of 1 − g·L on the nodes, L tridiagonal: pivots and the upper diagonal, from `slot` on. */
-const Factor = record({ slot: i32, g: real });
-/** Nodes of an instance. L's lower diagonal is at `down`, and its upper one `capacity` after that. */
-const Axis = record({ nodes: i32, capacity: i32, down: i32 });
-
-const factorise = fn({
-  name: "factorise",
-  params: { room: Room, axis: Axis, factor: Factor },
-  body({ room: { work, origin, block }, axis: { nodes, capacity, down }, factor: { slot, g } }) {
-    let above = 0.0;
-    for (let j = 0; j < nodes; j++) {
-      const lower = g * work[origin + (down + j) * block];
-      const upper = g * work[origin + (down + capacity + j) * block];
-      const pivot = 1 / (1 + lower + upper + lower * above);
-      above = -upper * pivot;
-      work[origin + (slot + j) * block] = pivot;
-      work[origin + (slot + capacity + j) * block] = above;
-    }
-  },
-});
-
-/**
- * The vector v at `slot` becomes e^{hL}·v to the fourth order in h, or that of the transposed matrix: four solves with
- * one factor, g = γh. Constants stay what they are to rounding. Cost: 4 times 10 operations a node.
- */
-const propagate = fn({
-  name: "propagate",
-  params: { room: Room, axis: Axis, factor: Factor, slot: i32, scratch: i32, isAdjoint: bool },
-  env: { SCHEME_C1: SCHEME.C1, SCHEME_C2: SCHEME.C2, SCHEME_C3: SCHEME.C3, SCHEME_C4: SCHEME.C4 },
-  body({ room: { work, origin, block }, axis, factor, slot, scratch, isAdjoint }, _gpu, env) {
-    const { nodes, capacity, down } = axis;
-    const pivots = factor.slot;
-    const aboves = factor.slot + capacity;
-    for (let i = 0; i < 4; i++) {
-      const from = i === 0 ? slot : scratch;
-      let coefficient = env.SCHEME_C1;
-      if (i === 1) coefficient = env.SCHEME_C2;
-      if (i === 2) coefficient = env.SCHEME_C3;
-      if (i === 3) coefficient = env.SCHEME_C4;
-      let before = 0.0;
-      for (let j = 0; j < nodes; j++) {
-        const v = work[origin + (from + j) * block];
-        if (isAdjoint) {
-          if (j > 0) before = v - work[origin + (aboves + j - 1) * block] * before;
-          else before = v;
-        } else {
-          const lower = factor.g * work[origin + (down + j) * block];
-          before = (v + lower * before) * work[origin + (pivots + j) * block];
-        }
-        work[origin + (scratch + j) * block] = before;
-      }
-      let after = 0.0;
-      for (let j = nodes - 1; j >= 0; j--) {
-        const here = origin + (scratch + j) * block;
-        if (isAdjoint) {
-          const lower = j < nodes - 1 ? factor.g * work[origin + (down + j + 1) * block] : 0.0;
-          after = (work[here] + lower * after) * work[origin + (pivots + j) * block];
-        } else {
-          after = work[here] - work[origin + (aboves + j) * block] * after;
-        }
-        work[here] = after;
-        const sum = origin + (slot + j) * block;
-        work[sum] = (i === 0 ? 0.0 : work[sum]) + coefficient * after;
-      }
-    }
-  },
-});
 
 /** Adds factor·max(g, 0) to the array at `to`, g at `slot`, corrected across the kinks of g. */
 const addPositive = fn({
@@ -121,50 +41,199 @@ const addPositive = fn({
   },
 });
 
-/**
- * The discount of a step at a node. `level` is α, which multiplies the rate `base`, or the factor e^{−αh} of discounts
- * where α is added to it.
- */
-const discountAt = fn({
-  name: "discountAt",
-  params: { base: real, level: real, years: real, isMultiplied: bool },
-  body: ({ base, level, years, isMultiplied }) =>
-    isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
+/** The stops of an instance, `count` of them from `first` on, and its first step. */
+const Stops = record({ stops: read(real), first: i32, count: i32, step: i32 });
+
+/** The steps to stop s from the one before it. */
+const stepsTo = fn({
+  name: "stepsTo",
+  params: { of: Stops, s: i32 },
+  env: { STOP_WIDTH },
+  body({ of: { stops, first }, s }, gpu, { STOP_WIDTH }) {
+    const stop = (first + s) * STOP_WIDTH;
+    const before = s > 0 ? stops[stop - STOP_WIDTH] : 0.0;
+    const count = gpu.i32(stops[stop + 1]);
+    const years = count > 0 ? (stops[stop] - before) / gpu.real(count) : 0.0;
+    return { count, years, before, sigma: stops[stop + 2] };
+  },
 });
 
-/** A mesh in a launch's parameters, see `MESH_WIDTH`, and where the model's begin. */
-const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
+/** The weight of node i of the three that the value at today's rate is read from. */
+const Today = record({ node: i32, second: real, third: real });
+const weightOf = fn({
+  name: "weightOf",
+  params: { today: Today, i: i32 },
+  body: ({ today: { second, third }, i }) => (i === 0 ? 1 - second - third : i === 1 ? second : third),
+});
 
-/** Assembles L and the rates at the nodes, from the functions of a model at a time t. */
-const assembleFor = ({ coefficients, rate }: Diffusion) =>
+/**
+ * Returns the function that goes forwards with the state prices of today's rate to the last stop, and finds the level
+ * of each step's rates by which a bond that pays after it has the curve's price. It returns the number of steps, and
+ * whether all levels were found.
+ */
+const fitForwardsFor = (diffusion: Diffusion) =>
   fn({
-    name: "assemble",
-    params: { room: Room, axis: Axis, mesh: Mesh, parameters: read(real), base: i32, sigma: real, t: real },
-    env: { coefficients, rate },
-    body(
-      { room: { work, origin, block }, axis, mesh: { low, width, bend, centre, start }, parameters, base, sigma, t },
-      gpu,
-      env,
-    ) {
-      const { nodes, capacity } = axis;
-      for (let j = 0; j < nodes; j++) {
-        const xi = low + gpu.real(j) * width;
-        const isBent = bend > 0;
-        const offset = isBent ? bend * Math.sinh(xi) : xi;
-        const x = centre + offset;
-        const { drift, half } = env.coefficients({ parameters, start, sigma, x, t, step: width });
-        const slope = isBent ? bend * Math.cosh(xi) : 1.0;
-        const spread = half / (slope * slope * width * width);
-        const shift = (0.5 * (drift - (isBent ? (half * offset) / (slope * slope) : 0.0))) / (slope * width);
-        let down = spread - shift;
-        let up = spread + shift;
-        // Both ends reflect. Where the volatility vanishes there, the drift alone leads inside.
-        if (j === 0) up = up < 0 || down < 0 ? Math.max(2 * shift, 0) : down + up;
-        if (j === nodes - 1) down = up < 0 || down < 0 ? Math.max(-2 * shift, 0) : down + up;
-        work[origin + (axis.down + j) * block] = j === 0 ? 0.0 : down;
-        work[origin + (axis.down + capacity + j) * block] = j === nodes - 1 ? 0.0 : up;
-        work[origin + (base + j) * block] = env.rate({ parameters, start, sigma, x, t, step: width });
+    name: "fitForwards",
+    params: { grid: Grid, of: Stops, today: Today, logs: read(real), isFitted: bool },
+    env: {
+      ...slot,
+      GRID_ARRAYS,
+      isMultiplied: diffusion.isMultiplied,
+      diffuse: diffuseFor(diffusion, true),
+      discountAt: discountFor(diffusion),
+      stepsTo,
+      weightOf,
+    },
+    body({ grid, of, today, logs, isFitted }, _gpu, env) {
+      const { room, nodes, capacity } = grid;
+      const { work, origin, block } = room;
+      const states = origin + env.STATE * capacity * block;
+      const bases = origin + env.BASE * capacity * block;
+      const levels = origin + env.GRID_ARRAYS * capacity * block;
+      for (let j = 0; j < nodes; j++) work[states + j * block] = 0.0;
+      for (let i = 0; i < 3; i++) work[states + (today.node + i) * block] = env.weightOf({ today, i });
+      let level = 0.0;
+      let forward = 0.0;
+      let step = 0;
+      let isMet = true;
+      for (let s = 0; s < of.count; s++) {
+        const steps = env.stepsTo({ of, s });
+        const last = steps.count > 0 ? steps.count : -1;
+        for (let k = 0; k <= last; k++) {
+          env.diffuse({ grid, steps, k, at: env.STATE, vectors: 1 });
+          if (k < last) {
+            const { years } = steps;
+            const log = logs[of.step + step];
+            const price = Math.exp(log);
+            // The level, to begin with: the last one, moved as the forward rate has.
+            if (env.isMultiplied) level = step > 0 ? (level * (-log / years)) / forward : -log / years;
+            else level = 1.0;
+            forward = -log / years;
+            let size = 1.0;
+            for (let round = 0; round < 40 && size > 0; round++) {
+              let sum = 0.0;
+              let derivative = 0.0;
+              for (let j = 0; j < nodes; j++) {
+                const base = work[bases + j * block];
+                const part = work[states + j * block] * env.discountAt({ base, level, years });
+                sum += part;
+                derivative += part * base;
+              }
+              if (env.isMultiplied) {
+                const move = (sum - price) / (years * derivative);
+                const next = Math.max(level + move, 0.25 * level);
+                const now = Math.abs(next - level) / level;
+                // Rounding keeps steps from becoming smaller at some point.
+                size = now < 1e-14 || (round > 3 && now < 1e-2 && now >= size) ? 0.0 : now;
+                level = next;
+              } else {
+                level = isFitted ? price / sum : price;
+                size = 0.0;
+              }
+            }
+            if (size > 0) isMet = false;
+            work[levels + step * block] = level;
+            step++;
+            for (let j = 0; j < nodes; j++) {
+              const base = work[bases + j * block];
+              work[states + j * block] *= env.discountAt({ base, level, years }) / price;
+            }
+          }
+        }
       }
+      return { count: step, isMet };
+    },
+  });
+
+/** What a claim's holder and issuer do at stop s, and its payment then. */
+const decide = fn({
+  name: "decide",
+  params: { grid: Grid, of: Stops, s: i32, side: real, isSum: bool, table: read(real) },
+  env: { ...slot, STOP_WIDTH, NO_PRICE, addPositive },
+  body({ grid, of: { stops, first }, s, side, isSum, table }, _gpu, env) {
+    const { room, nodes, capacity } = grid;
+    const { work, origin, block } = room;
+    const stop = (first + s) * env.STOP_WIDTH;
+    const cash = stops[stop + 3];
+    const floor = stops[stop + 4];
+    const cap = stops[stop + 5];
+    const hasFloor = floor > -env.NO_PRICE;
+    const hasCap = cap < env.NO_PRICE && floor < cap;
+    // A floor above the cap is what the bond is worth, whatever it would be worth if held.
+    const isForced = hasFloor && floor >= cap;
+    // The arrays of factors, which no step needs any more, have what exercise and a call are worth beyond holding.
+    const gains = env.SCRATCH * capacity;
+    const excesses = env.WHOLE * capacity;
+    for (let j = 0; j < nodes; j++) {
+      if (isForced) work[origin + j * block] = floor;
+      const value = work[origin + j * block];
+      let gain = floor - value;
+      if (side !== 0) gain = side * (work[origin + (env.CLAIM * capacity + j) * block] - floor) - (isSum ? 0.0 : value);
+      work[origin + (gains + j) * block] = gain;
+      work[origin + (excesses + j) * block] = value - cap;
+    }
+    if (hasFloor) env.addPositive({ room, table, nodes, to: 0, slot: gains, factor: 1.0 });
+    if (hasCap) env.addPositive({ room, table, nodes, to: 0, slot: excesses, factor: -1.0 });
+    const to = side !== 0 ? env.CLAIM * capacity : 0;
+    for (let j = 0; j < nodes; j++) {
+      const at = origin + (to + j) * block;
+      work[at] = (isSum && hasFloor ? 0.0 : work[at]) + cash;
+    }
+  },
+});
+
+/**
+ * Returns the function that goes backwards from the last stop with a claim and what it may be exchanged for, by the
+ * `count` steps and levels of `fitForwards`, and returns the value at today's rate.
+ */
+const priceBackwardsFor = (diffusion: Diffusion) =>
+  fn({
+    name: "priceBackwards",
+    params: { grid: Grid, of: Stops, today: Today, count: i32, side: real, isSum: bool, table: read(real) },
+    env: {
+      ...slot,
+      GRID_ARRAYS,
+      decide,
+      diffuse: diffuseFor(diffusion, false),
+      discountAt: discountFor(diffusion),
+      stepsTo,
+      weightOf,
+    },
+    body({ grid, of, today, count, side, isSum, table }, _gpu, env) {
+      const { room, nodes, capacity } = grid;
+      const { work, origin, block } = room;
+      const claims = origin + env.CLAIM * capacity * block;
+      const bases = origin + env.BASE * capacity * block;
+      const levels = origin + env.GRID_ARRAYS * capacity * block;
+      for (let j = 0; j < nodes; j++) {
+        work[origin + j * block] = 0.0;
+        work[claims + j * block] = 0.0;
+      }
+      let step = count;
+      for (let s = of.count - 1; s >= 0; s--) {
+        env.decide({ grid, of, s, side, isSum, table });
+        const steps = env.stepsTo({ of, s });
+        const last = steps.count > 0 ? steps.count : -1;
+        for (let k = 0; k <= last; k++) {
+          env.diffuse({ grid, steps, k, at: env.VALUE, vectors: side !== 0 ? 2 : 1 });
+          if (k < last) {
+            step--;
+            const level = work[levels + step * block];
+            for (let j = 0; j < nodes; j++) {
+              const discount = env.discountAt({ base: work[bases + j * block], level, years: steps.years });
+              work[origin + j * block] *= discount;
+              work[claims + j * block] *= discount;
+            }
+          }
+        }
+      }
+      let value = 0.0;
+      for (let i = 0; i < 3; i++) {
+        const weight = env.weightOf({ today, i });
+        value += weight * work[origin + (today.node + i) * block];
+        if (isSum) value += weight * work[claims + (today.node + i) * block];
+      }
+      return value;
     },
   });
 
@@ -209,187 +278,34 @@ export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
     name: `${diffusion.name} finite differences`,
     params: gridParams,
     env: {
-      addPositive,
-      assemble: assembleFor(diffusion),
-      discountAt,
-      factorise,
-      propagate,
-      isMultiplied: diffusion.isMultiplied,
-      isTimed: diffusion.isTimed,
-      GAMMA: SCHEME.GAMMA,
+      fitForwards: fitForwardsFor(diffusion),
+      priceBackwards: priceBackwardsFor(diffusion),
       GRID_WIDTH,
-      STOP_WIDTH,
       MESH_WIDTH,
       GRID_ARRAYS,
-      NO_PRICE,
     },
-    body(
-      { count, block, capacity, mostSteps, isFitted, instances, stops, logs, parameters, table, work, output },
-      gpu,
-      env,
-    ) {
-      const { isMultiplied, STOP_WIDTH } = env;
+    body(given, gpu, env) {
+      const { count, block, capacity, mostSteps, isFitted, instances, parameters, table, work } = given;
       const l = gpu.globalId();
       if (l >= count) return;
       const group = (l / block) | 0;
-      const origin = group * block * (env.GRID_ARRAYS * capacity + mostSteps) + (l - group * block);
-      const room = { work, origin, block };
-      const CLAIM = capacity;
-      const STATE = 2 * capacity;
-      const SCRATCH = 3 * capacity;
-      const BASE = 4 * capacity;
-      const DOWN = 5 * capacity;
-      const WHOLE = 7 * capacity;
-      const HALF = 9 * capacity;
-      const LEVELS = env.GRID_ARRAYS * capacity;
-
       const head = env.GRID_WIDTH * l;
-      const firstStop = instances[head];
-      const stopCount = instances[head + 1];
-      const firstStep = instances[head + 2];
-      const mesh = instances[head + 3];
-      const nodes = instances[head + 4];
-      const firstNode = instances[head + 5];
+      const at = instances[head + 3];
+      const mesh = {
+        low: parameters[at],
+        width: parameters[at + 1],
+        bend: parameters[at + 2],
+        centre: parameters[at + 3],
+        start: at + env.MESH_WIDTH,
+      };
+      const origin = group * block * (env.GRID_ARRAYS * capacity + mostSteps) + (l - group * block);
+      const grid = { room: { work, origin, block }, nodes: instances[head + 4], capacity, mesh, parameters };
+      const of = { stops: given.stops, first: instances[head], count: instances[head + 1], step: instances[head + 2] };
+      const today = { node: instances[head + 5], second: parameters[at + 4], third: parameters[at + 5] };
       const side = gpu.real(instances[head + 6]);
       const isSum = instances[head + 7] > 0;
-      const low = parameters[mesh];
-      const width = parameters[mesh + 1];
-      const bend = parameters[mesh + 2];
-      const centre = parameters[mesh + 3];
-      const second = parameters[mesh + 4];
-      const third = parameters[mesh + 5];
-      const nodesAt = { low, width, bend, centre, start: mesh + env.MESH_WIDTH };
-      const axis = { nodes, capacity, down: DOWN };
-
-      for (let j = 0; j < nodes; j++) {
-        work[origin + j * block] = 0.0;
-        work[origin + (CLAIM + j) * block] = 0.0;
-        work[origin + (STATE + j) * block] = 0.0;
-      }
-      work[origin + (STATE + firstNode) * block] = 1 - second - third;
-      work[origin + (STATE + firstNode + 1) * block] = second;
-      work[origin + (STATE + firstNode + 2) * block] = third;
-
-      // Forward with the state prices to the last stop, then back with the claims; `s` is the stop that a part ends at.
-      let level = 0.0;
-      let forward = 0.0;
-      let step = 0;
-      let flag = 0;
-      for (let turn = 0; turn < 2 * stopCount; turn++) {
-        const isBack = turn >= stopCount;
-        const s = isBack ? 2 * stopCount - 1 - turn : turn;
-        const stop = (firstStop + s) * STOP_WIDTH;
-        const time = stops[stop];
-        const before = s > 0 ? stops[stop - STOP_WIDTH] : 0.0;
-        const steps = gpu.i32(stops[stop + 1]);
-        const sigma = stops[stop + 2];
-        const years = steps > 0 ? (time - before) / gpu.real(steps) : 0.0;
-        if (isBack) {
-          const floor = stops[stop + 4];
-          const cap = stops[stop + 5];
-          const hasFloor = floor > -env.NO_PRICE;
-          const hasCap = cap < env.NO_PRICE && floor < cap;
-          // A floor above the cap is what the bond is worth, whatever it would be worth if held.
-          const isForced = hasFloor && floor >= cap;
-          for (let j = 0; j < nodes; j++) {
-            if (isForced) work[origin + j * block] = floor;
-            const value = work[origin + j * block];
-            let gain = floor - value;
-            if (side !== 0) gain = side * (work[origin + (CLAIM + j) * block] - floor) - (isSum ? 0.0 : value);
-            work[origin + (SCRATCH + j) * block] = gain;
-            work[origin + (WHOLE + j) * block] = value - cap;
-          }
-          if (hasFloor) env.addPositive({ room, table, nodes, to: 0, slot: SCRATCH, factor: 1.0 });
-          if (hasCap) env.addPositive({ room, table, nodes, to: 0, slot: WHOLE, factor: -1.0 });
-          const cash = stops[stop + 3];
-          const to = side !== 0 ? CLAIM : 0;
-          for (let j = 0; j < nodes; j++) {
-            const at = origin + (to + j) * block;
-            work[at] = (isSum && hasFloor ? 0.0 : work[at]) + cash;
-          }
-        }
-        if (steps > 0) {
-          const whole = { slot: WHOLE, g: env.GAMMA * years };
-          const halfStep = { slot: HALF, g: 0.5 * env.GAMMA * years };
-          if (!env.isTimed) {
-            env.assemble({ room, axis, mesh: nodesAt, parameters, base: BASE, sigma, t: 0.5 * (before + time) });
-            env.factorise({ room, axis, factor: whole });
-            env.factorise({ room, axis, factor: halfStep });
-          }
-          const isAdjoint = !isBack;
-          for (let k = 0; k <= steps; k++) {
-            const isEnd = k === 0 || k === steps;
-            const isHalf = env.isTimed || isEnd;
-            const factor = { slot: isHalf ? HALF : WHOLE, g: isHalf ? halfStep.g : whole.g };
-            // In time each step has its own L: the second half of the step before, then the first half of this one.
-            const halves = env.isTimed && !isEnd ? 2 : 1;
-            for (let half = 0; half < halves; half++) {
-              if (env.isTimed && k < steps && half === halves - 1) {
-                const middle = (gpu.real(isBack ? steps - 1 - k : k) + 0.5) * years;
-                env.assemble({ room, axis, mesh: nodesAt, parameters, base: BASE, sigma, t: before + middle });
-                env.factorise({ room, axis, factor: halfStep });
-              }
-              env.propagate({ room, axis, factor, slot: isBack ? 0 : STATE, scratch: SCRATCH, isAdjoint });
-              if (isBack && side !== 0) env.propagate({ room, axis, factor, slot: CLAIM, scratch: SCRATCH, isAdjoint });
-            }
-            if (k < steps && isBack) {
-              step--;
-              level = work[origin + (LEVELS + step) * block];
-              for (let j = 0; j < nodes; j++) {
-                const base = work[origin + (BASE + j) * block];
-                const discount = env.discountAt({ base, level, years, isMultiplied });
-                work[origin + j * block] *= discount;
-                work[origin + (CLAIM + j) * block] *= discount;
-              }
-            }
-            if (k < steps && !isBack) {
-              const log = logs[firstStep + step];
-              const price = Math.exp(log);
-              // The level, to begin with: the last one, moved as the forward rate has.
-              if (isMultiplied) level = step > 0 ? (level * (-log / years)) / forward : -log / years;
-              else level = 1.0;
-              forward = -log / years;
-              let size = 1.0;
-              for (let round = 0; round < 40 && size > 0; round++) {
-                let sum = 0.0;
-                let derivative = 0.0;
-                for (let j = 0; j < nodes; j++) {
-                  const base = work[origin + (BASE + j) * block];
-                  const state = work[origin + (STATE + j) * block];
-                  const part = state * env.discountAt({ base, level, years, isMultiplied });
-                  sum += part;
-                  derivative += part * base;
-                }
-                if (isMultiplied) {
-                  const move = (sum - price) / (years * derivative);
-                  const next = Math.max(level + move, 0.25 * level);
-                  const now = Math.abs(next - level) / level;
-                  // Rounding keeps steps from becoming smaller at some point.
-                  size = now < 1e-14 || (round > 3 && now < 1e-2 && now >= size) ? 0.0 : now;
-                  level = next;
-                } else {
-                  level = isFitted ? price / sum : price;
-                  size = 0.0;
-                }
-              }
-              if (size > 0) flag = 1;
-              work[origin + (LEVELS + step) * block] = level;
-              step++;
-              for (let j = 0; j < nodes; j++) {
-                const base = work[origin + (BASE + j) * block];
-                work[origin + (STATE + j) * block] *= env.discountAt({ base, level, years, isMultiplied }) / price;
-              }
-            }
-          }
-        }
-      }
-      const node = origin + firstNode * block;
-      let value = 0.0;
-      for (let i = 0; i < 3; i++) {
-        const weight = i === 0 ? 1 - second - third : i === 1 ? second : third;
-        value += weight * work[node + i * block];
-        if (isSum) value += weight * work[node + (CLAIM + i) * block];
-      }
-      output[l] = flag > 0 ? NaN : value;
+      const fit = env.fitForwards({ grid, of, today, logs: given.logs, isFitted });
+      const value = env.priceBackwards({ grid, of, today, count: fit.count, side, isSum, table });
+      given.output[l] = fit.isMet ? value : NaN;
     },
   });
