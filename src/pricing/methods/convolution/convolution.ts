@@ -1,16 +1,42 @@
 import type { Device } from "../../../device/index.ts";
+import { keyOf } from "../../../base/memoize.ts";
+import { type GaussianSwing, gaussianSwings } from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import { ValuationPlan } from "../../plan/plan.ts";
-import type { Estimator } from "../../plan/request.ts";
-import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
-import { refusalOf } from "../../rights/factors.ts";
-import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
-import { maxLevelOf, solve } from "./solve.ts";
+import { ValuationPlan } from "../../plan/plan.ts";
+import { type Estimator, targetOf } from "../../plan/request.ts";
+import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
+import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
+import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
+import { type Terms, termsOf } from "../../terms.ts";
 import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;
+
+/** Distances of nodes on the first level, in standard deviations: one factor, two, two with a year of days. */
+const SPACING = { one: 0.0875, two: 0.175, many: 0.35 } as const;
+/** Dates × units beyond which a first value is found on fewer nodes. */
+const MANY = 2_000;
+
+/** The ratio of spacings from level to level, and between the two grids of a value. */
+const RATIO = Math.SQRT2;
+/** Errors are of fourth order. */
+const ORDER = 4;
+
+const MAX_LEVEL = { one: 6, two: 3 } as const;
+
+/** Below this share of the variance a step is taken to be as large. */
+const MIN_SHARE = 1e-14;
+
+/** Rounding errors and the tails beyond the grid, relative to the spot and the units. */
+const ROUNDING = { f32: 1e-5, f64: 3e-9 } as const;
+
+/**
+ * What a boundary of exercise between nodes leaves on the first level, relative to the spot and the units: two grids
+ * may agree by chance.
+ */
+const KINKS = 1e-7;
 
 /**
  * The method of convolution: swing options in one or two Gaussian factors, and early exercise under mean-reverting
@@ -36,11 +62,68 @@ const estimatorOf = (device: Device): Estimator<RightsEstimate> => ({
   accuracy: TARGET_ERRORS.convolution,
   limited: WARNING.inaccurate,
   finerLevel: ({ terms, level }) => Math.min(level + 1, maxLevelOf(terms)),
-  estimate: (requests, settings) => solve(device, requests, settings),
+  estimate: (requests, settings) => solveRights(solverOn(device), requests, settings, MIN_SHARE),
 });
 
 function accepts({ columns }: Batch, trade: number): Acceptance {
   const { cases } = columns;
   const terms = termsOf(columns.tradeOf(trade), 0, { volatility: 0, rate: 0 })!;
   return refusalOf(terms) ?? cases.count * (1 + cases.spots) * COST;
+}
+
+function maxLevelOf({ assets: [{ volatility }] }: Terms): number {
+  return volatility.kind === "gaussianFactors" && volatility.alpha.length > 1 ? MAX_LEVEL.two : MAX_LEVEL.one;
+}
+
+/** A value on a grid whose nodes are `spacing` apart. */
+interface GridTask extends Task {
+  readonly spacing: number;
+}
+
+const solverOn = (device: Device): RightsSolver<GridTask> => ({
+  tasksOf({ terms, level }, _settings, taskOf) {
+    const task = (isFine: boolean, isHalf: boolean): GridTask => {
+      const own = taskOf(isHalf);
+      const isMany = datesOf(terms, isHalf).length * unitsOf(terms).max > MANY;
+      const first = own.factors.sigma.length === 1 ? SPACING.one : isMany ? SPACING.many : SPACING.two;
+      return { ...own, spacing: first / RATIO ** (level - (isFine ? 0 : 1)) };
+    };
+    const half = isAmerican(terms) ? task(false, true) : undefined;
+    return { fine: task(true, false), coarse: task(false, false), half };
+  },
+  keyOf: ({ factors: { key, sigma }, spacing, request: { terms } }) =>
+    keyOf([key, sigma, spacing, hasRightToday(terms)]),
+  valuesOf(tasks, { precision, signal }) {
+    const [{ factors, spacing, request }] = tasks;
+    const startsAtOnce = hasRightToday(request.terms);
+    const spec = { device, chain: factors.chain(), sigma: factors.sigma, startsAtOnce, precision, signal, spacing };
+    return gaussianSwings(spec, tasks.map(swingOf));
+  },
+  // Extrapolated in the spacing, and in the number of dates, to which errors are of first order.
+  estimateOf({ terms, spots: [[spot]], level }, { fine, coarse }, inDates, { precision, accuracy }) {
+    const correction = (fine.value - coarse.value) / (RATIO ** ORDER - 1);
+    const least = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) + KINKS / RATIO ** (ORDER * level);
+    return {
+      values: [fine.value + correction + inDates],
+      errors: [1.5 * Math.abs(correction) + least * spot * unitsOf(terms).max],
+      // Finer grids do not reduce what dates leave.
+      bias: Math.abs(inDates),
+      warnings: Math.abs(inDates) > targetOf(terms, accuracy) ? WARNING.inaccurate : 0,
+      method: "convolution",
+      size: 0,
+    };
+  },
+});
+
+/** Rights as slopes of the relative spot and fixed amounts, discounted. */
+function swingOf(task: GridTask): GaussianSwing {
+  const { request, times } = task;
+  const { terms } = request;
+  const [fixed, slope] = [gainOf(terms, 0), gainOf(terms, 1) - gainOf(terms, 0)];
+  const factors = discountFactorsOf(terms, times);
+  return {
+    slopes: forwardsOf(request, times).map((forward, k) => slope * forward * factors[k]),
+    fixed: factors.map((factor) => -fixed * factor),
+    ...boundsOf(task),
+  };
 }

@@ -53,7 +53,7 @@ const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
  * fitted to the discount curve on the mesh.
  *
  * Error: 1e-9 to 1e-7 of the notional for rights on dates, by extrapolation of three levels. Rights at any time are
- * treated as by `convolutionRates`. Verified: test/pde/short-rates/grid.test.ts, test/pricing/finite-rates.test.ts.
+ * treated as by `recursionRates`. Verified: test/pde/short-rates/grid.test.ts, test/pricing/finite-rates.test.ts.
  */
 export const finiteRates: RatesMethod = {
   name: "fdm",

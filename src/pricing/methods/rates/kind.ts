@@ -6,7 +6,7 @@ import { cheapest, cheapestAsked, type Limits, type TradeKind } from "../../plan
 import type { Batch, PricingMethod } from "../../plan/method.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
-import { convolutionRates } from "./convolution.ts";
+import { recursionRates } from "./recursion.ts";
 import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { largestPayment, type RatesMethod } from "./method.ts";
@@ -20,7 +20,7 @@ import { ratesWarnings } from "./warnings.ts";
 const SINGLE_DATES: readonly RatesMethod[] = [closedFormRates, cirRates];
 
 /** The pricing methods of trades on rates, the cheapest first. */
-const METHODS = [...SINGLE_DATES, convolutionRates, planeRates, latticeRates, finiteRates].map(ratesPricing);
+const METHODS = [...SINGLE_DATES, recursionRates, planeRates, latticeRates, finiteRates].map(ratesPricing);
 
 /** The error of a value to aim at where nothing is said, relative to the largest payment. */
 const ACCURACY = 1e-5;

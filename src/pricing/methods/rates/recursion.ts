@@ -24,13 +24,13 @@ const MOVED: Fineness = { density: 2, reach: 6.5 };
 const WINDOW: Fineness = { density: 1.6, reach: 6.5 };
 /**
  * The method of backward recursion from date to date by the exact transition density of Hull and White's and Vasicek's
- * short rates.
+ * short rates. Books call it "convolution", like the method of swings in `methods/convolution`.
  *
  * Error: for rights on dates that of two resolutions, 1e-8 of the notional as a rule. Rights at any time are
  * extrapolated from 12 and 24 dates a year, with an error of 1e-6 to 1e-5 of the notional. Verified:
  * test/pricing/short-rate.test.ts.
  */
-export const convolutionRates: RatesMethod = {
+export const recursionRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
