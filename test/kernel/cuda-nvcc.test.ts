@@ -5,9 +5,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/pde/fdm/execute/team/team.ts";
-import { type SolverVariant } from "../../src/pde/fdm/execute/variant.ts";
+import { type SolverVariant } from "../../src/pde/fdm/execute/option/plan.ts";
 import { solverKernel } from "../../src/pde/fdm/execute/option/kernel.ts";
-import { kernelVolatility } from "../../src/pde/fdm/operator/read-volatility.ts";
+import { kernelVolatility } from "../../src/pde/fdm/operator/coefficients.ts";
 import { equationKernel } from "../../src/pde/fdm/execute/equation/kernel.ts";
 import { oneAxisModelOf } from "../../src/pde/fdm/model/full-grid.ts";
 import {

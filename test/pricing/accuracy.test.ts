@@ -2,8 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { dividendSchedule } from "../../src/market/index.ts";
-import { errorModelOf } from "../../src/pde/fdm/adaptive/error-model.ts";
-import { firstResolution, nextResolution } from "../../src/pde/fdm/adaptive/resolution.ts";
+import { errorModelOf, firstResolution, nextResolution } from "../../src/pde/fdm/adaptive/error-model.ts";
 import { normalCdf } from "../support/normal.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { quantLibTrades } from "./quantlib-cases.ts";

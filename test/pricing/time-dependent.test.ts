@@ -15,7 +15,7 @@ import {
   type Resolution,
 } from "../../src/pde/fdm/index.ts";
 import { domain } from "../../src/pde/fdm/mesh/domain.ts";
-import { certainExercise } from "../../src/pde/fdm/problem/certain-exercise.ts";
+import { certainExercise } from "../../src/pde/fdm/problem/one-factor.ts";
 import { mesh } from "../../src/pde/fdm/mesh/mesh.ts";
 import { constant, dividendSchedule, type PiecewiseConstant } from "../../src/market/index.ts";
 import { tradeProblem } from "../../src/pricing/trade-problem.ts";

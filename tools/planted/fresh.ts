@@ -134,11 +134,11 @@ export const fresh: readonly Bug[] = [
     "pde/fdm/affine pde/fdm/axes/at pde/fdm/axes/conditions pde/fdm/equation/sensitivities pde/fdm/equation/convergence",
     [
       ["problem/affine.ts", "cash / (kept * Math.exp(carry * time))", "cash / Math.exp(carry * time)"],
-      ["read/node-window.ts", "x <= values[last]", "x < values[last]"],
-      ["read/theta.ts", "- paid) / STEP", "- paid) / (2 * STEP)"],
-      ["execute/axes/events.ts", "return target < left || target > right ? linear : value;", "return value;"],
+      ["execute/plan.ts", "x <= values[last]", "x < values[last]"],
+      ["read/columns.ts", "- paid) / PAYOFF_STEP", "- paid) / (2 * PAYOFF_STEP)"],
+      ["execute/axes/update.ts", "return target < left || target > right ? linear : value;", "return value;"],
       [
-        "time/schemes/choose-scheme.ts",
+        "time/schemes.ts",
         "scheme: crankNicolson, rannacherSteps: rannacherSteps(2)",
         "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
       ],
@@ -148,13 +148,13 @@ export const fresh: readonly Bug[] = [
     "pde/fdm",
     "pde/fdm/knock-ins pde/fdm/barriers pde/fdm/exercise-dates pde/fdm/dividend-jump pde/fdm/mesh pricing/company",
     [
-      ["conditions/knock-in.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
+      ["conditions/barrier.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
       [
         "conditions/dividend.ts",
         "if (j >= high) value = u[above] + line * (target - x[above]);",
         "if (j >= high) value = u[above] + line * (target - x[below]);",
       ],
-      ["time/events.ts", "flags: a.flags | b.flags", "flags: a.flags"],
+      ["time/nested-times.ts", "flags: a.flags | b.flags", "flags: a.flags"],
       [
         "time/time-grid.ts",
         "((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4",
@@ -165,7 +165,7 @@ export const fresh: readonly Bug[] = [
   ),
   ...beside("pde/fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy pde/fdm/mesh", [
     [
-      "problem/mean-volatility.ts",
+      "problem/variance.ts",
       "Math.sqrt(Math.max(variance, 0) / (to - from))",
       "Math.sqrt(Math.max(variance, 0) / to)",
     ],

@@ -103,12 +103,12 @@ export const second: readonly Bug[] = [
     [
       ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
       [
-        "conditions/exercise-boundary.ts",
+        "conditions/exercise.ts",
         "found = here - (now * (x1 - here)) / (next - now);",
         "found = here + (now * (x1 - here)) / (next - now);",
       ],
-      ["mesh/density.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
-      ["read/sensitivities.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
+      ["mesh/axis-mesh.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
+      ["read/columns.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
     ],
   ),
   ...beside("output/formats", "output/formats/numbers cli/formats cli/price cli/report output/report/report", [

@@ -9,7 +9,7 @@ export {
   type DatesCondition,
   type PaidDividend,
 } from "./problem/affine.ts";
-export { VolatilityError } from "./problem/volatility-check.ts";
+export { VolatilityError } from "./problem/diffusion.ts";
 export type {
   Axis,
   AxisPoint,
@@ -54,15 +54,15 @@ export {
   isMonitoredBetween,
   knockedOutBy,
   rebateValue,
-} from "./problem/barriers.ts";
-export { type KnockOut, SAME_DATE, type MonitoredLevel } from "./problem/levels.ts";
+} from "./problem/one-factor.ts";
+export { type KnockOut, SAME_DATE, type MonitoredLevel } from "./problem/one-factor.ts";
 /** @internal */
 export { coarserInTime, fineGrid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
 export type { Grid } from "./mesh/grid.ts";
 /** @internal */
 export { instance, type Instance, type Reading } from "./execute/instance.ts";
 /** @internal */
-export { eventsOf } from "./time/events.ts";
+export { eventsOf } from "./time/nested-times.ts";
 /** @internal */
 export { hasLargeDividends } from "./mesh/dividend-domain.ts";
 /** @internal */
@@ -74,21 +74,21 @@ export { roundingError } from "./adaptive/error-estimate.ts";
 /** @internal */
 export { type ErrorModel, errorModelOf } from "./adaptive/error-model.ts";
 /** @internal */
-export { InstancePool } from "./adaptive/instance-pool.ts";
+export { InstancePool } from "./adaptive/extrapolation.ts";
 /** @internal */
-export { knockedOutPoint } from "./adaptive/knocked-out-point.ts";
+export { knockedOutPoint } from "./adaptive/extrapolation.ts";
 /** @internal */
-export { type ProblemDifference, shiftedDifference } from "./adaptive/problem-difference.ts";
+export { type ProblemDifference, shiftedDifference } from "./adaptive/extrapolation.ts";
 /** @internal */
-export { firstResolution } from "./adaptive/resolution.ts";
+export { firstResolution } from "./adaptive/error-model.ts";
 /** @internal */
 export { cellPeclet, lacksErrorExpansion } from "./mesh/drift.ts";
 /** @internal */
-export { jumpsBetween, MIN_JUMP_IN_PRICE } from "./problem/jumps.ts";
+export { jumpsBetween, MIN_JUMP_IN_PRICE } from "./problem/diffusion.ts";
 /** @internal */
 export { type Diffusion, volatilityAt } from "./problem/diffusion.ts";
 /** @internal */
-export { regimeChanges, varianceProfile } from "./problem/variance-profile.ts";
+export { regimeChanges, varianceProfile } from "./problem/variance.ts";
 /** @internal */
 export {
   isTimeHomogeneous,
@@ -99,29 +99,29 @@ export {
   totalVariance,
 } from "./problem/one-factor.ts";
 /** @internal */
-export { isExercisableNow } from "./problem/barriers.ts";
+export { isExercisableNow } from "./problem/one-factor.ts";
 /** @internal */
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
 /** @internal */
-export { type SolverVariant } from "./execute/variant.ts";
+export { type SolverVariant } from "./execute/option/plan.ts";
 /** @internal */
 export { solverKernel } from "./execute/option/kernel.ts";
 /** @internal */
-export { stepsOfRun } from "./time/flags.ts";
+export { stepsOfRun } from "./time/time-grid.ts";
 /** @internal */
-export { fornbergWeights } from "./read/fornberg.ts";
+export { fornbergWeights } from "./read/point-reader.ts";
 
 // What follows serves sparsegrid/, which solves the same problems on many grids.
 /** @internal */
-export { packedParameters } from "./execute/packed-parameters.ts";
+export { packedParameters } from "./execute/plan.ts";
 /** @internal */
 export { endlessLoops } from "./adaptive/levels.ts";
 /** @internal */
-export { Column, valueAt } from "./operator/column.ts";
+export { Column, valueAt } from "./operator/state.ts";
 /** @internal */
 export { FAULT, firstFault } from "./operator/status.ts";
 /** @internal */
-export { coefficientFault } from "./operator/coefficient-fault.ts";
+export { coefficientFault } from "./operator/status.ts";
 /** @internal */
 export { EquationState, type StateNumber } from "./operator/state.ts";
 /** @internal */
@@ -142,7 +142,7 @@ export {
   parametersOf,
   quantityOf,
   shown,
-} from "./problem/quantity.ts";
+} from "./problem/settings.ts";
 /** @internal */
 export { EQUATION_KEYS } from "./problem/settings.ts";
 /** @internal */
@@ -150,9 +150,9 @@ export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./model
 /** @internal */
 export { reportOf } from "./read/report.ts";
 /** @internal */
-export { stencilOf } from "./read/fornberg.ts";
+export { stencilOf } from "./read/point-reader.ts";
 /** @internal */
-export { chosenScheme } from "./time/schemes/choose-scheme.ts";
+export { chosenScheme } from "./time/schemes.ts";
 /** @internal */
 export {
   CONDITION_SHIFT,

@@ -18,16 +18,21 @@ import type { TimeProgram } from "./time/timeline.ts";
 import { STATUS } from "./operator/status.ts";
 import type { AnyProblem } from "./problem/equation.ts";
 import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./model/full-grid.ts";
-import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
+import { type ParameterValues, parametersOf } from "./problem/settings.ts";
 import { lazily } from "./problem/lowered.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
-import { type ReadableGrid, readColumns } from "./read/columns.ts";
+import {
+  type MovedProblem,
+  movedProblem,
+  type OwnColumns,
+  type ReadableGrid,
+  readColumns,
+  thetaOf,
+} from "./read/columns.ts";
 import { type EntryContents, named } from "./read/entry.ts";
 import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
 import { type GridValues, PointReader, type Rounding } from "./read/point-reader.ts";
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
-import { type MovedProblem, movedProblem, type OwnColumns } from "./read/sensitivities.ts";
-import { thetaOf } from "./read/theta.ts";
 
 /** A solution at the nodes of its window, with the largest |V| of all nodes or a bound of it. */
 type OnGrid = ReadableGrid & { readonly largest: number; readonly program: TimeProgram };

@@ -8,7 +8,7 @@ import { placed } from "./problem/place.ts";
 import { axesOf, MAX_AXES, PROBLEM_KEYS } from "./problem/settings.ts";
 import type { AxesSolution } from "./read/axes-solution.ts";
 import type { Solution } from "./read/equation-solution.ts";
-import { movedProblem } from "./read/sensitivities.ts";
+import { movedProblem } from "./read/columns.ts";
 import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 
 /** True where a type of names has more than one. */

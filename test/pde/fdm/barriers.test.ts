@@ -10,12 +10,12 @@ import {
   BatchSolver,
   type OneFactorProblem,
 } from "../../../src/pde/fdm/index.ts";
-import { eventsOf } from "../../../src/pde/fdm/time/events.ts";
+import { eventsOf } from "../../../src/pde/fdm/time/nested-times.ts";
 import { barrierDomain } from "../../../src/pde/fdm/mesh/barrier-domain.ts";
 import { coarser, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../../src/pde/fdm/mesh/pinned-mesh.ts";
-import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/flags.ts";
-import { ZERO_VALUE_GUARD } from "../../../src/pde/fdm/operator/zero-value-guard.ts";
+import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/time-grid.ts";
+import { ZERO_VALUE_GUARD } from "../../../src/pde/fdm/operator/matrix.ts";
 import { constant } from "../../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../../src/market/products/index.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";

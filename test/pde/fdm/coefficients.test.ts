@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { coefficientCount, putCoefficients } from "../../../src/pde/fdm/execute/coefficients.ts";
-import { flagsOfKept } from "../../../src/pde/fdm/execute/kept-factors.ts";
+import { flagsOfKept } from "../../../src/pde/fdm/execute/instance.ts";
 import { fineGrid, type OneFactorProblem } from "../../../src/pde/fdm/index.ts";
 import { constant } from "../../../src/market/index.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";

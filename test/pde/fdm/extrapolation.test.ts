@@ -1,7 +1,7 @@
 /** What is extrapolated from two solutions, and whose the copies of a problem are. */
 import { expect, test } from "vitest";
 import { extrapolatedPoint } from "../../../src/pde/fdm/adaptive/extrapolation.ts";
-import { movedProblem } from "../../../src/pde/fdm/read/sensitivities.ts";
+import { movedProblem } from "../../../src/pde/fdm/read/columns.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";
 
 test("an option that may be exercised now is worth that at least, though two solutions say less together", () => {

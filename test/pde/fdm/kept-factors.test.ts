@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { openDevice } from "../../../src/device/index.ts";
 import { fineGrid, type Instance, instance, BatchSolver, type OneFactorProblem } from "../../../src/pde/fdm/index.ts";
-import { flagsOfKept } from "../../../src/pde/fdm/execute/kept-factors.ts";
-import { REFACTOR, SECOND } from "../../../src/pde/fdm/time/flags.ts";
+import { flagsOfKept } from "../../../src/pde/fdm/execute/instance.ts";
+import { REFACTOR, SECOND } from "../../../src/pde/fdm/time/time-grid.ts";
 import { constant } from "../../../src/market/index.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";
 

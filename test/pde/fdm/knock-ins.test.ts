@@ -13,7 +13,7 @@ import {
 } from "../../../src/pde/fdm/index.ts";
 import type { Device } from "../../../src/device/index.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
-import { windowOf } from "../../../src/pde/fdm/read/window.ts";
+import { windowOf } from "../../../src/pde/fdm/read/solution.ts";
 import { lessCash } from "../../../src/market/products/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt, everything } from "../../support/extent.ts";

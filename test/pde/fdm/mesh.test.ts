@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { stencil, windowStart } from "../../../src/pde/fdm/read/interpolation.ts";
+import { stencil, windowStart } from "../../../src/pde/fdm/read/solution.ts";
 import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import type { OneFactorProblem } from "../../../src/pde/fdm/index.ts";
 import { Assessments, errorEstimate } from "../../../src/pde/fdm/adaptive/error-estimate.ts";
-import { volatilityOver } from "../../../src/pde/fdm/problem/mean-volatility.ts";
+import { volatilityOver } from "../../../src/pde/fdm/problem/variance.ts";
 import { timesOf } from "../../../src/pde/fdm/time/nested-times.ts";
-import { DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/flags.ts";
-import { stepTimes, type TimeGrid, timeGrid } from "../../../src/pde/fdm/time/time-grid.ts";
+import { DIVIDEND, EXERCISE, stepTimes, type TimeGrid, timeGrid } from "../../../src/pde/fdm/time/time-grid.ts";
 import { constant } from "../../../src/market/index.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";
 

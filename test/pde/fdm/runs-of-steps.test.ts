@@ -8,7 +8,7 @@ import {
   REFACTOR,
   runsOfSteps,
   stepsOfRun,
-} from "../../../src/pde/fdm/time/flags.ts";
+} from "../../../src/pde/fdm/time/time-grid.ts";
 
 const AFTER = DIVIDEND | EXERCISE | BARRIERS;
 const flagOf = fc

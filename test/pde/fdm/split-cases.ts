@@ -19,9 +19,9 @@ import {
   type Resolution,
   shiftedProblem,
 } from "../../../src/pde/fdm/index.ts";
-import { windowOf } from "../../../src/pde/fdm/read/window.ts";
+import { windowOf } from "../../../src/pde/fdm/read/solution.ts";
 import { nodeAt } from "../../../src/pde/fdm/mesh/mesh.ts";
-import { BARRIERS, DIVIDEND, REFACTOR } from "../../../src/pde/fdm/time/flags.ts";
+import { BARRIERS, DIVIDEND, REFACTOR } from "../../../src/pde/fdm/time/time-grid.ts";
 import { mayShare, type Split, teamCapacity, type TeamSplit } from "../../../src/pde/fdm/execute/split.ts";
 import { formula, type Precision } from "../../../src/kernel/index.ts";
 import { constant, localSurface } from "../../../src/market/index.ts";

@@ -3,7 +3,7 @@
  * of the test runner.
  */
 import { grids, type OneFactorProblem } from "../../../src/pde/fdm/index.ts";
-import { hasObstacle } from "../../../src/pde/fdm/mesh/payoff-table.ts";
+import { hasObstacle } from "../../../src/pde/fdm/mesh/grid.ts";
 import { nodeAt } from "../../../src/pde/fdm/mesh/mesh.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { mayBePaired } from "./split-cases.ts";

@@ -5,16 +5,19 @@ import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { cellPeclet } from "../mesh/drift.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
-import { knockedOutBy } from "../problem/barriers.ts";
-import { deviationOf, type OneFactorProblem } from "../problem/one-factor.ts";
+import { deviationOf, knockedOutBy, type OneFactorProblem } from "../problem/one-factor.ts";
 import { premiumAtBoundary } from "../read/solution.ts";
-import { BoundaryNoise } from "./boundary-noise.ts";
-import { Assessments, errorEstimate } from "./error-estimate.ts";
-import type { ErrorModel } from "./error-model.ts";
-import { difference, extrapolatedPoint, pointOf, SpotReader, type SpotReading } from "./extrapolation.ts";
-import type { InstancePool } from "./instance-pool.ts";
-import type { ProblemDifference } from "./problem-difference.ts";
-import { nextResolution, type Observed } from "./resolution.ts";
+import { Assessments, BoundaryNoise, errorEstimate } from "./error-estimate.ts";
+import { type ErrorModel, nextResolution, type Observed } from "./error-model.ts";
+import {
+  difference,
+  extrapolatedPoint,
+  type InstancePool,
+  pointOf,
+  type ProblemDifference,
+  SpotReader,
+  type SpotReading,
+} from "./extrapolation.ts";
 
 /** The target accuracy of an adaptive solution. */
 export interface Goal {

@@ -1,9 +1,13 @@
 import type { Arena } from "../mesh/arena.ts";
 import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { extrapolatedValue, pointOf } from "./extrapolation.ts";
-import type { InstancePool } from "./instance-pool.ts";
-import { type ProblemDifference, shiftedDifference } from "./problem-difference.ts";
+import {
+  extrapolatedValue,
+  type InstancePool,
+  pointOf,
+  type ProblemDifference,
+  shiftedDifference,
+} from "./extrapolation.ts";
 
 /** The bump sizes for vega and rho, which are computed on the mesh of the base case. */
 export interface BumpsOnMeshes {

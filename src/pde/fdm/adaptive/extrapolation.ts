@@ -1,13 +1,106 @@
-/** Richardson's extrapolation of pairs of solutions, at today's spot and at others. */
-import { knockedOutBy, rebateValue } from "../problem/barriers.ts";
-import { type OneFactorProblem } from "../problem/one-factor.ts";
-import { isExercisableNow } from "../problem/barriers.ts";
-import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
-import type { InstancePool } from "./instance-pool.ts";
-import { knockedOutPoint } from "./knocked-out-point.ts";
+import {
+  isExercisableNow,
+  knockedOutBy,
+  type KnockOut,
+  type OneFactorProblem,
+  rebateValue,
+  type Shift,
+  shiftedProblem,
+} from "../problem/one-factor.ts";
+import type { BatchSolver } from "../execute/batch.ts";
+import type { Instance } from "../execute/instance.ts";
+import { type InstanceValues, type PointValue, pointValue, spotValues } from "../read/solution.ts";
+
+/**
+ * A value to compute: V(problem), or V(problem) − V(subtracted). By this in–out parity a European knock-in is the trade
+ * without barriers less its knock-out. Both problems are solved on one mesh, so that their errors cancel where the
+ * barrier is far away.
+ */
+export interface ProblemDifference {
+  readonly problem: OneFactorProblem;
+  readonly subtracted: OneFactorProblem | undefined;
+}
+
+/** Returns both problems of a difference with their volatility and rates shifted. */
+export function shiftedDifference({ problem, subtracted }: ProblemDifference, shift: Shift): ProblemDifference {
+  return { problem: shiftedProblem(problem, shift), subtracted: subtracted && shiftedProblem(subtracted, shift) };
+}
+
+/**
+ * The instances of a batch in the order in which they are solved; they are referred to by index. The two solutions of
+ * an extrapolation are neighbours: the fine one, then the one with every second node and half the time steps.
+ */
+export class InstancePool {
+  readonly #instances: Instance[] = [];
+  readonly #drift: number[] = [];
+  readonly #values: InstanceValues[] = [];
+
+  /** The number of instances. */
+  get count(): number {
+    return this.#instances.length;
+  }
+
+  /** The number of solved instances, which come first. */
+  get solved(): number {
+    return this.#values.length;
+  }
+
+  /**
+   * Adds an instance; `drift` is the `cellPeclet` of the fine mesh of its pair, above 1 where drift dominates
+   * diffusion.
+   */
+  add(instance: Instance, drift: number): void {
+    this.#instances.push(instance);
+    this.#drift.push(drift);
+  }
+
+  /** Removes the instances from index `count` on, none of which is solved. */
+  truncate(count: number): void {
+    this.#instances.length = count;
+    this.#drift.length = count;
+  }
+
+  instance(number: number): Instance {
+    return this.#instances[number];
+  }
+
+  /** Returns the ratio of drift to diffusion with which an instance was added. */
+  drift(number: number): number {
+    return this.#drift[number];
+  }
+
+  /** Returns the values read from a solved instance. */
+  values(number: number): InstanceValues {
+    const values = this.#values[number];
+    if (values === undefined) throw new Error("an instance is read before it is solved");
+    return values;
+  }
+
+  /**
+   * Solves the next instances, up to index `end` (excluded). @throws the signal's reason; device errors; then none is
+   * solved
+   */
+  async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
+    for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
+  }
+
+  /** Skips the next instances, up to index `end` (excluded), whose results nobody reads. */
+  skip(end: number): void {
+    this.#values.length = end;
+  }
+}
+
+/**
+ * The value and Greeks of a trade whose `barrier` has been breached today: the rebate, which does not depend on the
+ * spot.
+ */
+export function knockedOutPoint(problem: OneFactorProblem, barrier: KnockOut): PointValue {
+  // A rebate that is paid at once earns no interest here, as the payoff of an option that is exercised.
+  return { value: rebateValue(barrier, 0, problem), delta: 0, gamma: 0, exercised: barrier.rebateAt === "hit" };
+}
 
 /** Returns the Richardson extrapolation (4·fine − coarse)/3 of two second-order solutions. */
-export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
+const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
 /** The value, delta and gamma of a difference of two problems; those of `plus` itself if nothing is subtracted. */
 export function difference(plus: PointValue, minus: PointValue | undefined): PointValue {
@@ -71,7 +164,7 @@ export function extrapolatedValue(pool: InstancePool, first: number, parts: numb
  * The values of a solution at the requested spots after the first, and flags (1) of spots at which immediate exercise
  * is optimal.
  */
-export interface SpotColumn {
+interface SpotColumn {
   readonly values: Float64Array;
   readonly exercised: Uint8Array;
 }

@@ -2,18 +2,23 @@ import type { DiscreteDividend } from "../../../market/index.ts";
 import {
   aliveBetween,
   crossingPrice,
+  dormantBetween,
   isMonitored,
   isMonitoredBetween,
+  type KnockIns,
+  type KnockOut,
   liveSideOf,
+  type MonitoredLevel,
+  type OneFactorProblem,
   rebateValue,
-} from "../problem/barriers.ts";
-import { type KnockOut, SAME_DATE, type MonitoredLevel } from "../problem/levels.ts";
+  SAME_DATE,
+} from "../problem/one-factor.ts";
 import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
-import type { OneFactorProblem } from "../problem/one-factor.ts";
-import type { Rows } from "../operator/rows.ts";
+import type { Rows } from "../operator/coefficients.ts";
+import { DORMANT_END } from "./barrier.ts";
 
 /** A node index beyond the last node of every mesh. */
-export const NOWHERE = 1e6;
+const NOWHERE = 1e6;
 
 /** Tells whether the spot is compared with a level on a date. */
 type Compares = (level: MonitoredLevel) => boolean;
@@ -23,7 +28,7 @@ type Compares = (level: MonitoredLevel) => boolean;
  * levels monitored then. Where a dividend is paid on the date, this comparison is with the spot after it
  * (`putCrossings` has the one before), and only levels monitored continuously since the date `before` take part.
  */
-export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
+function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
   const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
   return isPaid
     ? (level) => isMonitoredBetween(level, before, time, expiry)
@@ -58,13 +63,7 @@ function putEnd(
 }
 
 /** Writes the coefficients of the knock-outs on a date: five reals for each barrier (`knockOut`). */
-export function putKnockOuts(
-  rows: Rows,
-  problem: OneFactorProblem,
-  mesh: Mesh,
-  time: number,
-  compares: Compares,
-): void {
+function putKnockOuts(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, compares: Compares): void {
   const scale = 1 / problem.spots[0];
   for (const barrier of problem.barriers ?? []) {
     const { side, node } = monitoredNode(barrier, mesh, compares);
@@ -83,7 +82,7 @@ export function putKnockOuts(
  * Tells whether a barrier determines the value at its node. Of several barriers at the same price it is the one that is
  * monitored continuously, otherwise the last of them.
  */
-export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
+function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
   let setter: MonitoredLevel | undefined;
   for (const one of all) {
     if (one.side !== level.side || one.level !== level.level || !compares(one)) continue;
@@ -96,7 +95,7 @@ export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] =
  * Returns the direction of a barrier's breach (+1 upward, −1 downward) and the index of its node; the index is
  * undefined where the barrier is not compared with the spot.
  */
-export function monitoredNode(
+function monitoredNode(
   level: MonitoredLevel,
   mesh: Mesh,
   compares: Compares,
@@ -112,7 +111,7 @@ export function monitoredNode(
  * number of nodes where the whole mesh is past the barrier. A level below the lowest positive node belongs to the node
  * at zero.
  */
-export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number | undefined {
+function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number | undefined {
   const last = mesh.count - 1;
   // A node at zero, to which dividends may take the spot, stands far below the others.
   const lowest = nodeAt(mesh, 0) > 0 ? nodeAt(mesh, 0) : nodeAt(mesh, 1);
@@ -145,7 +144,7 @@ function onTheNode(
  * The fraction of the two half cells about a barrier's node that lies where the trade is alive; 1 where the node is not
  * on the mesh.
  */
-export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
+function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
   const alive = side === "up" ? -1 : 1;
   const inside = Math.abs(nodeAt(mesh, node + alive) - nodeAt(mesh, node));
@@ -203,7 +202,7 @@ interface Crossing {
  * to O(h³), and extrapolation finds the same h² error as for a jump on a node, where that node alone gets the mean over
  * its half cells.
  */
-export function crossingOf(
+function crossingOf(
   level: MonitoredLevel,
   { expiry }: OneFactorProblem,
   mesh: Mesh,
@@ -240,9 +239,97 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
  * The value that stays constant on the barrier's node while the barrier is monitored; undefined for a rebate paid at
  * expiry, whose present value grows towards expiry.
  */
-export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
+function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
   const value = rebateValue(barrier, time, problem);
   if (barrier.rebateAt === "expiry" && barrier.rebate !== 0 && earlyOr(value, barrier, problem) === value)
     return undefined;
   return earlyOr(value, barrier, problem);
 }
+
+/**
+ * Writes the solver's coefficients on a date for the dormant value, that of a trade not yet knocked in
+ * (`conditions/barrier.ts`), and for the interval from the earlier date `before` to it. Prices are in units of today's
+ * spot.
+ */
+export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+  const { levels, rebate } = problem.knockIns as KnockIns;
+  const scale = 1 / problem.spots[0];
+  // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
+  const dormant = { ...problem, american: false };
+  const compares = comparesAt(problem, time, before);
+  putKnockOuts(rows, dormant, mesh, time, compares);
+  for (const level of levels) {
+    const { side, node } = monitoredNode(level, mesh, compares);
+    rows.put(node ?? side * NOWHERE);
+    rows.put(side);
+    const isSet = node !== undefined && setsEntry(level, problem, compares);
+    rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
+  }
+  const { down, up } = dormantBetween(problem, before, time);
+  for (const [level, none] of [
+    [down, -1],
+    [up, mesh.count],
+  ] as const) {
+    const node = level && nodeOfLevel(mesh, level);
+    const held = level !== undefined && isKnockOut(level) ? heldValue(level, dormant, time) : undefined;
+    rows.put(node ?? none);
+    rows.put(
+      level !== undefined && !isKnockOut(level)
+        ? DORMANT_END.joined
+        : held !== undefined
+          ? DORMANT_END.held
+          : DORMANT_END.discounted,
+    );
+    rows.put((held ?? 0) * scale);
+  }
+  rows.put(rebate * scale);
+}
+
+/**
+ * Writes the coefficients of the dormant value (`crossInWords`) for a dividend that may take the spot across a level.
+ */
+export function putCrossingsIn(
+  rows: Rows,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  dividend: DiscreteDividend,
+  time: number,
+): void {
+  // V is u at a level that stays monitored, whatever may be exercised once it has been hit.
+  const dormant = { ...problem, american: false };
+  putCrossings(rows, dormant, mesh, dividend, time);
+  for (const level of (problem.knockIns as KnockIns).levels) {
+    const { side, node, keep, keepBeyond } = crossingOf(level, dormant, mesh, dividend, time);
+    const isSet = setsEntry(level, problem, (one) => isMonitored(one, time, problem.expiry));
+    rows.put(node);
+    rows.put(side);
+    rows.put(isSet ? keep : 1);
+    rows.put(isSet ? keepBeyond : 1);
+  }
+}
+
+const isKnockOut = (level: KnockOut | MonitoredLevel): level is KnockOut => "rebate" in level;
+
+/**
+ * Tells whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level
+ * goes before.
+ */
+function setsEntry(
+  level: MonitoredLevel,
+  { barriers = [], knockIns }: OneFactorProblem,
+  compares: (level: MonitoredLevel) => boolean,
+): boolean {
+  const goesBefore = (out: KnockOut): boolean =>
+    out.side === level.side &&
+    out.level === level.level &&
+    compares(out) &&
+    (out.times === undefined || level.times !== undefined);
+  return setsNode(level, knockIns?.levels, compares) && !barriers.some(goesBefore);
+}
+
+/**
+ * The part of the value on its own node that a knock-in leaves: nothing where it is monitored continuously; on a date
+ * the part of the half cell on the waiting side.
+ */
+const keptOnNode = (level: MonitoredLevel, mesh: Mesh, node: number): number =>
+  level.times === undefined ? 0 : livePart(level, mesh, node);

@@ -44,7 +44,7 @@ const cubicThrough = fn({
  * Returns V at the price `target`, to which the spot jumps, by cubic interpolation of the four nodes about it
  * (`cubicThrough`).
  */
-export const valueAfterJump = fn({
+const valueAfterJump = fn({
   name: "valueAfterJump",
   params: [read(real), read(real), i32, i32, real],
   env: { cubicThrough },
@@ -123,3 +123,24 @@ export function payDividend(rows: number | undefined, hasBarriers: boolean) {
     },
   });
 }
+
+/**
+ * Returns V at the price `target` by the cubic of `valueAfterJump`. The error is O(h⁴) where V is smooth and O(h²) at
+ * its extrema, where the cubic is limited to the range of its neighbours. Beyond the end nodes V is continued linearly.
+ * The cell is found by bisection. `sign` is −1 where nodes descend, otherwise 1.
+ */
+export const valueAtTarget = fn({
+  name: "valueAtTarget",
+  params: [read(real), read(real), i32, real, real],
+  env: { valueAfterJump },
+  body([x, u, nodes, sign, target], _gpu, { valueAfterJump }) {
+    let low = 0;
+    let high = nodes - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (sign * (x[middle] - target) <= 0) low = middle;
+      else high = middle;
+    }
+    return valueAfterJump(x, u, nodes, low, target);
+  },
+});

@@ -1,5 +1,5 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
-import { Rows } from "../operator/factor.ts";
+import { Rows } from "../operator/matrix.ts";
 
 /** The maximum number of rounds of policy iteration. */
 export const MAX_ROUNDS = 30;

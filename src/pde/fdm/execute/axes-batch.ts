@@ -4,7 +4,7 @@ import type { Kernel, Precision } from "../../../kernel/index.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../model/full-grid.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
-import { LANES, PAD } from "./axes/records.ts";
+import { LANES, PAD } from "./axes/place.ts";
 import {
   type AxesResult,
   type AxesSetting,

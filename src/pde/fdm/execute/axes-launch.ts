@@ -7,25 +7,25 @@ import {
   type Pace,
 } from "../../../device/index.ts";
 import { firstFault, hasFailed, type Status } from "../operator/status.ts";
-import { packedParameters } from "./packed-parameters.ts";
+import { type Grid, packedParameters, type PlannedInstance } from "./plan.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../model/full-grid.ts";
 import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
-import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import {
+  arraysOf,
   AXES_STATUS,
   AXES_STATUS_WORDS,
+  AXIS_ARRAYS,
   EXPONENT_OFFSET,
   LANES,
   PAD,
   PLACES,
   SUMMARY,
   SUMMARY_WORDS,
-} from "./axes/records.ts";
-import type { Grid, PlannedInstance } from "./plan.ts";
+} from "./axes/place.ts";
 
 /** The results of one launch. */
 interface Launched {

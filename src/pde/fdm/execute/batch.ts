@@ -9,9 +9,9 @@ import { Launch } from "./launch.ts";
 import { timeDependentWords } from "../time/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../../base/event-loop.ts";
-import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
+import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
 import { solverKernel } from "./option/kernel.ts";
-import { blockWords } from "../operator/surface.ts";
+import { blockWords } from "../operator/coefficients.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */

@@ -1,17 +1,13 @@
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { DiscreteDividend } from "../../../market/index.ts";
-import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
+import { putBarriers, putCrossings, putCrossingsIn, putKnockIns } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../mesh/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { volatilitiesAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
-import { Rows } from "../operator/rows.ts";
-import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
-import { barrierWords, CROSSING_WORDS } from "../conditions/barrier.ts";
-import { coefficientWords } from "../operator/read-coefficients.ts";
-import { crossInWords, knockInWords } from "../conditions/knock-in.ts";
-import type { TimeGrid } from "../time/time-grid.ts";
+import { coefficientWords, Rows } from "../operator/coefficients.ts";
+import { BARRIERS, DIVIDEND, REFACTOR, type TimeGrid } from "../time/time-grid.ts";
+import { barrierWords, CROSSING_WORDS, crossInWords, knockInWords } from "../conditions/barrier.ts";
 
 /** The number of coefficients of an instance in the solver's table; `kept`: see `putCoefficients`. */
 export function coefficientCount(

@@ -1,14 +1,13 @@
 import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../../../device/index.ts";
-import { packedParameters } from "./packed-parameters.ts";
+import { packedParameters, type PlannedInstance } from "./plan.ts";
 import { hostReal } from "../../../kernel/index.ts";
-import { NOWHERE } from "../conditions/exercise-boundary.ts";
+import { NOWHERE } from "../conditions/exercise.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
-import { keptArrays } from "../operator/equation-variant.ts";
+import { keptArrays } from "../operator/equation-row.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../model/full-grid.ts";
 import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { EquationExecutor } from "./equation-split.ts";
-import type { PlannedInstance } from "./plan.ts";
 import { launchSize, teamOf } from "./split.ts";
 
 /** The solution of an instance on one axis, with nodes ascending. */

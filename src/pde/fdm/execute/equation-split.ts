@@ -1,10 +1,10 @@
 import { type Device, privateSizes } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { type Kernel, type Precision, sharing } from "../../../kernel/index.ts";
-import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
+import { type EquationVariant, privateArrays } from "../operator/equation-row.ts";
 import { equationKernel } from "./equation/kernel.ts";
 import { fittingCapacity, preferredSplits, type Split, teamOf } from "./split.ts";
-import { equationBytes } from "./equation/plan.ts";
+import { equationBytes } from "./equation/memory.ts";
 import type { Team } from "./team/team.ts";
 
 /** The number of work items that solve an instance: one item, a subgroup, or a workgroup. */

@@ -1,19 +1,15 @@
-import type { ExerciseScheme, Grid } from "../mesh/grid.ts";
+import { checkFormula, type ExerciseScheme, type Grid, hasObstacle, makeTable, type Table } from "../mesh/grid.ts";
 import { barrierDomain } from "../mesh/barrier-domain.ts";
 import { dividendDomain, hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { domain } from "../mesh/domain.ts";
-import { certainExercise } from "../problem/certain-exercise.ts";
+import { certainExercise, hasLevels, type OneFactorProblem } from "../problem/one-factor.ts";
 import { coarser, type Mesh, mesh, nodesOf } from "../mesh/mesh.ts";
-import { hasObstacle, makeTable, type Table } from "../mesh/payoff-table.ts";
 import { pinnedMesh } from "../mesh/pinned-mesh.ts";
-import { hasLevels } from "../problem/barriers.ts";
 import { certainForward, type Forward, forwardOf, isForward } from "../time/forward.ts";
-import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { checkFormula } from "../mesh/check-formula.ts";
 import { timesOf } from "../time/nested-times.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { Arena } from "../mesh/arena.ts";
-import type { SolverVariant } from "./variant.ts";
+import type { SolverVariant } from "./option/plan.ts";
 
 /** The number of mesh nodes and of time steps of a solution. */
 export interface Resolution {

@@ -1,12 +1,20 @@
 import { type KinkedMesh, nodesOf, placeOf } from "../mesh/mesh.ts";
-import { datedCoefficients } from "./coefficients.ts";
-import { type KernelVolatility, kernelVolatility } from "../operator/read-volatility.ts";
+import { datedCoefficients, dividendWords, eventWords, type Solved } from "./coefficients.ts";
+import {
+  blockWords,
+  coefficientWords,
+  type KernelVolatility,
+  kernelVolatility,
+  putBlock,
+} from "../operator/coefficients.ts";
 import { forwardOf } from "../time/forward.ts";
 import { type Diffusion, volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { windowOf } from "../read/window.ts";
+import { windowOf } from "../read/solution.ts";
 import { Arena } from "../mesh/arena.ts";
 import type { Grid } from "../mesh/grid.ts";
+import type { LocalSurface } from "../../../market/index.ts";
+import { BARRIERS, DIVIDEND, REFACTOR, SECOND, type TimeGrid } from "../time/time-grid.ts";
 
 /**
  * A grid and a problem to be solved on it, in the form in which the solver takes them; an instance is one entry of a
@@ -101,3 +109,169 @@ function localVariances({ diffusion }: OneFactorProblem, nodes: Float64Array): F
     return ((down + up) / (down / below + up / above)) * spot * spot;
   });
 }
+
+/**
+ * The volatility surfaces of a launch in the layout of `readSurface`, with one block for all instances that share
+ * dates, surface and spot.
+ */
+export class SurfaceTable {
+  private readonly instances: readonly Instance[];
+  /** The number of each instance's block. */
+  private readonly blocks: number[] = [];
+  /** The first instance of each block. */
+  private readonly different: Instance[] = [];
+
+  /** `instances` of one pattern of steps, on surfaces of as many spots. */
+  constructor(instances: readonly Instance[]) {
+    this.instances = instances;
+    const known = new Map<LocalSurface, { readonly time: TimeGrid; readonly spot: number; readonly block: number }[]>();
+    for (const instance of instances) {
+      const { time, problem } = instance.grid;
+      const surface = surfaceOf(instance);
+      let ofSurface = known.get(surface);
+      if (ofSurface === undefined) known.set(surface, (ofSurface = []));
+      const [spot] = problem.spots;
+      let block = ofSurface.find((one) => one.spot === spot && isSameTime(one.time, time))?.block;
+      if (block === undefined) {
+        block = this.different.length;
+        ofSurface.push({ time, spot, block });
+        this.different.push(instance);
+      }
+      this.blocks.push(block);
+    }
+  }
+
+  /** Returns the number of reals of the table for launches with `pitch` columns. */
+  words(pitch: number): number {
+    return 2 * pitch + 2 + this.different.length * this.wordsOfBlock;
+  }
+
+  /** Writes the surfaces into a launch's table with `pitch` columns. */
+  fill(into: Float64Array | Float32Array, pitch: number): void {
+    this.instances.forEach(({ surface }, l) => {
+      into[l] = this.blocks[l];
+      into[pitch + l] = surface?.shift ?? 0;
+    });
+    const size = 2 * pitch;
+    into[size] = surfaceOf(this.instances[0]).spots.length;
+    into[size + 1] = this.wordsOfBlock;
+    this.different.forEach((instance, i) => {
+      const { problem, time } = instance.grid;
+      const of = { surface: surfaceOf(instance), spot: problem.spots[0] };
+      putBlock(into, size + 2 + i * this.wordsOfBlock, of, time);
+    });
+  }
+
+  private get wordsOfBlock(): number {
+    const [instance] = this.instances;
+    return blockWords(surfaceOf(instance), instance.grid.time.factorisations);
+  }
+}
+
+/** Tells whether grids of one pattern of steps have the same steps. */
+const isSameTime = (a: TimeGrid, b: TimeGrid): boolean =>
+  a === b || (a.clock === b.clock && a.dates.every((date, i) => date === b.dates[i]));
+
+const surfaceOf = ({ surface }: Instance): LocalSurface => surface!.surface;
+
+/** The number of rows of coefficients a step has, by what its flag says. */
+function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, perDividend: number): number {
+  return (
+    ((flag & REFACTOR) !== 0 ? perFactorisation : 0) +
+    ((flag & BARRIERS) !== 0 ? perBarrierDate : 0) +
+    ((flag & DIVIDEND) !== 0 ? perDividend : 0)
+  );
+}
+
+function perBarrierDate({ grid }: Instance): number {
+  return eventWords(grid.problem);
+}
+
+function perFactorisation({ grid }: Instance): number {
+  return coefficientWords(grid.problem.diffusion.kind === "formula");
+}
+
+/**
+ * Returns the flags of the time steps without the factorisations that would repeat the previous one in every instance.
+ */
+export function neededFlags(instances: readonly Instance[]): Int32Array {
+  const { time } = instances[0].grid;
+  const rows = perFactorisation(instances[0]);
+  if (time.homogeneous || instances[0].formula !== undefined || instances[0].surface !== undefined) return time.flags;
+  const barrierRows = perBarrierDate(instances[0]);
+  let [row, before] = [barrierRows, -1];
+  return time.flags.map((flag, step) => {
+    // After a date of barriers other nodes are cut off.
+    const cut = step > 0 && (time.flags[step - 1] & BARRIERS) !== 0;
+    const repeats =
+      before >= 0 && !cut && instances.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
+    before = row;
+    row += rowsOf(flag, rows, barrierRows, dividendWords(instances[0].grid.problem));
+    return repeats ? flag & ~REFACTOR : flag;
+  });
+}
+
+function sameRows(coefficients: Float64Array, before: number, row: number): boolean {
+  for (let k = 0; k < 4; k++) if (coefficients[before + k] !== coefficients[row + k]) return false;
+  return true;
+}
+
+/**
+ * Returns the indices of those coefficients of an instance that a launch with these step flags reads; undefined for an
+ * instance without time-dependent coefficients.
+ */
+export function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
+  if (instance.coefficients === undefined) return undefined;
+  const barrierRows = perBarrierDate(instance);
+  const kept = Array.from({ length: barrierRows }, (_, k) => k);
+  let row = barrierRows;
+  instance.grid.time.flags.forEach((flag, step) => {
+    const own = (flag & REFACTOR) !== 0 ? perFactorisation(instance) : 0;
+    const count = rowsOf(flag, own, barrierRows, dividendWords(instance.grid.problem));
+    const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
+    for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
+    row += count;
+  });
+  return kept;
+}
+
+/**
+ * Returns the step flags of a time-homogeneous solver that keeps two factorisations (`SolverVariant`): REFACTOR where
+ * it makes one, replacing the less recently used, and SECOND where a step uses the second. This pays where dates are a
+ * month apart, because the intervals between them have few different lengths, so that their matrices recur.
+ *
+ * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`). It is never reused
+ * where a barrier is monitored between dates, because the live nodes and held values change from interval to interval.
+ */
+export function flagsOfKept(instances: readonly Solved[]): Int32Array {
+  const times = new Set<TimeGrid>();
+  for (const { grid } of instances) times.add(grid.time);
+  const [{ flags }] = times;
+  const hasBarrier = instances[0].problem.barriers !== undefined; // as all instances of a launch are
+  if (hasBarrier && instances.some(isMonitoredBetweenDates)) return flags;
+  const all = [...times];
+  const isSame = (a: number, b: number): boolean => all.every(({ factored }) => factored[3 * a] === factored[3 * b]);
+  const kept: number[] = []; // by place, which factorisation
+  let place = 1;
+  let factorisation = -1;
+  let isAnyKept = false;
+  const needs = flags.map((flag) => {
+    let needed = flag;
+    if ((flag & REFACTOR) !== 0) {
+      factorisation++;
+      const found = kept.findIndex((one) => isSame(one, factorisation));
+      place = found < 0 ? 1 - place : found;
+      if (found < 0) kept[place] = factorisation;
+      else {
+        needed &= ~REFACTOR;
+        isAnyKept = true;
+      }
+    }
+    return place === 1 ? needed | SECOND : needed;
+  });
+  // In one place factors stay nearer.
+  return isAnyKept ? needs : flags;
+}
+
+const isMonitoredBetweenDates = ({ problem }: Solved): boolean =>
+  problem.barriers?.some(({ times }) => times === undefined) ?? false;

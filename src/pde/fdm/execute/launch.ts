@@ -1,23 +1,16 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
-import { WINDOW } from "../read/interpolation.ts";
-import type { Grid } from "../mesh/grid.ts";
-import { keptRows, neededFlags } from "./launch-flags.ts";
-import { hasObstacle, type Table } from "../mesh/payoff-table.ts";
-import type { Instance } from "./instance.ts";
-import { readableFrom, windowOf } from "../read/window.ts";
-import { flagsOfKept } from "./kept-factors.ts";
+import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
+import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
+import { flagsOfKept, type Instance, keptRows, neededFlags, SurfaceTable } from "./instance.ts";
 import { timeDependentExercise, timeDependentWords } from "../time/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
-import { isKnockedIn } from "../problem/barriers.ts";
+import { isKnockedIn } from "../problem/one-factor.ts";
 import { coefficientCount, putCoefficients, solvedBy } from "./coefficients.ts";
-import { runsOfSteps } from "../time/flags.ts";
-import { CLOSED_WORDS } from "../operator/read-coefficients.ts";
+import { runsOfSteps } from "../time/time-grid.ts";
+import { CLOSED_WORDS, putVolatilities, volatilityWords } from "../operator/coefficients.ts";
 import { EXERCISED, pointWords } from "../read/point.ts";
-import type { InstanceValues } from "../read/solution.ts";
 import { launchSize, type Split } from "./split.ts";
-import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
-import { SurfaceTable } from "./surface-table.ts";
 
 /** Half of the value that stands for exercise; in units of the spot no value comes near it. */
 const MAX = 0.5 * EXERCISED;

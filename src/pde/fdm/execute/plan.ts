@@ -1,11 +1,68 @@
-import type { Pace } from "../../../device/index.ts";
-import type { SpecError } from "../../../base/errors.ts";
-import { keyOf } from "../../../base/memoize.ts";
+import { SpecError } from "../../../base/errors.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
-import { type NodeWindow, wholeWindow, windowAbout } from "../read/node-window.ts";
-import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
+import { stencilStart } from "../read/point-reader.ts";
+import type { Pace } from "../../../device/index.ts";
+import { keyOf } from "../../../base/memoize.ts";
+import { checkParameters, entryError, type ParameterValues } from "../problem/settings.ts";
 import type { FullGridModel } from "../model/full-grid.ts";
-import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
+import { type ProgramSpec, type Timeline, type TimeProgram, timeProgram } from "../time/timeline.ts";
+
+/** A box of a grid's nodes: on each axis it has `counts` nodes from index `starts` on. */
+interface NodeWindow {
+  readonly starts: readonly number[];
+  readonly counts: readonly number[];
+  /** The values of each axis at the nodes of the box. */
+  readonly nodes: readonly Float64Array[];
+  /** The point about which the nodes lie; undefined where the box has all nodes. */
+  readonly point: readonly number[] | undefined;
+}
+
+/**
+ * The nodes of an axis about a point that are read: six for derivatives of fourth order, and on a mesh of half as many
+ * intervals those from which values at the finer mesh's six are interpolated.
+ */
+const ABOUT = 10;
+
+/** The box of all nodes of a grid. */
+const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
+  starts: meshes.map(() => 0),
+  counts: meshes.map(({ values }) => values.length),
+  nodes: meshes.map(({ values }) => values),
+  point: undefined,
+});
+
+/**
+ * The box of the nodes from which the solution at a point is interpolated. @throws SpecError a point outside the axes
+ */
+function windowAbout(meshes: readonly AxisMesh[], point: readonly number[], names: readonly string[]): NodeWindow {
+  const counts = meshes.map(({ values }) => Math.min(ABOUT, values.length));
+  const starts = meshes.map(({ values }, k) => {
+    const x = point[k];
+    const last = values.length - 1;
+    if (!(x >= values[0] && x <= values[last]))
+      throw new SpecError(`at.${names[k]}: ${x} is outside the axis, ${values[0]} to ${values[last]}`);
+    return stencilStart(values, x, counts[k]);
+  });
+  const nodes = meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
+  return { starts, counts, nodes, point };
+}
+
+/**
+ * Returns the numbers that a problem's functions take: parameters, literals and dates. Value k of instance l is at
+ * [k·instances + l].
+ */
+export function packedParameters(
+  instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],
+  literals: readonly number[],
+): Float64Array {
+  const pitch = instances.length;
+  const [{ entry, timeline }] = instances;
+  const parameters = new Float64Array((entry.length + literals.length + timeline.dates.length) * pitch);
+  instances.forEach(({ entry, timeline: { dates } }, l) => {
+    [...entry, ...literals, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
+  });
+  return parameters;
+}
 
 /**
  * A level of resolution at which a batch is solved: all nodes (0) or every second one (1), and all time steps or half

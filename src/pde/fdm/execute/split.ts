@@ -3,7 +3,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
-import { teamWords } from "./team/memory.ts";
+import { teamWords } from "./team/option.ts";
 
 /**
  * The division of a launch's instances among work items: each instance is solved by one item, half a subgroup, a

@@ -1,7 +1,6 @@
 import { bracketedNewton } from "./mesh.ts";
 import type { Alignment, CoordinateName, DensityKind } from "../problem/equation.ts";
-import { alignment, type Target } from "./align.ts";
-import { density } from "./density.ts";
+import { SpecError } from "../../../base/errors.ts";
 
 /** A point of an axis, such as a strike, about which its mesh is dense or with which it is aligned. */
 export interface MeshPoint {
@@ -92,4 +91,98 @@ function settle({ coordinate, points }: MeshDescription, { values, coordinates }
       }
     }
   }
+}
+
+/**
+ * The density of nodes on an axis. A mesh is the image of equidistant ξ under the inverse of an increasing function
+ * ξ(x), and dξ/dx is its density.
+ *
+ *   uniform   ξ = x
+ *   sinh      ξ = Σₖ asinh((x − xₖ)/b): the spacing dx/dξ is b at a lone point and grows like |x − xₖ|
+ *             (Tavella & Randall 2000, ch. 5.3)
+ *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b): uniform, with as many nodes again within about 2b of
+ *             each point
+ *
+ * x is the coordinate, xₖ the points, b the width in units of x, and x₀ and x₁ the ends of the axis.
+ */
+interface Density {
+  /** Returns ξ at a coordinate x. */
+  readonly xi: (x: number) => number;
+  /** Returns the density dξ/dx at a coordinate x. */
+  readonly slope: (x: number) => number;
+  /** The inverse of ξ, where it has a formula. */
+  readonly inverse?: (xi: number) => number;
+}
+
+/** Returns the node density of a kind about given points; `width` is in units of the coordinate, as are the ends. */
+export function density(
+  kind: DensityKind,
+  points: readonly number[],
+  width: number,
+  from: number,
+  to: number,
+): Density {
+  const sum = (f: (distance: number) => number, x: number): number =>
+    points.reduce((total, point) => total + f((x - point) / width), 0);
+  if (kind === "uniform" || points.length === 0) return { xi: (x) => x, slope: () => 1, inverse: (xi) => xi };
+  if (kind === "sinh") {
+    const [point] = points;
+    return {
+      xi: (x) => sum(Math.asinh, x),
+      slope: (x) => sum((y) => 1 / Math.sqrt(y * y + 1), x) / width,
+      ...(points.length === 1 ? { inverse: (xi: number) => point + width * Math.sinh(xi) } : {}),
+    };
+  }
+  const uniform = 1 / (to - from);
+  return {
+    xi: (x) => (x - from) * uniform + 0.5 * sum(Math.tanh, x),
+    slope: (x) => uniform + (0.5 * sum((y) => 1 / Math.cosh(y) ** 2, x)) / width,
+  };
+}
+
+/** A point to be aligned with a mesh. */
+interface Target {
+  /** The position of the point in the mesh without alignment, as a fractional node index. */
+  readonly place: number;
+  readonly align: Alignment;
+  /** The path of the point for error messages: "axes.S.points[2]". */
+  readonly path: string;
+}
+
+/**
+ * Returns the increasing, piecewise linear map of node indices that moves the nearest node, or midpoint, of each target
+ * to the position of the target. Between two targets the spacing changes by a fraction 1/(number of intervals between
+ * them), so that neighbouring intervals still differ by O(h²) and three-point differences keep their second order. The
+ * indices of aligned nodes are multiples of `stride`, so that a mesh of every stride-th node is aligned too. `last` is
+ * the index of the last node.
+ * @throws SpecError two targets too close for the mesh
+ */
+export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {
+  const sorted = targets.toSorted((a, b) => a.place - b.place);
+  const numbers = [0];
+  const places = [0];
+  for (const target of sorted) {
+    const number = alignedNumber(target, last, stride);
+    if (target.place <= 0 || target.place >= last) continue;
+    if (number - numbers[numbers.length - 1] < 1 || last - number < 1)
+      throw new SpecError(
+        `${target.path}: closer to the point or the end beside it than the mesh's spacing there, so both cannot be aligned; ` +
+          'more nodes, or align: "none"',
+      );
+    numbers.push(number);
+    places.push(target.place);
+  }
+  numbers.push(last);
+  places.push(last);
+  return (node) => {
+    let piece = 1;
+    while (piece < numbers.length - 1 && node > numbers[piece]) piece++;
+    const share = (node - numbers[piece - 1]) / (numbers[piece] - numbers[piece - 1]);
+    return places[piece - 1] + share * (places[piece] - places[piece - 1]);
+  };
+}
+
+function alignedNumber({ place, align }: Target, last: number, stride: number): number {
+  if (align === "midway") return Math.min(Math.max(Math.floor(place), 1), last - 2) + 0.5;
+  return Math.min(Math.max(stride * Math.round(place / stride), stride), last - stride);
 }

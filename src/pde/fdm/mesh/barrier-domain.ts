@@ -1,6 +1,16 @@
-import { deviationOf } from "../problem/one-factor.ts";
-import { aliveBetween, crossingPrice, isPast, isMonitored, monitoredLevels } from "../problem/barriers.ts";
-import { type KnockOut, SAME_DATE, type MonitoredLevel } from "../problem/levels.ts";
+import {
+  aliveBetween,
+  crossingPrice,
+  deviationOf,
+  isMonitored,
+  isPast,
+  type KnockOut,
+  type MonitoredLevel,
+  monitoredLevels,
+  type OneFactorProblem,
+  SAME_DATE,
+  totalDrift,
+} from "../problem/one-factor.ts";
 import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
 import {
   cashOf,
@@ -16,7 +26,6 @@ import {
   withinFarthest,
 } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
-import { type OneFactorProblem, totalDrift } from "../problem/one-factor.ts";
 
 /**
  * Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of

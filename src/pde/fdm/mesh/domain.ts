@@ -2,7 +2,7 @@ import { deviationOf } from "../problem/one-factor.ts";
 import { integrate } from "../../../market/index.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { totalDrift, totalVariance } from "../problem/one-factor.ts";
-import { volatilityOver } from "../problem/mean-volatility.ts";
+import { volatilityOver } from "../problem/variance.ts";
 import { isStrongWhileQuiet } from "./drift.ts";
 import type { MeshSpec } from "./mesh.ts";
 

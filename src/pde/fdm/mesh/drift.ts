@@ -1,9 +1,8 @@
 /** Where drift dominates diffusion, and where σ is too rough for an expansion of errors. */
 import { power } from "../../../base/elementary.ts";
-import { inLife } from "../problem/certain-exercise.ts";
+import { driftOver, inLife, type OneFactorProblem, totalVariance } from "../problem/one-factor.ts";
 import { volatilityAt } from "../problem/diffusion.ts";
-import { driftOver, type OneFactorProblem, totalVariance } from "../problem/one-factor.ts";
-import { varianceProfile } from "../problem/variance-profile.ts";
+import { varianceProfile } from "../problem/variance.ts";
 import type { Grid } from "./grid.ts";
 import { cellOf, nodeAt } from "./mesh.ts";
 

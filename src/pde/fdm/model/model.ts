@@ -1,11 +1,5 @@
-import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } from "../operator/state.ts";
-import { type Timeline, timelineOf } from "../time/timeline.ts";
-import { boundariesOf, boundaryCode, type GivenEnds } from "./boundaries.ts";
-import { type GivenCondition, givenConditions } from "../problem/conditions.ts";
-import type { EquationParts } from "../problem/equation.ts";
-import { type Given, givenEquation, givenNumber, stateOf } from "../problem/functions.ts";
-import { type Batch, batchOf, type ParameterValues, quantityOf } from "../problem/quantity.ts";
-import { axesOf, checkNames, convectionOf } from "../problem/settings.ts";
+import { SpecError } from "../../../base/errors.ts";
+import { isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import {
   type AxisPair,
   coefficientLabels,
@@ -17,6 +11,70 @@ import {
   stateCoefficients,
   stateNumber,
 } from "./state-functions.ts";
+import { type Given, givenEquation, givenNumber, type State, stateOf } from "../problem/functions.ts";
+import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } from "../operator/state.ts";
+import type { AnyProblem, Boundary, EquationParts } from "../problem/equation.ts";
+import { type Timeline, timelineOf } from "../time/timeline.ts";
+import { type GivenCondition, givenConditions } from "../problem/conditions.ts";
+import {
+  axesOf,
+  type Batch,
+  batchOf,
+  checkNames,
+  convectionOf,
+  type ParameterValues,
+  quantityOf,
+} from "../problem/settings.ts";
+
+/** A boundary condition of the user: its kind, and the prescribed value or slope as a compiled function. */
+interface GivenBoundary {
+  readonly kind: Boundary<string>["kind"];
+  readonly number: Given | undefined;
+}
+
+/** The boundary conditions at the two ends of an axis. */
+interface GivenEnds {
+  readonly low: GivenBoundary;
+  readonly high: GivenBoundary;
+}
+
+/**
+ * Returns the boundary conditions of an axis, the default where the user gave none. @throws SpecError | KernelError
+ * with the path in the problem
+ */
+function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: string, state: State): GivenEnds {
+  const axes = state.names.slice(1, 1 + state.axes);
+  const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));
+  if (stray !== undefined)
+    throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axes.join(" or ")}`);
+  const ends = boundaries?.[axis] ?? {};
+  isObject(`boundaries.${axis}`, ends, "an object with low and high");
+  knownKeys(`boundaries.${axis}`, ends, ["low", "high"]);
+  const { low = { kind: "linear" }, high = { kind: "linear" } } = ends;
+  const path = `boundaries.${axis}`;
+  return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
+}
+
+function givenBoundary(path: string, boundary: Boundary<string, never>, state: State): GivenBoundary {
+  isObject(path, boundary, "an object with its kind");
+  switch (boundary.kind) {
+    case "dirichlet":
+      knownKeys(path, boundary, ["kind", "value"]);
+      return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
+    case "neumann":
+      knownKeys(path, boundary, ["kind", "slope"]);
+      return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
+    default:
+      knownKeys(path, boundary, ["kind"]);
+      oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
+      return { kind: boundary.kind, number: undefined };
+  }
+}
+
+/** Compiles a boundary condition for a kernel. */
+function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
+  return { kind, number: number === undefined ? undefined : stateNumber(number) };
+}
 
 /** The functions and choices of a problem on any number of axes that the code of its kernels depends on. */
 export interface EquationCode extends DatedCode {
@@ -44,7 +102,7 @@ export interface EquationCode extends DatedCode {
  * An axis as the kernels see it: its name, whether its coordinate is the logarithm, and the boundary conditions at its
  * ends.
  */
-export interface AxisEnds {
+interface AxisEnds {
   readonly name: string;
   readonly log: boolean;
   readonly first: BoundaryCode;

@@ -1,5 +1,14 @@
-import type { Correction } from "../time/schemes/scheme.ts";
-import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
+import type { Correction } from "../time/schemes.ts";
+import {
+  type BoundaryCode,
+  type Coefficients,
+  type DatedCode,
+  EquationState,
+  type RegionCode,
+  type StateNumber,
+} from "./state.ts";
+import { bool, fn, real, record } from "../../../kernel/index.ts";
+import { endRow, inCoordinate, innerRow, slopeSource } from "./matrix.ts";
 
 /** The properties of one axis that the code of a kernel depends on. */
 export interface AxisCode {
@@ -66,7 +75,7 @@ export const hasPins = ({ axes, region }: AxesVariant): boolean =>
  * The indices of the node arrays of an instance, each with one real a node; −1 for an array that a variant does not
  * use.
  */
-export interface Slots {
+interface Slots {
   /** The array of the solution. */
   readonly u: number;
   /** The array of a sweep's right-hand side and result. */
@@ -158,4 +167,58 @@ function numberSlots(variant: AxesVariant): Slots {
     // An odd number: then neighbouring lines of a grid are in different sets of a cache.
     coefficients: count + ((count + 1) % 2),
   };
+}
+
+/**
+ * The position of a node on one axis: whether it is the first or last, its value, and the distances to its neighbours
+ * in the coordinate and in the axis' values.
+ */
+const AxisPlace = record({
+  isFirst: bool,
+  isLast: bool,
+  x: real,
+  hDown: real,
+  hUp: real,
+  down: real,
+  up: real,
+});
+
+/**
+ * Returns the function for the off-diagonal entries of hLⱼ along one axis at a node: h·a for the node before and h·c
+ * for the node after, by the differences of `innerRow` and `endRow`. It also returns what a Neumann end adds to the
+ * source.
+ */
+export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
+  return fn({
+    name: "axisRow",
+    params: { at: AxisPlace, h: real, a: real, b: real, state: EquationState },
+    env: {
+      inCoordinate: inCoordinate(log),
+      innerRow: innerRow(fitted),
+      endRow: endRow({ first, last }),
+      slopeSource: slopeSource(log),
+      firstSlope: first.kind === "neumann" ? first.number : undefined,
+      lastSlope: last.kind === "neumann" ? last.number : undefined,
+    },
+    body({ at, h, a, b, state }, _gpu, env) {
+      const { diffusion, drift } = env.inCoordinate(Math.max(a, 0.0), b, at.x);
+      let below = 0.0;
+      let above = 0.0;
+      let slope = 0.0;
+      if (at.isFirst) {
+        above = env.endRow(true, h, b, diffusion, drift, at.hUp, at.up).flow;
+        if (env.firstSlope !== undefined)
+          slope = env.slopeSource(true, diffusion, drift, at.hUp, at.x, env.firstSlope(state));
+      } else if (at.isLast) {
+        below = env.endRow(false, h, b, diffusion, drift, at.hDown, at.down).flow;
+        if (env.lastSlope !== undefined)
+          slope = env.slopeSource(false, diffusion, drift, at.hDown, at.x, env.lastSlope(state));
+      } else {
+        const row = env.innerRow(h, diffusion, drift, at.hDown, at.hUp);
+        below = row.a;
+        above = row.c;
+      }
+      return { below, above, slope };
+    },
+  });
 }

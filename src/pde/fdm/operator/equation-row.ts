@@ -1,11 +1,105 @@
-import { fn, i32 } from "../../../kernel/index.ts";
-import { Column, valueAt } from "./column.ts";
-import { type EquationVariant, pinsOf } from "./equation-variant.ts";
-import { isPinned, sideOnAxis } from "./pinned.ts";
-import { Stage } from "./right-hand-side.ts";
-import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
-import { stateOnAxis } from "./state.ts";
-import { FAULT } from "./status.ts";
+import type { ExerciseMethod } from "../problem/equation.ts";
+import {
+  type BoundaryCode,
+  type Coefficients,
+  Column,
+  type DatedCode,
+  isPinned,
+  type RegionCode,
+  sideOnAxis,
+  type StateNumber,
+  stateOnAxis,
+  valueAt,
+} from "./state.ts";
+import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { endRow, inCoordinate, innerRow, slopeSource } from "./matrix.ts";
+import { FAULT, STATUS } from "./status.ts";
+
+/**
+ * The properties of a problem on one axis that the code of its kernel depends on. "First" and "last" are ends in the
+ * order of the nodes.
+ */
+export interface EquationVariant extends DatedCode {
+  readonly name: string;
+  /** The largest number of nodes. */
+  readonly capacity: number;
+  /** The number of parameters, which precede the dates in the table of an instance. */
+  readonly parameters: number;
+  /** The function that writes the coefficients of the equation at a state. */
+  readonly coefficients: Coefficients;
+  /** True where d or a Neumann slope adds to the right-hand side. */
+  readonly hasSource: boolean;
+  /** True where the coordinate is the logarithm of the axis' value. */
+  readonly log: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
+  readonly fitted: boolean;
+  /** The function for the terminal values. */
+  readonly terminal: StateNumber;
+  readonly first: BoundaryCode;
+  readonly last: BoundaryCode;
+  /** True where any scheme has two stages. */
+  readonly twoStages: boolean;
+  /** The method that imposes exercise at all times; "none" without it. */
+  readonly exercise: ExerciseMethod | "none";
+  /** The payoff of exercise at all times. */
+  readonly obstacle: StateNumber | undefined;
+  /** True where the exercise boundary on exercise dates is recorded. */
+  readonly recordsEvents: boolean;
+  /** The knock-outs at all times; undefined without any. */
+  readonly region: RegionCode | undefined;
+}
+
+/** Returns the ends of the only axis and the knock-outs at all times, in the form that `isPinned` takes. */
+export const pinsOf = ({ first, last, region }: EquationVariant) => ({ axes: [{ first, last }], region });
+
+/**
+ * The number of private node arrays of an instance that must be saved between launches when several launches share a
+ * time loop.
+ */
+export function keptArrays({
+  twoStages,
+  hasSource,
+  exercise,
+}: EquationVariant | Omit<EquationVariant, "capacity">): number {
+  const early = exercise !== "none";
+  const used = [twoStages, hasSource, early, exercise === "penalty", exercise === "operator-splitting"];
+  return 4 + used.filter((one) => one).length;
+}
+
+/** The number of private node arrays that a variant uses, each of `capacity` reals. */
+export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
+  const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
+  const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];
+  return 5 + method + others.filter((used) => used).length;
+}
+
+/**
+ * A stage of a time step: (I − hL)·y = fromU·u + fromV·v + source, then u ← u + extrapolation·(y − u). The operator is
+ * taken at time `t`; the new u belongs to `tEnd`.
+ */
+export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
+
+/**
+ * Returns the function for a stage's right-hand side at one index of the node arrays,
+ *
+ *   fromU·u + fromV·v + source + h·λ,
+ *
+ * where λ is the multiplier of operator splitting.
+ */
+export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
+  return fn({
+    name: "stageSum",
+    params: { at: i32, u: read(real), v: read(real), source: read(real), lambda: read(real), stage: Stage },
+    env: { twoStages, hasSource, splitting: exercise === "operator-splitting" },
+    body({ at, u, v, source, lambda, stage }, _gpu, { twoStages, hasSource, splitting }) {
+      let value = stage.fromU * u[at];
+      if (twoStages) value += stage.fromV * v[at];
+      if (hasSource) value += source[at];
+      if (splitting) value += stage.h * lambda[at];
+      return value;
+    },
+  });
+}
 
 /**
  * Returns the function for row i of the matrix I − hL at time t, for a stage that ends at time `tEnd`: (−below, 1 +
@@ -117,3 +211,105 @@ export const diffusionUnit = fn({
     return gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
   },
 });
+
+/**
+ * Returns the function that assembles the matrix I − hL at time t, for a stage that ends at time `tEnd`, from the rows
+ * of `equationRow`. With `direct` it eliminates from the last node to the first and stores 1/pivot, a/pivot and c/pivot
+ * in `inverse`, `lower`, `upper`; otherwise it stores the entries 1 + hcᵢ, a and c there. `source` gets h·(d + the
+ * slope of a Neumann end). Elimination carries row sums (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so
+ * that nothing is subtracted where c ≤ 0.
+ *
+ * Coefficients must be finite, and a must be nonnegative up to rounding: a negative value of a few units of rounding of
+ * its largest value on the mesh counts as 0.
+ *
+ * The function updates the status of the instance and returns the `FAULT`, if any, and its node.
+ */
+export function assemble(variant: EquationVariant) {
+  const { exercise, first, last, hasSource } = variant;
+  return fn({
+    name: "assemble",
+    params: {
+      nodes: i32,
+      table: Column,
+      parameters: Column,
+      inverse: write(real),
+      lower: write(real),
+      upper: write(real),
+      source: write(real),
+      status: write(i32),
+      mask: i32,
+      stage: Stage,
+    },
+    env: {
+      ...STATUS,
+      direct: exercise !== "penalty",
+      hasSource,
+      hasSlopes: first.kind === "neumann" || last.kind === "neumann",
+      equationRow: equationRow(variant),
+      diffusionUnit,
+      badSlope: FAULT.slope,
+      negative: FAULT.negative,
+    },
+    body({ nodes, table, parameters, inverse, lower, upper, source, status, mask, stage }, _gpu, env) {
+      const { pitch, instance } = parameters;
+      const last = nodes - 1;
+      let fault = 0;
+      let node = 0;
+      let lowest = 0.0; // a
+      let lowestNode = 0;
+      let largest = 0.0;
+      let excess = 1.0; // 1 − lower[i + 1]
+      let cuts = 0;
+      let cutLow = last;
+      let cutHigh = 0;
+      let growth = 0;
+      for (let i = last; i >= 0; i--) {
+        const row = env.equationRow({ i, nodes, table, parameters, mask, stage });
+        const { below, above, decay } = row;
+        if (row.fault !== 0) {
+          fault = row.fault;
+          node = i;
+        }
+        if (row.a < lowest) {
+          lowest = row.a;
+          lowestNode = i;
+        }
+        largest = Math.max(largest, row.a);
+        if (decay <= -1) growth = 1;
+        if (env.hasSlopes && row.badSlope && fault === 0) {
+          fault = env.badSlope;
+          node = i;
+        }
+        if (env.hasSource) source[i] = row.source;
+        if (row.cut) {
+          cuts++;
+          cutLow = Math.min(cutLow, i);
+          cutHigh = Math.max(cutHigh, i);
+        }
+        if (env.direct) {
+          const rest = 1 + decay + above * excess;
+          const pivot = 1 / (rest + below);
+          excess = rest * pivot;
+          inverse[i] = pivot;
+          lower[i] = below * pivot;
+          upper[i] = above * pivot;
+        } else {
+          inverse[i] = 1 + decay;
+          lower[i] = below;
+          upper[i] = above;
+        }
+      }
+      if (fault === 0 && lowest < -env.diffusionUnit() * largest) {
+        fault = env.negative;
+        node = lowestNode;
+      }
+      if (cuts > status[env.cuts * pitch + instance]) {
+        status[env.cuts * pitch + instance] = cuts;
+        status[env.cutLow * pitch + instance] = cutLow;
+        status[env.cutHigh * pitch + instance] = cutHigh;
+      }
+      if (growth > 0) status[env.growth * pitch + instance] = 1;
+      return { fault, node };
+    },
+  });
+}

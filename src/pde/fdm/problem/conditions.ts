@@ -2,7 +2,7 @@ import { SpecError } from "../../../base/errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./equation.ts";
-import { type ParameterValues, quantityOf } from "./quantity.ts";
+import { type ParameterValues, quantityOf } from "./settings.ts";
 
 type DateOf = (entry: ParameterValues) => number;
 

@@ -1,7 +1,45 @@
-/** The volatility of a spot, and its variance over a part of the life. */
+import { SpecError } from "../../../base/errors.ts";
 import { type FunctionOf, onRow } from "../../../kernel/index.ts";
 import { type LocalSurface, type PiecewiseConstant, shiftedSigma, surfaceVolatility } from "../../../market/index.ts";
-import { checkedVolatility } from "./volatility-check.ts";
+
+/**
+ * The error of a volatility that is negative, infinite or not a number at a spot and a time where the equation needs
+ * it.
+ *
+ * @example
+ * import { VolatilityError } from "feynkac/fdm";
+ *
+ * const { spot, time, code } = new VolatilityError(-0.1, 80, 0.5);
+ * console.log(spot, time, code); // 80 0.5 SPEC
+ * @experimental
+ */
+export class VolatilityError extends SpecError {
+  /** The invalid volatility, per √year. */
+  readonly volatility: number;
+  /** The spot at which it was needed. */
+  readonly spot: number;
+  /** The time at which it was needed, in years from today. */
+  readonly time: number;
+
+  constructor(volatility: number, spot: number, time: number) {
+    super(
+      `volatility ${volatility} at S = ${spot}, t = ${time}; expected a finite number, 0 or above, ` +
+        "at every price and time that the mesh reaches",
+    );
+    this.volatility = volatility;
+    this.spot = spot;
+    this.time = time;
+  }
+}
+
+/**
+ * Returns the value σ of a volatility formula after checking it. It is checked before a scenario's shift, which may
+ * make it negative: shifted values are bounded below by zero. @throws VolatilityError
+ */
+export function checkedVolatility(sigma: number, spot: number, time: number): number {
+  if (sigma >= 0 && sigma < Number.POSITIVE_INFINITY) return sigma;
+  throw new VolatilityError(sigma, spot, time);
+}
 
 /**
  * The volatility σ of the spot, dS = (r − q)·S dt + σ·S dW between dividends. After a shift σ is bounded below by 0.
@@ -66,4 +104,46 @@ export function volatilitiesAt(diffusion: Diffusion, spot: number, times: Float6
   const { sigma, shift, start = 0 } = diffusion;
   const ats = times.map((time) => start + time);
   return onRow(sigma, spot, ats).map((value, i) => Math.max(checkedVolatility(value, spot, ats[i]) + shift, 0));
+}
+
+/** Bisections of an interval in which a function jumps: its ends then are neighbouring numbers. */
+const HALVINGS = 52;
+/** A discontinuity is at least this part of the change over the interval in which it was seen. */
+const MIN_SHARE = 0.5;
+/** The least discontinuity of a volatility in the price, over its largest value: meshes smooth smaller ones. */
+export const MIN_JUMP_IN_PRICE = 0.02;
+/** That in time, where every discontinuity ends a step: an error of first order in the step is left by others. */
+export const MIN_JUMP_IN_TIME = 1e-6;
+
+/**
+ * Finds the discontinuities of a function f between increasing `points` by bisection. It returns, for each of them, the
+ * last number before the discontinuity. A change of less than `least` of f's largest value is not one, nor is a change
+ * to or from NaN. `values` are f at the points, if known. Cost: one evaluation for each point, fifty for each
+ * discontinuity, and two or three for each further interval in which f changes by more than that.
+ */
+export function jumpsBetween(
+  f: (x: number) => number,
+  points: ArrayLike<number>,
+  least: number,
+  values: ArrayLike<number> = Float64Array.from(points, f),
+): readonly number[] {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) largest = Math.max(largest, Math.abs(values[i]) || 0);
+  const jumps: number[] = [];
+  for (let i = 1; i < points.length; i++) {
+    const change = Math.abs(values[i] - values[i - 1]);
+    if (!(change > least * largest)) continue;
+    let [low, high] = [points[i - 1], points[i]];
+    let [below, above] = [values[i - 1], values[i]];
+    // Half of a continuous change is soon left outside.
+    for (let k = 0; k < HALVINGS && Math.abs(above - below) > MIN_SHARE * change; k++) {
+      const middle = 0.5 * (low + high);
+      if (middle <= low || middle >= high) break;
+      const here = f(middle);
+      if (Math.abs(here - below) > Math.abs(above - here)) [high, above] = [middle, here];
+      else [low, below] = [middle, here];
+    }
+    if (Math.abs(above - below) > MIN_SHARE * change) jumps.push(low);
+  }
+  return jumps;
 }

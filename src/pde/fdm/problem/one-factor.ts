@@ -8,8 +8,7 @@ import {
 } from "../../../market/index.ts";
 import type { PayoffProfile } from "../../../market/products/index.ts";
 import { type Diffusion, shiftedDiffusion, volatilityAt } from "./diffusion.ts";
-import { type KnockIns, type KnockOut } from "./levels.ts";
-import { volatilityOver } from "./mean-volatility.ts";
+import { volatilityOver } from "./variance.ts";
 
 /**
  * One product on one underlying with its market, as the one-factor solver takes it. Times are in years from today,
@@ -36,7 +35,7 @@ export interface OneFactorProblem {
    * short, damped steps, as after events.
    */
   readonly restarts?: readonly number[] | undefined;
-  /** The knock-outs. Of several that are monitored at the same price and time only one takes effect (`barriers.ts`). */
+  /** The knock-outs. Of several that are monitored at the same price and time only one takes effect. */
   readonly barriers?: readonly KnockOut[] | undefined;
   /** The knock-ins, before which the product cannot be exercised. `barriers` can end it earlier. */
   readonly knockIns?: KnockIns | undefined;
@@ -91,7 +90,7 @@ export function totalVariance(problem: OneFactorProblem): number {
 const PATH_POINTS = 256;
 
 /** The forward price at a time, F(t) = S·exp(∫(r − q)) less the forward values of dividends. */
-export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
+function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
   let price = spot;
   let from = 0;
   for (const dividend of problem.dividends) {
@@ -147,3 +146,209 @@ const MIN_DEVIATION = 1e-4;
 /** The standard deviation of ln S up to expiry, at least `MIN_DEVIATION`. */
 export const deviationOf = (problem: OneFactorProblem): number =>
   Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+
+/** Prices at which something happens to a trade once the spot has reached them. */
+
+/**
+ * A barrier: a price that is breached once the spot is on or beyond it. It is monitored at all times from `from` to
+ * `to`, both included, or at `times` only. Times are in years from today.
+ * @experimental
+ */
+export interface MonitoredLevel {
+  /** The side on which the breach lies: "up" is at the level or above. */
+  readonly side: "up" | "down";
+  /** The level as a price of the underlying. */
+  readonly level: number;
+  readonly from: number;
+  readonly to: number;
+  /** The dates of monitoring, increasing, in 0 … expiry; undefined for continuous monitoring. */
+  readonly times: readonly number[] | undefined;
+}
+
+/** A barrier that ends a trade when it is breached. @experimental */
+export interface KnockOut extends MonitoredLevel {
+  /** The amount paid after a breach. */
+  readonly rebate: number;
+  /** The time of the payment: at the breach ("hit") or at expiry. */
+  readonly rebateAt: "hit" | "expiry";
+  /** True where the mesh must continue beyond the barrier, because another problem is solved on the same mesh. */
+  readonly open: boolean;
+}
+
+/**
+ * The knock-ins of a trade. Until one of the `levels` is breached the trade cannot be exercised; if none is ever
+ * breached, `rebate` is paid at expiry.
+ */
+export interface KnockIns {
+  readonly levels: readonly MonitoredLevel[];
+  readonly rebate: number;
+}
+
+/** The tolerance within which two dates are equal, as a fraction of the life. @experimental */
+export const SAME_DATE = 1e-9;
+
+/** Tells whether a barrier is monitored at a time. */
+export function isMonitored({ from, to, times }: MonitoredLevel, time: number, expiry: number): boolean {
+  const tolerance = SAME_DATE * expiry;
+  if (times === undefined) return from <= time + tolerance && to >= time - tolerance;
+  return times.some((date) => Math.abs(date - time) <= tolerance);
+}
+
+/** Tells whether a barrier is monitored at all times between two dates. */
+export function isMonitoredBetween(
+  { from, to, times }: MonitoredLevel,
+  start: number,
+  end: number,
+  expiry: number,
+): boolean {
+  const tolerance = SAME_DATE * expiry;
+  return times === undefined && from <= start + tolerance && to >= end - tolerance;
+}
+
+/** Tells whether a spot is on or past a barrier. */
+export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
+  return side === "up" ? spot >= level : spot <= level;
+}
+
+/**
+ * The value of a barrier's rebate at the time of the breach: the rebate itself, or its present value if it is paid at
+ * expiry.
+ */
+export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rates, expiry }: OneFactorProblem): number {
+  if (rebateAt === "hit" || rebate === 0) return rebate;
+  return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));
+}
+
+/** The outermost knock-out that a spot has reached today; undefined where the trade is alive. */
+export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: number): KnockOut | undefined {
+  if (barriers === undefined) return undefined;
+  return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
+}
+
+/** Tells whether a spot today knocks the trade in, which is also true of a trade without knock-ins. */
+export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
+  return (
+    knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isMonitored(level, 0, expiry))
+  );
+}
+
+/**
+ * Returns the levels of all knock-outs and knock-ins. At equal prices knock-outs come first, because they take effect
+ * first.
+ */
+export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
+  return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
+}
+
+/**
+ * Sorts barriers from the innermost to the outermost on either side, so that applying them in this order leaves each
+ * node to the first barrier that a spot would breach on its way there.
+ */
+export function inwardFirst<Level extends MonitoredLevel>(barriers: readonly Level[]): readonly Level[] {
+  const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
+  return barriers.toSorted((a, b) => (a.side === b.side ? outward(a, b) : a.side === "down" ? -1 : 1));
+}
+
+interface Ends<Level> {
+  readonly down: Level | undefined;
+  readonly up: Level | undefined;
+}
+
+/**
+ * The innermost knock-outs that are monitored continuously between two dates. They are the ends of the interval of
+ * spots in which the trade stays alive.
+ */
+export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
+  return innermost(barriers, start, end, expiry);
+}
+
+/**
+ * The innermost levels that are monitored continuously between two dates, knock-outs and knock-ins. They are the ends
+ * of the interval of spots in which a trade that has not been knocked in stays dormant.
+ */
+export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
+  return innermost(monitoredLevels(problem), start, end, problem.expiry);
+}
+
+function innermost<Level extends MonitoredLevel>(
+  levels: readonly Level[],
+  start: number,
+  end: number,
+  expiry: number,
+): Ends<Level> {
+  let down: Level | undefined;
+  let up: Level | undefined;
+  for (const level of levels) {
+    if (!isMonitoredBetween(level, start, end, expiry)) continue;
+    if (level.side === "down") down ??= level;
+    else up ??= level;
+  }
+  return { down, up };
+}
+
+/**
+ * The price before a dividend from which the spot falls to a level; infinite where the dividend takes the whole spot.
+ */
+export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }: DiscreteDividend): number {
+  return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
+}
+
+/** A price next to a barrier on the side where the trade is alive. */
+export function liveSideOf({ side, level }: MonitoredLevel): number {
+  return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
+}
+
+/** Tells whether a problem has barriers or knock-ins. */
+export const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
+  barriers !== undefined || knockIns !== undefined;
+
+/** Tells whether the holder may exercise today, at a spot. */
+export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
+  const { american, exerciseTimes, expiry } = problem;
+  return (
+    (american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry)) && isKnockedIn(problem, spot)
+  );
+}
+
+/**
+ * The price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
+ *
+ *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
+ *
+ * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life;
+ * undefined if there is none. A digital is exercised as soon as it is in the money. The solution beyond this price is
+ * the payoff, so the mesh may end there, which saves half of its nodes.
+ */
+export function certainExercise(problem: OneFactorProblem): number | undefined {
+  const { american, payoff, diffusion, dividends, expiry } = problem;
+  if (
+    !american ||
+    payoff.exerciseSide === "unknown" ||
+    dividends.some(({ cash, proportional }) => cash > 0 || proportional > 0) ||
+    diffusion.kind !== "deterministic"
+  )
+    return undefined;
+  const put = payoff.exerciseSide === "low";
+  const rates = inLife(problem.rates, expiry);
+  const rate = Math.min(...rates);
+  if (payoff.jumps) return rate >= 0 ? payoff.kinks[0] : undefined;
+  // Paid a dividend at expiry it is another one.
+  if (payoff.vanillaSign === undefined) return undefined;
+  const yieldRate = problem.dividendYield;
+  if ((put ? rate : yieldRate) < 1e-4 || rate < 0) return undefined;
+  const sigma = Math.max(...inLife(diffusion.sigma, expiry), 1e-8);
+  // A call's boundary rises with r, a put's falls as r does: the cautious rate is the highest, and the lowest.
+  const r = put ? rate : Math.max(...rates);
+  const m = (r - yieldRate) / (sigma * sigma) - 0.5;
+  const beta = -m + (put ? -1 : 1) * Math.sqrt(m * m + (2 * r) / (sigma * sigma));
+  return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviationOf(problem));
+}
+
+/** The values that a piecewise constant function takes between today and expiry. */
+export function inLife(
+  { times, values }: { times: readonly number[]; values: readonly number[] },
+  expiry: number,
+): readonly number[] {
+  const end = times.findIndex((time) => time >= expiry);
+  return end < 0 ? values : values.slice(0, end + 1);
+}

@@ -3,9 +3,8 @@ import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
-import type { EntryStatus } from "./columns.ts";
+import { derivativesBy, type EntryStatus, type Moved, warningsOf } from "./columns.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
-import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The value and derivatives of a solution at a point of several axes, with their errors. @experimental */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {

@@ -1,9 +1,15 @@
 /** The contents of one entry of a batch, and their reading at a point of one or more axes. */
 import type { SpecError } from "../../../base/errors.ts";
-import { richardsonCorrection } from "../time/schemes/richardson.ts";
-import { stencilOf } from "./fornberg.ts";
-import { type Convergence, derivativesOf, type GridValues, type PointReader, type Rounding } from "./point-reader.ts";
-import type { Moved } from "./sensitivities.ts";
+import {
+  type Convergence,
+  derivativesOf,
+  type GridValues,
+  type PointReader,
+  richardsonCorrection,
+  type Rounding,
+  stencilOf,
+} from "./point-reader.ts";
+import type { Moved } from "./columns.ts";
 
 /**
  * A value and its derivatives at a point of several axes. N is the type of each: a number, or an array with a number

@@ -1,6 +1,6 @@
 import { fn, i32, read, real, record } from "../../../kernel/index.ts";
-import { Column, valueAt } from "../operator/column.ts";
-import { readClosed } from "../operator/read-coefficients.ts";
+import { Column, valueAt } from "../operator/state.ts";
+import { readClosed } from "../operator/coefficients.ts";
 
 /** The output value that means immediate exercise. The value is then the payoff, which the host evaluates exactly. */
 export const EXERCISED = 1e30;

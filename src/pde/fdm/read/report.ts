@@ -4,7 +4,7 @@ import { FAULT, type Status, STATUS, statusOf } from "../operator/status.ts";
 import type { OneAxisModel } from "../model/full-grid.ts";
 import type { Given } from "../problem/functions.ts";
 import type { Model } from "../model/model.ts";
-import { type ParameterValues, shown } from "../problem/quantity.ts";
+import { type ParameterValues, shown } from "../problem/settings.ts";
 import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 
 /** The warnings and the error of an entry, as users see them. */

@@ -1,7 +1,12 @@
 import { constant, integrate, integratedVariance, type PiecewiseConstant } from "../../../market/index.ts";
-import { certainExercise } from "../problem/certain-exercise.ts";
+import {
+  certainExercise,
+  isTimeHomogeneous,
+  type OneFactorProblem,
+  totalDrift,
+  totalVariance,
+} from "../problem/one-factor.ts";
 import type { Diffusion } from "../problem/diffusion.ts";
-import { type OneFactorProblem, isTimeHomogeneous, totalDrift, totalVariance } from "../problem/one-factor.ts";
 import { stepTimes, type TimeGrid } from "./time-grid.ts";
 
 /**

@@ -1,6 +1,70 @@
-import type { TimeEvent } from "./events.ts";
-import type { Clock } from "../problem/variance-profile.ts";
-import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./flags.ts";
+import type { DiscreteDividend } from "../../../market/index.ts";
+import type { Clock } from "../problem/variance.ts";
+
+/** The flag of a time step before which the matrix is factored again. */
+export const REFACTOR = 1;
+/** The flag of a Crank–Nicolson step. */
+export const CRANK_NICOLSON = 2;
+/** The flag of a step that ends at a dividend. */
+export const DIVIDEND = 4;
+/** The flag of a step that ends at an exercise date. */
+export const EXERCISE = 8;
+/** The flag of a step that ends at a date with barriers. */
+export const BARRIERS = 16;
+/** The flag of a stage of Alexander's scheme, which only grids with exercise on dates have. */
+const ALEXANDER = 32;
+/** The flag of a step that uses the second of the two factorisations that a time-homogeneous solver keeps. */
+export const SECOND = 64;
+
+/** All flags of time steps, for use as the environment of a kernel. */
+export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
+
+/** The coefficient γ = 1 − 1/√2 of Alexander's scheme: h of both stages as a fraction of their time step. */
+const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
+
+/** The flags of what happens before the first step of a run, and after its last one. */
+const BEFORE = REFACTOR;
+/** The flags of all events. */
+export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
+/** The bit position of the number of steps in the integers of `runsOfSteps`. */
+export const STEPS_SHIFT = 8;
+
+/**
+ * Returns the time steps of a solver in run-length encoding: one 32-bit integer for several equal steps, with their
+ * flags and, from bit `STEPS_SHIFT` on, their number. Equal steps are joined only with `homogeneous` coefficients,
+ * because one factorisation then serves them all, and only up to the next event.
+ */
+export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
+  const runs: number[] = [];
+  for (let step = 0; step < flags.length; step++) {
+    const flag = flags[step];
+    const before = step > 0 ? flags[step - 1] : EVENTS;
+    const joins =
+      homogeneous && (before & EVENTS) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | EVENTS)) === 0;
+    if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
+    else runs.push(flag | (1 << STEPS_SHIFT));
+  }
+  return new Int32Array(runs);
+}
+
+/** The number of steps that an integer of `runsOfSteps` stands for. */
+export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;
+
+/**
+ * An event on one date inside the life: a dividend, exercise, the monitoring of barriers, or several of them. Forward
+ * in time a dividend is paid first, then barriers are monitored at the spot after it, then the holder may exercise what
+ * has not been knocked out.
+ */
+export interface TimeEvent {
+  /** The time in years from today. */
+  readonly time: number;
+  /** The flags DIVIDEND, EXERCISE and BARRIERS of what happens; 0 where the time grid only restarts. */
+  readonly flags: number;
+  /** The dividend that is paid, if any. */
+  readonly dividend: DiscreteDividend | undefined;
+  /** True where coefficients jump, but the solution does not even bend, and needs no damping (`withRestarts`). */
+  readonly isSmooth?: boolean;
+}
 
 /**
  * One step of a time grid. Steps run backward from expiry, in the order of the solver.
@@ -15,7 +79,7 @@ import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCIS
  * stages of one matrix I − hL (Alexander 1977, of second order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2. Δt₁ = Δt/2γ
  * is longer than the Crank–Nicolson steps after it, so that they need the same matrix too.
  */
-export interface TimeStep {
+interface TimeStep {
   /** The index of the segment between events; segment 0 starts today. */
   readonly segment: number;
   /** The time at which the step ends in backward time, as a fraction of its segment; less than `to`. */
@@ -29,10 +93,10 @@ export interface TimeStep {
  * The scheme of a time step. Both stages of Alexander's scheme are listed as steps from `to` to `from`, the first one
  * as a step of implicit Euler.
  */
-export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
+type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
 
 /** The specification of a time grid. */
-export interface TimeGridSpec {
+interface TimeGridSpec {
   /** The time to expiry in years. */
   readonly expiry: number;
   /** The events inside (0, expiry), in increasing order; a step ends at each of them. */

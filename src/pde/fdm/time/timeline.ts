@@ -1,9 +1,8 @@
 import { SpecError } from "../../../base/errors.ts";
 import { timeGrid } from "./time-grid.ts";
 import type { GivenCondition } from "../problem/conditions.ts";
-import { shown, type ParameterValues } from "../problem/quantity.ts";
-import { implicitEuler } from "./schemes/implicit-euler.ts";
-import type { TimeScheme } from "./schemes/scheme.ts";
+import { shown, type ParameterValues } from "../problem/settings.ts";
+import { implicitEuler, type TimeScheme } from "./schemes.ts";
 
 /**
  * The flag of a row of the time program before which the matrix is factored. A time program is the list of the stages

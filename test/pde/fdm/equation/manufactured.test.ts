@@ -7,8 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../../src/device/cpu/index.ts";
 import { solve } from "../../../../src/pde/fdm/index.ts";
 import { timeProgram } from "../../../../src/pde/fdm/time/timeline.ts";
-import { crankNicolson } from "../../../../src/pde/fdm/time/schemes/theta.ts";
-import { trBdf2 } from "../../../../src/pde/fdm/time/schemes/tr-bdf2.ts";
+import { crankNicolson, trBdf2 } from "../../../../src/pde/fdm/time/schemes.ts";
 import { hostGpu } from "../../../../src/kernel/host-gpu.ts";
 import { type AnyProblem, axis, blackScholes, market, orderTable, solveOne, worst } from "./support.ts";
 

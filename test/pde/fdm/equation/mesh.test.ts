@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { alignment } from "../../../../src/pde/fdm/mesh/align.ts";
-import { density } from "../../../../src/pde/fdm/mesh/density.ts";
-import { axisMesh, type MeshDescription, type MeshPoint } from "../../../../src/pde/fdm/mesh/axis-mesh.ts";
+import {
+  alignment,
+  axisMesh,
+  density,
+  type MeshDescription,
+  type MeshPoint,
+} from "../../../../src/pde/fdm/mesh/axis-mesh.ts";
 
 const point = (at: number, align: MeshPoint["align"] = "node"): MeshPoint => ({
   at,

@@ -1,9 +1,8 @@
 /** The explicit part of a step: F at a node, of the values around it and the coefficients of its row. */
 import { fn, i32, read, real, record } from "../../../../kernel/index.ts";
 import { type AxesVariant, COMMON, slotsOf } from "../../operator/axes-variant.ts";
-import { Piece } from "./piece.ts";
-import { isExact, meshOf } from "./place.ts";
-import { AxesPlace, Launch } from "./records.ts";
+import { Piece } from "./node.ts";
+import { AxesPlace, isExact, Launch, meshOf } from "./place.ts";
 
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });

@@ -1,12 +1,9 @@
 import { fn, i32 } from "../../../../kernel/index.ts";
-import { axisRow } from "../../operator/assemble-axes.ts";
-import { type AxesVariant, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
-import { coefficientFault } from "../../operator/coefficient-fault.ts";
-import { isPinned } from "../../operator/pinned.ts";
-import { linesAlong, Piece, pieceOf } from "./piece.ts";
-import { atNode, countsOf, eachNode, sidesOf, valuesAt } from "./node.ts";
-import { meshOf, roundsOf, strideOf } from "./place.ts";
-import { inPhase, Launch, PAD } from "./records.ts";
+import { type AxesVariant, axisRow, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { coefficientFault } from "../../operator/status.ts";
+import { isPinned } from "../../operator/state.ts";
+import { atNode, countsOf, eachNode, linesAlong, Piece, pieceOf, sidesOf, valuesAt } from "./node.ts";
+import { inPhase, Launch, meshOf, PAD, roundsOf, strideOf } from "./place.ts";
 
 /** `AxisPlace` of node i of n of an axis, whose arrays of `length` start at `at`. */
 const placeOnAxis = fn({

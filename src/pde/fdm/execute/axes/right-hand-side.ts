@@ -1,9 +1,9 @@
 /** The right-hand sides of sweeps, node after node of a line from its last one on. */
 import { fn, i32, real, record, type ValueOf } from "../../../../kernel/index.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
-import { pinnedValue } from "../../operator/pinned.ts";
+import { pinnedValue } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
+import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import {
   besideOf,
   explicitAt,
@@ -16,10 +16,9 @@ import {
   Stencil,
   stencilOf,
 } from "./explicit.ts";
-import { nodeAt, sidesOf, valuesAt } from "./node.ts";
-import { Piece } from "./piece.ts";
-import { Row } from "../row.ts";
-import { AxesPlace, Fault, Launch, noted } from "./records.ts";
+import { nodeAt, Piece, sidesOf, valuesAt } from "./node.ts";
+import { Row } from "../rollback.ts";
+import { AxesPlace, Fault, Launch, noted } from "./place.ts";
 
 /**
  * Returns the function for a pinned node's value at the end of a step, and its number; the node is `lane` after `first`

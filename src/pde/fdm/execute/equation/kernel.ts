@@ -1,17 +1,347 @@
-import type { Kernel } from "../../../../kernel/index.ts";
-import type { EquationVariant } from "../../operator/equation-variant.ts";
+import { fn, i32, type Kernel, read, real, write } from "../../../../kernel/index.ts";
+import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
+import { stateOnAxis, valueAt } from "../../operator/state.ts";
+import { FAULT, STATUS } from "../../operator/status.ts";
+import { PROGRAM_BITS } from "../../time/timeline.ts";
+import { factor as factorByTeam, firstOfItems, scansOf } from "../team/equation-factor.ts";
+import {
+  allocate,
+  atRow,
+  atStart,
+  copyState,
+  Cursor,
+  equationParams,
+  type EquationPlan,
+  firstFault,
+  gather,
+  isTeam,
+  placeOf,
+  planOf,
+  spread,
+} from "./memory.ts";
+import { rollbackKernel, rowAt } from "../rollback.ts";
+import { obstacleAt } from "../../conditions/exercise.ts";
+import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
+import { factor, recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
+import { recordBoundaryRuns, rightHandSideRuns, solveStageRuns } from "../team/equation.ts";
+import { type EquationVariant, Stage } from "../../operator/equation-row.ts";
+import { valueAtTarget } from "../../conditions/dividend.ts";
 import { LOOP_BUDGET } from "../../problem/lowered.ts";
-import { factor } from "../item/equation.ts";
-import { rollbackKernel } from "../rollback.ts";
-import { factor as factorByTeam } from "../team/equation/factor.ts";
 import { groupSize, type Team } from "../team/team.ts";
-import { advance } from "./advance.ts";
-import { begin, runAt } from "./begin.ts";
-import { applyEvents } from "./events.ts";
-import { allocate, placeOf } from "./memory.ts";
-import { isTeam, planOf } from "./plan.ts";
-import { readSolution } from "./read.ts";
-import { equationParams } from "./records.ts";
+
+/**
+ * Returns the function that sets the nodes and the terminal values, or restores the state of an earlier launch of the
+ * same time loop.
+ */
+function begin(plan: EquationPlan) {
+  const { team, items, rows, variant, early, penalty, splitting } = plan;
+  const { terminal, twoStages, jump, parameters } = variant;
+  return fn({
+    name: "begin",
+    params: atStart,
+    env: {
+      items,
+      rows,
+      few: team?.few ?? 0,
+      hasMesh: isTeam(plan) || jump !== undefined,
+      meshColumns: isTeam(plan) ? 2 : 1,
+      terminal,
+      dates: parameters,
+      twoStages,
+      early,
+      isPenalty: penalty,
+      splitting,
+      NEVER_EXERCISED,
+      stateOnAxis,
+      badTerminal: FAULT.terminal,
+      firstFault,
+      EVENT: PROGRAM_BITS.EVENT,
+      gather: gather(plan),
+      load: copyState(plan, true),
+      scansOf: isTeam(plan) && !penalty ? scansOf(plan) : undefined,
+      valueAt,
+    },
+    *body({ launch, place, memory }, gpu, env) {
+      const { nodes, dates, first: firstRun, recorded, words } = launch;
+      const { parameters, item } = place;
+      const { table, all, state, factors, products, scans, penalty } = memory;
+      const { u, v, obstacle, lambda } = state;
+      const rows = env.rows ?? nodes;
+      let found = { fault: 0, node: 0, row: 0 };
+      let isNew = true;
+      let reach = env.few;
+      if (env.hasMesh)
+        for (let i = item; i < env.meshColumns * nodes; i += env.items) all.mesh[i] = env.valueAt(place.table, i);
+      if (env.rows !== undefined) {
+        if (item === 0) gpu.atomicStore(scans.counter, 0, 0);
+        yield;
+      }
+      if (firstRun === 0) {
+        const expiry = env.valueAt(parameters, env.dates + dates - 1);
+        for (let i = item; i < nodes; i += env.items) {
+          const value = env.terminal(env.stateOnAxis({ t: expiry, at: env.valueAt(table, i), parameters }));
+          all.u[i] = value;
+          found = env.firstFault({
+            before: found,
+            ok: Number.isFinite(value),
+            fault: env.badTerminal,
+            node: i,
+            row: 0,
+          });
+        }
+        yield* env.gather({ place, nodes, all: all.u, own: u, beyond: 0 });
+        for (let k = 0; k < rows; k++) {
+          if (env.twoStages) v[k] = 0.0;
+          if (env.early) obstacle[k] = env.NEVER_EXERCISED; // until the first stage
+          if (env.isPenalty) penalty.active[k] = 0.0;
+          if (env.splitting) lambda[k] = 0.0;
+        }
+      } else {
+        isNew = (words[2 * (firstRun - 1)] & env.EVENT) !== 0;
+        env.load({ launch, place, memory });
+        if (env.scansOf !== undefined) reach = yield* env.scansOf({ factors, products, scans });
+      }
+      return { found, isNew, record: nodes + recorded, reach, cuts: 0 };
+    },
+  });
+}
+
+/** Returns the function that reads a row of the time program. */
+const runAt = ({ variant: { parameters } }: EquationPlan) =>
+  fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Cursor, run: i32 },
+    env: { rowAt: rowAt(parameters) },
+    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, { rowAt }) {
+      return rowAt({ words, reals, parameters, run });
+    },
+  });
+
+/**
+ * Sets the amount that exercise pays at the end of a stage, where it is another than before; nobody exercises beyond
+ * the end.
+ */
+function setObstacle(plan: EquationPlan) {
+  return fn({
+    name: "setObstacle",
+    params: atRow,
+    env: {
+      items: plan.items,
+      obstacleAt: obstacleAt(plan.variant),
+      badPayoff: FAULT.payoff,
+      firstFault,
+      NEVER_EXERCISED,
+      gather: gather(plan),
+    },
+    *body({ launch: { nodes }, place, memory, cursor, step }, _gpu, env) {
+      const { parameters, item } = place;
+      const { table, all, state } = memory;
+      let found = cursor.found;
+      if (step.obstacleChanges) {
+        for (let i = item; i < nodes; i += env.items) {
+          const paid = env.obstacleAt({ i, nodes, table, parameters, mask: step.mask, t: step.stage.tEnd });
+          all.obstacle[i] = paid;
+          const ok = Number.isFinite(paid);
+          found = env.firstFault({ before: found, ok, fault: env.badPayoff, node: i, row: step.run });
+        }
+        yield* env.gather({ place, nodes, all: all.obstacle, own: state.obstacle, beyond: env.NEVER_EXERCISED });
+      }
+      return found;
+    },
+  });
+}
+
+/** Returns the function that makes one stage of a time step. */
+function advance(plan: EquationPlan) {
+  const { rows, variant, early, penalty } = plan;
+  return fn({
+    name: "advance",
+    params: atRow,
+    env: {
+      rows,
+      penalty,
+      twoStages: variant.twoStages,
+      setObstacle: early ? setObstacle(plan) : undefined,
+      rightHandSide: isTeam(plan) ? rightHandSideRuns(plan) : rightHandSide(plan),
+      solveStage: isTeam(plan) ? solveStageRuns(plan) : solveStage(plan),
+      extrapolateAt: extrapolateAt(variant),
+      recordBoundary: !early ? undefined : isTeam(plan) ? recordBoundaryRuns(plan, true) : recordBoundary(true),
+      unconverged: STATUS.unconverged,
+      guard: ZERO_VALUE_GUARD,
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes, pitch, status } = launch;
+      const { u, v, z, obstacle, lambda } = memory.state;
+      const rows = env.rows ?? nodes;
+      let { found, isNew, record } = cursor;
+      if (!step.event) {
+        const { stage } = step;
+        if (isNew) for (let k = 0; k < rows; k++) u[k] = u[k] + env.guard;
+        isNew = false;
+        if (env.setObstacle !== undefined) found = yield* env.setObstacle({ launch, place, memory, cursor, step });
+        found = yield* env.rightHandSide({ launch, place, memory, found, step });
+        const unconverged = yield* env.solveStage({ nodes, memory, reach: cursor.reach, stage });
+        const at = env.unconverged * pitch + place.instance;
+        if (env.penalty && place.item === 0 && unconverged > 0) status[at] = status[at] + unconverged;
+        for (let k = 0; k < rows; k++) {
+          const before = u[k];
+          u[k] = env.extrapolateAt({ at: k, u, y: z, obstacle, lambda, stage });
+          if (env.twoStages && step.keep) v[k] = before;
+        }
+        if (env.recordBoundary !== undefined && step.stepEnd) {
+          yield* env.recordBoundary({ launch, place, memory, record });
+          record++;
+        }
+      }
+      return { found, isNew, record, reach: cursor.reach, cuts: cursor.cuts };
+    },
+  });
+}
+
+/**
+ * Returns the function for u after a stage at one index of the node arrays, from the old u and the solution y of the
+ * stage: u + extrapolation·(y − u), bounded below by the exercise payoff. With operator splitting it also updates the
+ * multiplier λ.
+ */
+function extrapolateAt({ exercise }: EquationVariant) {
+  return fn({
+    name: "extrapolateAt",
+    params: { at: i32, u: read(real), y: read(real), obstacle: read(real), lambda: write(real), stage: Stage },
+    env: { early: exercise !== "none", splitting: exercise === "operator-splitting" },
+    body({ at, u, y, obstacle, lambda, stage: { h, extrapolation: e } }, _gpu, { early, splitting }) {
+      let after = u[at] + e * (y[at] - u[at]);
+      if (splitting) {
+        // Ikonen & Toivanen (2004): u′ − kλ′ = ũ − kλ, u′ ≥ payoff, λ′ ≥ 0, one of the two an equality; k = h·e.
+        const held = Math.max(after - h * e * lambda[at], obstacle[at]);
+        lambda[at] = lambda[at] + (held - after) / (h * e);
+        after = held;
+      } else if (early) after = Math.max(after, obstacle[at]);
+      return after;
+    },
+  });
+}
+
+/**
+ * Returns the function that applies a condition on its date: a jump, exercise, or a knock-out. Where a team of items
+ * solves the instance, it copies the solution to workgroup memory, where its items process it node by node.
+ */
+function applyEvents(plan: EquationPlan) {
+  const { items, rows, variant, early } = plan;
+  const { recordsEvents, obstacle, pointwise, jump, jumpAxis } = variant;
+  return fn({
+    name: "applyEvents",
+    params: atRow,
+    env: {
+      items,
+      rows,
+      early,
+      jump,
+      jumpAxis,
+      valueAtTarget,
+      pointwise,
+      payoff: recordsEvents ? obstacle : undefined,
+      recordBoundary: isTeam(plan) ? recordBoundaryRuns(plan, false) : recordBoundary(false),
+      stateOnAxis,
+      badEvent: FAULT.event,
+      firstFault,
+      NEVER_EXERCISED,
+      gather: gather(plan),
+      spread: spread(plan),
+      valueAt,
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes } = launch;
+      const { item, parameters } = place;
+      const { table, all } = memory;
+      const { mesh, beside } = all;
+      const { u, obstacle } = memory.state;
+      const { condition, date: t } = step;
+      const rows = env.rows ?? nodes;
+      let { found, record } = cursor;
+      if (env.jump !== undefined && env.jumpAxis !== undefined && env.jumpAxis(condition) >= 0) {
+        yield* env.spread({ place, nodes, own: u, all: all.u });
+        const sign = mesh[nodes - 1] > mesh[0] ? 1.0 : -1.0;
+        for (let i = item; i < nodes; i += env.items) {
+          const state = env.stateOnAxis({ t, at: mesh[i], parameters });
+          const target = env.jump({ state, k: condition, u: 0.0 });
+          const ok = Number.isFinite(target);
+          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: step.run });
+          beside[i] = env.valueAtTarget(mesh, all.u, nodes, sign, target);
+        }
+        if (env.rows === undefined) for (let k = 0; k < nodes; k++) u[k] = beside[k];
+        yield* env.gather({ place, nodes, all: beside, own: u, beyond: 0 });
+      }
+      if (env.payoff !== undefined && step.stepEnd) {
+        for (let i = item; i < nodes; i += env.items)
+          all.obstacle[i] = env.payoff(env.stateOnAxis({ t, at: env.valueAt(table, i), parameters }));
+        yield* env.gather({ place, nodes, all: all.obstacle, own: obstacle, beyond: env.NEVER_EXERCISED });
+        yield* env.recordBoundary({ launch, place, memory, record });
+        record++;
+      }
+      if (env.pointwise !== undefined) {
+        yield* env.spread({ place, nodes, own: u, all: all.u });
+        for (let i = item; i < nodes; i += env.items) {
+          const state = env.stateOnAxis({ t, at: env.valueAt(table, i), parameters });
+          const { value, ok } = env.pointwise({ state, k: condition, u: all.u[i] });
+          all.u[i] = value;
+          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: step.run });
+        }
+        yield* env.gather({ place, nodes, all: all.u, own: u, beyond: 0 });
+      }
+      if (env.early) for (let k = 0; k < rows; k++) u[k] = Math.max(u[k], obstacle[k]);
+      return { found, isNew: true, record, reach: cursor.reach, cuts: cursor.cuts };
+    },
+  });
+}
+
+/**
+ * Returns the function that writes the solution at the nodes, or the state for the next launch, and the first fault.
+ */
+function readSolution(plan: EquationPlan) {
+  return fn({
+    name: "readSolution",
+    params: { ...atStart, cursor: Cursor },
+    env: {
+      ...STATUS,
+      rows: plan.rows,
+      save: copyState(plan, false),
+      badSolution: FAULT.solution,
+      firstFault,
+      firstOfItems: isTeam(plan) ? firstOfItems(plan) : undefined,
+    },
+    *body({ launch, place, memory, cursor }, gpu, env) {
+      const { nodes, pitch, rows, end, out, status } = launch;
+      const { instance, item, first } = place;
+      const { u } = memory.state;
+      let { found } = cursor;
+      if (end < rows) env.save({ launch, place, memory });
+      else {
+        const own = env.rows ?? nodes;
+        for (let k = 0; k < own; k++) {
+          const i = Math.min(first + k, nodes - 1);
+          const inside = first + k < nodes;
+          if (inside) out[i * pitch + instance] = u[k];
+          const ok = !inside || Number.isFinite(u[k]);
+          found = env.firstFault({ before: found, ok, fault: env.badSolution, node: i, row: found.row });
+        }
+      }
+      let endless = gpu.endlessLoop();
+      if (env.firstOfItems !== undefined) {
+        const all = yield* env.firstOfItems({ place, memory, found, endless });
+        found = all.found;
+        endless = all.endless;
+      }
+      if (item === 0) {
+        if (found.fault !== 0 && status[env.fault * pitch + instance] === 0) {
+          status[env.fault * pitch + instance] = found.fault;
+          status[env.node * pitch + instance] = found.node;
+          status[env.row * pitch + instance] = found.row;
+        }
+        if (endless !== 0) status[env.endless * pitch + instance] = endless;
+      }
+    },
+  });
+}
 
 /**
  * Returns the kernel that runs the whole backward time loop of a batch of equations on one axis: terminal values, then

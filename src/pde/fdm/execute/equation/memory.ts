@@ -1,8 +1,174 @@
-import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { itemAt, Place } from "../place.ts";
-import { multipliers, multiplierWords, partsOf, scratchWords } from "../team/team.ts";
-import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
-import { Launch } from "./records.ts";
+import { bool, fn, i32, type Precision, read, real, record, write } from "../../../../kernel/index.ts";
+import type { EquationVariant } from "../../operator/equation-row.ts";
+import { multipliers, multiplierWords, partsOf, scratchWords, type Team } from "../team/team.ts";
+import { Column } from "../../operator/state.ts";
+import { itemAt, Place, Row } from "../rollback.ts";
+import { Factors, Products, Rows, Scans } from "../team/records.ts";
+import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
+
+/** The choices that determine the code of an equation's kernel: the variant, and how many items solve an instance. */
+export interface EquationPlan {
+  readonly variant: EquationVariant;
+  /** The team of items that solve an instance together; undefined where a single item does. */
+  readonly team: Team | undefined;
+  /** The number of items that solve an instance. */
+  readonly items: number;
+  /** The number of nodes of each item of a team; undefined where a single item has all nodes. */
+  readonly rows: number | undefined;
+  /** True with exercise at all times; `penalty` and `splitting` say by which method. */
+  readonly early: boolean;
+  readonly penalty: boolean;
+  readonly splitting: boolean;
+  /** True where the values of some nodes may be prescribed. */
+  readonly pins: boolean;
+}
+
+/** The choices for a kernel in which a team of items solves an instance. */
+export interface TeamEquationPlan extends EquationPlan {
+  readonly team: Team;
+  readonly rows: number;
+}
+
+/** Tells whether a team of items solves an instance. */
+export const isTeam = (plan: EquationPlan): plan is TeamEquationPlan => plan.team !== undefined;
+
+/** Returns the choices for a variant and a team; undefined for a single item. */
+export function planOf(variant: EquationVariant, team: Team | undefined): EquationPlan {
+  const { exercise, first, last, region, capacity } = variant;
+  return {
+    variant,
+    team,
+    items: team?.items ?? 1,
+    rows: team && Math.ceil(capacity / team.items),
+    early: exercise !== "none",
+    penalty: exercise === "penalty",
+    splitting: exercise === "operator-splitting",
+    pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
+  };
+}
+
+/** The number of integers of each item in `AllNodes.faults`. */
+export const FAULT_WORDS = 4;
+
+/**
+ * The number of bytes of workgroup memory of a team: nodes and steps, three or four arrays, the memory of scans,
+ * faults, and two counters.
+ */
+export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
+  const perNode = hasSource ? 6 : 5;
+  const kept = precision === "f32" ? 0 : 2 * multiplierWords(team, false);
+  const words = perNode * capacity + kept + scratchWords(team);
+  return words * (precision === "f32" ? 4 : 8) + 4 * (FAULT_WORDS * team.items + 2);
+}
+
+/** The launch parameters of an equation's kernel (`equationKernel` describes their layout). */
+export const equationParams = {
+  instances: i32,
+  pitch: i32,
+  nodes: i32,
+  rows: i32,
+  dates: i32,
+  first: i32,
+  end: i32,
+  recorded: i32,
+  table: read(real),
+  parameters: read(real),
+  words: read(i32),
+  reals: read(real),
+  out: write(real),
+  status: write(i32),
+  state: write(real),
+} as const;
+
+/** The launch parameters of an equation's kernel as one record. */
+export const Launch = record(equationParams);
+
+/**
+ * The arrays of all nodes of an instance, in a team's workgroup memory. Users' functions are evaluated on all nodes in
+ * a strided loop that compilers do not unroll, so that the kernel contains their code once; `gather` and `spread`
+ * exchange values with the items' own arrays. Code that uses an array must leave a barrier after it. Without a team `u`
+ * and `obstacle` are the item's own arrays, and `third`, `fourth` and `faults` are not used.
+ */
+export const AllNodes = record({
+  /** S of the nodes, then, in a team, the steps of the coordinate. Without a team it is filled where jumps are. */
+  mesh: write(real),
+  /** One array in a team. */
+  u: write(real),
+  obstacle: write(real),
+  beside: write(real),
+  third: write(real),
+  fourth: write(real),
+  /** `FAULT_WORDS` an item; during the time loop whether its first node is exercised. */
+  faults: write(i32),
+});
+
+/** The arrays of an item's own nodes; 0 beyond the last node. */
+const State = record({
+  u: write(real),
+  /** The stage's y. */
+  z: write(real),
+  /** The right-hand side: z itself, unless the penalty method needs it longer. */
+  right: write(real),
+  /** u before the first of two stages. */
+  v: write(real),
+  /** h·d, of the matrix. */
+  source: write(real),
+  obstacle: write(real),
+  /** The multiplier of operator splitting. */
+  lambda: write(real),
+});
+
+/**
+ * The arrays of the penalty method: 1 + hc of each matrix row, 1 where the row is penalised, and, without a team,
+ * a/pivot with the penalty.
+ */
+const Penalty = record({ decays: write(real), active: write(real), factor: write(real) });
+
+/** The arrays of the time loop; those that a variant or an item does not use have one element. */
+export const Memory = record({
+  /** The column of S of the nodes, then of the steps of the coordinate. */
+  table: Column,
+  all: AllNodes,
+  state: State,
+  /**
+   * Rows (−a, 1 + hc + a + c, −c), in a team divided by 1 + hc, unless they are those of the penalty method. Without a
+   * team they are in the arrays of their factors.
+   */
+  rows: Rows,
+  factors: Factors,
+  products: Products,
+  scans: Scans,
+  penalty: Penalty,
+});
+
+/** The first fault found (0 for none), with its node and its row of the time program. */
+export const Fault = record({ fault: i32, node: i32, row: i32 });
+
+/**
+ * The numbers that change from row to row of the time program. `isNew`: whether u has changed since the last stage.
+ * `record`: the index of the next recorded value of the exercise boundary. A team also has the reach of its scans, and
+ * the largest number of limited rows (`cut`) in a matrix so far.
+ */
+export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
+
+/** The parameters of functions that run before the first row of the time program. */
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+/** The parameters of functions that run for each row of the time program. */
+export const atRow = { ...atStart, cursor: Cursor, step: Row };
+
+/** Returns the fault found `before` if there is one, otherwise one at a node that is not `ok`. */
+export const firstFault = fn({
+  name: "firstFault",
+  params: { before: Fault, ok: bool, fault: i32, node: i32, row: i32 },
+  body({ before, ok, fault, node, row }) {
+    const isNew = !ok && before.fault === 0;
+    return {
+      fault: isNew ? fault : before.fault,
+      node: isNew ? node : before.node,
+      row: isNew ? row : before.row,
+    };
+  },
+});
 
 /** Returns the function that finds the instance of a work item and its nodes. */
 export const placeOf = ({ team, rows }: EquationPlan) =>
@@ -137,6 +303,57 @@ export function spread({ rows }: EquationPlan) {
         for (let k = 0; k < rows; k++) if (first + k < nodes) all[first + k] = own[k];
         yield;
       }
+    },
+  });
+}
+
+/** Copies an item's array to or from the `slot`-th array that is kept between launches. */
+const copyKept = (rows: number | undefined, load: boolean) =>
+  fn({
+    name: load ? "loadKept" : "saveKept",
+    params: { launch: Launch, place: Place, array: write(real), slot: i32, beyond: real },
+    env: { rows, load },
+    body({ launch: { state, nodes, pitch }, place: { instance, first }, array, slot, beyond }, _gpu, env) {
+      const rows = env.rows ?? nodes;
+      for (let k = 0; k < rows; k++) {
+        const at = (slot * nodes + Math.min(first + k, nodes - 1)) * pitch + instance;
+        if (env.load) array[k] = first + k < nodes ? state[at] : beyond;
+        else if (first + k < nodes) state[at] = array[k];
+      }
+    },
+  });
+
+/**
+ * Returns the function that loads or stores the arrays that are kept between launches (`keptArrays`), always in the
+ * same order.
+ */
+export function copyState({ rows, variant, early, penalty, splitting }: EquationPlan, load: boolean) {
+  const { twoStages, hasSource } = variant;
+  return fn({
+    name: "copyState",
+    params: atStart,
+    env: { twoStages, hasSource, early, isPenalty: penalty, splitting, NEVER_EXERCISED, copy: copyKept(rows, load) },
+    body({ launch, place, memory }, _gpu, env) {
+      const { state, rows, factors, penalty } = memory;
+      env.copy({ launch, place, array: state.u, slot: 0, beyond: 0 });
+      env.copy({ launch, place, array: env.isPenalty ? penalty.decays : factors.gain, slot: 1, beyond: 1 });
+      env.copy({ launch, place, array: env.isPenalty ? rows.a : factors.lower, slot: 2, beyond: 0 });
+      env.copy({ launch, place, array: env.isPenalty ? rows.c : factors.upper, slot: 3, beyond: 0 });
+      let slot = 4;
+      if (env.twoStages) {
+        env.copy({ launch, place, array: state.v, slot, beyond: 0 });
+        slot++;
+      }
+      if (env.hasSource) {
+        env.copy({ launch, place, array: state.source, slot, beyond: 0 });
+        slot++;
+      }
+      if (env.early) {
+        env.copy({ launch, place, array: state.obstacle, slot, beyond: env.NEVER_EXERCISED });
+        slot++;
+      }
+      if (env.isPenalty) env.copy({ launch, place, array: penalty.active, slot, beyond: 0 });
+      if (env.splitting) env.copy({ launch, place, array: state.lambda, slot, beyond: 0 });
     },
   });
 }

@@ -1,18 +1,12 @@
 /** The parts of an equation's time loop that an item does in its own way where it solves an instance alone. */
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { exerciseBoundary } from "../../conditions/exercise-boundary.ts";
+import { exerciseBoundary } from "../../conditions/exercise.ts";
 import { iteratePolicy } from "../../conditions/policy.ts";
-import { assemble } from "../../operator/assemble.ts";
-import { valueAt } from "../../operator/column.ts";
-import { pinsOf } from "../../operator/equation-variant.ts";
-import { pinnedOnAxis } from "../../operator/pinned.ts";
-import { Stage, stageSum } from "../../operator/right-hand-side.ts";
+import { assemble, pinsOf, Stage, stageSum } from "../../operator/equation-row.ts";
+import { pinnedOnAxis, valueAt } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { firstFault } from "../equation/faults.ts";
-import type { EquationPlan } from "../equation/plan.ts";
-import { atRow, atStart, Fault, Launch, Memory } from "../equation/records.ts";
-import { Place } from "../place.ts";
-import { Row } from "../row.ts";
+import { atRow, atStart, type EquationPlan, Fault, firstFault, Launch, Memory } from "../equation/memory.ts";
+import { Place, Row } from "../rollback.ts";
 
 /** Returns the function that assembles and factors I − hL. */
 export function factor({ variant }: EquationPlan) {

@@ -1,13 +1,83 @@
-import { fn } from "../../../../kernel/index.ts";
-import { cutOff } from "../../operator/live.ts";
-import { valueAt } from "../../operator/column.ts";
-import { factorRows } from "../../operator/factor.ts";
-import { matrixRow, rowWeight } from "../../operator/matrix.ts";
-import { Coefficients, coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
-import { SLICE_WORDS } from "../../operator/read-surface.ts";
-import { varianceAt } from "../option/variance.ts";
-import type { SolverVariant } from "../variant.ts";
-import { atRun, atStart, Cursor } from "./records.ts";
+import { bool, fn, i32, read, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
+import { Held } from "../../conditions/barrier.ts";
+import { cutOff, factorRows, Factors, Live, matrixRow, rowWeight } from "../../operator/matrix.ts";
+import { Coefficients, coefficientWords, readCoefficients, Slice, SLICE_WORDS } from "../../operator/coefficients.ts";
+import { Place } from "../rollback.ts";
+import { Launch, type SolverVariant } from "../option/plan.ts";
+import { valueAt } from "../../operator/state.ts";
+import { varianceAt } from "../option/events.ts";
+
+/**
+ * The arrays of an instance in private memory, with one value for each node; those that a variant does not use have
+ * length 1.
+ */
+const Memory = record({
+  /** The solution. */
+  u: write(real),
+  /** The right-hand side after elimination. */
+  z: write(real),
+  /** 1 / pivot; not used where the matrix is factored on the way (policy iteration, knock-ins). */
+  inverse: write(real),
+  /** a / pivot; a where the matrix is factored on the way. */
+  lower: write(real),
+  /** c / pivot; c where the matrix is factored on the way. */
+  upper: write(real),
+  /** The nodes. */
+  x: write(real),
+  /** The amount that exercise pays; φ·x where the obstacle is time-dependent. */
+  obstacle: write(real),
+  /** 1 where exercised, of policy iteration. */
+  active: write(real),
+  /** a / pivot of the current policy, or value. */
+  factor: write(real),
+  /** The value before a knock-in. */
+  dormant: write(real),
+  /** a and c of the first factorisation's rows, of time-homogeneous problems. */
+  rowLower: write(real),
+  rowUpper: write(real),
+});
+
+/** The numbers that change from one series of equal steps to the next. */
+export const Cursor = record({
+  /** The next row of coefficients. */
+  row: i32,
+  /** h·r of the matrix; h and h·r of `rowLower` and `rowUpper`. */
+  rates: record({ hRate: real, hFirst: real, firstRate: real }),
+  /**
+   * True where the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink, and the
+   * place of the next step's in the table.
+   */
+  exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
+  /** A volatility surface, with the slice of the next factorisation. */
+  surface: Slice,
+  /** The nodes between which the trade is alive, and what is held at their ends. */
+  live: Live,
+  held: Held,
+  /** The last event's words of what is dormant. */
+  dormantRow: i32,
+});
+
+/** A series of equal steps, decoded from the time program. */
+const Step = record({
+  run: i32,
+  flag: i32,
+  refactor: bool,
+  event: bool,
+  /** The place at which the factors of the run's steps start, of the two factorisations that are kept. */
+  start: i32,
+  count: i32,
+  crankNicolson: bool,
+  /** Alexander's second stage: u ← y + √2·(y − u). */
+  alexander: bool,
+});
+
+/** The parameters of functions that run before the first step. */
+export const atStart = { launch: Launch, place: Place, memory: Memory };
+/** The parameters of functions that run for each series of equal steps. */
+export const atRun = { ...atStart, cursor: Cursor, step: Step };
+
+/** The value type of the record `Cursor`. */
+export type Cursor = ValueOf<typeof Cursor>;
 
 /**
  * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins),
@@ -140,6 +210,64 @@ export function factor(variant: SolverVariant) {
         held,
         dormantRow,
       };
+    },
+  });
+}
+
+/** The exercise payoff at the nodes: `obstacle`, or slope·obstacle − kink where it depends on time. */
+const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
+
+/**
+ * Returns the function that makes one time step by a factored matrix. It solves (I − hL)·y = u, then sets u ← y
+ * (implicit Euler), u ← 2y − u (Crank–Nicolson, `extrapolated`), or u ← y + over·(y − u) (`weighted`; Crank–Nicolson is
+ * over = 1).
+ *
+ * Elimination runs from the last node to the first, and substitution back. With `early` exercise y is kept above its
+ * lower bound during substitution: the payoff, or for Crank–Nicolson the mean of payoff and old u, which is equivalent
+ * to u_new ≥ payoff. This is the method of Brennan & Schwartz (1977), which is exact if the exercise region is at the
+ * first nodes. Cost: 7 flops and 8 (early exercise 9) reals of private memory a node.
+ */
+export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean) {
+  return fn({
+    name: "projectedStep",
+    params: {
+      u: write(real),
+      z: write(real),
+      factors: Factors,
+      paid: Obstacle,
+      nodes: i32,
+      extrapolated: bool,
+      over: real,
+    },
+    env: { early, weighted, timeDependent },
+    body(
+      { u, z, factors: { inverse, lower, upper, start }, paid: { obstacle, slope, kink }, nodes, extrapolated, over },
+      _gpu,
+      env,
+    ) {
+      let y = 0.0;
+      for (let i = nodes - 1; i >= 0; i--) {
+        y = u[i] * inverse[start + i] + upper[start + i] * y;
+        z[i] = y;
+      }
+      y = 0.0;
+      if (extrapolated) {
+        for (let i = 0; i < nodes; i++) {
+          y = z[i] + lower[start + i] * y;
+          const before = u[i];
+          if (env.early) {
+            const paid = env.timeDependent ? slope * obstacle[i] - kink : obstacle[i];
+            y = Math.max(y, 0.5 * (paid + before));
+          }
+          u[i] = env.weighted ? y + over * (y - before) : y + y - before;
+        }
+      } else {
+        for (let i = 0; i < nodes; i++) {
+          y = z[i] + lower[start + i] * y;
+          if (env.early) y = Math.max(y, env.timeDependent ? slope * obstacle[i] - kink : obstacle[i]);
+          u[i] = y;
+        }
+      }
     },
   });
 }

@@ -1,11 +1,10 @@
 import { memoize } from "../../../../base/memoize.ts";
 import type { Kernel } from "../../../../kernel/index.ts";
-import { itemParts } from "../item/parts.ts";
+import { itemParts } from "../item/option.ts";
 import { rollbackKernel } from "../rollback.ts";
-import { teamParts } from "../team/parts.ts";
+import { teamParts } from "../team/option.ts";
 import { groupSize, MAX_RESIDENT_ROWS, type Team } from "../team/team.ts";
-import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
-import { teamPlan } from "./plan.ts";
+import { MAX_VARIANTS, solverParams, type SolverVariant, teamPlan, variantKey, variantName } from "./plan.ts";
 
 /**
  * Subgroups of one multiprocessor that 2,048 options give an H200, whose registers hold them with 128 each: with more,
@@ -32,7 +31,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * side. `homogeneous` tells a team that no coefficient depends on time.
  *
  * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so
- * that L is never applied (`step.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 +
+ * that L is never applied (`factor.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 +
  * √2)·y − √2·u. L is the three-point operator on a nonuniform mesh (`matrix.ts`). V = obstacle at a first node that is
  * certain to be exercised (`firstExercised`).
  *
@@ -40,12 +39,12 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * accurate to a few ulp even in f32. `brennan-schwartz` requires the exercise region at the first nodes. `policy`
  * (`policy.ts`) makes no such assumption and costs some six times as much. `dates` sets V ← max(V, obstacle) at the
  * ends of steps that are marked (`exercise.ts`). With `time-dependent` the obstacle is φ·(slope·x − kink) with other
- * numbers in each step (`forward.ts`).
+ * numbers in each step (`time/forward.ts`).
  *
  * Where a barrier is monitored the nodes beyond it are decoupled (a = c = 0), and its own node holds the amount paid
  * there, exactly. On dates on which a barrier is monitored, or begins or ends to be, the nodes beyond it are set again
  * (`barrier.ts`). With knock-ins a second value, that of the trade before any knock-in was breached, is solved along
- * with the first (`knock-in.ts`).
+ * with the first (`barrier.ts`).
  *
  * Layout: value i of instance l is at [i·pitch + l].
  *   table         columns of `nodes` values: S, V(S, T), the obstacle where it is not V(S, T), then σ²S² (shape

@@ -1,16 +1,105 @@
-import { fn } from "../../../../kernel/index.ts";
-import { barrierWords, NEVER_EXERCISED } from "../../conditions/barrier.ts";
-import { valueAt } from "../../operator/column.ts";
-import { CLOSED_WORDS, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
-import { readSurface } from "../../operator/read-surface.ts";
-import { prefetchCoefficients } from "./ahead.ts";
+import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
+import { Column, valueAt } from "../../operator/state.ts";
+import {
+  CLOSED_WORDS,
+  closedNode,
+  coefficientWords,
+  readClosed,
+  readCoefficients,
+  readSurface,
+} from "../../operator/coefficients.ts";
+import { rowWeight } from "../../operator/matrix.ts";
+import { placeIn, type Team } from "./team.ts";
+import { barrierWords, CROSSING_WORDS, NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { settle } from "../option/events.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { holdRuns } from "./barrier.ts";
-import { computeRowMetrics } from "./metrics.ts";
-import { layNodes, layWeights } from "./nodes.ts";
-import { atStart } from "./records.ts";
+import { computeRowMetrics, holdRuns } from "./rows.ts";
+import { atStart, Cursor } from "./records.ts";
 import { FAR } from "./scan.ts";
+import { FLAGS } from "../../time/time-grid.ts";
+
+/**
+ * Returns the function that writes an instance's nodes into workgroup memory, from the table or in closed form, with
+ * the work divided among the items. A barrier must follow.
+ */
+export function layNodes(team: Team, closed: boolean) {
+  return fn({
+    name: "layNodes",
+    params: [write(real), Column, i32],
+    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed, valueAt },
+    body([x, table, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed, valueAt }) {
+      const { item } = placeIn();
+      if (closed) {
+        const { kink, width, meshStep, at, zeroAt } = readClosed(table);
+        // Two at a time, for one exponential waits for the other.
+        for (let i = item; i < nodes; i += 2 * items) {
+          const here = closedNode(i, kink, width, meshStep, at, zeroAt);
+          const further = closedNode(i + items, kink, width, meshStep, at, zeroAt);
+          x[i] = here;
+          if (i + items < nodes) x[i + items] = further;
+        }
+      } else for (let i = item; i < nodes; i += items) x[i] = valueAt(table, i);
+    },
+  });
+}
+
+/**
+ * Returns the function that writes the mesh weight of each row (`rowWeight`) into workgroup memory. A barrier must
+ * follow.
+ */
+export function layWeights(team: Team) {
+  return fn({
+    name: "layWeights",
+    params: [read(real), write(real), i32],
+    env: { items: team.items, placeIn: placeIn(team), rowWeight },
+    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }) {
+      const { item } = placeIn();
+      for (let i = item; i < nodes; i += items) {
+        const hDown = x[i] - x[Math.max(i - 1, 0)];
+        const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
+        weights[i] = rowWeight(hDown, hUp, i === 0, i === nodes - 1);
+      }
+    },
+  });
+}
+
+/**
+ * The number of coefficients of each instance that are read before the time loop where one factorisation serves several
+ * steps: those of twelve factorisations, each of which would otherwise wait for memory.
+ */
+export const AHEAD_WORDS = 48;
+
+/**
+ * Returns the function that copies an instance's first coefficients into workgroup memory, with the work divided among
+ * the items. A barrier must follow.
+ */
+function prefetchCoefficients(team: Team) {
+  return fn({
+    name: "prefetchCoefficients",
+    params: [write(real), Column],
+    env: { items: team.items, placeIn: placeIn(team), words: AHEAD_WORDS },
+    body([ahead, { values, pitch, instance }], _gpu, { items, placeIn, words }) {
+      const { item } = placeIn();
+      for (let k = item; k < words; k += items) ahead[k] = values[Math.min(k * pitch + instance, values.length - 1)];
+    },
+  });
+}
+
+/**
+ * Returns the function that reads the coefficients of a factorisation from workgroup memory; those of later
+ * factorisations are read from device memory.
+ */
+function coefficientsAhead(formula: boolean) {
+  return fn({
+    name: "coefficientsAhead",
+    params: [write(real), Column, i32],
+    env: { words: AHEAD_WORDS, own: coefficientWords(formula), readCoefficients: readCoefficients(formula) },
+    body([ahead, coefficients, row], _gpu, { words, own, readCoefficients }) {
+      if (row + own <= words) return readCoefficients({ values: ahead, pitch: 1, instance: 0 }, row);
+      return readCoefficients(coefficients, row);
+    },
+  });
+}
 
 /** The payoff on a run in closed form, into u and `paid`; returns what is paid before the run and after it. */
 const expireClosed = ({ rows, timeDependent, held, summed }: TeamPlan) =>
@@ -144,6 +233,48 @@ export function begin(plan: TeamPlan) {
         obstacle: { paid, before, after, isFirstExercised },
         moves: env.closedWords * pitch + instance,
       };
+    },
+  });
+}
+
+/**
+ * Returns the function that decodes an integer of the time program into a series of equal steps, and reads the
+ * coefficients of its factorisation. The integers are read two series ahead, because the preparation of the next series
+ * depends on its integer. Where every step has its own factorisation, coefficients are read one step ahead.
+ */
+export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
+  const { shape, dividends, barriers = 0 } = variant;
+  return fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Cursor, run: i32 },
+    env: {
+      ...FLAGS,
+      lasting,
+      hasEvents: eventful || dividends,
+      hasBarriers,
+      barrierWords: barrierWords(barriers),
+      crossWords: CROSSING_WORDS * barriers,
+      coefficientWords: coefficientWords(shape === "formula"),
+      readCoefficients: readCoefficients(shape === "formula"),
+      coefficientsAhead: coefficientsAhead(shape === "formula"),
+    },
+    body({ launch: { runs, flags }, place, memory, cursor, run }, _gpu, env) {
+      const { flag, flagAfter: nextFlag } = cursor.next;
+      const flagAfter = run + 2 < runs ? flags[run + 2] : 0;
+      const refactor = (flag & env.REFACTOR) !== 0;
+      let { coefficients } = cursor.next;
+      if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.parameters, cursor.row);
+      let row = cursor.row;
+      if (refactor) row += env.coefficientWords;
+      let ahead = cursor.next.coefficients;
+      if (!env.lasting && (nextFlag & env.REFACTOR) !== 0) {
+        const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
+        const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
+        ahead = env.readCoefficients(place.parameters, row + paid + settled);
+      }
+      // Each event asks for itself: a branch around them all costs registers (sm_90: up to 60 bytes are spilled more).
+      const next = { flag: nextFlag, flagAfter, coefficients: ahead };
+      return { run, flag, refactor, event: env.hasEvents, row, next, coefficients };
     },
   });
 }

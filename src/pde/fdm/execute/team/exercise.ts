@@ -1,9 +1,9 @@
 import { fn, read, real, write } from "../../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
-import { closedNode, readClosed } from "../../operator/read-coefficients.ts";
-import { Launch } from "../variant.ts";
-import { Place } from "../place.ts";
+import { closedNode, readClosed } from "../../operator/coefficients.ts";
+import { Launch } from "../option/plan.ts";
+import { Place } from "../rollback.ts";
 import { Factors, Obstacle } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 

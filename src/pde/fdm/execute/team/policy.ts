@@ -1,13 +1,12 @@
 import { fn, read, real, write } from "../../../../kernel/index.ts";
-import { Live } from "../../operator/live.ts";
+import { Live } from "../../operator/matrix.ts";
 import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
-import { pinRuns } from "./barrier.ts";
-import { total } from "./counters.ts";
+import { pinRuns } from "./rows.ts";
+import { type Team, total } from "./team.ts";
 import { factorRuns, type PolicyRows } from "./factor.ts";
 import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
-import type { Team } from "./team.ts";
 
 /** y beside an item's run, of the neighbours. */
 function besideRuns({ items, shuffles }: Team, rows: number) {

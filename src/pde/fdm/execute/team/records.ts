@@ -3,11 +3,10 @@
  * with them.
  */
 import { bool, i32, read, real, record, write } from "../../../../kernel/index.ts";
-import { Live } from "../../operator/live.ts";
-import { Coefficients } from "../../operator/read-coefficients.ts";
-import { Slice } from "../../operator/read-surface.ts";
-import { Place } from "../place.ts";
-import { Launch } from "../variant.ts";
+import { Live } from "../../operator/matrix.ts";
+import { Coefficients, Slice } from "../../operator/coefficients.ts";
+import { Place } from "../rollback.ts";
+import { Launch } from "../option/plan.ts";
 
 /**
  * The workgroup memory for the mesh of an instance. Nodes are in `x`. `values` has their weights (`rowWeight`), or the

@@ -1,12 +1,9 @@
 import { fn, real } from "../../../../kernel/index.ts";
-import { Coefficients } from "../../operator/read-coefficients.ts";
-import { SLICE_WORDS } from "../../operator/read-surface.ts";
-import { EVENTS } from "../../time/flags.ts";
-import { assembleRuns, rescaleRuns } from "./assemble.ts";
-import { cutRuns, pinRuns } from "./barrier.ts";
+import { Coefficients, SLICE_WORDS } from "../../operator/coefficients.ts";
+import { EVENTS } from "../../time/time-grid.ts";
+import { assembleByMetrics, assembleRuns, cutRuns, pinRuns, rescaleRuns } from "./rows.ts";
 import { sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
-import { assembleByMetrics } from "./metrics.ts";
 import type { TeamPlan } from "../option/plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
 import { reachOf } from "./scan.ts";

@@ -1,7 +1,6 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { largest } from "./counters.ts";
+import { hops, largest, placeIn, span, type Team } from "./team.ts";
 import { Scans } from "./records.ts";
-import { hops, placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans with factors of several steps that need only the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;

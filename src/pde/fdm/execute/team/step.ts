@@ -1,5 +1,5 @@
 import { bool, fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { Column } from "../../operator/column.ts";
+import { Column } from "../../operator/state.ts";
 import { Factors, Obstacle, Products, Scans, TeamState, Steps } from "./records.ts";
 import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";

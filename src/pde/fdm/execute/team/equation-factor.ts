@@ -1,12 +1,85 @@
-import { bool, fn, i32, real, record } from "../../../../../kernel/index.ts";
-import { diffusionUnit, equationRow } from "../../../operator/equation-row.ts";
-import { FAULT, STATUS } from "../../../operator/status.ts";
-import type { TeamEquationPlan } from "../../equation/plan.ts";
-import { AllNodes, atRow, Fault, Launch } from "../../equation/records.ts";
-import { largest, total } from "../counters.ts";
-import { factorRuns } from "../factor.ts";
-import { Scans } from "../records.ts";
-import { reachOf } from "../scan.ts";
+import { bool, fn, i32, real, record } from "../../../../kernel/index.ts";
+import { FAULT, STATUS } from "../../operator/status.ts";
+import { AllNodes, atRow, Fault, FAULT_WORDS, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
+import { Place } from "../rollback.ts";
+import { diffusionUnit, equationRow } from "../../operator/equation-row.ts";
+import { largest, partsOf, total } from "./team.ts";
+import { factorRuns } from "./factor.ts";
+import { Factors, Products, Scans } from "./records.ts";
+import { reachOf, scanProducts } from "./scan.ts";
+
+const Pair = record({ one: Fault, other: Fault });
+
+/** The order of faults within a row of the time program. */
+const placeInRow = fn({
+  name: "placeInRow",
+  params: [i32],
+  env: FAULT,
+  body([fault], _gpu, { terminal, slope, negative, payoff, pinned, event }) {
+    let place = 1; // coefficients, edges
+    if (fault === terminal) place = 0;
+    if (fault === slope) place = 2;
+    if (fault === negative) place = 3;
+    if (fault === payoff) place = 4;
+    if (fault === pinned) place = 5;
+    if (fault === event) place = 6;
+    return place;
+  },
+});
+
+/**
+ * Tells whether the item executor finds fault `one` before the `other`: by the row of the time program, the place in
+ * it, the node. Values that are not finite at the end come last. Of slopes, and of the lowest diffusion where several
+ * nodes have it, the highest node counts, for the rows of a matrix are made from the last to the first.
+ */
+const isBefore = fn({
+  name: "isBefore",
+  params: { pair: Pair },
+  env: { placeInRow, slope: FAULT.slope, negative: FAULT.negative, solution: FAULT.solution },
+  body({ pair: { one, other } }, _gpu, { placeInRow, slope, negative, solution }) {
+    const place = placeInRow(one.fault);
+    const otherPlace = placeInRow(other.fault);
+    let before = one.node < other.node;
+    if (one.fault === slope || one.fault === negative) before = one.node > other.node;
+    if (place !== otherPlace) before = place < otherPlace;
+    if (one.row !== other.row) before = one.row < other.row;
+    if (one.fault === solution && other.fault === solution) before = one.node < other.node;
+    else if (one.fault === solution) before = false;
+    else if (other.fault === solution) before = true;
+    return before;
+  },
+});
+
+/**
+ * Returns the function that finds the first of the faults that the items have found; only the first item gets the
+ * result.
+ */
+export function firstOfItems({ team }: TeamEquationPlan) {
+  return fn({
+    name: "firstOfItems",
+    params: { place: Place, memory: Memory, found: Fault, endless: i32 },
+    env: { items: team.items, FAULT_WORDS, isBefore },
+    *body({ place: { item }, memory, found: own, endless: ownLoop }, _gpu, env) {
+      const { faults } = memory.all;
+      const at = env.FAULT_WORDS * item;
+      faults[at] = own.fault;
+      faults[at + 1] = own.node;
+      faults[at + 2] = own.row;
+      faults[at + 3] = ownLoop;
+      yield;
+      let found = { fault: 0, node: 0, row: 0 };
+      let endless = 0;
+      if (item === 0)
+        for (let k = 0; k < env.FAULT_WORDS * env.items; k += env.FAULT_WORDS) {
+          const other = { fault: faults[k], node: faults[k + 1], row: faults[k + 2] };
+          if (other.fault !== 0 && (found.fault === 0 || env.isBefore({ pair: { one: other, other: found } })))
+            found = other;
+          if (endless === 0) endless = faults[k + 3];
+        }
+      return { found, endless };
+    },
+  });
+}
 
 /**
  * The units of a word in which several counts over the items are made at once: cut rows, items that found a negative
@@ -216,6 +289,37 @@ export function factor(plan: TeamEquationPlan) {
         reach,
         cuts: told.cuts,
       };
+    },
+  });
+}
+
+/**
+ * Returns the function that restores the products of scans from the factors of an earlier launch, bit for bit as
+ * `factorRuns` left them, and returns the reach of scans (`reachOf`).
+ */
+export function scansOf({ team, rows }: TeamEquationPlan) {
+  return fn({
+    name: "scansOf",
+    params: { factors: Factors, products: Products, scans: Scans },
+    env: { rows, size: partsOf(rows).size, scanProducts: scanProducts(team, false), reachOf: reachOf(team) },
+    *body({ factors: { lower, upper }, products: { downProduct, upProduct }, scans }, _gpu, env) {
+      let down = 1.0;
+      let up = 1.0;
+      let partDown = 1.0;
+      let partUp = 1.0;
+      for (let k = env.rows - 1; k >= 0; k--) {
+        partDown *= upper[k];
+        partUp *= lower[k];
+        if (k % env.size === 0) {
+          downProduct[(k / env.size) | 0] = partDown;
+          upProduct[(k / env.size) | 0] = partUp;
+          down *= partDown;
+          up *= partUp;
+          partDown = 1.0;
+          partUp = 1.0;
+        }
+      }
+      return env.reachOf(yield* env.scanProducts(down, up, scans));
     },
   });
 }

@@ -1,11 +1,18 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
 import { formulaShape } from "../../../kernel/index.ts";
-import { type Diffusing, type Diffusion, volatilitiesAt, volatilityAt } from "./diffusion.ts";
-import { jumpsBetween, MIN_JUMP_IN_TIME } from "./jumps.ts";
+import {
+  type Diffusing,
+  type Diffusion,
+  jumpsBetween,
+  MIN_JUMP_IN_TIME,
+  volatilitiesAt,
+  volatilityAt,
+} from "./diffusion.ts";
 import { cellAt } from "../../../base/search.ts";
+import { integratedVariance, rowRootMeanSquare, rowVolatility } from "../../../market/index.ts";
 
 /** The variance of ln S at today's spot, on consecutive pieces of the life. */
-export interface VarianceProfile {
+interface VarianceProfile {
   /** The ends of the pieces in years: today, then the end of each piece; the last one is expiry. */
   readonly times: readonly number[];
   /** ∫ σ² dt over each piece. */
@@ -185,7 +192,7 @@ function interpolated(from: readonly number[], to: readonly number[], x: number)
 const clocks = new WeakMap<VarianceProfile, Clock>();
 
 /** Returns the clock of a profile with some variance. */
-export function clockOf(profile: VarianceProfile): Clock {
+function clockOf(profile: VarianceProfile): Clock {
   let clock = clocks.get(profile);
   if (clock === undefined) clocks.set(profile, (clock = new Clock(profile)));
   return clock;
@@ -242,4 +249,66 @@ export function regimeChanges(problem: Diffusing): readonly number[] {
     end = times[i + 1];
   });
   return changes;
+}
+
+/**
+ * Returns the root mean square of σ between two times as a function of the spot. A formula is looked at where the clock
+ * of its variance at today's spot has passed an equal part each.
+ */
+export function volatilityOver(problem: Diffusing, from: number, to: number): (spot: number) => number {
+  const { diffusion } = problem;
+  switch (diffusion.kind) {
+    case "local":
+      return (spot) => volatilityAt(diffusion, spot, from);
+    case "deterministic": {
+      const variance = integratedVariance(diffusion.sigma, to) - integratedVariance(diffusion.sigma, from);
+      const sigma = Math.sqrt(Math.max(variance, 0) / (to - from));
+      return () => sigma;
+    }
+    case "surface": {
+      const row = rowRootMeanSquare(diffusion.surface, from, to, diffusion.shift);
+      return (spot) => Math.max(rowVolatility(diffusion.surface, row, spot), 0);
+    }
+    case "formula":
+      return ofFormula(problem, diffusion, from, to);
+    default:
+      return diffusion satisfies never;
+  }
+}
+
+/** The number of times at which a formula is looked at. */
+const LOOKS = 8;
+
+function ofFormula(
+  problem: Diffusing,
+  diffusion: Extract<Diffusion, { kind: "formula" }>,
+  from: number,
+  to: number,
+): (spot: number) => number {
+  const looks = looksOf(problem, from, to);
+  const years = looks.reduce((sum, look) => sum + look.years, 0);
+  return (spot) => {
+    let variance = 0;
+    for (const look of looks) variance += volatilityAt(diffusion, spot, look.time) ** 2 * look.years;
+    return Math.sqrt(variance / years);
+  };
+}
+
+/** A time at which a formula is looked at, and the years for which it stands. */
+interface Look {
+  readonly time: number;
+  readonly years: number;
+}
+
+function looksOf(problem: Diffusing, from: number, to: number): readonly Look[] {
+  const profile = varianceProfile(problem);
+  const parts = Array.from({ length: LOOKS }, (_, i) => (i + 0.5) / LOOKS);
+  const hasVariance = profile?.variances.some((variance) => variance > 0) === true;
+  if (!hasVariance) return parts.map((part) => ({ time: from + part * (to - from), years: (to - from) / LOOKS }));
+  const clock = clockOf(profile);
+  const [first, last] = [clock.at(from), clock.at(to)];
+  return parts.map((part) => {
+    const shown = first + part * (last - first);
+    return { time: clock.timeOf(shown), years: (clock.yearsAt(shown) * (last - first)) / LOOKS };
+  });
 }

@@ -1,0 +1,341 @@
+import { fn, i32 } from "../../../../kernel/index.ts";
+import {
+  barrierWords,
+  dormantStep,
+  holdEnds,
+  knockInWords,
+  readHeld,
+  rowsStep,
+  settleDormant,
+} from "../../conditions/barrier.ts";
+import { valueAt } from "../../operator/state.ts";
+import { CLOSED_WORDS, grownNode, readClosed, readSurface } from "../../operator/coefficients.ts";
+import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
+import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
+import { applyDividend, readValues, settle } from "../option/events.ts";
+import { Place } from "../rollback.ts";
+import { itemPlan, KEPT_FACTORS, placeOf, type SolverVariant } from "../option/plan.ts";
+import { atRun, atStart, Cursor, factor, projectedStep } from "./factor.ts";
+import { policyStep } from "../../conditions/policy.ts";
+import { exerciseByHalves, exerciseOnDate } from "../../conditions/exercise.ts";
+
+/**
+ * Returns the function that allocates the arrays of a work item; those that a variant does not use have one element.
+ */
+function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: SolverVariant) {
+  const factorisations = homogeneous ? KEPT_FACTORS : 1;
+  const onTheWay = exercise === "policy" || knockIns > 0;
+  return fn({
+    name: "allocate",
+    params: [Place],
+    env: {
+      capacity,
+      early: exercise === "none" ? 1 : capacity,
+      policy: exercise === "policy" ? capacity : 1,
+      dormant: knockIns > 0 ? capacity : 1,
+      inverse: knockIns > 0 ? 1 : factorisations * capacity,
+      factors: factorisations * capacity,
+      onTheWay: onTheWay ? capacity : 1,
+      rows: homogeneous ? capacity : 1,
+    },
+    body(_, gpu, env) {
+      return {
+        u: gpu.privateReal(env.capacity),
+        z: gpu.privateReal(env.capacity),
+        inverse: gpu.privateReal(env.inverse),
+        lower: gpu.privateReal(env.factors),
+        upper: gpu.privateReal(env.factors),
+        x: gpu.privateReal(env.capacity),
+        obstacle: gpu.privateReal(env.early),
+        active: gpu.privateReal(env.policy),
+        factor: gpu.privateReal(env.onTheWay),
+        dormant: gpu.privateReal(env.dormant),
+        rowLower: gpu.privateReal(env.rows),
+        rowUpper: gpu.privateReal(env.rows),
+      };
+    },
+  });
+}
+
+/** Returns the function that decodes an integer of the time program into a series of equal steps (`runsOfSteps`). */
+function runAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
+  return fn({
+    name: "runAt",
+    params: { ...atStart, cursor: Cursor, run: i32 },
+    env: { ...FLAGS, STEPS_SHIFT, homogeneous, dates: exercise === "dates", capacity },
+    body({ launch, run }, _gpu, env) {
+      const flag = launch.flags[run];
+      return {
+        run,
+        flag,
+        refactor: (flag & env.REFACTOR) !== 0,
+        event: (flag & (env.DIVIDEND | env.EXERCISE | env.BARRIERS)) !== 0,
+        start: env.homogeneous && (flag & env.SECOND) !== 0 ? env.capacity : 0,
+        count: flag >> env.STEPS_SHIFT,
+        crankNicolson: (flag & env.CRANK_NICOLSON) !== 0,
+        alexander: env.dates && (flag & env.ALEXANDER) !== 0,
+      };
+    },
+  });
+}
+
+/** The nodes and the payoff in closed form. */
+const layClosed = (early: boolean, timeDependent: boolean) =>
+  fn({
+    name: "layClosed",
+    params: atStart,
+    env: { early, timeDependent, readClosed, grownNode, guard: ZERO_VALUE_GUARD },
+    body({ launch, place, memory: { x, u, obstacle } }, gpu, env) {
+      const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(place.table);
+      const factor = Math.exp(meshStep);
+      const inverseFactor = 1 / factor;
+      let growth = 1.0; // e^{(i − at)·step}, evaluated again at every eighth node, lest rounding add up
+      let decay = 1.0;
+      for (let i = 0; i < launch.nodes; i++) {
+        if ((i & 7) === 0) {
+          growth = Math.exp((gpu.real(i) - at) * meshStep);
+          decay = 1 / growth;
+        }
+        const node = env.grownNode(i, kink, width, growth - decay, at, zeroAt);
+        const payoff = Math.max(sign * (node - kink), 0);
+        x[i] = node;
+        u[i] = payoff + env.guard;
+        if (env.early) obstacle[i] = env.timeDependent ? sign * node : payoff;
+        growth = growth * factor;
+        decay = decay * inverseFactor;
+      }
+    },
+  });
+
+/** The nodes and the payoff from the table. */
+const layTable = (early: boolean) =>
+  fn({
+    name: "layTable",
+    params: atStart,
+    env: { early, guard: ZERO_VALUE_GUARD, valueAt },
+    body({ launch: { nodes, obstacleColumn }, place: { table }, memory: { x, u, obstacle } }, _gpu, env) {
+      for (let i = 0; i < nodes; i++) {
+        x[i] = env.valueAt(table, i);
+        u[i] = env.valueAt(table, nodes + i) + env.guard;
+        if (env.early) obstacle[i] = env.valueAt(table, obstacleColumn * nodes + i);
+      }
+    },
+  });
+
+/** Returns the function that sets the nodes, the terminal values, and the knock-outs and knock-ins at expiry. */
+function begin(variant: SolverVariant) {
+  const { exercise, shape, closed, barriers = 0, knockIns = 0 } = variant;
+  const [early, timeDependent] = [exercise !== "none", exercise === "time-dependent"];
+  return fn({
+    name: "begin",
+    params: atStart,
+    env: {
+      closed,
+      closedWords: CLOSED_WORDS,
+      layClosed: layClosed(early, timeDependent),
+      layTable: layTable(early),
+      continuous: early && exercise !== "dates",
+      policy: exercise === "policy",
+      readSurface: readSurface(shape),
+      hasKnockIns: knockIns > 0,
+      settleDormant: settleDormant(barriers, knockIns),
+      knockInWords: knockInWords(barriers, knockIns),
+      hasBarriers: barriers > 0,
+      settle: settle(itemPlan(variant)),
+      readHeld: readHeld(barriers),
+      barrierWords: barrierWords(barriers),
+    },
+    *body({ launch, place, memory }, _gpu, env) {
+      const { nodes, pitch, obstacleColumn, firstExercised } = launch;
+      const { instance, table, parameters: coefficients } = place;
+      const { x, u, obstacle, active, dormant } = memory;
+      if (env.closed) env.layClosed({ launch, place, memory });
+      else env.layTable({ launch, place, memory });
+      // A call's first node is exercised whatever the rate: its row would let it grow where the rate is negative.
+      const isExercised =
+        env.continuous && firstExercised && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
+      if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
+      const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
+      const surface = env.readSurface(table, tail);
+      let row = 0;
+      if (env.hasKnockIns) {
+        env.settleDormant(coefficients, row, u, dormant, nodes, true);
+        row += env.knockInWords;
+      }
+      let live = { low: -1, high: nodes, lowHeld: -1, highHeld: -1 };
+      let held = { lowValue: 0.0, highValue: 0.0 };
+      if (env.hasBarriers) {
+        live = env.settle({ launch, place, row, u, paid: obstacle });
+        held = env.readHeld(coefficients, row);
+        row += env.barrierWords;
+      }
+      return {
+        row,
+        rates: { hRate: 0.0, hFirst: 1.0, firstRate: 0.0 },
+        exercise: { isExercised, next: env.closedWords * pitch + instance, slope: 1.0, kink: 0.0 },
+        surface,
+        live,
+        held,
+        dormantRow: 0,
+      };
+    },
+  });
+}
+
+/** Returns the function that makes a series of equal time steps. */
+function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
+  const dates = exercise === "dates";
+  const timeDependent = exercise === "time-dependent";
+  return fn({
+    name: "advance",
+    params: atRun,
+    env: {
+      hasBarriers: barriers > 0,
+      hasKnockIns: knockIns > 0,
+      policy: exercise === "policy",
+      timeDependent,
+      holdEnds,
+      policyStep,
+      rowsStep,
+      dormantStep: dormantStep(barriers, knockIns),
+      projectedStep: projectedStep(exercise !== "none" && !dates, dates, timeDependent),
+    },
+    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+      const { nodes, pitch, table } = launch;
+      const { u, z, inverse, lower, upper, obstacle, active, factor, dormant } = memory;
+      const { rates, live, held, dormantRow } = cursor;
+      const { crankNicolson, alexander } = step;
+      const rows = { a: lower, c: upper, nodes, hRate: rates.hRate };
+      const factors = { inverse, lower, upper, start: step.start };
+      let { next, slope, kink } = cursor.exercise;
+      for (let k = 0; k < step.count; k++) {
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
+        if (env.policy) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
+        else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
+        else {
+          if (env.timeDependent) {
+            slope = table[next];
+            kink = table[next + pitch];
+            next += 2 * pitch;
+          }
+          env.projectedStep({
+            u,
+            z,
+            factors,
+            paid: { obstacle, slope, kink },
+            nodes,
+            extrapolated: crankNicolson || alexander,
+            over: alexander ? Math.SQRT2 : 1.0,
+          });
+        }
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
+        if (env.hasKnockIns)
+          env.dormantStep({
+            coefficients: place.parameters,
+            row: dormantRow,
+            v: dormant,
+            u,
+            z,
+            rows,
+            factor,
+            crankNicolson,
+          });
+      }
+      const { isExercised } = cursor.exercise;
+      return {
+        row: cursor.row,
+        rates,
+        exercise: { isExercised, next, slope, kink },
+        surface: cursor.surface,
+        live,
+        held,
+        dormantRow,
+      };
+    },
+  });
+}
+
+/**
+ * Returns the function that applies the events of a date backward in time: exercise, the dividend, then knock-ins and
+ * knock-outs.
+ */
+function applyEvents(variant: SolverVariant) {
+  const { dividends, barriers = 0, knockIns = 0 } = variant;
+  const plan = itemPlan(variant);
+  return fn({
+    name: "applyEvents",
+    params: atRun,
+    env: {
+      ...FLAGS,
+      dates: plan.dates,
+      exerciseOnDate,
+      exerciseByHalves,
+      dividends,
+      applyDividend: applyDividend(plan),
+      hasKnockIns: knockIns > 0,
+      settleDormant: settleDormant(barriers, knockIns),
+      knockInWords: knockInWords(barriers, knockIns),
+      hasBarriers: plan.hasBarriers,
+      settle: settle(plan),
+      readHeld: readHeld(barriers),
+      barrierWords: barrierWords(barriers),
+      policy: plan.policy,
+      valueAt,
+    },
+    *body({ launch, place, memory, cursor, step: { flag } }, _gpu, env) {
+      const { nodes, obstacleColumn } = launch;
+      const { table, parameters: coefficients } = place;
+      const { x, u, z, obstacle: paid, dormant, factor: scratch } = memory;
+      let { row, live, held, dormantRow } = cursor;
+      if (env.dates && (flag & env.EXERCISE) !== 0) {
+        if (obstacleColumn === 1) env.exerciseOnDate(u, paid, z, nodes);
+        else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes);
+      }
+      if (env.dividends && (flag & env.DIVIDEND) !== 0) {
+        const keep = env.valueAt(coefficients, row);
+        const cash = env.valueAt(coefficients, row + 1);
+        for (let i = 0; i < nodes; i++) z[i] = u[i];
+        const of = { launch, place, x, values: z, u, paid, dormant, scratch, dormantRow, live, row, keep, cash };
+        row = env.applyDividend(of);
+      }
+      if (env.hasKnockIns && (flag & env.BARRIERS) !== 0) {
+        env.settleDormant(coefficients, row, u, dormant, nodes, false);
+        dormantRow = row;
+        row += env.knockInWords;
+      }
+      if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
+        live = env.settle({ launch, place, row, u, paid });
+        held = env.readHeld(coefficients, row);
+        row += env.barrierWords;
+        if (env.policy) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], paid[i]);
+      }
+      return { row, rates: cursor.rates, exercise: cursor.exercise, surface: cursor.surface, live, held, dormantRow };
+    },
+  });
+}
+
+/**
+ * Returns the function that writes the values of the six nodes about a spot, with the nodes themselves where the device
+ * made the mesh, and the values at points.
+ */
+const readSolution = (variant: SolverVariant) =>
+  fn({
+    name: "readSolution",
+    params: { ...atStart, cursor: Cursor },
+    env: { readValues: readValues(itemPlan(variant)) },
+    *body({ launch, place, memory: { x, u, dormant }, cursor: { row, exercise } }, _gpu, { readValues }) {
+      readValues({ launch, place, x, u, dormant, row, slope: exercise.slope, kink: exercise.kink });
+    },
+  });
+
+/** Returns the functions of the time loop (`RollbackParts`) with which a single item solves an instance. */
+export const itemParts = (variant: SolverVariant) => ({
+  placeOf: placeOf(itemPlan(variant)),
+  allocate: allocate(variant),
+  begin: begin(variant),
+  runAt: runAt(variant),
+  factor: factor(variant),
+  advance: advance(variant),
+  applyEvents: applyEvents(variant),
+  read: readSolution(variant),
+});
