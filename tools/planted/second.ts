@@ -107,7 +107,11 @@ export const second: readonly Bug[] = [
         "found = here - (now * (x1 - here)) / (next - now);",
         "found = here + (now * (x1 - here)) / (next - now);",
       ],
-      ["mesh/axis-mesh.ts", "(x - from) * uniform + 0.5 * sum(Math.tanh, x)", "(x - from) * uniform + sum(Math.tanh, x)"],
+      [
+        "mesh/axis-mesh.ts",
+        "(x - from) * uniform + 0.5 * sum(Math.tanh, x)",
+        "(x - from) * uniform + sum(Math.tanh, x)",
+      ],
       ["read/columns.ts", "(index - own) / (2 * wanted.length)", "(index - own) / wanted.length"],
     ],
   ),

@@ -36,35 +36,9 @@ export type { AxesColumns, AxesEntrySolution, AxesPoint, AxesSolution, EquationP
 export type { AxesDerivatives } from "./read/entry.ts";
 export { solve, type SolutionOn } from "./solve.ts";
 
-// What follows serves pricing/, not users of the package.
-/** @internal */
-export { Arena } from "./mesh/arena.ts";
-/** @internal */
-export { BatchSolver, largestNodes } from "./execute/batch.ts";
-/** @internal */
-export { needsItems } from "./execute/split.ts";
-/** @internal */
-export type { InstanceValues } from "./read/solution.ts";
-/** @internal */
-export {
-  inwardFirst,
-  isKnockedIn,
-  isPast,
-  isMonitored,
-  isMonitoredBetween,
-  knockedOutBy,
-  rebateValue,
-} from "./problem/one-factor.ts";
-export { type KnockOut, SAME_DATE, type MonitoredLevel } from "./problem/one-factor.ts";
-/** @internal */
-export { coarserInTime, fineGrid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+// What follows serves other folders of the package, not its users.
+export { type KnockOut, type MonitoredLevel, SAME_DATE } from "./problem/one-factor.ts";
 export type { Grid } from "./mesh/grid.ts";
-/** @internal */
-export { instance, type Instance, type Reading } from "./execute/instance.ts";
-/** @internal */
-export { eventsOf } from "./time/nested-times.ts";
-/** @internal */
-export { hasLargeDividends } from "./mesh/dividend-domain.ts";
 /** @internal */
 export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
 /** @internal */
@@ -72,87 +46,86 @@ export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
 /** @internal */
 export { roundingError } from "./adaptive/error-estimate.ts";
 /** @internal */
-export { type ErrorModel, errorModelOf } from "./adaptive/error-model.ts";
+export { type ErrorModel, errorModelOf, firstResolution } from "./adaptive/error-model.ts";
 /** @internal */
-export { InstancePool } from "./adaptive/extrapolation.ts";
-/** @internal */
-export { knockedOutPoint } from "./adaptive/extrapolation.ts";
-/** @internal */
-export { type ProblemDifference, shiftedDifference } from "./adaptive/extrapolation.ts";
-/** @internal */
-export { firstResolution } from "./adaptive/error-model.ts";
-/** @internal */
-export { cellPeclet, lacksErrorExpansion } from "./mesh/drift.ts";
-/** @internal */
-export { jumpsBetween, MIN_JUMP_IN_PRICE } from "./problem/diffusion.ts";
-/** @internal */
-export { type Diffusion, volatilityAt } from "./problem/diffusion.ts";
-/** @internal */
-export { regimeChanges, varianceProfile } from "./problem/variance.ts";
-/** @internal */
-export {
-  isTimeHomogeneous,
-  type OneFactorProblem,
-  type Shift,
-  shiftedProblem,
-  totalDrift,
-  totalVariance,
-} from "./problem/one-factor.ts";
-/** @internal */
-export { isExercisableNow } from "./problem/one-factor.ts";
-/** @internal */
-export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
-/** @internal */
-export { type SolverVariant } from "./execute/option/plan.ts";
-/** @internal */
-export { solverKernel } from "./execute/option/kernel.ts";
-/** @internal */
-export { stepsOfRun } from "./time/time-grid.ts";
-/** @internal */
-export { fornbergWeights } from "./read/point-reader.ts";
-
-// What follows serves sparsegrid/, which solves the same problems on many grids.
-/** @internal */
-export { packedParameters } from "./execute/plan.ts";
+export { InstancePool, knockedOutPoint, type ProblemDifference, shiftedDifference } from "./adaptive/extrapolation.ts";
 /** @internal */
 export { endlessLoops } from "./adaptive/levels.ts";
 /** @internal */
-export { Column, valueAt } from "./operator/state.ts";
+export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
-export { FAULT, firstFault } from "./operator/status.ts";
+export { fineGrid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
 /** @internal */
-export { coefficientFault } from "./operator/status.ts";
+export { type Instance, instance, type Reading } from "./execute/instance.ts";
 /** @internal */
-export { EquationState, type StateNumber } from "./operator/state.ts";
+export { solverKernel } from "./execute/option/kernel.ts";
 /** @internal */
-export type { AnyProblem, KernelCode } from "./problem/equation.ts";
+export type { SolverVariant } from "./execute/option/plan.ts";
+/** @internal */
+export { packedParameters } from "./execute/plan.ts";
+/** @internal */
+export { needsItems } from "./execute/split.ts";
+/** @internal */
+export { Arena } from "./mesh/arena.ts";
+/** @internal */
+export { lacksErrorExpansion } from "./mesh/drift.ts";
+/** @internal */
+export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./model/model.ts";
+/** @internal */
+export { Column, EquationState, type StateNumber, valueAt } from "./operator/state.ts";
+/** @internal */
+export { coefficientFault, FAULT, firstFault } from "./operator/status.ts";
+/** @internal */
+export { type Diffusion, jumpsBetween, MIN_JUMP_IN_PRICE, volatilityAt } from "./problem/diffusion.ts";
+/** @internal */
+export type { AnyProblem } from "./problem/equation.ts";
 /** @internal */
 export { LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */
-export { placed } from "./problem/place.ts";
+export {
+  inwardFirst,
+  isExercisableNow,
+  isKnockedIn,
+  isMonitored,
+  isMonitoredBetween,
+  isPast,
+  knockedOutBy,
+  type OneFactorProblem,
+  rebateValue,
+  type Shift,
+  shiftedProblem,
+  totalVariance,
+} from "./problem/one-factor.ts";
 /** @internal */
-export { solveAxes } from "./solve-entries.ts";
+export { placed } from "./problem/place.ts";
 /** @internal */
 export {
   type Batch,
   batchOf,
   checkParameters,
   entryError,
-  type ParameterValues,
+  EQUATION_KEYS,
   parametersOf,
+  type ParameterValues,
   quantityOf,
   shown,
 } from "./problem/settings.ts";
 /** @internal */
-export { EQUATION_KEYS } from "./problem/settings.ts";
+export { regimeChanges, varianceProfile } from "./problem/variance.ts";
 /** @internal */
-export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./model/model.ts";
+export { fornbergWeights, stencilOf } from "./read/point-reader.ts";
 /** @internal */
 export { reportOf } from "./read/report.ts";
 /** @internal */
-export { stencilOf } from "./read/point-reader.ts";
+export { type InstanceValues, pointValue, spotValues } from "./read/solution.ts";
+/** @internal */
+export { solveAxes } from "./solve-entries.ts";
+/** @internal */
+export { eventsOf } from "./time/nested-times.ts";
 /** @internal */
 export { chosenScheme } from "./time/schemes.ts";
+/** @internal */
+export { stepsOfRun } from "./time/time-grid.ts";
 /** @internal */
 export {
   CONDITION_SHIFT,
@@ -160,8 +133,8 @@ export {
   PROGRAM_BITS,
   type ProgramSpec,
   ROW_REALS,
-  type TimeProgram,
-  timeProgram,
   type Timeline,
   timelineOf,
+  timeProgram,
+  type TimeProgram,
 } from "./time/timeline.ts";
