@@ -13,7 +13,7 @@ import {
   type FitState,
   type Heston,
   INSTANT,
-  laterFit,
+  rollFit,
   localSurface,
   type LocalSurface,
   type Sabr,
@@ -251,7 +251,7 @@ export function calibrateVolatility(
     });
     const { surface } = fitIn(then, moved, years);
     if (surface === undefined || state === undefined) return undefined;
-    return volatilityOf(surface, laterFit(movedState(surface, about, state), years), marketOf(then, years));
+    return volatilityOf(surface, rollFit(movedState(surface, about, state), years), marketOf(then, years));
   };
   const report = reportOf({ quotes, fit, fitted, problems, state, asOf, place, start });
   const impliedAt = (time: number, strike: number): number =>

@@ -44,7 +44,7 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
 }
 
 /** Returns the dividends as seen t years later. A dividend exactly at t counts as paid. */
-export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
+export function rollDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
   const left = discrete
     .filter(({ time }) => time > t + INSTANT)
     .map((dividend) => ({ ...dividend, time: dividend.time - t }));

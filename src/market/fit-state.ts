@@ -49,7 +49,7 @@ export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
 export const isDoubt = (warning: string): boolean => warning.includes(`: ${DOUBTFUL}: `);
 
 /** Returns the state of a fit as seen some years later, when its quoted times are nearer. */
-export function laterFit({ first, last, ...fit }: FitState, years: number): FitState {
+export function rollFit({ first, last, ...fit }: FitState, years: number): FitState {
   const later = ({ time, written }: QuotedTime): QuotedTime => ({ time: time - years, written });
   return {
     ...fit,

@@ -5,7 +5,7 @@ export {
   INSTANT,
   integrate,
   integratedProduct,
-  later,
+  rollCurve,
   type PiecewiseConstant,
   shifted,
   valueAt,
@@ -21,7 +21,7 @@ export {
   impliedVolatility,
   integratedVariance,
   isStochastic,
-  laterVolatility,
+  rollVolatility,
   type GaussianFactors,
   type Sabr,
   sigmasOf,
@@ -38,12 +38,12 @@ export {
   type DiscreteDividend,
   type Dividends,
   dividendSchedule,
-  laterDividends,
+  rollDividends,
   noDividends,
 } from "./dividends.ts";
 export {
   emptyRow,
-  laterSurface,
+  rollSurface,
   type LocalSurface,
   localSurface,
   rowMean,
@@ -70,6 +70,6 @@ export { type Spline, splineAt, splineThrough } from "./spline.ts";
 export { ssviVariance } from "./ssvi.ts";
 export { type SviParameters, sviVariance } from "./svi.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
-export { doubtsAbout, type FitState, isDoubt, laterFit, type QuotedTime } from "./fit-state.ts";
+export { doubtsAbout, type FitState, isDoubt, rollFit, type QuotedTime } from "./fit-state.ts";
 export { type ClockTime, clockTime, type DividendClock, dividendClock } from "./dividend-clock.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -73,7 +73,7 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
 export const INSTANT = 1 / 31_536_000;
 
 /** Returns the function s ↦ f(t + s), which is f as seen t ≥ 0 years later. */
-export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
+export function rollCurve({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
   const passed = times.filter((end) => end <= t + INSTANT).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
 }

@@ -63,7 +63,7 @@ export function surfaceVolatility(surface: LocalSurface, spot: number, t: number
 }
 
 /** Returns the surface as seen t years later, with the same σ on the same dates. */
-export function laterSurface({ times, spots, volatility, slopes }: LocalSurface, t: number): LocalSurface {
+export function rollSurface({ times, spots, volatility, slopes }: LocalSurface, t: number): LocalSurface {
   const next = times.findIndex((time) => time > t);
   const now = rowMean({ times, spots, volatility, slopes }, t, t);
   const left = next < 0 ? times.length : next;

@@ -1,8 +1,8 @@
 import { SpecError } from "../base/errors.ts";
-import { type FitState, laterFit } from "./fit-state.ts";
-import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
+import { type FitState, rollFit } from "./fit-state.ts";
+import { constant, fromIntegral, integrate, rollCurve, type PiecewiseConstant, shifted } from "./piecewise.ts";
 import type { Smile } from "./smile.ts";
-import { laterSurface, type LocalSurface } from "./surface.ts";
+import { rollSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../base/elementary.ts";
 
 /**
@@ -196,10 +196,10 @@ export function integratedVariance(sigma: PiecewiseConstant, t: number): number 
 }
 
 /** Returns the volatility as seen t years later, with the same σ on the same dates. */
-export function laterVolatility(volatility: Volatility, t: number): Volatility {
+export function rollVolatility(volatility: Volatility, t: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":
-      return { kind: "deterministic", sigma: later(volatility.sigma, t) };
+      return { kind: "deterministic", sigma: rollCurve(volatility.sigma, t) };
     case "cev":
     case "displaced":
     case "sabr":
@@ -210,7 +210,7 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
     case "surface": {
       // At a later date the local volatility alone is known.
       const { smile: _, ...local } = volatility;
-      return { ...local, surface: laterSurface(volatility.surface, t), ...fitLater(volatility, t) };
+      return { ...local, surface: rollSurface(volatility.surface, t), ...fitLater(volatility, t) };
     }
     case "stochasticLocal":
       return { ...volatility, start: (volatility.start ?? 0) + t, ...fitLater(volatility, t) };
@@ -222,7 +222,7 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
 }
 
 function fitLater({ fit }: { readonly fit?: FitState }, t: number): { readonly fit?: FitState } {
-  return fit === undefined ? {} : { fit: laterFit(fit, t) };
+  return fit === undefined ? {} : { fit: rollFit(fit, t) };
 }
 
 /** Returns the function max(σ(t) + shift, 0). */

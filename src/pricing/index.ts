@@ -15,5 +15,5 @@ export { lookAhead } from "./look-ahead.ts";
 /** @internal */
 export { settingsOf } from "./price-book.ts";
 /** @internal */
-export { laterTrade } from "./later-trade.ts";
+export { rollForward } from "./roll-forward.ts";
 export * from "./explain/index.ts";

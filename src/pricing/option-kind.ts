@@ -1,5 +1,5 @@
 /** Options on one or several underlyings. */
-import type { MethodName, Trade } from "../book/index.ts";
+import { labelsOf, type MethodName, type Payoff, type Trade } from "../book/index.ts";
 import { BookError } from "../base/errors.ts";
 import { doubtsOf } from "./fit-doubts.ts";
 import { addMisfits } from "./guard/misfits.ts";
@@ -13,8 +13,10 @@ import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
 import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
+import { same, viewsOfMarket } from "./market-moves.ts";
 import { cheapest, type TradeKind } from "./plan/kind.ts";
 import type { Batch, PricingMethod } from "./plan/method.ts";
+import { rollForward } from "./roll-forward.ts";
 import { unitWarnings } from "./unit-warnings.ts";
 
 /** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
@@ -45,7 +47,34 @@ export const optionKind: TradeKind<Trade> = {
   warnings: unitWarnings,
   doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
   widen: addMisfits,
+  rollForward,
+  difference,
+  views: viewsOfMarket,
 };
+
+/** The first of the terms in which two options differ. */
+function difference(rolled: Trade, after: Trade): string | undefined {
+  const names = (trade: Trade): string => labelsOf(trade).underlying;
+  if (names(rolled) !== names(after)) return "its underlying differs";
+  if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
+  if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
+  if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
+  return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
+}
+
+/** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */
+function withoutHistory(payoff: Payoff): object {
+  switch (payoff.kind) {
+    case "expression":
+      return { ...payoff, place: undefined };
+    case "average":
+      return { ...payoff, past: undefined };
+    case "lookback":
+      return { ...payoff, extremum: undefined };
+    default:
+      return payoff;
+  }
+}
 
 /**
  * Returns the cheapest method that accepts the trade with an index in a batch, or the requested method. @throws

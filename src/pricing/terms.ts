@@ -10,7 +10,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
-import { laterTrade } from "./later-trade.ts";
+import { rollForward } from "./roll-forward.ts";
 
 /** An underlying of a trade with its volatility. */
 export interface Asset {
@@ -62,7 +62,7 @@ const ALONE = [[1]];
  * Returns the terms of a trade some years from today in a shifted market; undefined where the trade is settled by then.
  */
 export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
-  const then = laterTrade(trade, years);
+  const then = rollForward(trade, years);
   if (then === undefined) return undefined;
   const { underlying, expiry, exercise, barriers, payoff, correlations } = then;
   const assets = assetsOf(then);

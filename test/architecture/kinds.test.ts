@@ -12,8 +12,8 @@ const NAMES = [
   /\bmethods\/(?:rates|convertibles)\//,
 ];
 
-/** The table, and what is still to be moved (design/one-pipeline.md). */
-const MAY = ["explain/fixed-income.ts", "kinds.ts"];
+/** The table. */
+const MAY = ["kinds.ts"];
 
 const namesKinds = (text: string): boolean => NAMES.some((name) => name.test(text));
 

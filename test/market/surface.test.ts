@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  laterSurface,
+  rollSurface,
   localSurface,
   rowMean,
   rowRootMeanSquare,
@@ -45,7 +45,7 @@ describe("a surface of local volatility", () => {
 
   it("is the same at the same dates, seen later", () => {
     for (const t of [0.2, 0.5, 0.7, 1.5, 2, 5]) {
-      const later = laterSurface(surface, t);
+      const later = rollSurface(surface, t);
       for (const time of [0, 0.1, 0.4, 1.1, 3])
         for (const spot of [70, 91, 104, 120])
           expect(surfaceVolatility(later, spot, time)).toBeCloseTo(surfaceVolatility(surface, spot, t + time), 14);

@@ -135,7 +135,7 @@ export const bugs: readonly Bug[] = [
     ["krylov/gmres.ts", "{ items: j + 1 }", "{ items: j }"],
     ["krylov/gmres.ts", "{ u: z ?? w, x }", "{ u: w, x }"],
   ]),
-  ...beside("market", "market/curves market/dividends market/gaussian-factors market/surface market/later", [
+  ...beside("market", "market/curves market/dividends market/gaussian-factors market/surface market/roll-forward", [
     ["dividends.ts", "cash: a.cash + b.cash", "cash: a.cash"],
     ["rates.ts", "return Math.exp(-integrate(curve, t));", "return 1 / (1 + integrate(curve, t));"],
     [

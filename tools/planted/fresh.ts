@@ -222,7 +222,7 @@ export const fresh: readonly Bug[] = [
   ),
   ...beside(
     "market",
-    "market/affine market/curves market/dividends market/later market/smile market/surface calibration/local",
+    "market/affine market/curves market/dividends market/roll-forward market/smile market/surface calibration/local",
     [
       ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
       [
@@ -303,7 +303,7 @@ export const fresh: readonly Bug[] = [
     ["guard/bounds.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
     ["guard/sides.ts", "if (time > until) break;", "if (time >= until) break;"],
     ["range.ts", "errorEstimate: Math.max(errorEstimate, far)", "errorEstimate"],
-    ["later-trade.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
+    ["roll-forward.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
     [
       "methods/deterministic/known.ts",
       "rate * value - (rate - problem.dividendYield) * spot * delta",
@@ -316,14 +316,14 @@ export const fresh: readonly Bug[] = [
     ],
   ]),
   ...beside("pricing", "pricing/explain pricing/explain-fixed-income pricing/rates", [
-    ["explain/moves.ts", "paid.toReversed().reduce", "paid.reduce"],
-    ["explain/moves.ts", "time <= years + INSTANT", "time < years - INSTANT"],
+    ["market-moves.ts", "paid.toReversed().reduce", "paid.reduce"],
+    ["market-moves.ts", "time <= years + INSTANT", "time < years - INSTANT"],
     ["explain/taylor.ts", "gamma * (spot + 0.5 * paid)", "gamma * (spot + paid)"],
     ["explain/taylor.ts", "(d?.delta ?? 0) * move + (d?.theta ?? 0) * years", "(d?.delta ?? 0) * move"],
     ["explain/totals.ts", "(holds - held) * (row.after ?? 0)", "(holds - held) * (row.before ?? 0)"],
-    ["explain/fixed-income.ts", '(right === "cap" ? 1 : -1) * (fixing - strike)', "fixing - strike"],
+    ["methods/rates/explanation.ts", '(right === "cap" ? 1 : -1) * (fixing - strike)', "fixing - strike"],
     [
-      "methods/rates/later.ts",
+      "methods/rates/roll-forward.ts",
       "begun.start < 0 ? product.fixing : forwardRateOf(begun, today)",
       "forwardRateOf(begun, today)",
     ],

@@ -161,12 +161,12 @@ export const second: readonly Bug[] = [
       ["sparse/matrix-market.ts", 'Number(word.replace(/[dD]/, "e"))', "Number(word)"],
     ],
   ),
-  ...beside("market", "market/affine market/curves market/dividends market/later market/smile market/surface", [
+  ...beside("market", "market/affine market/curves market/dividends market/roll-forward market/smile market/surface", [
     ["affine.ts", "time <= horizon + INSTANT", "time < horizon - INSTANT"],
     ["surface.ts", "const key = `${from} ${to} ${shift}`;", "const key = `${from} ${to}`;"],
     ["fit-state.ts", "{ first: later(first) }", "{ first }"],
   ]),
-  ...beside("market", "market/later market/smile pricing/smile-misfit pricing/smile pricing/fit-doubts", [
+  ...beside("market", "market/roll-forward market/smile pricing/smile-misfit pricing/smile pricing/fit-doubts", [
     ["volatility.ts", "start: (volatility.start ?? 0) + t };", "start: t };"],
   ]),
   ...beside(
@@ -199,10 +199,10 @@ export const second: readonly Bug[] = [
   ]),
   ...beside(
     "pricing",
-    "pricing/later-trade pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/montecarlo/book",
+    "pricing/roll-forward pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/montecarlo/book",
     [
       ["guard/payoffs/basket.ts", " && Math.abs(weights.reduce((sum, one) => sum + one, 0) - 1) < 1e-12", ""],
-      ["later-trade.ts", "time < years && time >= from)", "time < years)"],
+      ["roll-forward.ts", "time < years && time >= from)", "time < years)"],
     ],
   ),
   ...beside("pricing", "pricing/smile-components pricing/explain pricing/explain-quotes pricing/explain-fixed-income", [
@@ -226,7 +226,7 @@ export const second: readonly Bug[] = [
   ),
   ...beside(
     "pricing",
-    "pde/convertible/later pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
+    "pde/convertible/roll-forward pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
       ["methods/rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
       ["methods/convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],

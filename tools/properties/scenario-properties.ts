@@ -63,7 +63,7 @@ interface Shifts {
 /** undefined where a book cannot write what is left. */
 function laterContract(contract: Contract, time: number, shifts: Shifts): Contract | undefined {
   const volatility = shiftedVolatility(contract.volatility, time, shifts.volatility);
-  const barriers = contract.barriers?.map((barrier) => laterBarrier(barrier, time, contract.expiry));
+  const barriers = contract.barriers?.map((barrier) => rollBarrier(barrier, time, contract.expiry));
   if (volatility === undefined || barriers?.includes("unwritable")) return undefined;
   const { exercise, discrete } = contract;
   const dates = typeof exercise === "object" ? exercise.filter((t) => t >= time).map((t) => t - time) : exercise;
@@ -121,7 +121,7 @@ function shiftedVolatility(volatility: VolatilityJson, time: number, shift: numb
 }
 
 /** A knock-out whose dates are over is gone; a knock-in whose dates are cannot be written. */
-function laterBarrier(barrier: BarrierJson, time: number, expiry: number): BarrierJson | "gone" | "unwritable" {
+function rollBarrier(barrier: BarrierJson, time: number, expiry: number): BarrierJson | "gone" | "unwritable" {
   const { from = 0, to = expiry, monitoring } = barrier;
   const dates = monitoring?.filter((t) => t >= time).map((t) => t - time);
   if (to < time || dates?.length === 0) return barrier.type.endsWith("-out") ? "gone" : "unwritable";

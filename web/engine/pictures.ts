@@ -1,7 +1,7 @@
 /** Pictures of a trade, of the book or of the methods: each prices what it needs, and returns charts. */
 import { describeTrade, type Payoff, type PricedTrade, type Trade } from "../../src/book/index.ts";
 import type { Chart, PlotChart, Point } from "../../src/output/charts/index.ts";
-import { laterTrade } from "../../src/pricing/index.ts";
+import { rollForward } from "../../src/pricing/index.ts";
 import type { Underlying } from "../../src/market/index.ts";
 import type { SessionBook } from "./book.ts";
 import { impliedSurface } from "./picture-volatility.ts";
@@ -115,7 +115,7 @@ async function profile(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const spots = range(low, high, costly ? 13 : 61);
   const times = costly ? [0] : [0, trade.expiry / 2, trade.expiry * 0.9];
   const asked = times.flatMap((time) => {
-    const later = laterTrade(trade, time);
+    const later = rollForward(trade, time);
     return spots.map((spot) => later && movedTrade(later, spot / trade.underlying.spot));
   });
   const results = await pricer.price(asked, costly ? { greeks: "grid" } : {});
@@ -161,7 +161,7 @@ async function spotTimeMaps(trade: Trade, pricer: Pricer): Promise<Chart[]> {
   const spots = range(low, high, costly ? 9 : 25);
   const times = range(0, trade.expiry * 0.97, costly ? 4 : 13);
   const asked = times.flatMap((time) => {
-    const later = laterTrade(trade, time);
+    const later = rollForward(trade, time);
     return spots.map((spot) => later && movedTrade(later, spot / trade.underlying.spot));
   });
   const results = await pricer.price(asked, costly ? { greeks: "grid" } : {});

@@ -3,16 +3,16 @@ import {
   type Dividends,
   flatVolatility,
   isStochastic,
-  later,
-  laterDividends,
-  laterVolatility,
+  rollCurve,
+  rollDividends,
+  rollVolatility,
   type PiecewiseConstant,
   shifted,
   shiftedSigma,
   staysZero,
   type Volatility,
 } from "../../market/index.ts";
-import { laterBarriers, laterExercise, laterExpiry } from "../later-trade.ts";
+import { rollBarriers, rollExercise, rollExpiry } from "../roll-forward.ts";
 import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
 import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
@@ -117,9 +117,9 @@ export class TradeColumns {
     this.firstBarrier = new Int32Array(rows);
     this.barrierCount = new Int32Array(rows);
     this.barriers = new BarrierColumns(barriersOf(batch) * cases.dates.length);
-    this.#rates = new DatedTable(cases.dates, later);
-    this.#volatilities = new DatedTable(cases.dates, laterVolatility);
-    this.#dividends = new DatedTable(cases.dates, laterDividends);
+    this.#rates = new DatedTable(cases.dates, rollCurve);
+    this.#volatilities = new DatedTable(cases.dates, rollVolatility);
+    this.#dividends = new DatedTable(cases.dates, rollDividends);
     this.#shiftedRates = new ShiftedCurves(shifted);
     this.#shiftedSigmas = new ShiftedCurves(shiftedSigma);
   }
@@ -255,16 +255,16 @@ export class TradeColumns {
 
   /** Fills in the columns of a row that depend on its date alone. */
   #addDate(row: number, { expiry, exercise, barriers }: Trade, years: number): void {
-    const left = laterExpiry(expiry, years);
+    const left = rollExpiry(expiry, years);
     if (left === undefined) {
       this.settled[row] = 1;
       return;
     }
     this.expiry[row] = left;
-    const held = laterExercise(exercise, years);
+    const held = rollExercise(exercise, years);
     if (held.kind === "bermudan") this.exerciseDates[row] = this.#addSchedule(held.times);
     this.firstBarrier[row] = this.barriers.count;
-    for (const barrier of laterBarriers(barriers, years)) {
+    for (const barrier of rollBarriers(barriers, years)) {
       const { monitoring } = barrier;
       this.barriers.add(barrier, monitoring.kind === "continuous" ? CONTINUOUS : this.#addSchedule(monitoring.times));
     }

@@ -7,16 +7,15 @@ import {
   INSTANT,
   integrate,
   integratedVariance,
-  later,
-  laterDividends,
-  laterVolatility,
+  rollCurve,
+  rollDividends,
+  rollVolatility,
   shiftedVolatility,
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
 import { unheard } from "../../base/event-loop.ts";
-import { paidDividends, withDividends, withoutDividends } from "./moves.ts";
-import { same } from "./same.ts";
+import { paidDividends, same, withDividends, withoutDividends } from "../market-moves.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";
 import type { MarketMoves, Sticky } from "./types.ts";
 
@@ -100,15 +99,15 @@ export class AssetPath {
     this.moved = {
       spot: this.spotMove !== 0,
       paid: this.paid !== 0,
-      rate: !isOver && !(same(later(from.rates, years), to.rates) && same(from.shortRate, to.shortRate)),
-      dividends: !isOver && !same(laterDividends(from.dividends, years), to.dividends),
+      rate: !isOver && !(same(rollCurve(from.rates, years), to.rates) && same(from.shortRate, to.shortRate)),
+      dividends: !isOver && !same(rollDividends(from.dividends, years), to.dividends),
       volatility: this.volatility.size > 0,
     };
   }
 
   /** Returns the moves of the underlying's market for a trade with an expiry as seen from the later date. */
   movesTo(expiry: number): MarketMoves {
-    const [from, to] = [later(this.#before.underlying.rates, this.#years), this.#after.underlying.rates];
+    const [from, to] = [rollCurve(this.#before.underlying.rates, this.#years), this.#after.underlying.rates];
     return {
       years: this.#years,
       spot: this.spotMove,
@@ -155,13 +154,13 @@ export class AssetPath {
 
   #ratesAt(time: 0 | 1, moved: 0 | 1): ForwardCurve {
     const [from, to] = [this.#before.underlying.rates, this.#after.underlying.rates];
-    if (time === 1) return moved === 1 ? to : later(from, this.#years);
+    if (time === 1) return moved === 1 ? to : rollCurve(from, this.#years);
     return moved === 1 ? joined(from, to, this.#years) : from;
   }
 
   #dividendsAt(time: 0 | 1, moved: 0 | 1): Dividends {
     const [from, to] = [this.#before.underlying.dividends, this.#after.underlying.dividends];
-    if (time === 1) return moved === 1 ? to : laterDividends(from, this.#years);
+    if (time === 1) return moved === 1 ? to : rollDividends(from, this.#years);
     if (moved === 0) return from;
     const forecast = to.discrete.map((dividend) => ({ ...dividend, time: dividend.time + this.#years }));
     return { yield: to.yield, discrete: [...paidDividends(this.#before, this.#years), ...forecast] };
@@ -241,7 +240,7 @@ function quotedPath(
     size: Math.max(...moves.map(Math.abs)),
     hasOwnEnd: false,
     at: (market, { time = 0, volatility = 0, component }) => {
-      if (time === 1 && expiry === 0) return laterVolatility(before.volatility, years);
+      if (time === 1 && expiry === 0) return rollVolatility(before.volatility, years);
       const own = component === undefined ? undefined : components[component.index].moves;
       const shifts = moves.map((move, i) => volatility * move + (component?.share ?? 0) * (own?.[i] ?? 0));
       const keep = sticky === "strike" ? "strike" : "moneyness";
@@ -273,7 +272,7 @@ function refitted(refit: () => Volatility | undefined, { name, spot }: Underlyin
  * expiry, or that of the later fit at the forward. Another volatility does not move on the way.
  */
 function parallelPath(before: TradeAsset, after: TradeAsset, { years, expiry }: Span): VolatilityPath {
-  const rolled = laterVolatility(before.volatility, years);
+  const rolled = rollVolatility(before.volatility, years);
   const move = rolled.kind === "deterministic" && expiry > 0 ? parallelMove(rolled.sigma, after, expiry) : 0;
   const at: VolatilityPath["at"] = (_, { time = 0, volatility = 0, component, own: end }) => {
     if (end === 1) return after.volatility;

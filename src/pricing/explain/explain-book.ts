@@ -7,9 +7,7 @@ import { priceTrades } from "../price-book.ts";
 import { Turns } from "../../base/event-loop.ts";
 import { AssetPaths } from "./asset-path.ts";
 import { matchTrades } from "./match.ts";
-import { revaluation } from "./revaluation.ts";
 import { type Row, rowOf } from "./row.ts";
-import { taylor } from "./taylor.ts";
 import { ExplainSums } from "./totals.ts";
 import {
   EXPLAIN_TERMS,
@@ -23,9 +21,9 @@ import {
  * The sensitivities that each method needs of a trade in the earlier market (`first`) and of all other views (`rest`).
  */
 const METHODS = {
-  taylor: { attribute: taylor, first: "all", rest: "grid" },
-  revaluation: { attribute: revaluation, first: "none", rest: "none" },
-} as const satisfies Record<ExplainMethod, { attribute: unknown; first: Greeks; rest: Greeks }>;
+  taylor: { first: "all", rest: "grid" },
+  revaluation: { first: "none", rest: "none" },
+} as const satisfies Record<ExplainMethod, { first: Greeks; rest: Greeks }>;
 
 /** Trades whose prices are held at once. */
 const CHUNK = 4096;
@@ -80,7 +78,7 @@ async function reportOf(
   for (let first = 0; first < matches.length; first += CHUNK) {
     const rows: Row[] = [];
     for (const match of matches.slice(first, first + CHUNK)) {
-      rows.push(rowOf(match, after, years, { name: method, attribute: METHODS[method].attribute, paths }));
+      rows.push(rowOf(match, after, years, { name: method, paths }));
       // Fits of moved quotes may take long.
       if (turns.due) await turns.take();
     }

@@ -1,22 +1,11 @@
-import {
-  type AnyTrade,
-  type Book,
-  labelsOf,
-  type ParsedTrade,
-  type Payoff,
-  type Tags,
-  type Trade,
-} from "../../book/index.ts";
+import type { AnyTrade, Book, ParsedTrade, Tags } from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
-import { laterTrade } from "../later-trade.ts";
-import { type FixedIncome, fixedIncomeDifference, isFixedIncome, laterFixedIncome } from "./fixed-income.ts";
-import { same } from "./same.ts";
+import { kindOf } from "../kinds.ts";
 
 /** The result of looking for a trade in both books by its id. */
 export type Match =
   /** `years` of its life have passed. */
-  | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }
-  | { readonly kind: "fixedIncome"; readonly before: FixedIncome; readonly after: FixedIncome; readonly years: number }
+  | { readonly kind: "explained"; readonly before: AnyTrade; readonly after: AnyTrade; readonly years: number }
   | { readonly kind: "matured"; readonly before: AnyTrade }
   | { readonly kind: "gone"; readonly before: AnyTrade }
   | { readonly kind: "new"; readonly after: AnyTrade }
@@ -64,13 +53,10 @@ function failed({ id, error, tags }: ParsedTrade & { ok: false }, book: "before"
 
 const DAY = 1 / 365;
 
-const laterOf = (trade: AnyTrade, years: number): AnyTrade | undefined =>
-  isFixedIncome(trade) ? laterFixedIncome(trade, years) : laterTrade(trade, years);
-
 function matchOf(before: AnyTrade, parsed: ParsedTrade | undefined, years: number): Match {
   if (parsed === undefined || !parsed.ok) {
     // The later book may leave out what has expired, or have it still: it is then refused for that.
-    if (laterOf(before, years) === undefined) return { kind: "matured", before };
+    if (kindOf(before).rollForward(before, years) === undefined) return { kind: "matured", before };
     return parsed === undefined ? { kind: "gone", before } : failed(parsed, "after");
   }
   const after = parsed.trade;
@@ -78,37 +64,15 @@ function matchOf(before: AnyTrade, parsed: ParsedTrade | undefined, years: numbe
   const passed = before.expiry - after.expiry;
   const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
   const reason = onDate
-    ? difference(laterOf(before, passed), after)
+    ? difference(kindOf(before).rollForward(before, passed), after)
     : "its expiry differs; one in years moves with asOf: write the date";
   if (reason !== undefined) return { kind: "changed", before, after, reason };
-  const passedYears = Math.max(passed, 0);
-  if (isFixedIncome(before) && isFixedIncome(after)) return { kind: "fixedIncome", before, after, years: passedYears };
-  return { kind: "explained", before: before as Trade, after: after as Trade, years: passedYears };
+  return { kind: "explained", before, after, years: Math.max(passed, 0) };
 }
 
 /** The first of the terms that differs; undefined if the trade is the same. */
 function difference(rolled: AnyTrade | undefined, after: AnyTrade): string | undefined {
   if (rolled === undefined) return "its expiry differs";
-  if (isFixedIncome(rolled) || isFixedIncome(after))
-    return isFixedIncome(rolled) && isFixedIncome(after) ? fixedIncomeDifference(rolled, after) : "its kind differs";
-  const names = (trade: Trade): string => labelsOf(trade).underlying;
-  if (names(rolled) !== names(after)) return "its underlying differs";
-  if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
-  if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
-  if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
-  return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
-}
-
-/** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */
-function withoutHistory(payoff: Payoff): object {
-  switch (payoff.kind) {
-    case "expression":
-      return { ...payoff, place: undefined };
-    case "average":
-      return { ...payoff, past: undefined };
-    case "lookback":
-      return { ...payoff, extremum: undefined };
-    default:
-      return payoff;
-  }
+  const kind = kindOf(rolled);
+  return kind === kindOf(after) ? kind.difference(rolled, after) : "its kind differs";
 }

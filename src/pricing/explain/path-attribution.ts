@@ -6,7 +6,7 @@ import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../
 import { keyOf } from "../../base/memoize.ts";
 import type { AssetPath, Axis, Position } from "./asset-path.ts";
 import type { Attribution } from "./attribution.ts";
-import { same } from "./same.ts";
+import { same } from "../market-moves.ts";
 import { SMILE_PARTS, type SmilePart } from "./smile-components.ts";
 import { EXPLAIN_TERMS, type ExplainMethod, type ExplainTerm, type SmileTerm } from "./types.ts";
 

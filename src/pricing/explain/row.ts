@@ -11,14 +11,16 @@ import {
 } from "../../book/index.ts";
 import { BookError, SpecError } from "../../base/errors.ts";
 import { isDoubt } from "../../market/index.ts";
-import { laterTrade } from "../later-trade.ts";
+import { kindOf } from "../kinds.ts";
+import { marketMoves, withDividends } from "../market-moves.ts";
 import type { Greeks } from "../options.ts";
-import type { Attribution, Pair } from "./attribution.ts";
+import type { Pair } from "../plan/kind.ts";
+import { rollForward } from "../roll-forward.ts";
+import { type Attribution, firstOrder, revaluation } from "./attribution.ts";
 import type { Match } from "./match.ts";
-import { attributeFixedIncome, fixedIncomeMoves, isFixedIncome, laterFixedIncome, paidCash } from "./fixed-income.ts";
 import type { AssetPaths } from "./asset-path.ts";
-import { marketMoves, withDividends } from "./moves.ts";
-import { assetsOf, attributeOnPath, isOnPath, type TradePath } from "./path-attribution.ts";
+import { assetsOf, attributeOnPath, isOnPath } from "./path-attribution.ts";
+import { taylor } from "./taylor.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
 /**
@@ -47,7 +49,6 @@ export interface Row {
 /** The method of an explanation, and the ways of underlyings that its lines share. */
 export interface RowMethod {
   readonly name: ExplainMethod;
-  readonly attribute: (pair: Pair) => Attribution;
   readonly paths: AssetPaths;
 }
 
@@ -79,16 +80,8 @@ function unlabelled(match: Match, later: Book, years: number, method: RowMethod)
     switch (match.kind) {
       case "explained":
         return pairRow(match, "explained", method);
-      case "fixedIncome": {
-        const { before, after } = match;
-        const rolled = laterFixedIncome(before, match.years) ?? before;
-        const pair = { before, rolled, after, years: match.years };
-        const moves = fixedIncomeMoves(pair);
-        const cash = paidCash(before, match.years);
-        return attributedRow({ before, after, moves, cash }, attributeFixedIncome(method.name, pair, moves, cash));
-      }
       case "matured":
-        if (isFixedIncome(match.before)) throw new SpecError(NOT_SETTLED);
+        if (!isOption(match.before)) throw new SpecError(NOT_SETTLED);
         return pairRow(settlement(match.before, later, years), "matured", method);
       case "error":
         return failedRow(match.id, match.error, match.book);
@@ -101,11 +94,13 @@ function unlabelled(match: Match, later: Book, years: number, method: RowMethod)
   }
 }
 
-/** A trade in both books. `years` of its life have passed. */
-type TradeInBoth = Pick<TradePath, "before" | "after" | "years">;
+const isOption = (trade: AnyTrade): trade is Trade => trade.kind === undefined;
 
-/** @throws SpecError for a trade that is not explained */
-function refuseKinds({ before, after }: TradeInBoth): void {
+/** A trade in both books. `years` of its life have passed. */
+type TradeInBoth<T extends AnyTrade = AnyTrade> = Pick<Pair<T>, "before" | "after" | "years">;
+
+/** @throws SpecError for an option that is not explained */
+function refuseKinds({ before, after }: TradeInBoth<Trade>): void {
   const { kind } = before.payoff;
   const isOf = (of: string): boolean =>
     [before, after].some((trade) => assetsOf(trade).some(({ volatility }) => volatility.kind === of));
@@ -120,16 +115,11 @@ function refuseKinds({ before, after }: TradeInBoth): void {
     );
 }
 
-function pairOf({ before, after, years }: TradeInBoth): Pair {
-  const rolled = laterTrade(before, years) as Trade;
-  return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
-}
-
 /**
  * A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known.
  */
-function settlement(before: Trade, { market }: Book, years: number): TradeInBoth {
-  const rolled = laterTrade(before, before.expiry) as Trade;
+function settlement(before: Trade, { market }: Book, years: number): TradeInBoth<Trade> {
+  const rolled = rollForward(before, before.expiry) as Trade;
   const paying = assetsOf(before).map(({ underlying }) => underlying.dividends.discrete);
   const settled = ({ underlying, volatility }: TradeAsset, i: number): TradeAsset => {
     const later = market.underlyings.get(underlying.name);
@@ -204,20 +194,39 @@ const NOT_SETTLED =
   "trades on rates and convertible bonds that end between the two dates are not explained in this version; " +
   "their last payments and rights need fixings that neither book has";
 
-function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, attribute, paths }: RowMethod): Row {
-  refuseKinds(both);
+function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, paths }: RowMethod): Row {
   const { before, after, years } = both;
   const settled = status === "matured" ? after : undefined;
-  if (!isOnPath(before) && !isOnPath(after)) {
-    const pair = pairOf(both);
-    return attributedRow({ before, after, moves: pair.moves, settled }, attribute(pair));
+  const isOptions = isOption(before) && isOption(after);
+  if (isOptions) {
+    refuseKinds({ before, after, years });
+    if (isOnPath(before) || isOnPath(after)) return pathRow({ before, after, years }, settled, name, paths);
   }
+  const kind = kindOf(before);
+  const pair = { before, rolled: kind.rollForward(before, years) ?? before, after, years };
+  const cash = kind.paid?.(before, years) ?? 0;
+  const known = kind.firstOrder?.(pair);
+  const moves = known?.moves ?? marketMoves(pair as Pair<Trade>);
+  const subject = { before, after, moves, settled, cash };
+  if (name === "revaluation")
+    return attributedRow(subject, revaluation(years === 0 ? undefined : pair.rolled, kind.views(pair), cash));
+  return attributedRow(subject, known === undefined ? taylor(pair as Pair<Trade>, moves) : firstOrder(known));
+}
+
+/** The row of an option whose market is followed from one book to the other (`path-attribution.ts`). */
+function pathRow(
+  both: TradeInBoth<Trade>,
+  settled: AnyTrade | undefined,
+  method: ExplainMethod,
+  paths: AssetPaths,
+): Row {
+  const { before, after, years } = both;
   const ends = assetsOf(after);
   const assets = assetsOf(before).map((asset, i) => paths.between(asset, ends[i], years, after.expiry));
   const moves = assets.map((asset) => asset.movesTo(after.expiry));
   const byName = Object.fromEntries(assets.map((asset, i) => [asset.name, moves[i]]));
   const stated = before.assets === undefined ? { moves: moves[0] } : { moves: null, assetMoves: byName };
-  return attributedRow({ before, after, settled, ...stated }, attributeOnPath(name, { ...both, assets }));
+  return attributedRow({ before, after, settled, ...stated }, attributeOnPath(method, { ...both, assets }));
 }
 
 /** The subject of a row: `cash` was paid in between, or the later trade is what was `settled`. */
@@ -227,7 +236,7 @@ interface Attributed {
   readonly moves: MarketMoves | null;
   readonly assetMoves?: ExplainedTrade["assetMoves"];
   readonly cash?: number;
-  readonly settled?: Trade | undefined;
+  readonly settled?: AnyTrade | undefined;
 }
 
 function attributedRow(
@@ -272,8 +281,8 @@ function attributedRow(
   };
 }
 
-function settledAt(trade: Trade): string {
-  const spots = assetsOf(trade).map(({ underlying }) => underlying.spot);
+function settledAt(trade: AnyTrade): string {
+  const spots = assetsOf(trade as Trade).map(({ underlying }) => underlying.spot);
   const what = spots.length > 1 ? "spots" : "spot";
   return `expired between the two dates: settled at the later book's ${what}, ${spots.join(", ")}`;
 }

@@ -1,12 +1,11 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
 import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
 import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
-import { laterTrade } from "../later-trade.ts";
+import { paidDividends, same, volatilityToday } from "../market-moves.ts";
+import type { MarketMoves, Pair } from "../plan/kind.ts";
+import { rollForward } from "../roll-forward.ts";
 import { tradeProblem } from "../trade-problem.ts";
-import type { Attribution, Pair } from "./attribution.ts";
-import { central, type Curvature, mixed, type Point, pointOf, slope } from "./differences.ts";
-import { paidDividends, volatilityToday } from "./moves.ts";
-import { same } from "./same.ts";
+import type { Attribution } from "./attribution.ts";
 import type { ExplainTerms } from "./types.ts";
 
 /**
@@ -22,7 +21,7 @@ import type { ExplainTerms } from "./types.ts";
  * with Greeks from the mesh, besides the two; none for an input that has not changed. Verified:
  * test/pricing/explain.test.ts, each term against Black and Scholes' formula, and the observed order.
  */
-export function taylor({ before, rolled, after, moves }: Pair): Attribution {
+export function taylor({ before, rolled, after }: Pair<Trade>, moves: MarketMoves): Attribution {
   const views: Trade[] = [];
   const add: Add = (view) => {
     const index = views.push(view) - 1;
@@ -69,7 +68,7 @@ interface Second {
 /**
  * Shifts of volatility and rate: as large as the moves, but not below what a mesh resolves, nor far above small moves.
  */
-function steps(before: Trade, { volatility, rate }: Pair["moves"]): readonly [number, number] {
+function steps(before: Trade, { volatility, rate }: MarketMoves): readonly [number, number] {
   const sigma = meanVolatility(before);
   const h = clamp(Math.abs(volatility), Math.max(0.01 * sigma, 1e-4), Math.max(0.1 * sigma, 1e-4));
   return [h, clamp(Math.abs(rate), 2e-4, 5e-3)];
@@ -78,7 +77,7 @@ function steps(before: Trade, { volatility, rate }: Pair["moves"]): readonly [nu
 function alongTime(before: Trade, years: number, add: Add): Difference | undefined {
   const step = timeStep(before, years);
   if (step === 0) return undefined;
-  const later = add(laterTrade(before, step) as Trade);
+  const later = add(rollForward(before, step) as Trade);
   return (base, values) => slope(base, later(values), step);
 }
 
@@ -87,7 +86,7 @@ function alongForecast(forecast: Trade | undefined, add: Add): Difference | unde
   return read && ((base, values) => slope(base, read(values), 1));
 }
 
-function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: Pair["moves"]): ExplainTerms {
+function termsOf(base: PricedTrade, { t, v, r, vr = 0, d }: Second, moves: MarketMoves): ExplainTerms {
   const { years, spot, paid, volatility, rate } = moves;
   const [delta, gamma] = [base.delta ?? 0, base.gamma ?? 0];
   const move = spot + paid;
@@ -148,4 +147,45 @@ function forecastOf(before: Trade, rolled: Trade, after: Trade, years: number): 
   const later = dividends.discrete.map((dividend) => ({ ...dividend, time: dividend.time + years }));
   const discrete = [...paidDividends(before, years), ...later];
   return { ...before, underlying: { ...before.underlying, dividends: { yield: dividends.yield, discrete } } };
+}
+
+/** A value with the sensitivities of which differences are taken. */
+interface Point {
+  readonly value: number;
+  readonly delta: number;
+  readonly theta: number;
+}
+
+/** The first differences of value, delta and theta by one input, and the second difference of the value. */
+interface Curvature extends Point {
+  /** The second difference of the value. */
+  readonly second: number;
+}
+
+/** Returns the value, delta and theta of a priced trade. */
+function pointOf({ value, delta, theta }: PricedTrade): Point {
+  return { value, delta: delta ?? 0, theta: theta ?? 0 };
+}
+
+/** Returns the differences (to − from)/step of value, delta and theta. */
+function slope(from: Point, to: Point, step: number): Point {
+  return {
+    value: (to.value - from.value) / step,
+    delta: (to.delta - from.delta) / step,
+    theta: (to.theta - from.theta) / step,
+  };
+}
+
+/** Returns the central first and second differences about `base`, with `up` and `down` a `step` away. */
+function central(base: Point, [up, down]: readonly [Point, Point], step: number): Curvature {
+  return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
+}
+
+/**
+ * Returns the mixed derivative V_σr, from the values with both inputs shifted by the same sign, less the second
+ * differences by each input alone. `area` is the product of the two shifts.
+ */
+function mixed(base: Point, v: readonly Point[], r: readonly Point[], vr: readonly Point[], area: number): number {
+  const sum = (points: readonly Point[]): number => points[0].value + points[1].value;
+  return (sum(vr) - sum(v) - sum(r) + 2 * base.value) / (2 * area);
 }

@@ -1,5 +1,8 @@
 import type { BookReport, GroupTotals, TradeError, TradeLabels } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
+import type { MarketMoves } from "../plan/kind.ts";
+
+export type { MarketMoves } from "../plan/kind.ts";
 
 /**
  * The method that explains a change of value: "taylor" by an expansion of second order about the earlier market,
@@ -81,24 +84,6 @@ export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 
 /** The terms of an explanation by name, in the currency. @stable */
 export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
-
-/** The changes of one trade's market inputs between the two dates. @stable */
-export interface MarketMoves {
-  /** The time in years between the two dates, or to expiry if that is earlier. */
-  readonly years: number;
-  /** The change of the quoted spot, in the currency. */
-  readonly spot: number;
-  /** The amount by which dividends paid between the dates reduced the spot. */
-  readonly paid: number;
-  /**
-   * The parallel shift of the volatility that gives the later total variance to expiry. For σ that depends on S, it is
-   * its change at the earlier spot. For quotes it is the level's move at the first quoted expiry not before the
-   * trade's, or the last one.
-   */
-  readonly volatility: number;
-  /** The parallel shift of the rates that gives the later discount factor to expiry. */
-  readonly rate: number;
-}
 
 /**
  * The effects of the move of a fitted smile at one of its expiries, and the move: c₀ + c₁·k + c₂·k² in k = ln(K/F) with

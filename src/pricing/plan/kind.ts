@@ -22,6 +22,50 @@ export interface Limits {
   readonly movesValues: boolean;
 }
 
+/** The changes of one trade's market inputs between the two dates. @stable */
+export interface MarketMoves {
+  /** The time in years between the two dates, or to expiry if that is earlier. */
+  readonly years: number;
+  /** The change of the quoted spot, in the currency. */
+  readonly spot: number;
+  /** The amount by which dividends paid between the dates reduced the spot. */
+  readonly paid: number;
+  /**
+   * The parallel shift of the volatility that gives the later total variance to expiry. For σ that depends on S, it is
+   * its change at the earlier spot. For quotes it is the level's move at the first quoted expiry not before the
+   * trade's, or the last one.
+   */
+  readonly volatility: number;
+  /** The parallel shift of the rates that gives the later discount factor to expiry. */
+  readonly rate: number;
+}
+
+/** A trade in two markets with the same terms. */
+export interface Pair<T extends AnyTrade = AnyTrade> {
+  readonly before: T;
+  /** The trade `before` at the later date, if its own market had followed its forwards. */
+  readonly rolled: T;
+  readonly after: T;
+  readonly years: number;
+}
+
+/**
+ * The trade `rolled` with one part of its market as it is later; undefined for a part that has not moved.
+ * `exDividend` has the spot less the dividends paid. A kind without credit has no part of this name.
+ */
+export type Views<T> = {
+  readonly [Part in "exDividend" | "spot" | "volatility" | "rate" | "dividends" | "credit"]?: T | undefined;
+};
+
+/** How a kind's changes of value are explained by the sensitivities of its results. */
+export interface FirstOrder {
+  readonly moves: MarketMoves;
+  /** Returns the change of ln of the discount factor to t years. */
+  logDiscount(t: number): number;
+  /** The change of the credit spread or hazard rate. */
+  readonly credit: number;
+}
+
 /** A kind of trade: its methods, and what is said of its trades. */
 export interface TradeKind<T extends AnyTrade = AnyTrade> {
   readonly methods: readonly PricingMethod[];
@@ -44,6 +88,22 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   doubts(terms: T): readonly string[];
   /** Adds to error estimates what methods do not know of their models. */
   widen?(batch: Batch, trades: readonly number[], results: ResultColumns): void;
+  /** Returns the trade `years` later if its own market follows its forwards; undefined where nothing is left of it. */
+  rollForward(trade: T, years: number): T | undefined;
+  /**
+   * Returns the name of the first term in which trades of the kind differ; undefined if they are the same. Fixings and
+   * quotes are not terms but market data.
+   */
+  difference(rolled: T, after: T): string | undefined;
+  /** Returns the trade with each part of its market that has moved, each alone. */
+  views(pair: Pair<T>): Views<T>;
+  /**
+   * Returns the cash that the holder received within the given years; 0 without this function. @throws SpecError where
+   * that depends on a fixing that neither book has
+   */
+  paid?(before: T, years: number): number;
+  /** Returns the moves of the market; a kind without this function is expanded to second order. */
+  firstOrder?(pair: Pair<T>): FirstOrder;
 }
 
 /** Returns the cheapest of some methods for a trade; undefined where none accepts it. */

@@ -1,3 +1,2 @@
 /** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
 export { convertibleKind } from "./kind.ts";
-export { laterConvertible } from "./market.ts";

@@ -6,6 +6,7 @@ import { cheapestAsked, type Limits, type TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
 import { expiryWarnings, MIN_DAYS } from "../../unit-warnings.ts";
 import { boundsOf } from "./bounds.ts";
+import { convertibleExplanation } from "./market.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
 import { accuracyOf, convertibleRowsOf } from "./rows.ts";
 
@@ -23,6 +24,7 @@ export const convertibleKind: TradeKind<ConvertibleTrade> = {
     ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
   ],
   doubts: (trade) => doubtsOf([trade], trade.expiry),
+  ...convertibleExplanation,
 };
 
 function limitsOf(batch: Batch): Limits {

@@ -1,8 +1,8 @@
 /** Closed forms and finite differences of convertibles as pricing methods: rows in, columns of results out. */
+import type { ConvertibleTrade } from "../../../book/index.ts";
 import {
   accruedInterest,
   closedFormValue,
-  type ConvertibleMarket,
   type ConvertiblePoint,
   covers,
   errorOfMoves,
@@ -11,12 +11,11 @@ import {
   TRUNCATED,
 } from "../../../pde/convertible/index.ts";
 import type { Device } from "../../../device/index.ts";
-import { later } from "../../../market/index.ts";
 import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
 import type { Batch, MethodPlan, MethodSession, PricingMethod } from "../../plan/method.ts";
 import { readEach } from "../../plan/read-each.ts";
 import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
-import { laterConvertible } from "./market.ts";
+import { marketOf, rollForward } from "./market.ts";
 import { CpuBeside } from "./on-cpu.ts";
 import { accuracyOf, type Bump, BUMP_NAMES, BUMPS, convertibleOf, convertibleRowsOf, type Row } from "./rows.ts";
 
@@ -167,11 +166,12 @@ function readScenarios(batch: Batch, trade: number, points: Points, results: Res
 /** Adds theta and the figures that follow from the value. */
 function addFigures(batch: Batch, trade: number, results: ResultColumns): void {
   if (results.status[trade] !== STATUS.priced) return;
-  const { convertible, underlying } = convertibleOf(batch, trade);
+  const terms = convertibleOf(batch, trade);
+  const { convertible, underlying } = terms;
   const { cases, today } = convertibleRowsOf(batch)(trade);
   const { market, isClosed } = cases[0]!;
   const point = { ...today!, value: results.value[trade], errorEstimate: results.errorEstimate[trade] };
-  const theta = isClosed ? closedTheta(cases[0]!, point) : thetaAt(convertible, market, underlying.spot, point);
+  const theta = isClosed ? closedTheta(terms, point) : thetaAt(convertible, market, underlying.spot, point);
   results.theta[trade] = theta.value;
   results.sensitivityErrors.theta[trade] = theta.error;
   const own = results.own.get(trade)!;
@@ -197,26 +197,14 @@ const THETA_STEP = 1e-4;
 const UNKNOWN: Estimated = { value: Number.NaN, error: Number.NaN };
 
 /** ∂V/∂t of a closed form: the rates, dividends and volatilities keep their dates. */
-function closedTheta({ contract, market, spots }: Row, { value, errorEstimate }: ConvertiblePoint): Estimated {
-  const next = laterConvertible(contract, THETA_STEP);
-  if (next === undefined || contract.coupons.some(({ time }) => time <= THETA_STEP)) return UNKNOWN;
-  const later = closedFormPoint(next, laterMarket(market, THETA_STEP), spots[0]).value;
+function closedTheta(trade: ConvertibleTrade, { value, errorEstimate }: ConvertiblePoint): Estimated {
+  const next = rollForward(trade, THETA_STEP);
+  const { coupons, maturity } = trade.convertible;
+  if (next === undefined || coupons.some(({ time }) => time <= THETA_STEP)) return UNKNOWN;
+  const later = closedFormPoint(next.convertible, marketOf(next, {}), trade.underlying.spot).value;
   // The difference is of first order: its error is of the size of its relative step.
   const theta = (later - value) / THETA_STEP;
-  return { value: theta, error: (2 * errorEstimate) / THETA_STEP + (Math.abs(theta) * THETA_STEP) / contract.maturity };
-}
-
-function laterMarket(market: ConvertibleMarket, years: number): ConvertibleMarket {
-  const { rates, volatility, credit } = market;
-  return {
-    ...market,
-    rates: later(rates, years),
-    volatility: typeof volatility === "function" ? volatility : later(volatility, years),
-    credit:
-      credit.kind === "spread"
-        ? { ...credit, spread: later(credit.spread, years) }
-        : { ...credit, hazard: later(credit.hazard, years) },
-  };
+  return { value: theta, error: (2 * errorEstimate) / THETA_STEP + (Math.abs(theta) * THETA_STEP) / maturity };
 }
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -10,7 +10,7 @@ import {
 } from "../../../pde/convertible/index.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import type { Batch } from "../../plan/method.ts";
-import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
+import { marketOf, rollForward } from "./market.ts";
 
 /** The error of a value to aim at where nothing is said, relative to the notional. */
 const ACCURACY = 1e-5;
@@ -73,16 +73,15 @@ function rowsOf(batch: Batch, place: number): ConvertibleRows {
   const moves = scenarios?.spot ?? [];
   const moved = moves.map((move) => underlying.spot * (1 + moveOf(move, underlying.name)));
   const ofCases = cases.map(({ date, shift: { volatility, rate } }, i): Row | undefined => {
-    const contract = laterConvertible(convertible, dates[date]);
-    if (contract === undefined) return undefined;
-    const market = marketOf(trade, { ...NO_MOVE, years: dates[date], volatility, rate });
-    return row(contract, market, i === 0 ? [underlying.spot, ...moved] : moved);
+    const then = rollForward(trade, dates[date]);
+    return (
+      then && row(then.convertible, marketOf(then, { volatility, rate }), i === 0 ? [underlying.spot, ...moved] : moved)
+    );
   });
-  const today = marketOf(trade, NO_MOVE);
+  const today = marketOf(trade, {});
+  const levels = bumpLevels(settings.accuracy ?? ACCURACY);
   const bumped = (name: Bump, by: number): Row => {
-    const move: Move = { ...NO_MOVE, [name]: by };
-    const levels = bumpLevels(settings.accuracy ?? ACCURACY);
-    return { ...row(convertible, marketOf(trade, move), [underlying.spot]), meshOf: today, levels };
+    return { ...row(convertible, marketOf(trade, { [name]: by }), [underlying.spot]), meshOf: today, levels };
   };
   const bumps =
     settings.greeks === "all"

@@ -114,7 +114,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
     // No date passes within the step of theta, and paths with as many dates use the same random numbers.
     const years = terms.expiry - copy.terms.expiry;
     if (years === 0) return { ...path, ...copy };
-    const later = steps && { steps: stepping.laterSteps(steps, years) };
+    const later = steps && { steps: stepping.rollSteps(steps, years) };
     return { ...copy, dates: dates.map((date) => date - years), ...later };
   });
   const shifts = shiftOf(path, endsOf(path, substeps));

@@ -256,7 +256,7 @@ export function coarser({ ends, isJump, isBreak }: Steps, kept: number, hides: b
 }
 
 /** Returns the steps as they are some years later, as many as before. */
-export const laterSteps = (steps: Steps, years: number): Steps => ({
+export const rollSteps = (steps: Steps, years: number): Steps => ({
   ...steps,
   ends: steps.ends.map((end, k) => Math.max(end - years, (k + 1) * MOMENT)),
 });

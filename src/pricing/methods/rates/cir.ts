@@ -4,7 +4,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../../market/models/index.ts";
 import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { CurveSlopes } from "./key-rates.ts";
-import { laterRatesTrade } from "./later.ts";
+import { rollTerms } from "./roll-forward.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import { type Amount, partsOf, type RateOption } from "./options.ts";
 import { cirAt, RatesMarket } from "./rates-market.ts";
@@ -156,7 +156,7 @@ function movedRows(row: RatesRow): RatesRow[] {
   const { trade, market, greeks } = row;
   if (greeks === "none") return [];
   const later = [LATER, 2 * LATER].map((years): RatesRow => {
-    const left = laterRatesTrade(trade, years, market) ?? trade;
+    const left = rollTerms(trade, years, market) ?? trade;
     return { ...row, greeks: "none", trade: left, market: new RatesMarket(market.model, { years }) };
   });
   if (greeks === "grid") return later;

@@ -1,5 +1,5 @@
 import { decay } from "../../../market/models/index.ts";
-import { later, type PiecewiseConstant, type RatesModel } from "../../../market/index.ts";
+import { rollCurve, type PiecewiseConstant, type RatesModel } from "../../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** A model of Gaussian rates: its parameters by name, and the standard deviations of bond prices that they imply. */
@@ -75,7 +75,7 @@ function hullWhite(meanReversion: number, volatility: PiecewiseConstant): Gaussi
     deviations(of, out) {
       const [a, move] = of.parameters;
       const { expiry, years } = of;
-      const { times, values } = years === 0 ? volatility : later(volatility, years);
+      const { times, values } = years === 0 ? volatility : rollCurve(volatility, years);
       let variance = 0;
       let from = 0;
       for (let k = 0; k < values.length && from < expiry; k++) {

@@ -7,6 +7,7 @@ import type { Batch, PricingMethod } from "../../plan/method.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { recursionRates } from "./recursion.ts";
+import { ratesExplanation } from "./explanation.ts";
 import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { largestPayment, type RatesMethod } from "./method.ts";
@@ -58,6 +59,7 @@ export const ratesKind: TradeKind<RatesTrade> = {
     const isModel = rates.kind === "hullWhite" && !("quote" in product && product.quote !== undefined);
     return isModel ? [...curve, ...doubtsAbout(rates.fit, expiry)] : curve;
   },
+  ...ratesExplanation,
 };
 
 function methodFor(batch: Batch, trade: number): PricingMethod {

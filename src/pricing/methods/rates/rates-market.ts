@@ -1,6 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import { cirBond, vasicekBond } from "../../../market/models/index.ts";
-import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../../market/index.ts";
+import { INSTANT, integrate, rollCurve, type PiecewiseConstant, type RatesModel } from "../../../market/index.ts";
 
 import { KEY_TIMES } from "./key-rates.ts";
 
@@ -80,7 +80,7 @@ export class RatesMarket {
 
   /** Returns σ(t) of Hull and White's model from the market's date on, with the market's volatility shift. */
   sigma(volatility: PiecewiseConstant): PiecewiseConstant {
-    const { times, values } = later(volatility, this.years);
+    const { times, values } = rollCurve(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
 }

@@ -3,7 +3,7 @@ import type { RatesTrade } from "../../../book/index.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { RatesModel } from "../../../market/index.ts";
 import type { Batch } from "../../plan/method.ts";
-import { laterRatesTrade } from "./later.ts";
+import { rollTerms } from "./roll-forward.ts";
 import type { RatesRow } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 
@@ -38,7 +38,7 @@ class RatesRows {
     return cases.map(({ date, shift: { volatility, rate } }, i) => {
       if (i === 0) return first;
       const years = dates[date];
-      const later = laterRatesTrade(trade, years, today);
+      const later = rollTerms(trade, years, today);
       if (later === undefined) return undefined;
       const move = { years, volatility, ...(rate === 0 ? {} : { shift: (t: number) => rate * t }) };
       return { trade: later, market: new RatesMarket(trade.rates, move), greeks: "none", accuracy, time };

@@ -3,7 +3,7 @@ import type { RatesTrade } from "../../../book/index.ts";
 import type { RatesModel } from "../../../market/index.ts";
 import type { Weighted } from "./evaluations.ts";
 import { keyMove, keyRatesUpTo } from "./key-rates.ts";
-import { laterRatesTrade } from "./later.ts";
+import { rollTerms } from "./roll-forward.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 
@@ -132,7 +132,7 @@ function thetaOf(trade: RatesTrade, moves: MarketMoves, add: AddValue): Weighted
   add(trade, moves.market, -1.5 / step, sum);
   for (const [times, weight] of FORWARD) {
     const years = times * step;
-    const later = laterRatesTrade(trade, years, moves.market);
+    const later = rollTerms(trade, years, moves.market);
     if (later !== undefined) add(later, moves.later(years), weight / step, sum);
   }
   return sum;

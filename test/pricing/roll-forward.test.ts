@@ -1,13 +1,13 @@
 /** What a trade is some years later. */
 import { expect, test } from "vitest";
-import { laterTrade } from "../../src/pricing/later-trade.ts";
+import { rollForward } from "../../src/pricing/roll-forward.ts";
 import { trade } from "./reference.ts";
 
 test("an extremum counts from the day on that the trade says, not the dates before it", () => {
   const times = [0.1, 0.2, 0.5, 0.6];
   const lookback = (from: number, years: number): number | undefined => {
     const payoff = { kind: "lookback", right: "call", isFloating: false, strike: 100, times, from } as const;
-    const later = laterTrade(trade({ payoff } as never), years)!;
+    const later = rollForward(trade({ payoff } as never), years)!;
     return later.payoff.kind === "lookback" ? later.payoff.extremum : undefined;
   };
   const { spot } = trade().underlying;

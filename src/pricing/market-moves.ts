@@ -1,6 +1,8 @@
-import type { Trade } from "../../book/index.ts";
-import { SpecError } from "../../base/errors.ts";
-import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
+/** The moves of a market between two dates. */
+import type { AnyTrade, Trade } from "../book/index.ts";
+import { power } from "../base/elementary.ts";
+import { SpecError } from "../base/errors.ts";
+import { totalVariance, volatilityAt } from "../pde/fdm/index.ts";
 import {
   afterDividend,
   alphaOf,
@@ -8,20 +10,18 @@ import {
   INSTANT,
   integrate,
   isStochastic,
+  type Underlying,
   varianceOf,
-} from "../../market/index.ts";
-import { tradeProblem } from "../trade-problem.ts";
-import type { MarketMoves } from "./types.ts";
-import { power } from "../../base/elementary.ts";
+  type Volatility,
+} from "../market/index.ts";
+import type { MarketMoves, Pair, Views } from "./plan/kind.ts";
+import { tradeProblem } from "./trade-problem.ts";
 
 /** Moves below this are rounding. */
 const NEGLIGIBLE = 1e-12;
 
-/**
- * Returns the moves of a trade's market. `rolled` is the earlier trade at the later date if its market had followed its
- * forwards, and `after` is the later trade. @throws SpecError a dividend that pays all of the spot
- */
-export function marketMoves(before: Trade, rolled: Trade, after: Trade, years: number): MarketMoves {
+/** Returns the moves of an option's market. @throws SpecError a dividend that pays all of the spot */
+export function marketMoves({ before, rolled, after, years }: Pair<Trade>): MarketMoves {
   const { spot } = after.underlying;
   return {
     years,
@@ -59,6 +59,23 @@ export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]
   throw new SpecError(`the dividends between the two dates pay all of the spot, ${spot}`);
 }
 
+/** A trade on one underlying. */
+type OnUnderlying = AnyTrade & { readonly underlying: Underlying; readonly volatility: Volatility };
+
+/** Returns a trade on an underlying with each part of its market that has moved. @throws as `withoutDividends` */
+export function viewsOfMarket<T extends OnUnderlying>({ before, rolled, after, years }: Pair<T>): Views<T> {
+  const [from, to] = [rolled.underlying, after.underlying];
+  const market = (change: Partial<Underlying>): T => ({ ...rolled, underlying: { ...from, ...change } });
+  const paid = paidDividends(before, years);
+  return {
+    exDividend: paid.length === 0 ? undefined : market({ spot: withoutDividends(from.spot, paid) }),
+    spot: from.spot === to.spot ? undefined : market({ spot: to.spot }),
+    volatility: same(rolled.volatility, after.volatility) ? undefined : { ...rolled, volatility: after.volatility },
+    rate: same(from.rates, to.rates) ? undefined : market({ rates: to.rates }),
+    dividends: same(from.dividends, to.dividends) ? undefined : market({ dividends: to.dividends }),
+  };
+}
+
 /**
  * Deterministic volatilities: the Δ with ∫(σ + Δ)² dt = ∫σ′² dt to expiry, so that Black and Scholes' prices are
  * matched. Others: the volatility today at the earlier spot, σ′ − σ.
@@ -90,4 +107,22 @@ function rateMove(rolled: Trade, after: Trade): number {
   const { expiry } = after;
   if (expiry === 0) return 0;
   return (integrate(after.underlying.rates, expiry) - integrate(rolled.underlying.rates, expiry)) / expiry;
+}
+
+/** Relative: what the same terms differ by when they are written with another date. */
+const ROUNDING = 1e-9;
+
+/**
+ * Tells whether two values of plain data are equal up to the rounding of their numbers, because times in years are
+ * rounded differently for another `asOf`. The state of a fit is no part of the market that it is beside.
+ */
+export function same(a: unknown, b: unknown): boolean {
+  if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const [names, others] = [a, b].map((of) => Object.keys(of).filter((name) => name !== "fit"));
+  return names.length === others.length && names.every((name) => same(a[name], b[name]));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
 }
