@@ -299,7 +299,7 @@ export const bugs: readonly Bug[] = [
     "pde/sparsegrid/values pde/sparsegrid/combination pde/sparsegrid/errors pde/sparsegrid/krylov",
     [
       ["kernel/assemble.ts", "if (!(belowJ || aboveJ || belowK || aboveK))", "if (!(belowJ || aboveJ || belowK))"],
-      ["kernel/expire.ts", "i < unknowns ? value : 0.0", "value"],
+      ["kernel/on-dates.ts", "i < unknowns ? value : 0.0", "value"],
       ["solution.ts", "sum += weights[j] * along(axis - 1);", "sum += along(axis - 1) / weights.length;"],
       ["solve.ts", "if (!Array.isArray(devices) || devices.length === 0)", "if (!Array.isArray(devices))"],
     ],

@@ -2,11 +2,10 @@
 import { allowedError } from "../../base/accuracy.ts";
 import { SpecError } from "../../base/errors.ts";
 import { type ParameterValues } from "../fdm/index.ts";
-import { isObject, knownKeys } from "../../base/argument-checks.ts";
 import { IndexSet } from "./combination.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";
-import { combined, type CombinedGrid, type EndValue, type SparseContents } from "./solution.ts";
+import { checkedPoint, combined, type CombinedGrid, type EndValue, type SparseContents } from "./solution.ts";
 import type { Runs } from "./runs.ts";
 
 /** Grids are refined together whose surplus is at least this part of the largest. */
@@ -137,16 +136,6 @@ function pointOf(
   { at }: SparseAccuracy<string>,
   entry: ParameterValues,
 ): readonly number[] {
-  isObject("accuracy.at", at, `the values of ${names.join(", ")}`);
-  knownKeys("accuracy.at", at, names);
   const axes = axesOf(entry);
-  return names.map((name, k) => {
-    const value: unknown = at[name];
-    if (typeof value !== "number" || !Number.isFinite(value))
-      throw new SpecError(`accuracy.at.${name}: got ${String(value)}, expected a number`);
-    const { from, to } = axes[k];
-    if (value < from || value > to)
-      throw new SpecError(`accuracy.at.${name}: ${value} is outside the axis, ${from} to ${to}`);
-    return value;
-  });
+  return checkedPoint("accuracy.at", at, names, (k) => [axes[k].from, axes[k].to]);
 }

@@ -192,15 +192,9 @@ export class SparseEntrySolution<A extends string = string> {
 
   #checked(what: string, point: Readonly<Record<A, number>>): readonly number[] {
     const { axes, fine } = this.#contents;
-    isObject(what, point, `the values of ${axes.join(", ")}`);
-    knownKeys(what, point, axes);
-    return axes.map((name, k) => {
-      const value: unknown = (point as Record<string, unknown>)[name];
-      const nodes = fine[0].grid.meshes[k].values;
-      if (typeof value !== "number") throw new SpecError(`${what}.${name}: got ${shownType(value)}, expected a number`);
-      if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
-        throw new SpecError(`${what}.${name}: ${value} is outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
-      return value;
+    return checkedPoint(what, point, axes, (k) => {
+      const { values } = fine[0].grid.meshes[k];
+      return [values[0], values[values.length - 1]];
     });
   }
 
@@ -208,6 +202,25 @@ export class SparseEntrySolution<A extends string = string> {
     if (this.error !== undefined) throw this.error;
     return this.#contents;
   }
+}
+
+/** Returns the coordinates of a point given by axis. @throws SpecError (one is missing, or outside its axis) */
+export function checkedPoint(
+  what: string,
+  point: Readonly<Record<string, unknown>>,
+  axes: readonly string[],
+  endsOf: (axis: number) => readonly [low: number, high: number],
+): readonly number[] {
+  isObject(what, point, `the values of ${axes.join(", ")}`);
+  knownKeys(what, point, axes);
+  return axes.map((name, k) => {
+    const value = point[name];
+    const [low, high] = endsOf(k);
+    if (typeof value !== "number") throw new SpecError(`${what}.${name}: got ${shownType(value)}, expected a number`);
+    if (!(value >= low && value <= high))
+      throw new SpecError(`${what}.${name}: ${value} is outside the axis, ${low} to ${high}`);
+    return value;
+  });
 }
 
 /**

@@ -34,7 +34,7 @@ describe("solveOnSparseGrid", () => {
     [{ solver: { method: "jacobi" } }, 'solver.method: got "jacobi", expected "bicgstab" or "cgs"'],
     [{ solver: { tolerance: { relative: 0 } } }, "solver.tolerance.relative: got 0, expected a number between 0 and 1"],
     [{ accuracy: { at: { S: 100, v: 0.5 }, relative: 1e-3 } }, "level: given beside accuracy"],
-    [{ level: undefined, accuracy: { at: { S: 100 }, relative: 1e-3 } }, "accuracy.at.v: got undefined"],
+    [{ level: undefined, accuracy: { at: { S: 100 }, relative: 1e-3 } }, "accuracy.at.v: got nothing"],
     [
       { level: undefined, accuracy: { at: { S: 300, v: 1 }, relative: 1e-3 } },
       "at.S: 300 is outside the axis, 0 to 200",

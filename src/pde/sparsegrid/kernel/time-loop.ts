@@ -1,99 +1,12 @@
 /** The kernel: the whole backward time loop of a grid by one workgroup. */
-import { fn, i32, kernel, real, sharing } from "../../../kernel/index.ts";
-import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
+import { kernel, sharing } from "../../../kernel/index.ts";
+import { CONDITION_SHIFT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
-import { expire } from "./expire.ts";
 import { scratchOf, solveStage } from "./krylov.ts";
-import { nodeOf, numberOf, offsetsAt } from "./place.ts";
+import { applyCondition, exercise, expire } from "./on-dates.ts";
+import { offsetsAt } from "./place.ts";
 import { beginResident, loadRows, residentSizes, storeRows } from "./resident.ts";
-import {
-  Fault,
-  Grid,
-  type GridVariant,
-  header,
-  Launch,
-  launchParams,
-  REPORT,
-  REPORT_WORDS,
-  ROW,
-  slot,
-  tableWords,
-} from "./variant.ts";
-
-/** Applies a condition on a date to the solution. */
-const applyCondition = (variant: GridVariant) =>
-  fn({
-    name: "applyCondition",
-    params: { launch: Launch, grid: Grid, t: real, condition: i32, row: i32, found: Fault },
-    env: {
-      axes: variant.axes.length,
-      GROUP: variant.groupSize,
-      pointwise: variant.pointwise,
-      nodeOf: nodeOf(variant),
-      numberOf: numberOf(variant),
-      badEvent: FAULT.event,
-      U: slot.U,
-    },
-    body({ launch, grid, t, condition, row, found }, gpu, env) {
-      const { work, parameters, instances } = launch;
-      const { base, pitch, unknowns, rounds, item, instance } = grid;
-      const node = { index: gpu.privateI32(env.axes), x: gpu.privateReal(env.axes) };
-      let { fault, node: faulty, row: faultRow } = found;
-      if (env.pointwise !== undefined) {
-        for (let r = 0; r < rounds; r++) {
-          const i = r * env.GROUP + item;
-          env.nodeOf({ launch, grid, i, node });
-          const state = { t, x: node.x, parameters: { values: parameters, pitch: instances, instance } };
-          const { value, ok } = env.pointwise({ state, k: condition, u: work[base + env.U * pitch + i] });
-          if (!ok && fault === 0) {
-            fault = env.badEvent;
-            faulty = env.numberOf({ launch, grid, index: node.index });
-            faultRow = row;
-          }
-          work[base + env.U * pitch + i] = i < unknowns ? value : 0.0;
-        }
-      }
-      return { fault, node: faulty, row: faultRow };
-    },
-  });
-
-/** Exercise at all times: u is at least the payoff. */
-const exercise = (variant: GridVariant) =>
-  fn({
-    name: "exercise",
-    params: { launch: Launch, grid: Grid, t: real, row: i32, found: Fault },
-    env: {
-      axes: variant.axes.length,
-      GROUP: variant.groupSize,
-      obstacle: variant.obstacle,
-      nodeOf: nodeOf(variant),
-      numberOf: numberOf(variant),
-      badPayoff: FAULT.payoff,
-      U: slot.U,
-    },
-    body({ launch, grid, t, row, found }, gpu, env) {
-      const { work, parameters, instances } = launch;
-      const { base, pitch, unknowns, rounds, item, instance } = grid;
-      let { fault, node: faulty, row: faultRow } = found;
-      const node = { index: gpu.privateI32(env.axes), x: gpu.privateReal(env.axes) };
-      if (env.obstacle !== undefined) {
-        for (let r = 0; r < rounds; r++) {
-          const i = r * env.GROUP + item;
-          env.nodeOf({ launch, grid, i, node });
-          const state = { t, x: node.x, parameters: { values: parameters, pitch: instances, instance } };
-          const payoff = env.obstacle(state);
-          if (!Number.isFinite(payoff) && fault === 0) {
-            fault = env.badPayoff;
-            faulty = env.numberOf({ launch, grid, index: node.index });
-            faultRow = row;
-          }
-          const at = base + env.U * pitch + i;
-          work[at] = i < unknowns ? Math.max(work[at], payoff) : 0.0;
-        }
-      }
-      return { fault, node: faulty, row: faultRow };
-    },
-  });
+import { type GridVariant, header, launchParams, REPORT, REPORT_WORDS, ROW, slot, tableWords } from "./variant.ts";
 
 /**
  * Returns the kernel of the whole backward time loop of the grids of a combination, with one workgroup for each grid.
@@ -116,13 +29,11 @@ export function gridKernel(variant: GridVariant) {
       WORDS: tableWords(variant),
       offsetsAt: offsetsAt(variant),
       dates: variant.parameters,
-      hasEvents: variant.pointwise !== undefined,
       expire: expire(variant),
       assemble: assemble(variant),
       applyCondition: applyCondition(variant),
       solveStage: solveStage(variant),
       exercise: exercise(variant),
-      exercises: variant.obstacle !== undefined,
       ROWS: variant.residentRows,
       SCRATCH: scratchOf(variant),
       ...residentSizes(variant),
@@ -177,7 +88,10 @@ export function gridKernel(variant: GridVariant) {
       let unsolvedRow = report[out + env.unsolvedRow];
       let iterations = report[out + env.iterations];
       let systems = report[out + env.systems];
-      if (launch.first === 0) found = env.expire({ launch, grid, found });
+      if (launch.first === 0) {
+        const t = env.valueAt(column, env.dates + launch.dates - 1);
+        found = env.expire({ launch, grid, t, k: 0, row: 0, found });
+      }
       if (ROWS > 0) {
         env.beginResident({ launch, grid, seen: shown, distances });
         env.loadKept({ launch, grid, own: registers });
@@ -190,9 +104,9 @@ export function gridKernel(variant: GridVariant) {
         const inMemory = ROWS > 0 && (flags & (env.EVENT | env.FACTOR)) !== 0;
         if (inMemory) env.storeSolution({ launch, grid, own: registers });
         if ((flags & env.EVENT) !== 0) {
-          if (env.hasEvents) {
-            const condition = (flags >> env.CONDITION_SHIFT) & 255;
-            found = env.applyCondition({ launch, grid, t: date, condition, row: run, found });
+          if (env.applyCondition !== undefined) {
+            const k = (flags >> env.CONDITION_SHIFT) & 255;
+            found = env.applyCondition({ launch, grid, t: date, k, row: run, found });
             if (ROWS > 0) env.loadSolution({ launch, grid, own: registers });
           }
         } else {
@@ -236,8 +150,8 @@ export function gridKernel(variant: GridVariant) {
             if (unsolved === 0) unsolvedRow = run;
             unsolved++;
           }
-          if (env.exercises && !keeps)
-            found = env.exercise({ launch, grid, t: date + reals[row + env.END] * length, row: run, found });
+          if (env.exercise !== undefined && !keeps)
+            found = env.exercise({ launch, grid, t: date + reals[row + env.END] * length, k: 0, row: run, found });
         }
       }
       if (ROWS > 0) env.storeKept({ launch, grid, own: registers });

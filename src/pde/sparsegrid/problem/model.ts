@@ -61,7 +61,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   // The values of pinned nodes are made with the matrix.
   const values = conditions.flatMap((one) => (one.kind === "knock-out" && one.dates === undefined ? [one.value] : []));
   const numbers = ends.flatMap(({ low, high }) => [low.number, high.number]);
-  const { averaging = true, errorEstimate = false } = problem;
+  const { averaging = true, errorEstimate = false, grading = 1 } = problem;
+  wholeNumber("grading", grading, 1, 20);
   oneOf("averaging", averaging, [true, false]);
   if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
@@ -77,7 +78,7 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     steps: stepsOf(problem),
     program: {
       scheme: chosen.scheme,
-      grading: gradingOf(problem),
+      grading,
       rannacherSteps: chosen.rannacherSteps,
       damped: false,
       matrixInTime: equation.dependsOnTime || inTime([...edgesOf(conditions), ...values, ...numbers]),
@@ -159,12 +160,6 @@ function stepsOf({ steps = DEFAULT_STEPS, errorEstimate, accuracy }: AnySparsePr
 }
 
 /** @throws SpecError */
-function gradingOf({ grading = 1 }: AnySparseProblem): number {
-  wholeNumber("grading", grading, 1, 20);
-  return grading;
-}
-
-/** @throws SpecError */
 function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Required<GridSolver> {
   isObject("solver", solver, "an object with method, tolerance or maxIterations");
   knownKeys("solver", solver, ["method", "tolerance", "maxIterations"]);
@@ -175,8 +170,7 @@ function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Require
   oneOf("solver.method", method, ["bicgstab", "cgs"]);
   if (!(relative > 0 && relative < 1))
     throw new SpecError(`solver.tolerance.relative: got ${relative}, expected a number between 0 and 1`);
-  if (!Number.isInteger(maxIterations) || maxIterations < 1)
-    throw new SpecError(`solver.maxIterations: got ${maxIterations}, expected a whole number of at least 1`);
+  wholeNumber("solver.maxIterations", maxIterations, 1, 2 ** 30);
   return { method, tolerance: { relative }, maxIterations };
 }
 

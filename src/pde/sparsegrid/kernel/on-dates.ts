@@ -1,6 +1,6 @@
-/** The values at expiry: means over the nodes' cells. */
-import { fn, i32, read, real } from "../../../kernel/index.ts";
-import { FAULT, valueAt } from "../../fdm/index.ts";
+/** What happens at the nodes on dates: values at expiry, means over the nodes' cells; conditions; exercise. */
+import { fn, i32, type KernelFunction, read, real } from "../../../kernel/index.ts";
+import { EquationState, FAULT } from "../../fdm/index.ts";
 import { nodeOf, numberOf } from "./place.ts";
 import { axisWords, Fault, Grid, type GridVariant, header, Launch, slot } from "./variant.ts";
 
@@ -81,43 +81,98 @@ const meanOver = (variant: GridVariant) =>
     },
   });
 
-/** Returns the function that sets the solution to the terminal values, averaged over cells if required. */
-export const expire = (variant: GridVariant) =>
+/** A pass over the nodes: `k` is the condition, `u` the solution at the node. */
+const passed = { launch: Launch, grid: Grid, state: EquationState, index: read(i32), k: i32, u: real } as const;
+
+/** Returns the function that replaces the solution by what `valueOf` makes of it at each node, or reports its fault. */
+const replace = (
+  variant: GridVariant,
+  name: string,
+  bad: number,
+  valueOf: KernelFunction<typeof passed, { readonly value: number; readonly ok: boolean }>,
+) =>
   fn({
-    name: "expire",
-    params: { launch: Launch, grid: Grid, found: Fault },
+    name,
+    params: { launch: Launch, grid: Grid, t: real, k: i32, row: i32, found: Fault },
     env: {
       axes: variant.axes.length,
-      averaging: variant.averaging,
       GROUP: variant.groupSize,
-      terminal: variant.terminal,
-      meanOver: meanOver(variant),
       nodeOf: nodeOf(variant),
       numberOf: numberOf(variant),
-      valueAt,
-      dates: variant.parameters,
-      badTerminal: FAULT.terminal,
+      valueOf,
+      bad,
       U: slot.U,
     },
-    body({ launch, grid, found }, gpu, env) {
-      const { work, parameters, instances, dates } = launch;
+    body({ launch, grid, t, k, row, found }, gpu, env) {
+      const { work, parameters, instances } = launch;
       const { base, pitch, unknowns, rounds, item, instance } = grid;
-      const column = { values: parameters, pitch: instances, instance };
-      const t = env.valueAt(column, env.dates + dates - 1);
       const node = { index: gpu.privateI32(env.axes), x: gpu.privateReal(env.axes) };
-      let { fault, node: faulty } = found;
+      let { fault, node: faulty, row: faultRow } = found;
       for (let r = 0; r < rounds; r++) {
         const i = r * env.GROUP + item;
         env.nodeOf({ launch, grid, i, node });
-        let value = 0.0;
-        if (env.averaging) value = env.meanOver({ launch, grid, t, index: node.index });
-        else value = env.terminal({ t, x: node.x, parameters: column });
-        if (!Number.isFinite(value) && fault === 0) {
-          fault = env.badTerminal;
+        const state = { t, x: node.x, parameters: { values: parameters, pitch: instances, instance } };
+        const at = base + env.U * pitch + i;
+        const { value, ok } = env.valueOf({ launch, grid, state, index: node.index, k, u: work[at] });
+        if (!ok && fault === 0) {
+          fault = env.bad;
           faulty = env.numberOf({ launch, grid, index: node.index });
+          faultRow = row;
         }
-        work[base + env.U * pitch + i] = i < unknowns ? value : 0.0;
+        work[at] = i < unknowns ? value : 0.0;
       }
-      return { fault, node: faulty, row: 0 };
+      return { fault, node: faulty, row: faultRow };
     },
   });
+
+/** Returns the function that sets the solution to the terminal values, averaged over cells if required. */
+export const expire = (variant: GridVariant) =>
+  replace(
+    variant,
+    "expire",
+    FAULT.terminal,
+    fn({
+      name: "terminalAt",
+      params: passed,
+      env: { averaging: variant.averaging, terminal: variant.terminal, meanOver: meanOver(variant) },
+      body({ launch, grid, state, index }, _gpu, { averaging, terminal, meanOver }) {
+        let value = 0.0;
+        if (averaging) value = meanOver({ launch, grid, t: state.t, index });
+        else value = terminal(state);
+        return { value, ok: Number.isFinite(value) };
+      },
+    }),
+  );
+
+/** Returns the function that applies condition k on its date; undefined where there are none. */
+export const applyCondition = (variant: GridVariant) =>
+  variant.pointwise &&
+  replace(
+    variant,
+    "applyCondition",
+    FAULT.event,
+    fn({
+      name: "conditionAt",
+      params: passed,
+      env: { pointwise: variant.pointwise },
+      body: ({ state, k, u }, _gpu, { pointwise }) => pointwise({ state, k, u }),
+    }),
+  );
+
+/** Returns the function of exercise at all times: u is at least the payoff. Undefined without it. */
+export const exercise = (variant: GridVariant) =>
+  variant.obstacle &&
+  replace(
+    variant,
+    "exercise",
+    FAULT.payoff,
+    fn({
+      name: "exerciseAt",
+      params: passed,
+      env: { obstacle: variant.obstacle },
+      body({ state, u }, _gpu, { obstacle }) {
+        const payoff = obstacle(state);
+        return { value: Math.max(u, payoff), ok: Number.isFinite(payoff) };
+      },
+    }),
+  );
