@@ -29,3 +29,14 @@ export function checkBuffer(who: string, value: DeviceBuffer, { device, element,
         `expected ${length} of ${element} of ${device.name}`,
     );
 }
+
+/** Checks the buffers of a linear system, which must not be one. @throws ShapeError | DisposedError */
+export function checkSystem(
+  who: string,
+  { b, x }: { readonly b: DeviceBuffer; readonly x: DeviceBuffer },
+  expected: ExpectedBuffer,
+): void {
+  checkBuffer(`${who}: b`, b, expected);
+  checkBuffer(`${who}: x`, x, expected);
+  if (b === x) throw new ShapeError(`${who}: b and x are one buffer, expected two`);
+}

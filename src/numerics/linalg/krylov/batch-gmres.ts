@@ -1,8 +1,18 @@
 /** gmres by one workgroup. */
 import { fn, i32, type KernelBody, real, record, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { slot, type BatchVariant } from "./batch-methods.ts";
-import { concluded, itemDots, multiply, precondition, System, Team, teamResidual, Vectors } from "./batch-parts.ts";
+import { slot } from "./batch-methods.ts";
+import {
+  type BatchSweep,
+  concluded,
+  itemDots,
+  multiply,
+  precondition,
+  System,
+  Team,
+  teamResidual,
+  Vectors,
+} from "./batch-parts.ts";
 import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
@@ -42,7 +52,7 @@ const orthogonalise = fn({
 });
 
 /** The method gmres of Saad & Schultz (1986) for one workgroup; see `gmres.ts`. */
-export const teamGmres = memoize(({ sweep }: BatchVariant) =>
+export const teamGmres = memoize((sweep: BatchSweep) =>
   fn({
     name: "teamGmres",
     params: { system: System, vectors: Vectors, team: Team, cycle: Cycle, restart: i32, maxIterations: i32 },

@@ -21,13 +21,8 @@ import { GROUP } from "./workspace.ts";
  */
 export const slot = { X: 0, B: 1, R: 2, SHADOW: 3, P: 4, V: 5, T: 6, Q: 7, HAT: 8, SECOND_HAT: 9 } as const;
 
-/** The variant of a method of the batch kernel. */
-export interface BatchVariant {
-  readonly sweep: BatchSweep;
-}
-
 const params = { system: System, vectors: Vectors, team: Team, maxIterations: i32 } as const;
-const common = ({ sweep }: BatchVariant) =>
+const common = (sweep: BatchSweep) =>
   ({
     GROUP,
     ...slot,
@@ -43,18 +38,18 @@ const common = ({ sweep }: BatchVariant) =>
  * The BiCGSTAB method of van der Vorst (1992), run by one workgroup. Its vectors are those of `methods.ts`, and T holds
  * t, HAT the direction M⁻¹p with the preconditioner M.
  */
-export const teamBicgstab = memoize((variant: BatchVariant) =>
+export const teamBicgstab = memoize((sweep: BatchSweep) =>
   fn({
     name: "teamBicgstab",
     params,
     env: {
-      ...common(variant),
+      ...common(sweep),
       first: concluded(shadowStep),
       second: concluded(minimalStep),
       end: concluded(bicgstabEnd),
     },
     *body({ system, vectors, team, maxIterations }, gpu, env): KernelBody {
-      const { GROUP, multiply, itemDots, hasM, precondition, first, second, end } = env;
+      const { GROUP, multiply, itemDots, hasM, precondition } = env;
       const { X, R, SHADOW, P, V, T, HAT, SECOND_HAT, ALPHA, OMEGA, BETA, STATUS, ITERATIONS } = env;
       const { rows } = system;
       const { v, origin, pitch } = vectors;
@@ -72,7 +67,7 @@ export const teamBicgstab = memoize((variant: BatchVariant) =>
         if (hasM) yield* precondition({ system, vectors, from: P, to: HAT });
         yield* multiply({ system, vectors, from: pHat, to: V });
         const shadowed = itemDots({ rows, vectors, a: SHADOW, b: V, c: V, d: V });
-        yield* first({ team, first: shadowed.first, second: shadowed.second });
+        yield* env.first({ team, first: shadowed.first, second: shadowed.second });
         if (flags[STATUS] !== 0) break;
         const alpha = state[ALPHA];
         for (let i = origin + gpu.localId(); i < origin + rows; i += GROUP)
@@ -81,31 +76,31 @@ export const teamBicgstab = memoize((variant: BatchVariant) =>
         if (hasM) yield* precondition({ system, vectors, from: R, to: SECOND_HAT });
         yield* multiply({ system, vectors, from: sHat, to: T });
         const minimal = itemDots({ rows, vectors, a: T, b: R, c: T, d: T });
-        yield* second({ team, first: minimal.first, second: minimal.second });
+        yield* env.second({ team, first: minimal.first, second: minimal.second });
         const step = state[OMEGA];
         for (let i = origin + gpu.localId(); i < origin + rows; i += GROUP) {
           v[X * pitch + i] = v[X * pitch + i] + alpha * v[pHat * pitch + i] + step * v[sHat * pitch + i];
           v[R * pitch + i] -= step * v[T * pitch + i];
         }
         const last = itemDots({ rows, vectors, a: SHADOW, b: R, c: R, d: R });
-        yield* end({ team, first: last.first, second: last.second });
+        yield* env.end({ team, first: last.first, second: last.second });
       }
     },
   }),
 );
 
 /** The method cgs of Sonneveld (1989) for one workgroup; T for u and u + q. */
-export const teamCgs = memoize((variant: BatchVariant) =>
+export const teamCgs = memoize((sweep: BatchSweep) =>
   fn({
     name: "teamCgs",
     params,
     env: {
-      ...common(variant),
+      ...common(sweep),
       first: concluded(shadowStep),
       end: concluded(cgsEnd),
     },
     *body({ system, vectors, team, maxIterations }, gpu, env): KernelBody {
-      const { GROUP, multiply, itemDots, hasM, precondition, first, end } = env;
+      const { GROUP, multiply, itemDots, hasM, precondition } = env;
       const { X, R, SHADOW, P, V, T, Q, HAT, ALPHA, BETA, STATUS, ITERATIONS } = env;
       const { rows } = system;
       const { v, origin, pitch } = vectors;
@@ -130,7 +125,7 @@ export const teamCgs = memoize((variant: BatchVariant) =>
         if (hasM) yield* precondition({ system, vectors, from: P, to: HAT });
         yield* multiply({ system, vectors, from: pHat, to: V });
         const shadowed = itemDots({ rows, vectors, a: SHADOW, b: V, c: V, d: V });
-        yield* first({ team, first: shadowed.first, second: shadowed.second });
+        yield* env.first({ team, first: shadowed.first, second: shadowed.second });
         if (flags[STATUS] !== 0) break;
         const alpha = state[ALPHA];
         for (let i = origin + gpu.localId(); i < origin + rows; i += GROUP) {
@@ -146,25 +141,25 @@ export const teamCgs = memoize((variant: BatchVariant) =>
           v[R * pitch + i] -= alpha * v[V * pitch + i];
         }
         const last = itemDots({ rows, vectors, a: SHADOW, b: R, c: R, d: R });
-        yield* end({ team, first: last.first, second: last.second });
+        yield* env.end({ team, first: last.first, second: last.second });
       }
     },
   }),
 );
 
 /** The method cg of Hestenes & Stiefel (1952) for one workgroup. */
-export const teamCg = memoize((variant: BatchVariant) =>
+export const teamCg = memoize((sweep: BatchSweep) =>
   fn({
     name: "teamCg",
     params,
     env: {
-      ...common(variant),
+      ...common(sweep),
       began: concluded(conjugateBegin),
       step: concluded(conjugateStep),
       end: concluded(conjugateEnd),
     },
     *body({ system, vectors, team, maxIterations }, gpu, env): KernelBody {
-      const { GROUP, multiply, itemDots, hasM, precondition, began, step, end } = env;
+      const { GROUP, multiply, itemDots, hasM, precondition } = env;
       const { X, R, P, V, HAT, ALPHA, BETA, STATUS, ITERATIONS } = env;
       const { rows } = system;
       const { v, origin, pitch } = vectors;
@@ -172,7 +167,7 @@ export const teamCg = memoize((variant: BatchVariant) =>
       const z = hasM ? HAT : R;
       if (hasM) yield* precondition({ system, vectors, from: R, to: HAT });
       const start = itemDots({ rows, vectors, a: R, b: z, c: R, d: R });
-      yield* began({ team, first: start.first, second: start.second });
+      yield* env.began({ team, first: start.first, second: start.second });
       while (flags[STATUS] === 0 && flags[ITERATIONS] < maxIterations) {
         const beta = state[BETA];
         for (let i = origin + gpu.localId(); i < origin + rows; i += GROUP) {
@@ -182,7 +177,7 @@ export const teamCg = memoize((variant: BatchVariant) =>
         yield;
         yield* multiply({ system, vectors, from: P, to: V });
         const curvature = itemDots({ rows, vectors, a: P, b: V, c: P, d: V });
-        yield* step({ team, first: curvature.first, second: curvature.second });
+        yield* env.step({ team, first: curvature.first, second: curvature.second });
         if (flags[STATUS] !== 0) break;
         const alpha = state[ALPHA];
         for (let i = origin + gpu.localId(); i < origin + rows; i += GROUP) {
@@ -194,7 +189,7 @@ export const teamCg = memoize((variant: BatchVariant) =>
           yield* precondition({ system, vectors, from: R, to: HAT });
         }
         const last = itemDots({ rows, vectors, a: R, b: z, c: R, d: R });
-        yield* end({ team, first: last.first, second: last.second });
+        yield* env.end({ team, first: last.first, second: last.second });
       }
     },
   }),

@@ -7,17 +7,17 @@ import {
   offeredPrecision,
   uploaded,
 } from "../../../device/index.ts";
-import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
+import { DisposedError, SpecError } from "../../../base/errors.ts";
 import { knownFields, oneOf } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { checkBuffer } from "../given.ts";
+import { checkSystem } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
 import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
 import { type BatchPreconditioner, sweepOf } from "./batch-factors.ts";
 import { type BatchLayout, layoutOf } from "./batch-layout.ts";
 
 import type { KrylovSpec } from "./spec.ts";
-import { type KrylovResult, statusOf } from "./status.ts";
+import { type KrylovResult, resultOf } from "./status.ts";
 
 /** The options of `KrylovBatch.create` besides the matrices and the specification. @stable */
 export interface BatchOptions {
@@ -140,7 +140,8 @@ export class KrylovBatch implements Disposable {
    */
   solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
-    this.#check({ b, x });
+    const expected = { device: this.device, element: hostReal(this.precision), length: this.rows };
+    checkSystem("KrylovBatch", { b, x }, expected);
     if (!Number.isInteger(steps) || steps < 1)
       throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
     if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
@@ -155,29 +156,16 @@ export class KrylovBatch implements Disposable {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
     const { residuals, info } = this.#buffers;
     const [norms, words] = await Promise.all([this.device.read(residuals), this.device.read(info)]);
-    return Array.from({ length: this.size }, (_, s) => {
-      const [residual, rhs] = [norms[2 * s], norms[2 * s + 1]];
-      return {
-        status: statusOf(words[3 * s]),
-        iterations: words[3 * s + 1],
-        residual,
-        relativeResidual: rhs === 0 ? residual : residual / rhs,
-        steps: words[3 * s + 2],
-      };
-    });
+    return Array.from({ length: this.size }, (_, s) => ({
+      ...resultOf(words[3 * s], words[3 * s + 1], norms[2 * s], norms[2 * s + 1]),
+      steps: words[3 * s + 2],
+    }));
   }
 
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
     for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
-  }
-
-  #check(buffers: { readonly b: DeviceBuffer; readonly x: DeviceBuffer }): void {
-    const { device, precision, rows: length } = this;
-    for (const [name, buffer] of Object.entries(buffers))
-      checkBuffer(`KrylovBatch: ${name}`, buffer, { device, element: hostReal(precision), length });
-    if (buffers.b === buffers.x) throw new ShapeError("KrylovBatch: b and x are one buffer, expected two");
   }
 }
 

@@ -1,8 +1,20 @@
-/** The compressed rows of a matrix on the device, which preconditioners need. */
+/** The interface of a preconditioner, and the compressed rows of a matrix on the device, which they need. */
 import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
-import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
+import { hostReal, type Kernel, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
+
+/** A preconditioner M⁻¹ on a device, with M near A. It owns its factors. @stable */
+export interface Preconditioner extends Disposable {
+  /** The name for display: "ILU(0)". */
+  readonly name: string;
+  /** Records z ← M⁻¹·r; r and z are different buffers. */
+  apply(r: DeviceBuffer, z: DeviceBuffer): void;
+  /** Records the factorisation again, after the values of the matrix have changed. */
+  refresh(): void;
+  /** Waits and returns the row without a pivot in the last factorisation, or undefined. */
+  failure(): Promise<number | undefined>;
+}
 
 /** The rows of a matrix on a device and the buffers that a preconditioner owns. */
 export interface Parts {
@@ -51,3 +63,12 @@ export const disposeAll = ({ owned }: Parts): void => {
 export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
   return (await failed.device.read(failed)).find((row) => row >= 0);
 }
+
+/** The kernel of z = r, an element an item. */
+export const copyReals = kernel({
+  name: "copyReals",
+  params: { r: read(real), z: write(real) },
+  body({ r, z }, gpu) {
+    z[gpu.globalId()] = r[gpu.globalId()];
+  },
+});

@@ -4,9 +4,8 @@
 import { type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { fn, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
-import { disposeAll, firstFailure, type Parts, partsOf } from "./factor-parts.ts";
+import { copyReals, disposeAll, firstFailure, type Parts, partsOf, type Preconditioner } from "./factor-parts.ts";
 import { levelsOf, spansOf } from "./levels.ts";
-import type { Preconditioner } from "./preconditioner.ts";
 
 const GROUP = 128;
 
@@ -148,14 +147,6 @@ const solveAll = kernel({
   },
 });
 
-const copyValues = kernel({
-  name: "copyValues",
-  params: { values: read(real), factors: write(real) },
-  body({ values, factors }, gpu) {
-    factors[gpu.globalId()] = values[gpu.globalId()];
-  },
-});
-
 /** Factors on the device, and where the failures of the last factorisation are. */
 interface Memory extends Parts {
   readonly factors: DeviceBuffer;
@@ -219,13 +210,13 @@ export async function ilu(
   const factors = parts.buffer(values.length);
   const failed = device.createBuffer("i32", rows);
   owned.push(failed);
-  const copy = await parts.compile(copyValues);
+  const copy = await parts.compile(copyReals);
   const memory = { ...parts, factors, failed };
   const steps = await (isByLevels ? byLevels(memory) : inOrder(memory));
   return {
     name: "ILU(0)",
     refresh() {
-      device.launch(copy, { values, factors }, { items: values.length });
+      device.launch(copy, { r: values, z: factors }, { items: values.length });
       steps.refresh();
     },
     apply: (r, z) => steps.apply(r, z),

@@ -1,8 +1,7 @@
 /** Jacobi's preconditioner, by entries and by blocks of the diagonal. */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
-import { disposeAll, firstFailure, partsOf } from "./factor-parts.ts";
-import type { Preconditioner } from "./preconditioner.ts";
+import { disposeAll, firstFailure, partsOf, type Preconditioner } from "./factor-parts.ts";
 
 /**
  * The inverse of each diagonal block of `size` rows, by Gauss–Jordan elimination with partial pivoting: 2·size³ flops

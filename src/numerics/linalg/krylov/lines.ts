@@ -3,8 +3,7 @@ import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.
 import { ShapeError } from "../../../base/errors.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { TridiagonalSolver, tridiagonalSpec } from "../tridiagonal/index.ts";
-import { disposeAll, partsOf } from "./factor-parts.ts";
-import type { Preconditioner } from "./preconditioner.ts";
+import { copyReals, disposeAll, partsOf, type Preconditioner } from "./factor-parts.ts";
 
 /** The couplings of every row to its neighbours `stride` rows before and after on the same line, and to itself. */
 const takeLines = kernel({
@@ -37,14 +36,6 @@ const takeLines = kernel({
   },
 });
 
-const copyVector = kernel({
-  name: "copyVector",
-  params: { r: read(real), z: write(real) },
-  body({ r, z }, gpu) {
-    z[gpu.globalId()] = r[gpu.globalId()];
-  },
-});
-
 /**
  * Factors every line of a grid by Thomas' algorithm. Cost of an application: 7 words per row. @throws ShapeError |
  * SpecError
@@ -61,7 +52,7 @@ export async function lines(operator: SparseOperator, shape: readonly number[], 
   const solver = await TridiagonalSolver.create(device, spec);
   owned.push(solver);
   const take = await parts.compile(takeLines);
-  const copy = await parts.compile(copyVector);
+  const copy = await parts.compile(copyReals);
   const { rows: nodes, stride } = spec;
   return {
     name: `lines along axis ${axis}`,

@@ -11,7 +11,7 @@ import {
   stabilisedUpdate,
   stepUpdate,
 } from "./passes.ts";
-import type { Preconditioner } from "./preconditioner.ts";
+import type { Preconditioner } from "./factor-parts.ts";
 import {
   bicgstabEnd,
   cgsEnd,

@@ -4,7 +4,7 @@ import type { SparseOperator } from "../sparse/index.ts";
 import { ilu } from "./ilu.ts";
 import { jacobi } from "./jacobi.ts";
 import { lines } from "./lines.ts";
-import type { Preconditioner } from "./preconditioner.ts";
+import type { Preconditioner } from "./factor-parts.ts";
 
 /** The kind of a preconditioner with its settings. @stable */
 export type PreconditionerOptions =

@@ -1,16 +1,16 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal } from "../../../kernel/index.ts";
-import { checkBuffer } from "../given.ts";
+import { checkSystem } from "../given.ts";
 import type { WorkOptions } from "../../../base/event-loop.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
 import { bicgstab, cg, cgs, type Method } from "./methods.ts";
 import { residualPass, zeroPass } from "./passes.ts";
-import type { Preconditioner } from "./preconditioner.ts";
+import type { Preconditioner } from "./factor-parts.ts";
 import { at, begin, flag, verify } from "./recurrences.ts";
 import type { KrylovSpec } from "./spec.ts";
-import { code, type KrylovResult, statusOf } from "./status.ts";
+import { code, type KrylovResult, resultOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The vectors of the system A·x = b: b is only read; x holds the first guess, and then the solution. @stable */
@@ -137,13 +137,7 @@ export class KrylovSolver implements Disposable {
     this.#assertUsable();
     const { state, flags } = this.#work;
     const [scalars, words] = await Promise.all([this.device.read(state), this.device.read(flags)]);
-    const [residual, rhs] = [scalars[at.RESIDUAL], scalars[at.RHS]];
-    return {
-      status: statusOf(words[flag.STATUS]),
-      iterations: words[flag.ITERATIONS],
-      residual,
-      relativeResidual: rhs === 0 ? residual : residual / rhs,
-    };
+    return resultOf(words[flag.STATUS], words[flag.ITERATIONS], scalars[at.RESIDUAL], scalars[at.RHS]);
   }
 
   [Symbol.dispose](): void {
@@ -191,9 +185,7 @@ export class KrylovSolver implements Disposable {
   #check({ b, x }: KrylovSystem): void {
     this.#assertUsable();
     const { device, precision, n } = this.#work;
-    for (const [name, buffer] of Object.entries({ b, x }))
-      checkBuffer(`KrylovSolver: ${name}`, buffer, { device, element: hostReal(precision), length: n });
-    if (b === x) throw new ShapeError("KrylovSolver: b and x are one buffer, expected two");
+    checkSystem("KrylovSolver", { b, x }, { device, element: hostReal(precision), length: n });
   }
 
   #assertUsable(): void {

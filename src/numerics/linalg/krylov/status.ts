@@ -38,8 +38,16 @@ export const code = {
   MISSED: 6,
 } as const;
 
-/** Returns the status of a code. */
-export function statusOf(word: number): KrylovStatus {
+/** Returns the result of a system from its code, its iterations, and the norms of its residual and right-hand side. */
+export const resultOf = (word: number, iterations: number, residual: number, rhs: number): KrylovResult => ({
+  status: statusOf(word),
+  iterations,
+  residual,
+  relativeResidual: rhs === 0 ? residual : residual / rhs,
+});
+
+/** The status of a code. */
+function statusOf(word: number): KrylovStatus {
   switch (word) {
     case code.CONVERGED:
     case code.ZERO:
