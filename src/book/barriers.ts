@@ -1,5 +1,5 @@
 import { BookError } from "../base/errors.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "./time.ts";
 import { quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { BarrierSpec } from "./schema/index.ts";

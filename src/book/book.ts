@@ -1,8 +1,186 @@
 import { BookError } from "../base/errors.ts";
-import { type BookHeader, contextOf, readHeader } from "./header.ts";
 import { parseJson } from "./json.ts";
-import { type BookInput, isPlainObject } from "./schema/index.ts";
-import type { Book, ParsedTrade } from "./types.ts";
+import {
+  type BookInput,
+  isPlainObject,
+  bookSchema,
+  marketSchema,
+  scenariosSchema,
+  type ScenariosSpec,
+} from "./schema/index.ts";
+import type { Book, ParsedTrade, BookContext, Market, Scenarios, SpotMove } from "./types.ts";
+import { SeenIds } from "./duplicates.ts";
+import { type ResolvedMarket, resolveMarket } from "./market.ts";
+import type { MarketFits } from "./moved-quotes.ts";
+import { didYouMean, quote, show } from "./names.ts";
+import { accept, inBook, inRow, type Place } from "./place.ts";
+import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
+import { readTrade } from "./trade.ts";
+
+/**
+ * The parts of a book that all its trades share, with the functions that read its trades one by one: from the book's
+ * own list (`readTrades`), or from separate rows (`readRow`).
+ * @stable
+ */
+export interface BookHeader extends BookContext {
+  readonly market: ResolvedMarket;
+  /** The entries of the book's list of trades, not yet read. */
+  readonly trades: readonly unknown[];
+  /**
+   * Reads trade number `index` (from 0) of the book's list. `repeated` tells whether an earlier trade has its id. By
+   * default the header itself remembers the ids that it has read.
+   */
+  readonly readEntry: (value: unknown, index: number, repeated?: boolean) => ParsedTrade;
+  /**
+   * Reads trade number `index` from a separate row. `where` is the row's position, such as `line 17`, for error
+   * messages. `repeated` is as for `readEntry`.
+   */
+  readonly readRow: (value: unknown, index: number, where: string, repeated?: boolean) => ParsedTrade;
+}
+
+/**
+ * Reads a book's `asOf`, `market`, `scenarios`, `method` and `seed`, and leaves its trades unread.
+ *
+ * @param value the book as plain data; its `trades` may be missing.
+ * @returns the header, to be given to `readTrades` and `priceTrades`.
+ * @throws BookError if the value is not an object, has unknown fields, or has no usable `asOf`, `market`, `scenarios`,
+ *   `method` or `seed`.
+ * @example
+ * import { readHeader } from "feynkac";
+ *
+ * const market = { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+ * const header = readHeader({ asOf: "2026-11-20", market });
+ * const row = { id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1 };
+ * const parsed = header.readRow(row, 0, "row 1");
+ * console.log(parsed.ok && parsed.trade.expiry); // 1
+ * @stable
+ */
+export function readHeader(value: unknown): BookHeader {
+  return readHeaderWith(value, undefined);
+}
+
+/**
+ * Reads a header as `readHeader` does. Underlyings in `fits` get the volatilities that another thread has fitted to
+ * their quotes. @throws as `readHeader`
+ */
+export function readHeaderWith(value: unknown, fits: MarketFits | undefined): BookHeader {
+  if (!isPlainObject(value))
+    throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
+  const fields = Object.keys(bookSchema.shape);
+  for (const field of Object.keys(value)) {
+    if (!fields.includes(field))
+      throw new BookError(field, `unknown field${didYouMean(field, fields) || `; known are ${fields.join(", ")}`}`);
+  }
+  const asOf = accept(bookSchema.shape.asOf, value.asOf, inBook("asOf"));
+  if (value.market === undefined)
+    throw new BookError("market", "expected an object with rates and underlyings, got nothing");
+  const place = inBook("market");
+  const market = resolveMarket(accept(marketSchema, value.market, place), asOf, place, fits);
+  const scenarios =
+    value.scenarios === undefined
+      ? undefined
+      : completeScenarios(accept(scenariosSchema, value.scenarios, inBook("scenarios")), asOf, market);
+  const method = accept(bookSchema.shape.method, value.method, inBook("method"));
+  const seed = accept(bookSchema.shape.seed, value.seed, inBook("seed"));
+  return {
+    asOf: isoInstant(asOf),
+    market,
+    scenarios,
+    ...(method === undefined ? {} : { method }),
+    ...(seed === undefined ? {} : { seed }),
+    trades: readList(value.trades),
+    ...readers(asOf, market),
+  };
+}
+
+function readList(trades: unknown): readonly unknown[] {
+  if (trades === undefined) return [];
+  if (!Array.isArray(trades)) throw new BookError("trades", `expected a list of trades, got ${show(trades)}`);
+  return trades;
+}
+
+function completeScenarios(
+  { time, spot = [0], volatility = [0], rate = [0], quotes }: ScenariosSpec,
+  asOf: AsOf,
+  market: Market,
+): Scenarios {
+  const years = time?.map((date) => yearsFrom(asOf, date)) ?? [0];
+  const past = years.findIndex((later) => !(later >= 0 && later <= MAX_YEARS));
+  if (past >= 0) {
+    const side = years[past] < 0 ? "before" : "after";
+    throw new BookError(
+      inBook("scenarios")("time", past),
+      `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
+    );
+  }
+  const moves = Array.isArray(spot) ? spot : spotMoves(spot, market);
+  return { time: years, spot: moves, volatility, rate, ...(quotes === undefined ? {} : { quotes }) };
+}
+
+/** All combinations of the spot shifts of several underlyings. The shifts of the last underlying vary fastest. */
+function spotMoves(lists: ReadonlyMap<string, readonly number[]>, { underlyings }: Market): readonly SpotMove[] {
+  let moves: readonly Readonly<Record<string, number>>[] = [{}];
+  for (const [name, list] of lists) {
+    if (!underlyings.has(name))
+      throw new BookError(
+        inBook("scenarios")("spot", name),
+        `unknown underlying ${quote(name)}${didYouMean(name, underlyings.keys())}`,
+      );
+    moves = moves.flatMap((others) => list.map((move) => ({ ...others, [name]: move })));
+  }
+  return moves;
+}
+
+function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {
+  const seen = new SeenIds();
+  const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
+  const [taken, free] = [true, false].map((repeated) => ({ asOf, market, seenBefore: () => repeated }));
+  const read = (value: unknown, index: number, place: Place, repeated: boolean | undefined): ParsedTrade =>
+    readTrade(value, index, place, repeated === undefined ? reader : repeated ? taken : free);
+  return {
+    readEntry: (value, index, repeated) => read(value, index, inBook("trades", index), repeated),
+    readRow: (value, index, where, repeated) => read(value, index, inRow(where), repeated),
+  };
+}
+
+/** Returns the parts of a book that all its trades share, without the functions that read trades. */
+export function contextOf({
+  asOf,
+  market,
+  scenarios,
+  method,
+  seed,
+}: BookHeader): BookContext & { readonly market: Market } {
+  return {
+    asOf,
+    market,
+    scenarios,
+    ...(method === undefined ? {} : { method }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+}
+
+/**
+ * Returns a book's header with the market of a separate file, `beside`, in place of its own. At least one of the two
+ * must be given; if only one is, it is returned.
+ */
+export function underMarket(own: BookHeader | undefined, beside: BookHeader | undefined): BookHeader {
+  if (own === undefined || beside === undefined) return (own ?? beside) as BookHeader;
+  return { ...beside, trades: own.trades };
+}
+
+/**
+ * Reads a market from a separate file, for trades that come from a stream or a table. The file must not contain trades.
+ */
+export function readMarketFile(value: unknown, fits?: MarketFits): BookHeader {
+  const header = readHeaderWith(value, fits);
+  if (header.trades.length > 0)
+    throw new BookError(
+      "trades",
+      `expected none in a market file, got ${show(header.trades)}; ${quote("trades")} come from the other file`,
+    );
+  return header;
+}
 
 /**
  * Reads a book from its JSON text, or from a plain object of the same form. docs/book.md describes the format.

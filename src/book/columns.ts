@@ -1,6 +1,6 @@
 /** Tables of trades: the columns, whose names are dotted paths of a trade's fields, and how their cells are read. */
 import { BookError } from "../base/errors.ts";
-import type { BookHeader } from "./header.ts";
+import type { BookHeader } from "./book.ts";
 import { parseJson } from "./json.ts";
 import { didYouMean, quote } from "./names.ts";
 import { isPlainObject } from "./schema/index.ts";

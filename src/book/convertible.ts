@@ -1,15 +1,13 @@
 /** Converts convertible bonds from the form of the book to the form that is priced. */
 import type { Call, Convertible, Conversion, Coupon, Put } from "../pde/convertible/index.ts";
 import { BookError } from "../base/errors.ts";
-import { Clock } from "./clock.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
-import { checkApart, SAME } from "./periods.ts";
 import { inside, type Place } from "./place.ts";
-import { resolveBond } from "./rates-trade.ts";
+import { resolveBond, checkApart, SAME } from "./rates-trade.ts";
 import type { ConvertibleTradeSpec } from "./schema/index.ts";
-import { type AsOf, type TimeSpec, yearsText } from "./time.ts";
+import { type AsOf, type TimeSpec, yearsText, Clock } from "./time.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 type Spec = ConvertibleTradeSpec["convertible"];

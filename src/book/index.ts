@@ -1,5 +1,15 @@
 /** Books: their format, how they are read, and the types of pricing results. */
-export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
+export {
+  parseBook,
+  readBook,
+  readTrades,
+  readWholeBook,
+  type BookHeader,
+  contextOf,
+  readHeader,
+  readMarketFile,
+  underMarket,
+} from "./book.ts";
 export {
   type ChunkedBook,
   type ChunkedFormat,
@@ -16,7 +26,6 @@ export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { forwardAt } from "./carry.ts";
 export type { CheckReport, MarketCalibration, UnderlyingCalibration } from "./calibrate.ts";
 export type { QuotedSmile } from "./quoted-smile.ts";
-export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { fitsOf, hasQuotes, type MarketFits, movedUnderlying, quotedSmile } from "./moved-quotes.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
@@ -35,7 +44,7 @@ export {
   type TradeInput,
 } from "./schema/index.ts";
 export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
-export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
+export { SENSITIVITIES, type SensitivityName } from "./result-types.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { groupOf, type TotalledTrade, Totals, type TradeCounts } from "./totals.ts";
 export type * from "./rates-types.ts";

@@ -16,8 +16,6 @@ import {
   type VolatilityFit,
 } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
-import { Clock } from "./clock.ts";
-import { CorrelationTable } from "./correlations.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
@@ -25,10 +23,82 @@ import { inside, type Place } from "./place.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import { type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
-import type { AsOf } from "./time.ts";
-import type { Market } from "./types.ts";
+import { type AsOf, Clock } from "./time.ts";
+import type { Market, DriverCorrelations } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
-import { doubtedRates, doubtedVolatility } from "./written-doubts.ts";
+import { keyOf } from "../base/memoize.ts";
+
+/** A key for a pair of names that is the same for both orders. */
+const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
+
+/** The correlations of a book, found by the two names. */
+class CorrelationTable {
+  readonly #values = new Map<string, number>();
+  readonly #known = new Map<string, DriverCorrelations>();
+
+  /**
+   * Reads a list of correlations. `place` returns the path of a correlation in the book by its index. @throws BookError
+   * for a pair that is repeated, or a name paired with itself
+   */
+  constructor(correlations: readonly Correlation[], place: (index: number) => string) {
+    correlations.forEach(({ first, second, value }, i) => {
+      const key = pairKey(first, second);
+      if (first === second && value === 1) return;
+      if (first === second) throw new BookError(place(i), `expected two different names, got ${quote(first)} twice`);
+      if (this.#values.has(key))
+        throw new BookError(place(i), `the correlation of ${quote(first)} and ${quote(second)} is given twice`);
+      this.#values.set(key, value);
+    });
+  }
+
+  /**
+   * Returns the correlations of the named risk factors. A pair that the book does not mention has the correlation 0.
+   */
+  of(names: readonly string[]): DriverCorrelations {
+    const key = keyOf(names);
+    let known = this.#known.get(key);
+    if (known === undefined) this.#known.set(key, (known = this.#matrixOf(names)));
+    return known;
+  }
+
+  #matrixOf(names: readonly string[]): DriverCorrelations {
+    const valueOf = (a: string, b: string): number | undefined => (a === b ? 1 : this.#values.get(pairKey(a, b)));
+    const assumed = names.flatMap((a, i) =>
+      names
+        .slice(i + 1)
+        .filter((b) => valueOf(a, b) === undefined)
+        .map((b) => [a, b] as const),
+    );
+    return { names, matrix: names.map((a) => names.map((b) => valueOf(a, b) ?? 0)), assumed };
+  }
+}
+
+type Doubts = readonly string[] | undefined;
+
+/** Returns a volatility with the doubts of the fit that it comes from. A volatility that no fit gives has none. */
+function doubtedVolatility(volatility: Volatility, doubts: Doubts, place: Place): Volatility {
+  if (doubts === undefined || doubts.length === 0) return volatility;
+  const { kind } = volatility;
+  const isFit = kind === "surface" || kind === "heston" || kind === "stochasticLocal";
+  return isFit ? { ...volatility, fit: { place: place(), doubts } } : volatility;
+}
+
+/**
+ * Returns rates with the doubts of the fit that they come from: on their curve, or on Hull and White's model where
+ * the curve still has its quotes.
+ */
+function doubtedRates(rates: ResolvedRates, doubts: Doubts, place: Place): ResolvedRates {
+  if (doubts === undefined || doubts.length === 0) return rates;
+  const { model, curve: own, shortRate } = rates;
+  if (!("curve" in model)) return rates;
+  const fit = { place: place(), doubts };
+  if (model.curve.fit === undefined) {
+    const curve = { ...model.curve, fit };
+    return { ...rates, curve: own && curve, model: { ...model, curve } };
+  }
+  if (model.kind !== "hullWhite" || model.fit !== undefined) return rates;
+  return { ...rates, model: { ...model, fit }, shortRate: shortRate && { ...shortRate, fit } };
+}
 
 /** An underlying of a market, or the errors that prevent its use. */
 export interface UnderlyingEntry {

@@ -1,9 +1,8 @@
 /** Reads books in NDJSON, which has one JSON object per line, as a stream. */
 import { BookError } from "../base/errors.ts";
-import { readTrades } from "./book.ts";
-import { type BookHeader, contextOf, readHeaderWith, underMarket } from "./header.ts";
+import { readTrades, type BookHeader, contextOf, readHeaderWith, underMarket } from "./book.ts";
 import { parseJson } from "./json.ts";
-import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./lines.ts";
+import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./text.ts";
 import type { MarketFits } from "./moved-quotes.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";

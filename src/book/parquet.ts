@@ -2,7 +2,7 @@
 import type { AsyncBuffer, FileMetaData, SchemaTree } from "hyparquet";
 import { BookError } from "../base/errors.ts";
 import { type Column, readColumns, readRow, type TableOptions, tagNames } from "./columns.ts";
-import { type BookHeader, contextOf } from "./header.ts";
+import { type BookHeader, contextOf } from "./book.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
 

@@ -1,10 +1,9 @@
 /** Converts payoffs that depend on the path of a spot: averages, lookbacks and swings. */
 import { BookError } from "../base/errors.ts";
-import type { Clock } from "./clock.ts";
 import { quote, show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/index.ts";
-import type { TimeSpec } from "./time.ts";
+import type { TimeSpec, Clock } from "./time.ts";
 import type { PathPayoff } from "./types.ts";
 
 /** The other terms of the option, which the terms of a path-dependent payoff are checked against. */

@@ -1,7 +1,21 @@
 import type * as z from "zod";
-import { BookError } from "../base/errors.ts";
+import { BookError, KernelError } from "../base/errors.ts";
 import { formatPath } from "./names.ts";
 import { pathOf, quickly, REFUSED, type Schema } from "./schema/index.ts";
+import { formulaMessage, formulaVariables } from "../kernel/index.ts";
+
+/**
+ * Checks the syntax of a formula in a book. The error message has several lines, with a caret under the position in the
+ * formula. `place` is the position of the formula in the book. @throws BookError
+ */
+export function checkFormula(text: string, variables: readonly string[], place: string): void {
+  try {
+    formulaVariables(text, variables);
+  } catch (cause) {
+    if (!(cause instanceof KernelError)) throw cause;
+    throw new BookError(place, formulaMessage(cause), { cause });
+  }
+}
 
 /**
  * A function that returns the position of a value in a book for error messages, such as `trades[3].strike`. Its

@@ -1,15 +1,77 @@
 /** Converts trades on interest rates from the form of the book to the form that is priced. */
 import { BookError } from "../base/errors.ts";
 import { INSTANT, type RatesModel } from "../market/index.ts";
-import { Clock } from "./clock.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
-import { checkApart } from "./periods.ts";
 import { inside, type Place } from "./place.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "./rates-types.ts";
-import { periodsOf, timesBack } from "./schedule.ts";
 import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText, monthsBefore, Clock } from "./time.ts";
+
+/** The maximum number of payments of one trade. */
+const MAX_PAYMENTS = 10_000;
+/**
+ * A first period that is shorter than `years` and also shorter than `part` of a regular period is merged with the next
+ * one.
+ */
+const SHORTEST = { years: 7 / 365, part: 0.25 };
+
+/**
+ * Returns the ends of payment periods, `frequency` of them a year, counted back from `end`, in increasing order and in
+ * years. The first is the latest one at or before `start`. Dates step by calendar months if a period is a whole number
+ * of months. Times in years step by 1/`frequency`. @throws BookError more payments than a trade may have
+ */
+function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
+  const last = clock.years(end);
+  const expected = (last - start) * frequency;
+  if (expected > MAX_PAYMENTS)
+    throw new BookError(place("frequency"), `expected at most ${MAX_PAYMENTS} payments, got ${Math.ceil(expected)}`);
+  const times = [last];
+  for (let k = 1; times[0] > start; k++) times.unshift(clock.years(back(end, last, k, frequency, clock)));
+  return times;
+}
+
+function back(end: TimeSpec, last: number, periods: number, frequency: number, { asOf }: Clock): TimeSpec {
+  const months = (12 * periods) / frequency;
+  if (end.kind === "years" || 12 % frequency !== 0) return { kind: "years", years: last - periods / frequency };
+  return monthsBefore(asOf, end, months);
+}
+
+/**
+ * Returns the payment periods of a swap leg. The first one is shorter if `start` is not a whole number of periods
+ * before `end`.
+ */
+function periodsOf(
+  { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },
+  clock: Clock,
+  place: Place,
+): Period[] {
+  const start = clock.years(from);
+  const last = clock.years(end);
+  if (!(last > start))
+    throw new BookError(place("end"), `expected a time after start, which is ${yearsText(start)} from asOf`);
+  const times = timesBack(end, frequency, start, clock, place);
+  const shortest = Math.min(SHORTEST.years, SHORTEST.part / frequency);
+  const ends = times.filter((time) => time > start + shortest);
+  return ends.map((time, i) => ({ start: i === 0 ? start : ends[i - 1], end: time }));
+}
+
+/** Two times that differ by less than this are considered equal. In years. */
+export const SAME = 1e-9;
+
+/**
+ * Checks that no two periods overlap, because the price in the overlap would be ambiguous. @throws BookError if two do
+ */
+export function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: Place): void {
+  const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
+  for (let k = 1; k < sorted.length; k++) {
+    const [before, after] = [sorted[k - 1], sorted[k]];
+    // Windows may meet; a date may not be in another period, not even at its end.
+    const hasDate = before.from === before.to || after.from === after.to;
+    if (after.from < before.to + (hasDate ? SAME : -SAME))
+      throw new BookError(place(after.i), "expected periods that do not overlap; split them, with one price each");
+  }
+}
 
 /**
  * Converts a trade on interest rates from the book's form. @throws BookError an unknown currency, dates that contradict

@@ -11,9 +11,8 @@ import {
   zeroCurve,
 } from "../market/index.ts";
 import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
-import { checkFormula } from "./formulas.ts";
 import { show } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type Place, checkFormula } from "./place.ts";
 import type { RateSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import { increasingYears } from "./volatility.ts";

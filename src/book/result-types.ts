@@ -2,11 +2,18 @@
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ConvertibleFigures } from "./convertible-types.ts";
-import type { PartialSums } from "./partial-sums.ts";
+import type { PartialSums } from "./totals.ts";
 import type { RatesFigures } from "./rates-types.ts";
-import type { SensitivityName } from "./sensitivities.ts";
 import type { Tags } from "./tags.ts";
 import type { Scenarios } from "./types.ts";
+
+/**
+ * The names of the sensitivities that every trade has in its result. Those of a trade on several underlyings are to a
+ * common move of all.
+ */
+export const SENSITIVITIES = ["delta", "gamma", "theta", "vega", "rho"] as const;
+/** The name of a sensitivity. */
+export type SensitivityName = (typeof SENSITIVITIES)[number];
 
 /** The error of a trade as plain data. @stable */
 export interface TradeError {

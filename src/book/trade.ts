@@ -3,16 +3,14 @@
  * impossible.
  */
 import { BookError } from "../base/errors.ts";
-import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
-import { checkFormula } from "./formulas.ts";
 import type { Dividends, Volatility } from "../market/index.ts";
 import { resolveConvertible } from "./convertible.ts";
 import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inside, type Place } from "./place.ts";
+import { accept, inside, type Place, checkFormula } from "./place.ts";
 import {
   convertibleTradeSchema,
   isConvertibleEntry,
@@ -25,7 +23,7 @@ import {
   tradeSchema,
   basketTradeSchema,
 } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsText, Clock } from "./time.ts";
 import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 

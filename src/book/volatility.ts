@@ -9,8 +9,7 @@ import {
   termStructure,
   type Volatility,
 } from "../market/index.ts";
-import { checkFormula } from "./formulas.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type Place, checkFormula } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 

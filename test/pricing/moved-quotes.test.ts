@@ -1,7 +1,7 @@
 /** Scenarios of the spot with quotes that move, against books whose quotes were moved by hand. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fitsOf, movedUnderlying, readBook, readHeader } from "../../src/book/index.ts";
-import { readHeaderWith } from "../../src/book/header.ts";
+import { readHeaderWith } from "../../src/book/book.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, priceTrades } from "../../src/pricing/index.ts";
 

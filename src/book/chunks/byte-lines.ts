@@ -1,7 +1,6 @@
 /** Reads the lines of a file with their byte positions, so that a range of lines can be read again later. */
 import type { RandomAccess } from "../parquet.ts";
-import { decodeMarked, refuseOtherEncodings } from "../text.ts";
-import { type Line, MAX_FIRST_LINE, MAX_LINE } from "../lines.ts";
+import { decodeMarked, refuseOtherEncodings, type Line, MAX_FIRST_LINE, MAX_LINE } from "../text.ts";
 
 /** A line of a file, with the bytes `start` to `end` that it occupies, including its line break. */
 export type ByteLine = Line & { readonly start: number; readonly end: number };

@@ -1,6 +1,5 @@
 /** Finds the positions of the nonblank lines of a text without decoding it. */
-import { decodeMarked } from "../text.ts";
-import { isBlank } from "../lines.ts";
+import { decodeMarked, isBlank } from "../text.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { LineStart } from "./byte-lines.ts";
 import type { ChunkPlace, RowsAt } from "./chunked-book.ts";

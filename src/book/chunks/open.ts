@@ -1,14 +1,50 @@
 import { BookError } from "../../base/errors.ts";
-import type { TableOptions } from "../columns.ts";
-import { readMarketFile } from "../header.ts";
+import { type TableOptions, idOf, tagNames } from "../columns.ts";
+import { readMarketFile, contextOf } from "../book.ts";
 import { parseJson } from "../json.ts";
 import type { MarketFits } from "../moved-quotes.ts";
-import type { RandomAccess } from "../parquet.ts";
+import { type RandomAccess, openTable } from "../parquet.ts";
 import { decodeText, readWholeText } from "../text.ts";
-import type { ChunkedBook } from "./chunked-book.ts";
+import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import { openJson, openJsonUnder } from "./json-book.ts";
-import { openParquet } from "./parquet-book.ts";
 import { type Beside, openCsv, openNdjson } from "./text-book.ts";
+import type { ParsedTrade } from "../types.ts";
+
+/**
+ * Opens a Parquet book whose trades are read in chunks. Its market comes from a separate file: `header` as it was read,
+ * `written` as the plain data of the file. @throws BookError as `readParquet`
+ */
+async function openParquet(
+  file: RandomAccess,
+  { header, written }: Beside,
+  options?: TableOptions,
+): Promise<ChunkedBook> {
+  const table = await openTable(file, header, options);
+  return {
+    ...contextOf(header),
+    header: written,
+    tags: () => Promise.resolve(tagNames(table.columns)),
+    scan: () => inLists(scanned()),
+    async *places(rowsAt) {
+      for (let first = 0, rows = 0; first < table.total; first += rows) {
+        rows = Math.min(rowsAt(first / table.total), table.total - first);
+        yield { first, rows };
+      }
+    },
+    read: (place) => inLists(trades(place)),
+  };
+
+  async function* scanned(): AsyncGenerator<ScannedTrade> {
+    for await (const { cells, index } of table.rows(0, table.total))
+      yield { id: idOf(table.columns, cells), read: () => table.read(cells, index, false) };
+  }
+
+  async function* trades(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+    const repeated = isRepeated(place);
+    for await (const { cells, index } of table.rows(place.first, place.first + place.rows))
+      yield table.read(cells, index, repeated(index));
+  }
+}
 
 /** The format of a book that is read in chunks of trades. */
 export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";

@@ -1,11 +1,10 @@
 /** Reads the trades of NDJSON and CSV files in chunks of lines. */
 import { BookError } from "../../base/errors.ts";
 import { idOf, type TableOptions, tagNames } from "../columns.ts";
-import { csvColumns, readCsvRow } from "../csv.ts";
-import { readCells } from "../csv-rows.ts";
-import { type BookHeader, contextOf } from "../header.ts";
+import { csvColumns, readCsvRow, readCells } from "../csv.ts";
+import { type BookHeader, contextOf } from "../book.ts";
 import { parseJson } from "../json.ts";
-import { isBlank } from "../lines.ts";
+import { isBlank } from "../text.ts";
 import type { MarketFits } from "../moved-quotes.ts";
 import { readNdjsonHeader, readNdjsonLine } from "../ndjson.ts";
 import type { RandomAccess } from "../parquet.ts";

@@ -1,5 +1,13 @@
-export { bookJsonSchema, bookSchema } from "./book.ts";
-export type { BookInput, MarketInput, ScenariosInput, StrikeTradeInput, TradeInput } from "./input.ts";
+export { bookJsonSchema, bookSchema, scenariosSchema, type ScenariosSpec } from "./book.ts";
+export type {
+  BookInput,
+  MarketInput,
+  ScenariosInput,
+  StrikeTradeInput,
+  TradeInput,
+  ConvertibleInput,
+  CreditInput,
+} from "./input.ts";
 export {
   type FittedSpec,
   type MarketSpec,
@@ -10,7 +18,6 @@ export {
   type VolatilitySpec,
 } from "./market.ts";
 export type { InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
-export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export {
   type AverageSpec,
   type BarrierSpec,
@@ -21,6 +28,9 @@ export {
   type SwingSpec,
   tradeSchema,
   type TradeSpec,
+  type ConvertibleTradeSpec,
+  convertibleTradeSchema,
+  isConvertibleEntry,
 } from "./trade.ts";
 export {
   type BondSpec,
@@ -32,5 +42,3 @@ export {
 } from "./rates.ts";
 export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";
-export { type ConvertibleTradeSpec, convertibleTradeSchema, isConvertibleEntry } from "./convertible.ts";
-export type { ConvertibleInput, CreditInput } from "./convertible-input.ts";

@@ -4,9 +4,165 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
-import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
-import type { RatesTradeInput } from "./rates-input.ts";
 import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
+
+/**
+ * The credit of an issuer, as a book contains it: a spread per year on cash payments, or default at a hazard rate per
+ * year.
+ */
+export type CreditInput =
+  | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
+  | {
+      readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
+      /** The fraction of the notional paid at default. */
+      readonly recovery: number;
+      /** The fraction of the stock price lost at default. */
+      readonly jump: number;
+      /**
+       * The exponent of the hazard rate, which is proportional to (S/reference)^exponent; 0 by default, with the spot
+       * as reference.
+       */
+      readonly exponent?: number | undefined;
+      readonly reference?: number | undefined;
+    };
+
+type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
+
+/** A convertible bond, as a book contains it. */
+export interface ConvertibleInput {
+  readonly id: string;
+  readonly underlying: string;
+  readonly convertible: {
+    readonly maturity: TimeInput;
+    /** The coupon rate per year; 0 by default. */
+    readonly coupon?: number | undefined;
+    /** The number of coupons a year. */
+    readonly frequency?: number | undefined;
+    readonly notional: number;
+    /** The number of shares for which the bond can be converted. */
+    readonly ratio: number;
+    /** The times at which the bond can be converted; "american", at any time, by default. */
+    readonly conversion?:
+      | "american"
+      | "european"
+      | "none"
+      | readonly TimeInput[]
+      | { readonly from: TimeInput; readonly to: TimeInput }
+      | undefined;
+    readonly calls?:
+      | readonly (PeriodInput & { readonly price: number; readonly trigger?: number | undefined })[]
+      | undefined;
+    readonly puts?: readonly (PeriodInput & { readonly price: number })[] | undefined;
+    /** The value of the cash-only part where the bond is called for cash; "callPrice" by default. */
+    readonly calledCashComponent?: "callPrice" | "zero" | undefined;
+  };
+  /** The volatility; the underlying's by default. */
+  readonly volatility?: VolatilityInput | undefined;
+  /** The quantity, 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}
+
+interface RatesTerms {
+  readonly id: string;
+  readonly currency: string;
+  /** The quantity, 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}
+
+/** A right to redeem a bond at a clean price, as a book contains it: on one date, or throughout a window. */
+type RedemptionInput = ({ readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput }) & {
+  /** The clean price for the notional. */
+  readonly price: number;
+  /** The notice period before redemption: a tenor or years; 0 by default. */
+  readonly notice?: TimeInput | undefined;
+};
+
+interface CouponBondInput {
+  readonly maturity: TimeInput;
+  /** The coupon rate per year; 0 by default. */
+  readonly coupon?: number | undefined;
+  /** The number of coupons a year. */
+  readonly frequency?: number | undefined;
+  readonly notional: number;
+}
+
+interface CashflowsInput {
+  readonly cashflows: readonly (readonly [TimeInput, number])[];
+  /** The notional to which prices refer; the last payment by default. */
+  readonly notional?: number | undefined;
+}
+
+interface RightsInput {
+  readonly calls?: readonly RedemptionInput[] | undefined;
+  readonly puts?: readonly RedemptionInput[] | undefined;
+}
+
+/** A bond, possibly with calls of the issuer and puts of the holder, as a book contains it. */
+interface BondTradeInput extends RatesTerms {
+  readonly bond: (CouponBondInput & RightsInput) | (CashflowsInput & RightsInput);
+  /** The clean market price, for the option-adjusted spread. */
+  readonly marketPrice?: number | undefined;
+}
+
+/** Payments listed one by one (time and amount), as a book contains them. */
+interface CashflowsTradeInput extends RatesTerms, CashflowsInput, RightsInput {
+  /** The clean market price, for the option-adjusted spread. */
+  readonly marketPrice?: number | undefined;
+}
+
+interface ExerciseInput {
+  readonly expiry?: TimeInput | undefined;
+  readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
+}
+
+/** An option on a bond, as a book contains it. */
+interface BondOptionInput extends RatesTerms, ExerciseInput {
+  readonly payoff: "call" | "put";
+  readonly strike: number;
+  /** The kind of strike, "dirty" by default. */
+  readonly strikeIs?: "clean" | "dirty" | undefined;
+  readonly on: { readonly bond: CouponBondInput | CashflowsInput } | CashflowsInput;
+}
+
+/**
+ * A quoted volatility of a forward or swap rate, with which a trade is priced without a model of the short rate: a
+ * number is Black's (lognormal), the others are normal or displaced lognormal.
+ */
+type RateQuoteInput =
+  | number
+  | { readonly normal: number }
+  | { readonly displaced: { readonly sigma: number; readonly shift: number } };
+
+interface LegInput {
+  readonly start: TimeInput;
+  readonly end: TimeInput;
+  readonly frequency: number;
+  readonly notional: number;
+}
+
+interface OnForwardRates extends RatesTerms {
+  readonly strike: number;
+  readonly volatility?: RateQuoteInput | undefined;
+}
+
+/** A cap or a floor, as a book contains it. `fixing` is the rate of the current period, if it has begun. */
+type CapFloorInput = OnForwardRates &
+  (
+    | { readonly cap: LegInput & { readonly fixing?: number | undefined } }
+    | { readonly floor: LegInput & { readonly fixing?: number | undefined } }
+  );
+
+/** A swaption, as a book contains it. */
+interface SwaptionInput extends OnForwardRates, ExerciseInput {
+  readonly swaption: "payer" | "receiver";
+  /** The underlying swap, whose fixed rate is the strike. */
+  readonly swap: LegInput;
+}
+
+/** A trade on the interest rates of one currency, as a book contains it. */
+type RatesTradeInput = BondTradeInput | CashflowsTradeInput | BondOptionInput | CapFloorInput | SwaptionInput;
 
 /** The market, as a book contains it. @stable */
 export interface MarketInput {
