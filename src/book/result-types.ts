@@ -2,10 +2,18 @@
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ConvertibleFigures } from "./convertible-types.ts";
-import type { PartialSums } from "./totals.ts";
 import type { RatesFigures } from "./rates-types.ts";
 import type { Tags } from "./tags.ts";
 import type { Scenarios } from "./types.ts";
+
+/**
+ * Sums over trades of which some may lack a number, such as an unknown sensitivity. Each sum covers the trades that
+ * have the number. A sum is null if no trade has it.
+ */
+export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
+  /** The number of trades without the number, by the name of the sum. Sums over all trades are not listed. */
+  readonly missing?: Readonly<Partial<Record<Name, number>>>;
+};
 
 /**
  * The names of the sensitivities that every trade has in its result. Those of a trade on several underlyings are to a

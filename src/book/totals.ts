@@ -1,6 +1,7 @@
 import { isDoubt } from "../market/index.ts";
 import { keyOf } from "../base/memoize.ts";
 import type {
+  PartialSums,
   AssetSensitivities,
   CurrencyTotals,
   GroupTotals,
@@ -9,15 +10,6 @@ import type {
   TradeLabels,
   TradeResult,
 } from "./result-types.ts";
-
-/**
- * Sums over trades of which some may lack a number, such as an unknown sensitivity. Each sum covers the trades that
- * have the number. A sum is null if no trade has it.
- */
-export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
-  /** The number of trades without the number, by the name of the sum. Sums over all trades are not listed. */
-  readonly missing?: Readonly<Partial<Record<Name, number>>>;
-};
 
 /** Accumulates sums over trades of which some may lack a number. */
 class PartialSum<Name extends string> {

@@ -11,7 +11,7 @@ export const bugs: readonly Bug[] = [
       ["parquet.ts", "isDay(node) ? 10 : undefined", "isDay(node) ? 19 : undefined"],
       ["path-payoff.ts", "Object.entries({ average, lookback, swing })", "Object.entries({ average, lookback })"],
       ["chunks/cut.ts", "(trade.bytes?.end ?? 0) - (bytes?.start ?? 0)", "(trade.bytes?.end ?? 0)"],
-      ["chunks/entry-places.ts", "(byte | BRACKET_TO_BRACE) === BRACE_END", "byte === BRACE_END"],
+      ["chunks/json-book.ts", "(byte | BRACKET_TO_BRACE) === BRACE_END", "byte === BRACE_END"],
     ],
   ),
   ...beside("book", "book/times book/streams book/tags book/parity", [

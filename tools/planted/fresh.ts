@@ -19,7 +19,7 @@ export const fresh: readonly Bug[] = [
     [
       ["time.ts", "new Date(Math.round(instant) - asOf.timeOfDay)", "new Date(Math.round(instant))"],
       [
-        "schedule.ts",
+        "rates-trade.ts",
         "Math.min(SHORTEST.years, SHORTEST.part / frequency)",
         "Math.max(SHORTEST.years, SHORTEST.part / frequency)",
       ],
@@ -28,7 +28,7 @@ export const fresh: readonly Bug[] = [
         "this.#errorEstimate += Math.abs(quantity) * errorEstimate;",
         "this.#errorEstimate += quantity * errorEstimate;",
       ],
-      ["partial-sums.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
+      ["totals.ts", "sums[name] === null ? trades : (sums.missing?.[name] ?? 0)", "sums.missing?.[name] ?? 0"],
       ["path-payoff.ts", "if (from > 0 && extremum !== undefined)", "if (from > 1 && extremum !== undefined)"],
       ["barriers.ts", 'return rebateAt ?? (knockIn ? "expiry" : "hit");', 'return rebateAt ?? "expiry";'],
       ["volatility.ts", "if (falling > 0) {", "if (falling > 1) {"],

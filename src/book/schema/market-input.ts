@@ -85,7 +85,8 @@ interface AffineInput {
   readonly sigma: number;
 }
 
-type CurveInput =
+/** An interest rate curve, as a book contains it. */
+export type CurveInput =
   | number
   | readonly { readonly date: TimeInput; readonly zero: number }[]
   | {

@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
-import type { HullWhiteInput } from "./market-input.ts";
+import type { CurveInput, RateInput, VolatilityInput } from "./market-input.ts";
 import type { RateQuote } from "../../calibration/index.ts";
 import {
   capQuotes,
@@ -25,6 +25,7 @@ import {
   list,
   mapOf,
   name,
+  named,
   notNegative,
   numberWhere,
   object,
@@ -39,69 +40,44 @@ import {
   word,
 } from "./values.ts";
 
-/** A continuously compounded zero rate per year, and the date for which it holds. */
-export interface ZeroNodeSpec {
-  readonly date: TimeSpec;
-  readonly zero: number;
-}
-
-/**
- * An interest rate curve after validation by its schema: a constant rate, zero rates by date, or quoted instruments.
- */
-export type CurveSpec =
+/** An interest rate curve after validation: a constant rate, zero rates by date, or quoted instruments. */
+type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
-  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
+  | { readonly kind: "zeros"; readonly nodes: readonly { readonly date: TimeSpec; readonly zero: number }[] }
   | InstrumentsSpec;
 
-type Affine = { readonly r0: number; readonly kappa: number; readonly theta: number; readonly sigma: number };
+/** The fields of a model after validation, given those that are written. */
+type Validated<I> = I extends { readonly curve: unknown } ? Omit<I, "curve"> & { readonly curve: CurveSpec } : I;
+/** The models of the names K after validation, given the forms I in which they are written. */
+type Model<K extends string, I> = K extends string
+  ? I extends Readonly<Record<K, infer Fields>>
+    ? { readonly kind: K } & Validated<Fields>
+    : never
+  : never;
 
 /** The interest rates of a currency after validation by their schema: a curve, or a model of the short rate. */
 export type RateSpec =
   | CurveSpec
+  | Model<"vasicek" | "cir" | "g2" | "blackKarasinski" | "shortRate" | "bdt", RateInput>
   | {
       readonly kind: "hullWhite";
       readonly curve: CurveSpec;
       readonly meanReversion: number;
       readonly volatility: number | readonly { readonly date: TimeSpec; readonly volatility: number }[];
     }
-  | ({ readonly kind: "vasicek" | "cir" } & Affine)
-  | {
-      readonly kind: "g2";
-      readonly curve: CurveSpec;
-      readonly a: number;
-      readonly sigma: number;
-      readonly b: number;
-      readonly eta: number;
-      readonly rho: number;
-    }
-  | {
-      readonly kind: "blackKarasinski";
-      readonly curve: CurveSpec;
-      readonly meanReversion: number;
-      readonly volatility: number;
-    }
-  | {
-      readonly kind: "shortRate";
-      readonly curve: CurveSpec;
-      readonly r0: number;
-      readonly drift: string;
-      readonly volatility: string;
-      readonly range: readonly [number, number];
-    }
   | {
       readonly kind: "hullWhiteQuotes";
       readonly curve: CurveSpec;
       readonly of: "caps" | "swaptions";
       readonly quotes: readonly RateQuote[];
-    }
-  | { readonly kind: "bdt"; readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] };
+    };
 
 const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
 
-const flatRate = rate.transform((flat): CurveSpec => ({ kind: "flat", rate: flat }));
-const zeroRates = zeroNodes.transform((nodes): CurveSpec => ({ kind: "zeros", nodes }));
+const flatRate = rate.transform((flat) => ({ kind: "flat" as const, rate: flat }));
+const zeroRates = zeroNodes.transform((nodes) => ({ kind: "zeros" as const, nodes }));
 
-const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
+const curve: Schema<CurveSpec, CurveInput> = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
   number: flatRate,
   list: zeroRates,
   marked: { instruments: instrumentsSchema },
@@ -112,78 +88,69 @@ const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: norm
 
 const rateRange = tuple([finite, finite], "[lowest rate, highest rate]");
 
-const hullWhiteForms = {
-  meanReversion: object({
-    meanReversion,
-    volatility: choose('a volatility of the rate or a list of { "date", "volatility" }', {
-      number: normal,
-      list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
-    }),
-    curve,
-  }).transform((given): RateSpec => ({ kind: "hullWhite", ...given })),
-  caps: object({ curve, caps: capQuotes }).transform(({ curve: of, caps }): RateSpec => ({
-    kind: "hullWhiteQuotes",
-    curve: of,
-    of: "caps",
-    quotes: caps,
-  })),
-  swaptions: object({ curve, swaptions: swaptionQuotes }).transform(({ curve: of, swaptions }): RateSpec => ({
-    kind: "hullWhiteQuotes",
-    curve: of,
-    of: "swaptions",
-    quotes: swaptions,
-  })),
-};
-const hullWhite: Schema<RateSpec, HullWhiteInput> = choose(
+const modelVolatility = choose('a volatility of the rate or a list of { "date", "volatility" }', {
+  number: normal,
+  list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
+});
+const toFit = (curve: CurveSpec, of: "caps" | "swaptions", quotes: readonly RateQuote[]) => ({
+  kind: "hullWhiteQuotes" as const,
+  curve,
+  of,
+  quotes,
+});
+const hullWhite = choose(
   '{ "meanReversion", "volatility", "curve" }, { "caps", "curve" } or { "swaptions", "curve" }',
-  { marked: hullWhiteForms },
+  {
+    marked: {
+      meanReversion: object({ meanReversion, volatility: modelVolatility, curve }).transform((given) => ({
+        kind: "hullWhite" as const,
+        ...given,
+      })),
+      caps: object({ curve, caps: capQuotes }).transform(({ curve: of, caps }) => toFit(of, "caps", caps)),
+      swaptions: object({ curve, swaptions: swaptionQuotes }).transform(({ curve: of, swaptions }) =>
+        toFit(of, "swaptions", swaptions),
+      ),
+    },
+  },
 );
 
-const rateForms = {
-  hullWhite: object({ hullWhite }).transform(({ hullWhite: model }): RateSpec => model),
-  vasicek: object({ vasicek: affine }).transform(({ vasicek }): RateSpec => ({ kind: "vasicek", ...vasicek })),
-  cir: object({ cir: affine }).transform(({ cir }): RateSpec => ({ kind: "cir", ...cir })),
-  g2: object({
-    g2: object({ a: meanReversion, sigma: normal, b: meanReversion, eta: normal, rho: correlation, curve }),
-  }).transform(({ g2 }): RateSpec => ({ kind: "g2", ...g2 })),
-  blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
-    ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
-  ),
-  shortRate: object({
-    shortRate: object({ r0: rate, drift: formula, volatility: formula, range: rateRange, curve }),
-  }).transform(({ shortRate }): RateSpec => ({ kind: "shortRate", ...shortRate })),
-  bdt: object({
-    bdt: object({
-      annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
-      yieldVolatilities: list(volatility, "a list of yield volatilities, one for each annual yield", 1),
-    }),
-  }).transform(({ bdt }): RateSpec => ({ kind: "bdt", ...bdt })),
-};
-
-const rateSchema = choose(
+const rateSchema: Schema<RateSpec, RateInput> = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
     '{ "blackKarasinski" }, { "shortRate" }, { "bdt" } or { "instruments" }',
-  { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
+  {
+    number: flatRate,
+    list: zeroRates,
+    marked: {
+      hullWhite: object({ hullWhite }).transform(({ hullWhite: model }) => model),
+      vasicek: named("vasicek", affine),
+      cir: named("cir", affine),
+      g2: named(
+        "g2",
+        object({ a: meanReversion, sigma: normal, b: meanReversion, eta: normal, rho: correlation, curve }),
+      ),
+      blackKarasinski: named("blackKarasinski", object({ meanReversion, volatility, curve })),
+      shortRate: named("shortRate", object({ r0: rate, drift: formula, volatility: formula, range: rateRange, curve })),
+      bdt: named(
+        "bdt",
+        object({
+          annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
+          yieldVolatilities: list(volatility, "a list of yield volatilities, one for each annual yield", 1),
+        }),
+      ),
+      instruments: instrumentsSchema,
+    },
+  },
 );
-
-/** A surface of implied volatilities by expiry and strike, after validation by its schema. */
-export interface QuotesSpec {
-  readonly expiries: readonly TimeSpec[];
-  readonly strikes: readonly number[];
-  /** The implied volatilities, implied[expiry][strike]. */
-  readonly implied: readonly (readonly number[])[];
-}
+/** A quote of an option after validation by its schema: its implied volatility, its price, or its bid and ask. */
+export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
 
 /** A surface of local volatilities by time and spot, after validation by its schema. */
-export interface SurfaceSpec {
+interface SurfaceSpec {
   readonly times: readonly TimeSpec[];
   readonly spots: readonly number[];
   /** The volatilities, volatility[time][spot]. */
   readonly volatility: readonly (readonly number[])[];
 }
-
-/** A quote of an option after validation by its schema: its implied volatility, its price, or its bid and ask. */
-export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
 
 /**
  * Option quotes to which a volatility model is fitted, after validation by their schema. With the fit "none", only
@@ -209,8 +176,7 @@ export type VolatilitySpec =
       readonly kind: "termStructure";
       readonly nodes: readonly { readonly date: TimeSpec; readonly volatility: number }[];
     }
-  | { readonly kind: "cev"; readonly sigma: number; readonly beta: number }
-  | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number }
+  | Model<"cev" | "displaced", VolatilityInput>
   | { readonly kind: "surface"; readonly surface: SurfaceSpec }
   | Heston
   | Sabr
@@ -219,13 +185,16 @@ export type VolatilitySpec =
   | { readonly kind: "local"; readonly expression: string }
   | {
       readonly kind: "quotes";
-      readonly quotes: QuotesSpec;
+      readonly quotes: {
+        readonly expiries: readonly TimeSpec[];
+        readonly strikes: readonly number[];
+        /** The implied volatilities, implied[expiry][strike]. */
+        readonly implied: readonly (readonly number[])[];
+      };
       readonly fit?: FittedSpec["fit"];
       readonly repair?: boolean;
       readonly exercise?: FittedSpec["exercise"];
     };
-
-const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
 
 const surface = object({
   times: list(time, "a list of dates or years, at least one", 1),
@@ -236,79 +205,74 @@ const surface = object({
   ),
 });
 
-const volatilityForms = {
-  termStructure: object({
-    termStructure: list(object({ date: time, volatility }), 'a list of { "date", "volatility" }, at least one', 1),
-  }).transform(({ termStructure }): VolatilitySpec => ({ kind: "termStructure", nodes: termStructure })),
-  cev: object({ cev: object({ sigma: notNegative, beta: finite }) }).transform(({ cev }): VolatilitySpec => ({
-    kind: "cev",
-    ...cev,
-  })),
-  displaced: object({ displaced: object({ sigma: notNegative, shift: notNegative }) }).transform(
-    ({ displaced }): VolatilitySpec => ({ kind: "displaced", ...displaced }),
-  ),
-  surface: object({ surface }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
-  heston: object({ heston }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
-  sabr: object({ sabr }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
-  stochasticLocal: object({
-    stochasticLocal: choose('{ "heston", "surface" } or { "sabr", "surface" }', {
-      marked: {
-        heston: object({ heston: leveragedHeston, surface }).transform(({ heston: own, surface: of }) => ({
-          variance: { kind: "heston" as const, ...own },
-          surface: of,
-        })),
-        sabr: object({ sabr, surface }).transform(({ sabr: own, surface: of }) => ({
-          variance: { kind: "sabr" as const, ...own },
-          surface: of,
-        })),
-      },
+const termStructure = list(object({ date: time, volatility }), 'a list of { "date", "volatility" }, at least one', 1);
+
+const quotedVolatility = object({
+  quotes: choose('a list of quotes or { "expiries", "strikes", "implied" }', {
+    list: list(optionQuoteSchema, "a list of quotes, at least one", 1),
+    object: object({
+      expiries: list(time, "a list of dates, at least one", 1),
+      strikes: list(positive, "a list of strikes, at least one", 1),
+      implied: list(
+        list(volatility, "a list of volatilities"),
+        "a list (by expiry) of lists (by strike) of volatilities",
+      ),
     }),
-  }).transform(({ stochasticLocal }): VolatilitySpec => ({ kind: "stochasticLocal", ...stochasticLocal })),
-  gaussianFactors: object({
-    gaussianFactors: object({
-      alpha: list(notNegative, "a list of mean reversions, one a factor", 1),
-      sigma: list(notNegative, "a list of volatilities, one a factor", 1),
-      rho: correlation.optional(),
-    }),
-  }).transform(({ gaussianFactors: { alpha, sigma, rho = 0 } }): VolatilitySpec => ({
-    kind: "gaussianFactors",
-    alpha,
-    sigma,
-    rho,
-  })),
-  local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
-  quotes: object({
-    quotes: choose('a list of quotes or { "expiries", "strikes", "implied" }', {
-      list: list(optionQuoteSchema, "a list of quotes, at least one", 1),
-      object: object({
-        expiries: list(time, "a list of dates, at least one", 1),
-        strikes: list(positive, "a list of strikes, at least one", 1),
-        implied: list(
-          list(volatility, "a list of volatilities"),
-          "a list (by expiry) of lists (by strike) of volatilities",
-        ),
-      }),
-    }),
-    fit: fitSchema.optional(),
-    repair: trueOrFalse.optional(),
-    maxAge: notNegative.optional(),
-    exercise: quoteExercise.optional(),
-  }).transform(({ quotes, fit, repair = false, maxAge, exercise }): VolatilitySpec => {
-    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge, exercise };
-    return { kind: "quotes", quotes, repair, exercise, ...(fit === undefined ? {} : { fit }) };
   }),
-};
-
-const VOLATILITY_FORMS =
-  'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
-  '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }';
-
-/** The schema that validates a volatility. */
-export const volatilitySchema = choose(VOLATILITY_FORMS, {
-  number: flatVolatilitySchema,
-  marked: volatilityForms,
+  fit: fitSchema.optional(),
+  repair: trueOrFalse.optional(),
+  maxAge: notNegative.optional(),
+  exercise: quoteExercise.optional(),
+}).transform(({ quotes, fit, repair = false, maxAge, exercise }) => {
+  if (!("expiries" in quotes))
+    return { kind: "fitted" as const, quotes, fit: fit ?? ("none" as const), repair, maxAge, exercise };
+  return { kind: "quotes" as const, quotes, repair, exercise, ...(fit === undefined ? {} : { fit }) };
 });
 
+/** The schema that validates a volatility. */
+export const volatilitySchema: Schema<VolatilitySpec, VolatilityInput> = choose(
+  'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
+    '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }',
+  {
+    number: volatility.transform((flat) => ({ kind: "flat" as const, volatility: flat })),
+    marked: {
+      termStructure: object({ termStructure }).transform(({ termStructure: nodes }) => ({
+        kind: "termStructure" as const,
+        nodes,
+      })),
+      cev: named("cev", object({ sigma: notNegative, beta: finite })),
+      displaced: named("displaced", object({ sigma: notNegative, shift: notNegative })),
+      surface: object({ surface }).transform(({ surface: of }) => ({ kind: "surface" as const, surface: of })),
+      heston: named("heston", heston),
+      sabr: named("sabr", sabr),
+      stochasticLocal: named(
+        "stochasticLocal",
+        choose('{ "heston", "surface" } or { "sabr", "surface" }', {
+          marked: {
+            heston: object({ heston: leveragedHeston, surface }).transform(({ heston: own, surface: of }) => ({
+              variance: { kind: "heston" as const, ...own },
+              surface: of,
+            })),
+            sabr: object({ sabr, surface }).transform(({ sabr: own, surface: of }) => ({
+              variance: { kind: "sabr" as const, ...own },
+              surface: of,
+            })),
+          },
+        }),
+      ),
+      gaussianFactors: named(
+        "gaussianFactors",
+        object({
+          alpha: list(notNegative, "a list of mean reversions, one a factor", 1),
+          sigma: list(notNegative, "a list of volatilities, one a factor", 1),
+          rho: correlation.optional(),
+        }).transform(({ alpha, sigma, rho = 0 }) => ({ alpha, sigma, rho })),
+      ),
+      local: object({ local: formula }).transform(({ local: expression }) => ({ kind: "local" as const, expression })),
+      quotes: quotedVolatility,
+    },
+  },
+);
 const dividendSchema = object({ date: time, cash: notNegative.optional(), proportional: fraction.optional() });
 
 const underlyingSchema = object({
@@ -324,45 +288,27 @@ const underlyingSchema = object({
 /** An underlying after validation by its schema. */
 export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
-const constantRate = notNegative.transform((flat): RatesByDate => ({ dates: [], values: [flat] }));
-const spreadsByDate = list(
-  object({ date: time, spread: notNegative }),
-  'a list of { "date", "spread" }, at least one',
-  1,
-);
-const hazardsByDate = list(
-  object({ date: time, hazard: notNegative }),
-  'a list of { "date", "hazard" }, at least one',
-  1,
-);
-
-/**
- * A credit spread or hazard rate that is piecewise constant in time. Each value holds up to its date, and the last one
- * for ever. A constant rate has one value and no dates.
- */
-export interface RatesByDate {
-  readonly dates: readonly TimeSpec[];
-  readonly values: readonly number[];
-}
-
+const constantRate = notNegative.transform((flat) => ({ dates: [], values: [flat] }));
+/** Values by date: each holds up to its date, and the last one for ever. A constant has one value and no dates. */
 const spreadRate = choose('a spread or a list of { "date", "spread" }', {
   number: constantRate,
-  list: spreadsByDate.transform((nodes): RatesByDate => ({
-    dates: nodes.map(({ date }) => date),
-    values: nodes.map(({ spread }) => spread),
-  })),
+  list: list(object({ date: time, spread: notNegative }), 'a list of { "date", "spread" }, at least one', 1).transform(
+    (nodes) => ({ dates: nodes.map(({ date }) => date), values: nodes.map(({ spread }) => spread) }),
+  ),
 });
 const hazardRate = choose('a hazard rate or a list of { "date", "hazard" }', {
   number: constantRate,
-  list: hazardsByDate.transform((nodes): RatesByDate => ({
-    dates: nodes.map(({ date }) => date),
-    values: nodes.map(({ hazard }) => hazard),
-  })),
+  list: list(object({ date: time, hazard: notNegative }), 'a list of { "date", "hazard" }, at least one', 1).transform(
+    (nodes) => ({ dates: nodes.map(({ date }) => date), values: nodes.map(({ hazard }) => hazard) }),
+  ),
 });
 
 const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', {
   marked: {
-    spread: object({ spread: spreadRate }).transform(({ spread }) => ({ kind: "spread" as const, spread })),
+    spread: object({ spread: spreadRate }).transform(({ spread }) => ({
+      kind: "spread" as const,
+      spread,
+    })),
     hazard: object({
       hazard: hazardRate,
       recovery: fraction,

@@ -1,6 +1,6 @@
 /** The schema of a trade. */
 import type * as z from "zod";
-import type { BarrierType, BasketIndex, Tags } from "../types.ts";
+import type { BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
 import {
@@ -88,34 +88,6 @@ export type PayoffSpec =
       readonly weights: readonly number[] | undefined;
     };
 
-/**
- * The average of the spot in the payoff of an Asian option, after validation by its schema. `past` has the number and
- * the mean of known fixings.
- */
-export interface AverageSpec {
-  readonly kind: "arithmetic" | "geometric";
-  readonly dates: "continuous" | readonly TimeSpec[];
-  readonly past?: { readonly count: number; readonly mean: number } | undefined;
-}
-
-/** The terms of a lookback option after validation by their schema. `extremum` is the extreme spot before `asOf`. */
-export interface LookbackSpec {
-  readonly strike: "fixed" | "floating";
-  readonly from?: TimeSpec | undefined;
-  readonly extremum?: number | undefined;
-  readonly monitoring: "continuous" | readonly TimeSpec[];
-}
-
-/**
- * The terms of a swing option after validation by their schema: its exercise dates, and the minimum and maximum number
- * of exercises.
- */
-export interface SwingSpec {
-  readonly dates: readonly TimeSpec[];
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-}
-
 /** The schema that validates "call" or "put". */
 export const right = word(["call", "put"]);
 /** Suggestions for names of products that are not words of the format. */
@@ -201,18 +173,6 @@ export const exerciseSchema = choose('"european", "american" or a list of dates'
   list: exerciseDates,
 });
 
-/** A barrier after validation by its schema, before its dates become years. */
-export interface BarrierSpec {
-  readonly underlying?: string | undefined;
-  readonly type: BarrierType;
-  readonly level: number;
-  readonly rebate?: number | undefined;
-  readonly rebateAt?: "hit" | "expiry" | undefined;
-  readonly monitoring?: "continuous" | readonly TimeSpec[] | undefined;
-  readonly from?: TimeSpec | undefined;
-  readonly to?: TimeSpec | undefined;
-}
-
 const monitoringSchema = choose('"continuous" or a list of dates', {
   string: word(["continuous"], { or: "a list of dates", remedies: { discrete: "write the dates" } }),
   list: list(time, "a list of dates, at least one", 1),
@@ -223,6 +183,11 @@ const averageSchema = object({
   dates: monitoringSchema,
   past: object({ count: wholeNumber, mean: positive }).optional(),
 });
+/**
+ * The average of the spot in the payoff of an Asian option, after validation by its schema. `past` has the number and
+ * the mean of known fixings.
+ */
+export type AverageSpec = z.infer<typeof averageSchema>;
 
 const lookbackSchema = object({
   strike: word(["fixed", "floating"]),
@@ -230,12 +195,19 @@ const lookbackSchema = object({
   extremum: positive.optional(),
   monitoring: monitoringSchema,
 });
+/** The terms of a lookback option after validation by their schema. `extremum` is the extreme spot before `asOf`. */
+export type LookbackSpec = z.infer<typeof lookbackSchema>;
 
 const swingSchema = object({
   dates: list(time, "a list of dates, at least one", 1),
   min: wholeNumber.optional(),
   max: wholeNumber.optional(),
 });
+/**
+ * The terms of a swing option after validation by their schema: its exercise dates, and the minimum and maximum number
+ * of exercises.
+ */
+export type SwingSpec = z.infer<typeof swingSchema>;
 
 const barrierSchema = object({
   underlying: name.optional(),
@@ -247,6 +219,8 @@ const barrierSchema = object({
   from: time.optional(),
   to: time.optional(),
 });
+/** A barrier after validation by its schema, before its dates become years. */
+export type BarrierSpec = z.infer<typeof barrierSchema>;
 
 /** A trade on underlyings after validation by its schema, before its dates become years. */
 export interface TradeSpec {

@@ -213,6 +213,16 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
   });
 }
 
+/**
+ * Returns the schema of a model given by its name and its parameters, `{ [kind]: of }`, converted to `{ kind, ...of }`.
+ */
+export function named<const K extends string, T extends object, I>(
+  kind: K,
+  of: Schema<T, I>,
+): Schema<{ kind: K } & T, { readonly [P in K]: I }> {
+  return object({ [kind]: of }).transform((given) => ({ kind, ...(given[kind] as T) })) as never;
+}
+
 /** Returns the schema of a list with at least `min` items. `what` describes the list in error messages. */
 export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[], readonly I[]> {
   return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
