@@ -1,5 +1,6 @@
 /** A path from date to date, as kernel functions that all kernels of paths share. */
 import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/index.ts";
+import type { PayoffFunction } from "../product.ts";
 import { normal32, philox4x32, uniform24, uniform32 } from "../../numerics/random/index.ts";
 import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
 
@@ -35,9 +36,64 @@ export const Path = record({
   weight: write(real),
 });
 
+/** A date that a path has reached: its time, and the discount factor of the path. */
+const End = record({ time: real, discount: real });
+
+/** Returns the function that declares the private arrays of a path. */
+export function pathFunction(shape: PathShape) {
+  const { model, product, control, sampling } = shape;
+  const rows = rowsOf(shape);
+  return fn({
+    name: "newPath",
+    params: [],
+    env: {
+      STATE: room(rows.state),
+      RUNNING: room(product.running),
+      CONTROL_RUNNING: room(control?.running ?? 0),
+      A: model.assets,
+      P: room(rows.product),
+      CONTROL_P: room(rows.control),
+      WORDS: sampling === "philox" ? 4 * drawsOf(shape).blocks : 1,
+    },
+    body(_none, gpu, env) {
+      return {
+        state: gpu.privateReal(env.STATE),
+        running: gpu.privateReal(env.RUNNING),
+        controlRunning: gpu.privateReal(env.CONTROL_RUNNING),
+        spots: gpu.privateReal(env.A),
+        p: gpu.privateReal(env.P),
+        controlP: gpu.privateReal(env.CONTROL_P),
+        words: gpu.privateU32(env.WORDS),
+        weight: gpu.privateReal(1),
+      };
+    },
+  });
+}
+
+/** Returns the function for what a product pays, or for half the width of its bounds, at the end of a path. */
+export const payoffOfPath = (payoff: PayoffFunction) =>
+  fn({
+    name: "payoffOfPath",
+    params: { path: Path, end: End },
+    env: { payoff },
+    body({ path, end }, _gpu, { payoff }) {
+      return payoff({ running: path.running, spots: path.spots, p: path.p, t: end.time, discount: end.discount });
+    },
+  });
+
+/** The uniform number of a 32-bit word, as precise as reals are. */
+export const uniformOf = fn({
+  name: "uniformOf",
+  params: [u32],
+  env: { uniform24, uniform32 },
+  body([word], gpu, { uniform24, uniform32 }) {
+    return gpu.precision === "f32" ? uniform24(word) : uniform32(word);
+  },
+});
+
 /** Random numbers of a step, to private arrays. */
 function drawFunction(shape: PathShape) {
-  const { normals: count, modelUniforms, productUniforms, numbers, blocks, group } = drawsOf(shape);
+  const { normals, modelUniforms, productUniforms, numbers, blocks, group } = drawsOf(shape);
   return fn({
     name: "drawStep",
     params: {
@@ -52,62 +108,41 @@ function drawFunction(shape: PathShape) {
     env: {
       philox4x32,
       normal32,
-      uniform24,
-      uniform32,
+      uniformOf,
       SOBOL: shape.sampling === "sobol",
-      F: count,
+      F: normals,
       U: modelUniforms,
       V: productUniforms,
       D: numbers,
       BLOCKS: blocks,
       GROUP: group,
     },
-    body(
-      { draws, n, isFirst, words, normals, uniforms, own },
-      gpu,
-      { philox4x32, normal32, uniform24, uniform32, SOBOL, F, U, V, D, BLOCKS, GROUP },
-    ) {
-      if (SOBOL) {
-        const at = n * D * draws.pointStride + draws.pointAt;
-        for (let j = 0; j < F; j++) {
-          const z = draws.points[at + j * draws.pointStride];
-          normals[j] = draws.isReflected ? -z : z;
+    body({ draws, n, isFirst, words, normals, uniforms, own }, gpu, env) {
+      const slot = n % env.GROUP;
+      if (!env.SOBOL && (slot === 0 || isFirst))
+        for (let b = 0; b < env.BLOCKS; b++) {
+          const block = gpu.u32(((n / env.GROUP) | 0) * env.BLOCKS + b);
+          const counter = { x: block, y: draws.path, z: draws.stream, w: draws.purpose };
+          const four = env.philox4x32({ counter, key: { x: draws.seedLow, y: draws.seedHigh } });
+          words[4 * b] = four.x;
+          words[4 * b + 1] = four.y;
+          words[4 * b + 2] = four.z;
+          words[4 * b + 3] = four.w;
         }
-        for (let j = 0; j < U; j++) {
-          const u = draws.points[at + (F + j) * draws.pointStride];
-          uniforms[j] = draws.isReflected ? 1 - u : u;
-        }
-        for (let j = 0; j < V; j++) {
-          const u = draws.points[at + (F + U + j) * draws.pointStride];
-          own[j] = draws.isReflected ? 1 - u : u;
-        }
-      } else {
-        const slot = n % GROUP;
-        if (slot === 0 || isFirst)
-          for (let b = 0; b < BLOCKS; b++) {
-            const block = gpu.u32(((n / GROUP) | 0) * BLOCKS + b);
-            const counter = { x: block, y: draws.path, z: draws.stream, w: draws.purpose };
-            const four = philox4x32({ counter, key: { x: draws.seedLow, y: draws.seedHigh } });
-            words[4 * b] = four.x;
-            words[4 * b + 1] = four.y;
-            words[4 * b + 2] = four.z;
-            words[4 * b + 3] = four.w;
-          }
-        const at = slot * D;
-        for (let j = 0; j < F; j++) {
-          const z = normal32(words[at + j]);
-          normals[j] = draws.isReflected ? -z : z;
-        }
-        for (let j = 0; j < U; j++) {
-          const word = words[at + F + j];
-          const u = gpu.precision === "f32" ? uniform24(word) : uniform32(word);
-          uniforms[j] = draws.isReflected ? 1 - u : u;
-        }
-        for (let j = 0; j < V; j++) {
-          const word = words[at + F + U + j];
-          const u = gpu.precision === "f32" ? uniform24(word) : uniform32(word);
-          own[j] = draws.isReflected ? 1 - u : u;
-        }
+      const at = env.SOBOL ? n * env.D * draws.pointStride + draws.pointAt : slot * env.D;
+      for (let j = 0; j < env.F; j++) {
+        const z = env.SOBOL ? draws.points[at + j * draws.pointStride] : env.normal32(words[at + j]);
+        normals[j] = draws.isReflected ? -z : z;
+      }
+      for (let j = 0; j < env.U; j++) {
+        const k = env.F + j;
+        const u = env.SOBOL ? draws.points[at + k * draws.pointStride] : env.uniformOf(words[at + k]);
+        uniforms[j] = draws.isReflected ? 1 - u : u;
+      }
+      for (let j = 0; j < env.V; j++) {
+        const k = env.F + env.U + j;
+        const u = env.SOBOL ? draws.points[at + k * draws.pointStride] : env.uniformOf(words[at + k]);
+        own[j] = draws.isReflected ? 1 - u : u;
       }
     },
   });
@@ -133,21 +168,16 @@ export function beginFunction(shape: PathShape) {
       R: product.running,
       CONTROL_R: control?.running ?? 0,
     },
-    body(
-      { batch: { table, columns, column }, path },
-      _gpu,
-      { observe, start, controlStart, S, PRODUCT, CONTROL, R, CONTROL_R },
-    ) {
-      for (let j = 0; j < S; j++) path.state[j] = table[j * columns + column];
-      for (let j = 0; j < PRODUCT; j++) path.p[j] = table[(S + j) * columns + column];
-      for (let j = 0; j < CONTROL; j++) path.controlP[j] = table[(S + PRODUCT + j) * columns + column];
-      for (let j = 0; j < R; j++) path.running[j] = 0;
-      for (let j = 0; j < CONTROL_R; j++) path.controlRunning[j] = 0;
+    body({ batch: { table, columns, column }, path }, _gpu, env) {
+      for (let j = 0; j < env.S; j++) path.state[j] = table[j * columns + column];
+      for (let j = 0; j < env.PRODUCT; j++) path.p[j] = table[(env.S + j) * columns + column];
+      for (let j = 0; j < env.CONTROL; j++) path.controlP[j] = table[(env.S + env.PRODUCT + j) * columns + column];
+      for (let j = 0; j < env.R; j++) path.running[j] = 0;
+      for (let j = 0; j < env.CONTROL_R; j++) path.controlRunning[j] = 0;
       path.weight[0] = 0;
-      observe({ state: path.state, spots: path.spots });
-      if (start !== undefined) start({ running: path.running, spots: path.spots, p: path.p });
-      if (controlStart !== undefined)
-        controlStart({ running: path.controlRunning, spots: path.spots, p: path.controlP });
+      env.observe({ state: path.state, spots: path.spots });
+      env.start?.({ running: path.running, spots: path.spots, p: path.p });
+      env.controlStart?.({ running: path.controlRunning, spots: path.spots, p: path.controlP });
     },
   });
 }
@@ -205,82 +235,53 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       UNIFORM_ROOM: room(draw.modelUniforms),
       OWN_ROOM: room(draw.productUniforms),
     },
-    body(
-      { batch: { table, columns, column }, draws, path, date, isFirst, scores, initial },
-      gpu,
-      {
-        drawStep,
-        modelStep,
-        observe,
-        LOG_OF_ZERO,
-        LOGS,
-        logsOf,
-        variancesOf,
-        AFTER,
-        discountOf,
-        scoreOf,
-        update,
-        controlUpdate,
-        SUBSTEPS,
-        HEAD,
-        STEP,
-        COPIED,
-        C,
-        SHIFTS,
-        A,
-        EACH,
-        CONTROL_EACH,
-        C_ROOM,
-        NORMAL_ROOM,
-        UNIFORM_ROOM,
-        OWN_ROOM,
-      },
-    ) {
-      const c = gpu.privateReal(C_ROOM);
-      const normals = gpu.privateReal(NORMAL_ROOM);
-      const uniforms = gpu.privateReal(UNIFORM_ROOM);
-      const own = gpu.privateReal(OWN_ROOM);
-      const before = gpu.privateReal(A);
-      const variances = gpu.privateReal(A);
-      const logs = gpu.privateReal(A);
-      for (let a = 0; a < A; a++) variances[a] = 0;
-      const { state, spots, running, controlRunning, p, controlP } = path;
+    body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
+      const c = gpu.privateReal(env.C_ROOM);
+      const normals = gpu.privateReal(env.NORMAL_ROOM);
+      const uniforms = gpu.privateReal(env.UNIFORM_ROOM);
+      const own = gpu.privateReal(env.OWN_ROOM);
+      const before = gpu.privateReal(env.A);
+      const variances = gpu.privateReal(env.A);
+      const logs = gpu.privateReal(env.A);
+      for (let a = 0; a < env.A; a++) variances[a] = 0;
+      const { state, spots, running, p } = path;
       let time = gpu.real(0);
       let discount = gpu.real(1);
-      for (let s = 0; s < SUBSTEPS; s++) {
-        const n = date * SUBSTEPS + s;
-        const row = HEAD + n * STEP;
+      for (let s = 0; s < env.SUBSTEPS; s++) {
+        const isLast = s === env.SUBSTEPS - 1;
+        const n = date * env.SUBSTEPS + s;
+        const row = env.HEAD + n * env.STEP;
         const t = table[row * columns + column];
         const dt = table[(row + 1) * columns + column];
-        for (let j = 0; j < COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
-        const tables = { values: table, first: (row + 3 + COPIED) * columns + column, stride: columns };
-        drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
+        for (let j = 0; j < env.COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
+        const tables = { values: table, first: (row + 3 + env.COPIED) * columns + column, stride: columns };
+        env.drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
         // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
-        for (let j = 0; j < SHIFTS; j++) {
-          const shift = table[(row + 3 + C + j) * columns + column];
+        for (let j = 0; j < env.SHIFTS; j++) {
+          const shift = table[(row + 3 + env.C + j) * columns + column];
           path.weight[0] = path.weight[0] - shift * (normals[j] + 0.5 * shift);
           normals[j] = normals[j] + shift;
         }
-        for (let a = 0; a < A; a++) before[a] = spots[a];
-        if (variancesOf !== undefined && !AFTER) variancesOf({ state, c, dt, variances, tables });
-        if (scoreOf !== undefined) scoreOf({ scores, normals, c, dt, isFirst: n === 0, initial });
-        modelStep({ state, normals, uniforms, c, t, dt, tables });
-        if (variancesOf !== undefined && AFTER) variancesOf({ state, c, dt, variances, tables });
-        if (EACH || CONTROL_EACH || s === SUBSTEPS - 1) {
-          observe({ state, spots });
-          if (LOGS) {
-            if (logsOf !== undefined) logsOf({ state, logs });
-            else for (let a = 0; a < A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : LOG_OF_ZERO;
+        for (let a = 0; a < env.A; a++) before[a] = spots[a];
+        if (!env.AFTER) env.variancesOf?.({ state, c, dt, variances, tables });
+        env.scoreOf?.({ scores, normals, c, dt, isFirst: n === 0, initial });
+        env.modelStep({ state, normals, uniforms, c, t, dt, tables });
+        if (env.AFTER) env.variancesOf?.({ state, c, dt, variances, tables });
+        if (env.EACH || env.CONTROL_EACH || isLast) {
+          env.observe({ state, spots });
+          if (env.LOGS) {
+            if (env.logsOf !== undefined) env.logsOf({ state, logs });
+            else for (let a = 0; a < env.A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : env.LOG_OF_ZERO;
           }
           time = t + dt;
           discount = table[(row + 2) * columns + column];
-          if (discountOf !== undefined) discount *= discountOf({ state });
-          if (update !== undefined && (EACH || s === SUBSTEPS - 1))
-            update({ running, p, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
-          if (controlUpdate !== undefined && (CONTROL_EACH || s === SUBSTEPS - 1))
-            controlUpdate({
-              running: controlRunning,
-              p: controlP,
+          if (env.discountOf !== undefined) discount *= env.discountOf({ state });
+          if (env.EACH || isLast)
+            env.update?.({ running, p, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
+          if (env.CONTROL_EACH || isLast)
+            env.controlUpdate?.({
+              running: path.controlRunning,
+              p: path.controlP,
               spots,
               logs,
               before,

@@ -1,7 +1,16 @@
 /** The table of a batch: initial states, parameters of products, and for each step what no path changes. */
-import { i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
+
+/** Number `at` of a table of parameters, by its layout: its first place, and the distances of steps and columns. */
+const valueAt = fn({
+  name: "parameterAt",
+  params: { values: read(real), layout: read(i32), at: i32, n: i32, column: i32 },
+  body({ values, layout, at, n, column }) {
+    return values[layout[at] + n * layout[at + 1] + column * layout[at + 2]];
+  },
+});
 
 /**
  * Returns the kernel that computes the parameter table of paths, [rows, columns] as in `Rows`, with one work item for
@@ -29,6 +38,7 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
       table: write(real),
     },
     env: {
+      valueAt,
       start: shape.model.start,
       coefficients: shape.model.coefficients?.function,
       L: LAYOUT_NUMBERS,
@@ -45,44 +55,48 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
       P_ROOM: room(rows.modelParameters),
       C_ROOM: room(rows.coefficients),
     },
-    body(
-      { steps, columns, modelValues, modelLayout, productValues, productLayout, controlValues, controlLayout, table },
-      gpu,
-      { start, coefficients, L, S, P, C, PRODUCT, CONTROL, HEAD, STEP, SHIFTS, RATE, STATE_ROOM, P_ROOM, C_ROOM },
-    ): undefined {
+    body(args, gpu, env): undefined {
+      const { columns, table, modelValues: values, modelLayout: layout } = args;
       const column = gpu.globalId();
-      const p = gpu.privateReal(P_ROOM);
-      const c = gpu.privateReal(C_ROOM);
-      const state = gpu.privateReal(STATE_ROOM);
-      for (let j = 0; j < PRODUCT; j++)
-        table[(S + j) * columns + column] = productValues[productLayout[L * j] + column * productLayout[L * j + 2]];
-      for (let j = 0; j < CONTROL; j++)
-        table[(S + PRODUCT + j) * columns + column] =
-          controlValues[controlLayout[L * j] + column * controlLayout[L * j + 2]];
+      const p = gpu.privateReal(env.P_ROOM);
+      const c = gpu.privateReal(env.C_ROOM);
+      const state = gpu.privateReal(env.STATE_ROOM);
+      for (let j = 0; j < env.PRODUCT; j++) {
+        const at = env.L * j;
+        table[(env.S + j) * columns + column] =
+          args.productValues[args.productLayout[at] + column * args.productLayout[at + 2]];
+      }
+      for (let j = 0; j < env.CONTROL; j++) {
+        const at = env.L * j;
+        table[(env.S + env.PRODUCT + j) * columns + column] =
+          args.controlValues[args.controlLayout[at] + column * args.controlLayout[at + 2]];
+      }
       let t = gpu.real(0);
       let exponent = gpu.real(0);
-      for (let n = 0; n < steps; n++) {
-        for (let j = 0; j < P; j++)
-          p[j] = modelValues[modelLayout[L * j] + n * modelLayout[L * j + 1] + column * modelLayout[L * j + 2]];
+      for (let n = 0; n < args.steps; n++) {
+        for (let j = 0; j < env.P; j++) p[j] = env.valueAt({ values, layout, at: env.L * j, n, column });
         if (n === 0) {
-          start({ p, state });
-          for (let j = 0; j < S; j++) table[j * columns + column] = state[j];
+          env.start({ p, state });
+          for (let j = 0; j < env.S; j++) table[j * columns + column] = state[j];
         }
-        const end = modelValues[modelLayout[L * P] + n * modelLayout[L * P + 1] + column * modelLayout[L * P + 2]];
+        const end = env.valueAt({ values, layout, at: env.L * env.P, n, column });
         const dt = end - t;
-        if (RATE >= 0) exponent -= p[RATE] * dt;
-        if (coefficients !== undefined) coefficients({ p, t, dt, c });
-        else for (let j = 0; j < P; j++) c[j] = p[j];
-        const row = HEAD + n * STEP;
+        if (env.RATE >= 0) exponent -= p[env.RATE] * dt;
+        if (env.coefficients !== undefined) env.coefficients({ p, t, dt, c });
+        else for (let j = 0; j < env.P; j++) c[j] = p[j];
+        const row = env.HEAD + n * env.STEP;
         table[row * columns + column] = t;
         table[(row + 1) * columns + column] = dt;
         table[(row + 2) * columns + column] = Math.exp(exponent);
-        for (let j = 0; j < C; j++) table[(row + 3 + j) * columns + column] = c[j];
-        for (let j = 0; j < SHIFTS; j++) {
-          const at = L * (P + 1 + j);
-          table[(row + 3 + C + j) * columns + column] =
-            modelValues[modelLayout[at] + n * modelLayout[at + 1] + column * modelLayout[at + 2]];
-        }
+        for (let j = 0; j < env.C; j++) table[(row + 3 + j) * columns + column] = c[j];
+        for (let j = 0; j < env.SHIFTS; j++)
+          table[(row + 3 + env.C + j) * columns + column] = env.valueAt({
+            values,
+            layout,
+            at: env.L * (env.P + 1 + j),
+            n,
+            column,
+          });
         t = end;
       }
     },

@@ -102,34 +102,12 @@ type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<
 export class Simulation implements Disposable {
   readonly #device: Device;
   readonly #batch: Batch;
-  readonly #instances: number;
-  readonly #walk: Compiled<typeof walkKernel>;
-  readonly #merge: Compiled<typeof mergeKernel>;
-  readonly #sobol: SobolPoints | undefined;
-  readonly #table: DeviceBuffer;
-  readonly #streams: DeviceBuffer;
-  readonly #slots: DeviceBuffer;
-  readonly #slotCount: number;
-  readonly #rule: Rule | undefined;
-  readonly #weights: DeviceBuffer;
-  readonly #none: DeviceBuffer;
+  readonly #made: Made;
 
-  private constructor(device: Device, batch: Batch, instances: number, made: Made) {
+  private constructor(device: Device, batch: Batch, made: Made) {
     this.#device = device;
     this.#batch = batch;
-    this.#instances = instances;
-    ({
-      walk: this.#walk,
-      merge: this.#merge,
-      sobol: this.#sobol,
-      table: this.#table,
-      streams: this.#streams,
-      slots: this.#slots,
-      slotCount: this.#slotCount,
-      rule: this.#rule,
-      weights: this.#weights,
-      none: this.#none,
-    } = made);
+    this.#made = made;
   }
 
   /**
@@ -144,7 +122,8 @@ export class Simulation implements Disposable {
     const slots = new Map(own.map((stream, slot) => [stream, slot]));
     const element = hostReal(precision);
     const table = await preparedTable(device, batch, members);
-    return new Simulation(device, batch, members.length, {
+    return new Simulation(device, batch, {
+      instances: members.length,
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
@@ -167,8 +146,8 @@ export class Simulation implements Disposable {
    * are cut.
    */
   get #blocksPerLaunch(): number {
-    const steps = this.#instances * stepsPerBlock(this.#batch);
-    const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#sobol?.mostBlocks ?? Infinity);
+    const steps = this.#made.instances * stepsPerBlock(this.#batch);
+    const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#made.sobol?.mostBlocks ?? Infinity);
     const merged = mergedOf(this.#batch.shape);
     return merged * Math.max(1, Math.floor(blocks / merged));
   }
@@ -179,7 +158,8 @@ export class Simulation implements Disposable {
    */
   async run(moments: Moments, first: number, count: number, told: (blocks: number) => Promise<void>): Promise<void> {
     const { shape, precision, dates, seed } = this.#batch;
-    const series = this.#instances * shape.scramblings;
+    const { walk, merge, instances, table, streams, slots, slotCount, rule, weights, none, sobol } = this.#made;
+    const series = instances * shape.scramblings;
     const width = measuresOf(shape) * momentsOf(shape);
     const together = mergedOf(shape);
     const element = hostReal(precision);
@@ -190,24 +170,25 @@ export class Simulation implements Disposable {
       const blocks = Math.min(perLaunch, count - done);
       const items = blocks * series;
       const firstBlock = first + done;
-      const points = this.#sobol?.fill(firstBlock, blocks);
+      const points = sobol?.fill(firstBlock, blocks);
       this.#device.launch(
-        this.#walk,
+        walk,
         {
           ...seedWords(seed),
           firstBlock,
           firstPoint: firstBlock * BLOCK,
           dates: dates.length,
-          instances: this.#instances,
-          table: this.#table,
-          streams: this.#streams,
-          slots: this.#slots,
-          slotCount: this.#slotCount,
-          betas: this.#rule?.betas ?? this.#none,
-          scales: this.#rule?.scales ?? this.#none,
-          weights: this.#weights,
-          points: points ?? this.#none,
-          pointStride: blocks * BLOCK * shape.scramblings * this.#slotCount,
+          instances,
+          table,
+          streams,
+          slots,
+          slotCount,
+          betas: rule?.betas ?? none,
+          scales: rule?.scales ?? none,
+          weights,
+          points: points ?? none,
+          pointStride: blocks * BLOCK * shape.scramblings * slotCount,
+          variants: shape.variants,
           moments: buffer,
           itemCount: items,
         },
@@ -216,7 +197,7 @@ export class Simulation implements Disposable {
       const groups = Math.ceil(blocks / together);
       const mergedCount = groups * series;
       const sizes = { series, blocks, itemCount: items, mergedCount };
-      this.#device.launch(this.#merge, { ...sizes, from: buffer, merged }, { items: mergedCount });
+      this.#device.launch(merge, { ...sizes, from: buffer, merged }, { items: mergedCount });
       const values = await this.#device.read(merged, 0, width * mergedCount);
       for (let g = 0; g < groups; g++)
         moments.merge(values, g * series, mergedCount, BLOCK * Math.min(together, blocks - g * together));
@@ -225,12 +206,14 @@ export class Simulation implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const resource of [this.#table, this.#streams, this.#slots, this.#weights, this.#none, this.#sobol])
-      resource?.[Symbol.dispose]();
+    const { table, streams, slots, weights, none, sobol } = this.#made;
+    for (const resource of [table, streams, slots, weights, none, sobol]) resource?.[Symbol.dispose]();
   }
 }
 
+/** The kernels and buffers of a simulation. */
 interface Made {
+  readonly instances: number;
   readonly walk: Compiled<typeof walkKernel>;
   readonly merge: Compiled<typeof mergeKernel>;
   readonly sobol: SobolPoints | undefined;
@@ -294,67 +277,71 @@ export async function preparedTable(
   return table;
 }
 
+/** The kernels and tables of Sobol' points of a batch. */
+interface SobolTables {
+  readonly normals: Compiled<typeof sobolKernel>;
+  readonly uniforms: Compiled<typeof sobolKernel> | undefined;
+  readonly bridge: Compiled<typeof bridgeKernel>;
+  readonly tableValues: Uint32Array;
+  readonly table: DeviceBuffer;
+  readonly streams: DeviceBuffer;
+  readonly streamCount: number;
+  readonly places: DeviceBuffer;
+  readonly weights: DeviceBuffer;
+  readonly roots: DeviceBuffer;
+}
+
 /** Sobol' points of all steps in a buffer, [steps · numbers, points · streams · scramblings], bridged. */
 class SobolPoints implements Disposable {
   readonly mostBlocks: number;
   readonly #device: Device;
   readonly #batch: Batch;
-  readonly #normals: Compiled<typeof sobolKernel>;
-  readonly #uniforms: Compiled<typeof sobolKernel> | undefined;
-  readonly #bridge: Compiled<typeof bridgeKernel>;
-  readonly #tableValues: Uint32Array;
-  readonly #table: DeviceBuffer;
-  readonly #streams: DeviceBuffer;
-  readonly #streamCount: number;
-  readonly #places: DeviceBuffer;
-  readonly #weights: DeviceBuffer;
-  readonly #roots: DeviceBuffer;
+  readonly #made: SobolTables;
   #buffers: readonly DeviceBuffer[] = [];
 
-  private constructor(device: Device, batch: Batch, kernels: SobolKernels, table: Uint32Array, streams: Uint32Array) {
-    const { shape, precision, dates } = batch;
-    const element = hostReal(precision);
+  private constructor(device: Device, batch: Batch, made: SobolTables) {
     this.#device = device;
     this.#batch = batch;
-    [this.#normals, this.#uniforms, this.#bridge] = kernels;
-    this.#tableValues = table;
-    this.#table = device.createBuffer("u32", table.length);
-    this.#streams = uploaded(device, "u32", streams);
-    this.#streamCount = streams.length;
-    // Increments of a bridge over any times are independent. Equal steps serve all instances where each has its own.
-    const isShared = dates.every((date) => typeof date === "number") && !(END_OF_STEP in shape.model.parameters);
-    const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
-    const { places, weights } = bridgePlan(ends);
-    const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));
-    this.#places = uploaded(device, "i32", places);
-    this.#weights = uploaded(device, element, weights);
-    this.#roots = uploaded(device, element, roots);
-    this.mostBlocks = Math.max(1, Math.floor(pointBytes(device) / (blockBytes(batch) * streams.length)));
+    this.#made = made;
+    this.mostBlocks = Math.max(1, Math.floor(pointBytes(device) / (blockBytes(batch) * made.streamCount)));
   }
 
   /** @throws SpecError for more dimensions than there are direction numbers */
   static async create(device: Device, batch: Batch, streams: Uint32Array): Promise<SobolPoints> {
     const { shape, precision, dates } = batch;
-    const draws = drawsOf(shape);
-    const dimensions = dates.length * shape.substeps * draws.numbers;
-    const table = await sobolTable({ dimensions, partLength: POINTS });
-    const kernels: SobolKernels = [
-      await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, true), precision),
-      draws.numbers > draws.normals
-        ? await compileExact(device, sobolKernel(draws.normals, draws.numbers, shape.scramblings, false), precision)
-        : undefined,
-      await compileExact(device, bridgeKernel(draws.normals, draws.numbers), precision),
-    ];
-    return new SobolPoints(device, batch, kernels, table, streams);
+    const { normals, numbers } = drawsOf(shape);
+    const dimensions = dates.length * shape.substeps * numbers;
+    const tableValues = await sobolTable({ dimensions, partLength: POINTS });
+    const points = (isNormal: boolean) =>
+      compileExact(device, sobolKernel(normals, numbers, shape.scramblings, isNormal), precision);
+    // Increments of a bridge over any times are independent. Equal steps serve all instances where each has its own.
+    const isShared = dates.every((date) => typeof date === "number") && !(END_OF_STEP in shape.model.parameters);
+    const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
+    const { places, weights } = bridgePlan(ends);
+    const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));
+    const element = hostReal(precision);
+    return new SobolPoints(device, batch, {
+      normals: await points(true),
+      uniforms: numbers > normals ? await points(false) : undefined,
+      bridge: await compileExact(device, bridgeKernel(normals, numbers), precision),
+      tableValues,
+      table: device.createBuffer("u32", tableValues.length),
+      streams: uploaded(device, "u32", streams),
+      streamCount: streams.length,
+      places: uploaded(device, "i32", places),
+      weights: uploaded(device, element, weights),
+      roots: uploaded(device, element, roots),
+    });
   }
 
   /** Records the points of some blocks, and returns their buffer. */
   fill(firstBlock: number, blocks: number): DeviceBuffer {
     const { shape, seed, dates, precision } = this.#batch;
+    const { normals, uniforms, bridge, tableValues, table, streams, streamCount, places, weights, roots } = this.#made;
     const { normals: factors, numbers } = drawsOf(shape);
     const steps = dates.length * shape.substeps;
     const points = blocks * BLOCK;
-    const series = shape.scramblings * this.#streamCount;
+    const series = shape.scramblings * streamCount;
     const stride = points * series;
     const element = hostReal(precision);
     if (this.#buffers.length === 0 || this.#buffers[0].length < steps * numbers * stride) {
@@ -362,21 +349,16 @@ class SobolPoints implements Disposable {
       this.#buffers = [numbers, factors].map((each) => this.#device.createBuffer(element, each * steps * stride));
     }
     const [out, raw] = this.#buffers;
-    this.#tableValues[0] = firstBlock * BLOCK;
-    this.#device.write(this.#table, this.#tableValues);
+    tableValues[0] = firstBlock * BLOCK;
+    this.#device.write(table, tableValues);
     const parts = points / POINTS;
-    const streams = { streams: this.#streams, streamCount: this.#streamCount };
-    const common = { ...seedWords(seed), parts, points, ...streams, table: this.#table };
+    const common = { ...seedWords(seed), parts, points, streams, streamCount, table };
     const items = (each: number): { readonly items: number } => ({ items: each * steps * parts * series });
-    this.#device.launch(this.#normals, { ...common, firstDimension: 0, out: raw }, items(factors));
-    if (this.#uniforms !== undefined)
-      this.#device.launch(
-        this.#uniforms,
-        { ...common, firstDimension: steps * factors, out },
-        items(numbers - factors),
-      );
-    const bridge = { places: this.#places, weights: this.#weights, roots: this.#roots };
-    this.#device.launch(this.#bridge, { ...bridge, steps, stride, normals: raw, out }, { items: factors * stride });
+    this.#device.launch(normals, { ...common, firstDimension: 0, out: raw }, items(factors));
+    if (uniforms !== undefined)
+      this.#device.launch(uniforms, { ...common, firstDimension: steps * factors, out }, items(numbers - factors));
+    const bridged = { places, weights, roots, steps, stride, normals: raw, out };
+    this.#device.launch(bridge, bridged, { items: factors * stride });
     return out;
   }
 
@@ -386,13 +368,7 @@ class SobolPoints implements Disposable {
 
   [Symbol.dispose](): void {
     this.#free();
-    for (const buffer of [this.#table, this.#streams, this.#places, this.#weights, this.#roots])
-      buffer[Symbol.dispose]();
+    const { table, streams, places, weights, roots } = this.#made;
+    for (const buffer of [table, streams, places, weights, roots]) buffer[Symbol.dispose]();
   }
 }
-
-type SobolKernels = readonly [
-  Compiled<typeof sobolKernel>,
-  Compiled<typeof sobolKernel> | undefined,
-  Compiled<typeof bridgeKernel>,
-];

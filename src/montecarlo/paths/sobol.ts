@@ -1,28 +1,11 @@
 /** Sobol' points in Owen's scramblings, and Brownian bridges over them: random numbers of all steps, in a buffer. */
-import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import {
-  normal32,
-  owenScramble,
-  philox4x32,
-  sobolNext,
-  sobolStart,
-  uniform24,
-  uniform32,
-} from "../../numerics/random/index.ts";
+import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { normal32, owenScramble, philox4x32, sobolNext, sobolStart } from "../../numerics/random/index.ts";
+import { uniformOf } from "./advance.ts";
 import { memoize } from "../../base/memoize.ts";
 
 /** The number of Sobol' points that a work item computes, in the order of the Gray code. */
 export const POINTS = 64;
-
-const normalOrUniform = fn({
-  name: "normalOrUniform",
-  params: { word: u32, isNormal: i32 },
-  env: { normal32, uniform24, uniform32 },
-  body({ word, isNormal }, gpu, { normal32, uniform24, uniform32 }) {
-    const u = gpu.precision === "f32" ? uniform24(word) : uniform32(word);
-    return isNormal === 1 ? normal32(word) : u;
-  },
-});
 
 /**
  * Returns the kernel of scrambled Sobol' points, with one work item for each dimension, group of `POINTS` points,
@@ -52,18 +35,15 @@ export const sobolKernel = memoize((factors: number, numbers: number, scrambling
       sobolStart,
       sobolNext,
       owenScramble,
-      normalOrUniform,
+      numberOf: isNormal ? normal32 : uniformOf,
+      NORMAL: isNormal,
       POINTS,
       R: scramblings,
       F: factors,
       D: numbers,
-      NORMAL: isNormal ? 1 : 0,
     },
-    body(
-      { seedLow, seedHigh, firstDimension, parts, points, streamCount, streams, table, out },
-      gpu,
-      { philox4x32, sobolStart, sobolNext, owenScramble, normalOrUniform, POINTS, R, F, D, NORMAL },
-    ): undefined {
+    body({ seedLow, seedHigh, firstDimension, parts, points, streamCount, streams, table, out }, gpu, env): undefined {
+      const { R, F, D, POINTS } = env;
       const item = gpu.globalId();
       const scrambling = item % R;
       const series = item % (R * streamCount);
@@ -72,13 +52,13 @@ export const sobolKernel = memoize((factors: number, numbers: number, scrambling
       const one = (rest / parts) | 0;
       const dimension = gpu.u32(firstDimension + one);
       const counter = { x: dimension, y: gpu.u32(scrambling), z: streams[(series / R) | 0], w: gpu.u32(1) };
-      const seed = philox4x32({ counter, key: { x: seedLow, y: seedHigh } }).x;
-      const row = NORMAL === 1 ? one : ((one / (D - F)) | 0) * D + F + (one % (D - F));
+      const seed = env.philox4x32({ counter, key: { x: seedLow, y: seedHigh } }).x;
+      const row = env.NORMAL ? one : ((one / (D - F)) | 0) * D + F + (one % (D - F));
       const at = (row * points + part * POINTS) * R * streamCount + series;
-      let state = sobolStart({ table, stream: dimension, part: gpu.u32(part) });
+      let state = env.sobolStart({ table, stream: dimension, part: gpu.u32(part) });
       for (let k = 0; k < POINTS; k++) {
-        out[at + k * R * streamCount] = normalOrUniform({ word: owenScramble(state.word, seed), isNormal: NORMAL });
-        if (k < POINTS - 1) state = sobolNext({ state, table });
+        out[at + k * R * streamCount] = env.numberOf(env.owenScramble(state.word, seed));
+        if (k < POINTS - 1) state = env.sobolNext({ state, table });
       }
     },
   }),

@@ -1,10 +1,10 @@
 /** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
-import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { bool, fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
-import { advanceFunction, beginFunction } from "./advance.ts";
+import { advanceFunction, Batch, beginFunction, Draws, Path, pathFunction, payoffOfPath } from "./advance.ts";
 import type { BasisShape } from "../stopping/basis.ts";
-import { basisParts, continuationFunction } from "../stopping/rule.ts";
-import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
+import { basisParts, continuationFunction, Rule } from "../stopping/rule.ts";
+import { BLOCK, kernelOf, type PathShape, room } from "./shape.ts";
 
 /** The properties of a simulation that the code of the kernel of samples depends on. */
 export interface WalkShape extends PathShape {
@@ -58,11 +58,114 @@ export const walkKernel = kernelOf(makeWalk, (s) => [
   ...basisParts(s.basis),
 ]);
 
+/**
+ * Returns the function that follows a path from its start to date number `last`, or to an earlier date if it `decides`
+ * and the exercise rule ends it there. It returns the date's number, its time, and the discount factor to it.
+ */
+function followFunction(shape: WalkShape) {
+  return fn({
+    name: "followPath",
+    params: {
+      batch: Batch,
+      draws: Draws,
+      path: Path,
+      scores: write(real),
+      initial: write(real),
+      rule: Rule,
+      dates: i32,
+      last: i32,
+      decides: bool,
+    },
+    env: {
+      begin: beginFunction(shape),
+      advance: advanceFunction(shape, shape.scores > 0),
+      payoff: payoffOfPath(shape.product.payoff),
+      continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
+      SCORES: shape.scores,
+      A: shape.model.assets,
+    },
+    body({ batch, draws, path, scores, initial, rule, dates, last, decides }, gpu, env) {
+      const { betas, scales, instances, instance } = rule;
+      env.begin({ batch, path });
+      for (let s = 0; s < env.SCORES; s++) scores[s] = 0;
+      if (env.SCORES > 0) for (let a = 0; a < env.A; a++) initial[a] = path.spots[a];
+      let end = last;
+      let time = gpu.real(0);
+      let discount = gpu.real(1);
+      for (let date = 0; date < dates; date++)
+        if (date <= end) {
+          const reached = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
+          time = reached.time;
+          discount = reached.discount;
+          if (env.continuation !== undefined && decides && date < dates - 1) {
+            const now = discount * env.payoff({ path, end: { time, discount } });
+            const at = { betas, scales, instances, instance, date };
+            if (now > 0) if (now >= env.continuation({ rule: at, path, payoff: now })) end = date;
+          }
+        }
+      return { last: end, time, discount };
+    },
+  });
+}
+/**
+ * Returns the function that adds what a path of variant `v` pays, with its weight in each measure, to the sample: `y`
+ * of the product, `x` of the control.
+ */
+function earnFunction(shape: WalkShape) {
+  const { product, control } = shape;
+  return fn({
+    name: "earnOnPath",
+    params: {
+      path: Path,
+      time: real,
+      discount: real,
+      scores: read(real),
+      weights: read(real),
+      first: i32,
+      stride: i32,
+      y: write(real),
+      x: write(real),
+    },
+    env: {
+      payoff: payoffOfPath(product.payoff),
+      halfWidth: product.halfWidth && payoffOfPath(product.halfWidth),
+      controlPayoff: control?.payoff,
+      SHIFTED: shape.isShifted === true,
+      V: shape.variants,
+      M: shape.measures,
+      SCORES: shape.scores,
+      SIDES: shape.antithetic ? 2 : 1,
+    },
+    body({ path, time, discount, scores, weights, first, stride, y, x }, _gpu, env) {
+      const end = { time, discount };
+      const factor = env.SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
+      const paid = factor * env.payoff({ path, end });
+      const { controlRunning: running, spots, controlP: p } = path;
+      const other =
+        env.controlPayoff === undefined ? 0 : factor * env.controlPayoff({ running, spots, p, t: time, discount });
+      if (env.V === 1 && env.SCORES === 0) {
+        y[0] += paid / env.SIDES;
+        x[0] += other / env.SIDES;
+      } else {
+        for (let m = 0; m < env.M; m++) {
+          const weight = weights[first + m * stride] / env.SIDES;
+          y[m] += weight * paid;
+          x[m] += weight * other;
+        }
+        for (let s = 0; s < env.SCORES; s++) {
+          y[env.M + s] += (scores[s] * paid) / env.SIDES;
+          x[env.M + s] += other / env.SIDES;
+        }
+      }
+      if (env.halfWidth !== undefined) {
+        const width = factor * env.halfWidth({ path, end });
+        for (let m = 0; m < env.M; m++) y[env.M + env.SCORES + m] += (weights[first + m * stride] / env.SIDES) * width;
+      }
+    },
+  });
+}
+
 function makeWalk(shape: WalkShape) {
-  const { model, product, control } = shape;
-  const rows = rowsOf(shape);
-  const draw = drawsOf(shape);
-  const measures = measuresOf(shape);
   return kernel({
     name: "walkPaths",
     params: {
@@ -81,105 +184,39 @@ function makeWalk(shape: WalkShape) {
       weights: read(real),
       points: read(real),
       pointStride: i32,
+      variants: i32,
       moments: write(real),
       itemCount: i32,
     },
     env: {
-      begin: beginFunction(shape),
-      advance: advanceFunction(shape, shape.scores > 0),
-      payoff: product.payoff,
-      halfWidth: product.halfWidth,
-      controlPayoff: control?.payoff,
-      continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
-      SHIFTED: shape.isShifted === true,
+      newPath: pathFunction(shape),
+      follow: followFunction(shape),
+      earn: earnFunction(shape),
       BLOCK,
       R: shape.scramblings,
       V: shape.variants,
-      M: shape.measures,
-      SCORES: shape.scores,
-      ALL: measures,
+      ALL: measuresOf(shape),
       SIDES: shape.antithetic ? 2 : 1,
       SINGLE: shape.single,
-      CONTROL: control !== undefined,
+      CONTROL: shape.control !== undefined,
       Q: momentsOf(shape),
-      A: model.assets,
-      STATE_ROOM: room(rows.state),
-      P_ROOM: room(rows.product),
-      CONTROL_P_ROOM: room(rows.control),
-      RUNNING_ROOM: room(product.running),
-      CONTROL_ROOM: room(control?.running ?? 0),
+      A: shape.model.assets,
       SCORE_ROOM: room(shape.scores),
-      WORDS: shape.sampling === "philox" ? 4 * draw.blocks : 1,
     },
-    body(
-      {
-        seedLow,
-        seedHigh,
-        firstBlock,
-        firstPoint,
-        dates,
-        instances,
-        table,
-        streams,
-        slots,
-        slotCount,
-        betas,
-        scales,
-        weights,
-        points,
-        pointStride,
-        moments,
-        itemCount,
-      },
-      gpu,
-      {
-        begin,
-        advance,
-        payoff,
-        halfWidth,
-        controlPayoff,
-        continuation,
-        SHIFTED,
-        BLOCK,
-        R,
-        V,
-        M,
-        SCORES,
-        ALL,
-        SIDES,
-        SINGLE,
-        CONTROL,
-        Q,
-        A,
-        STATE_ROOM,
-        P_ROOM,
-        CONTROL_P_ROOM,
-        RUNNING_ROOM,
-        CONTROL_ROOM,
-        SCORE_ROOM,
-        WORDS,
-      },
-    ): undefined {
+    body(args, gpu, env): undefined {
+      const { BLOCK, R, V, ALL, Q } = env;
+      const { table, betas, scales, instances, itemCount, weights, dates } = args;
       const item = gpu.globalId();
       const scrambling = item % R;
       const rest = (item / R) | 0;
-      const instance = SINGLE ? 0 : rest % instances;
-      const block = firstBlock + (SINGLE ? rest : (rest / instances) | 0);
-      const stream = streams[instance];
-      const slot = slots[instance];
+      const instance = env.SINGLE ? 0 : rest % instances;
+      const block = args.firstBlock + (env.SINGLE ? rest : (rest / instances) | 0);
+      const stream = args.streams[instance];
+      const slot = args.slots[instance];
 
-      const path = {
-        state: gpu.privateReal(STATE_ROOM),
-        running: gpu.privateReal(RUNNING_ROOM),
-        controlRunning: gpu.privateReal(CONTROL_ROOM),
-        spots: gpu.privateReal(A),
-        p: gpu.privateReal(P_ROOM),
-        controlP: gpu.privateReal(CONTROL_P_ROOM),
-        words: gpu.privateU32(WORDS),
-        weight: gpu.privateReal(1),
-      };
-      const scores = gpu.privateReal(SCORE_ROOM);
-      const initial = gpu.privateReal(A);
+      const path = env.newPath();
+      const scores = gpu.privateReal(env.SCORE_ROOM);
+      const initial = gpu.privateReal(env.A);
       const y = gpu.privateReal(ALL);
       const x = gpu.privateReal(ALL);
       // Sums of differences from the first sample, so that squares do not cancel.
@@ -187,6 +224,7 @@ function makeWalk(shape: WalkShape) {
       const x0 = gpu.privateReal(ALL);
       const sums = gpu.privateReal(Q * ALL);
       for (let q = 0; q < Q * ALL; q++) sums[q] = 0;
+      const rule = { betas, scales, instances, instance, date: 0 };
 
       for (let sample = 0; sample < BLOCK; sample++) {
         const number = block * BLOCK + sample;
@@ -194,69 +232,32 @@ function makeWalk(shape: WalkShape) {
           y[m] = 0;
           x[m] = 0;
         }
-        for (let side = 0; side < SIDES; side++) {
+        for (let side = 0; side < env.SIDES; side++) {
           let last = dates - 1;
-          for (let v = 0; v < V; v++) {
-            const column = SINGLE && V === 1 ? 0 : v * instances + instance;
-            const batch = { table, columns: V * instances, column };
-            const pointAt = ((number - firstPoint) * slotCount + slot) * R + scrambling;
+          // Several are counted at run time, so that the front end does not copy a path's code for each.
+          for (let v = 0; v < (V === 1 ? 1 : args.variants); v++) {
+            const batch = {
+              table,
+              columns: V * instances,
+              column: env.SINGLE && V === 1 ? 0 : v * instances + instance,
+            };
             const draws = {
-              seedLow,
-              seedHigh,
+              seedLow: args.seedLow,
+              seedHigh: args.seedHigh,
               stream,
               purpose: gpu.u32(0),
               path: gpu.u32(number),
               isReflected: side === 1,
-              points,
-              pointAt,
-              pointStride,
+              points: args.points,
+              pointAt: ((number - args.firstPoint) * args.slotCount + slot) * R + scrambling,
+              pointStride: args.pointStride,
             };
-            begin({ batch, path });
-            if (SCORES > 0) {
-              for (let s = 0; s < SCORES; s++) scores[s] = 0;
-              for (let a = 0; a < A; a++) initial[a] = path.spots[a];
-            }
-            let t = gpu.real(0);
-            let discount = gpu.real(1);
-            for (let date = 0; date < dates; date++)
-              if (date <= last) {
-                const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
-                t = end.time;
-                discount = end.discount;
-                if (continuation !== undefined && v === 0 && date < dates - 1) {
-                  const now = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-                  if (now > 0) {
-                    const rule = { betas, scales, instances, instance, date };
-                    if (now >= continuation({ rule, path, payoff: now })) last = date;
-                  }
-                }
-              }
-            const factor = SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
-            const paid = factor * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-            const other =
-              controlPayoff === undefined
-                ? 0
-                : factor *
-                  controlPayoff({ running: path.controlRunning, spots: path.spots, p: path.controlP, t, discount });
-            if (V === 1 && SCORES === 0) {
-              y[0] += paid / SIDES;
-              x[0] += other / SIDES;
-            } else {
-              for (let m = 0; m < M; m++) {
-                const weight = weights[(m * V + v) * instances + instance] / SIDES;
-                y[m] += weight * paid;
-                x[m] += weight * other;
-              }
-              for (let s = 0; s < SCORES; s++) {
-                y[M + s] += (scores[s] * paid) / SIDES;
-                x[M + s] += other / SIDES;
-              }
-            }
-            if (halfWidth !== undefined) {
-              const width = factor * halfWidth({ running: path.running, spots: path.spots, p: path.p, t, discount });
-              for (let m = 0; m < M; m++)
-                y[M + SCORES + m] += (weights[(m * V + v) * instances + instance] / SIDES) * width;
-            }
+            const decides = v === 0;
+            const end = env.follow({ batch, draws, path, scores, initial, rule, dates, last, decides });
+            last = end.last;
+            const { time, discount } = end;
+            const first = v * instances + instance;
+            env.earn({ path, time, discount, scores, weights, first, stride: V * instances, y, x });
           }
         }
         for (let m = 0; m < ALL; m++) {
@@ -267,7 +268,7 @@ function makeWalk(shape: WalkShape) {
           const dy = y[m] - y0[m];
           sums[m * Q] += dy;
           sums[m * Q + 1] += dy * dy;
-          if (CONTROL) {
+          if (env.CONTROL) {
             const dx = x[m] - x0[m];
             sums[m * Q + 2] += dx;
             sums[m * Q + 3] += dx * dx;
@@ -278,13 +279,13 @@ function makeWalk(shape: WalkShape) {
       for (let m = 0; m < ALL; m++) {
         const at = m * Q * itemCount + item;
         const meanY = sums[m * Q] / BLOCK;
-        moments[at] = y0[m] + meanY;
-        moments[at + itemCount] = Math.max(sums[m * Q + 1] - sums[m * Q] * meanY, 0);
-        if (CONTROL) {
+        args.moments[at] = y0[m] + meanY;
+        args.moments[at + itemCount] = Math.max(sums[m * Q + 1] - sums[m * Q] * meanY, 0);
+        if (env.CONTROL) {
           const meanX = sums[m * Q + 2] / BLOCK;
-          moments[at + 2 * itemCount] = x0[m] + meanX;
-          moments[at + 3 * itemCount] = Math.max(sums[m * Q + 3] - sums[m * Q + 2] * meanX, 0);
-          moments[at + 4 * itemCount] = sums[m * Q + 4] - sums[m * Q] * meanX;
+          args.moments[at + 2 * itemCount] = x0[m] + meanX;
+          args.moments[at + 3 * itemCount] = Math.max(sums[m * Q + 3] - sums[m * Q + 2] * meanX, 0);
+          args.moments[at + 4 * itemCount] = sums[m * Q + 4] - sums[m * Q] * meanX;
         }
       }
     },

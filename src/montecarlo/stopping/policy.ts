@@ -1,27 +1,19 @@
 /** Paths that follow an exercise rule, for the martingale that bounds all rules. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction } from "../paths/advance.ts";
-import { drawsOf, room, rowsOf } from "../paths/shape.ts";
+import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
+import { rowsOf } from "../paths/shape.ts";
 import { continuationFunction, type StoppingShape, stoppingKernel } from "./rule.ts";
 
 /** The environment that all kernels of this file are compiled with. */
-function environment(shape: StoppingShape) {
-  const { model, product } = shape;
-  const rows = rowsOf(shape);
-  return {
-    begin: beginFunction(shape),
-    advance: advanceFunction(shape),
-    continuation: continuationFunction(shape.basis),
-    payoff: product.payoff,
-    A: model.assets,
-    S: rows.state,
-    R: product.running,
-    STATE_ROOM: room(rows.state),
-    P_ROOM: room(rows.product),
-    RUNNING_ROOM: room(product.running),
-    WORDS: 4 * drawsOf(shape).blocks,
-  };
-}
+const environment = (shape: StoppingShape) => ({
+  newPath: pathFunction(shape),
+  begin: beginFunction(shape),
+  advance: advanceFunction(shape),
+  continuation: continuationFunction(shape.basis),
+  payoff: payoffOfPath(shape.product.payoff),
+  S: rowsOf(shape).state,
+  R: shape.product.running,
+});
 
 /** The number of reals of an outer path at a date besides its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
@@ -50,21 +42,13 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
     body(
       { seedLow, seedHigh, dates, paths, instances, table, streams, betas, scales, none, outer },
       gpu,
-      { begin, advance, continuation, payoff, A, S, R, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS },
+      env,
     ): undefined {
+      const { S, R } = env;
       const item = gpu.globalId();
       const instance = item % instances;
       const row = paths * instances;
-      const path = {
-        state: gpu.privateReal(STATE_ROOM),
-        running: gpu.privateReal(RUNNING_ROOM),
-        controlRunning: gpu.privateReal(1),
-        spots: gpu.privateReal(A),
-        p: gpu.privateReal(P_ROOM),
-        controlP: gpu.privateReal(1),
-        words: gpu.privateU32(WORDS),
-        weight: gpu.privateReal(1),
-      };
+      const path = env.newPath();
       const scores = gpu.privateReal(1);
       const batch = { table, columns: instances, column: instance };
       const draws = {
@@ -78,20 +62,11 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
         pointAt: 0,
         pointStride: 1,
       };
-      begin({ batch, path });
+      env.begin({ batch, path });
       for (let date = 0; date < dates; date++) {
-        const { time: t, discount } = advance({
-          batch,
-          draws,
-          path,
-          date,
-          isFirst: date === 0,
-          scores,
-          initial: none,
-        });
-        const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-        const rule = { betas, scales, instances, instance, date };
-        const continued = continuation({ rule, path, payoff: paid });
+        const end = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
+        const paid = end.discount * env.payoff({ path, end });
+        const continued = env.continuation({ rule: { betas, scales, instances, instance, date }, path, payoff: paid });
         const at = date * (S + R + 2) * row + item;
         for (let j = 0; j < S; j++) outer[at + j * row] = path.state[j];
         for (let j = 0; j < R; j++) outer[at + (S + j) * row] = path.running[j];
@@ -125,39 +100,27 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
       continued: write(real),
     },
     env: { ...environment(shape), observe: shape.model.observe },
-    body(
-      { seedLow, seedHigh, dates, firstItem, paths, inner, instances, table, streams, betas, scales, outer, continued },
-      gpu,
-      { begin, advance, continuation, payoff, observe, A, S, R, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS },
-    ): undefined {
-      const item = firstItem + gpu.globalId();
+    body(args, gpu, env): undefined {
+      const { S, R } = env;
+      const { paths, instances, table, dates, betas, scales, outer } = args;
+      const item = args.firstItem + gpu.globalId();
       const instance = item % instances;
       const row = paths * instances;
       const start = (item / row) | 0;
-      const own = item % row;
-      const path = {
-        state: gpu.privateReal(STATE_ROOM),
-        running: gpu.privateReal(RUNNING_ROOM),
-        controlRunning: gpu.privateReal(1),
-        spots: gpu.privateReal(A),
-        p: gpu.privateReal(P_ROOM),
-        controlP: gpu.privateReal(1),
-        words: gpu.privateU32(WORDS),
-        weight: gpu.privateReal(1),
-      };
+      const at = start * (S + R + 2) * row + (item % row);
+      const path = env.newPath();
       const scores = gpu.privateReal(1);
       const batch = { table, columns: instances, column: instance };
-      begin({ batch, path });
+      env.begin({ batch, path });
       let mean = gpu.real(0);
-      for (let k = 0; k < inner; k++) {
-        const at = start * (S + R + 2) * row + own;
+      for (let k = 0; k < args.inner; k++) {
         for (let j = 0; j < S; j++) path.state[j] = outer[at + j * row];
         for (let j = 0; j < R; j++) path.running[j] = outer[at + (S + j) * row];
-        observe({ state: path.state, spots: path.spots });
+        env.observe({ state: path.state, spots: path.spots });
         const draws = {
-          seedLow,
-          seedHigh,
-          stream: streams[instance],
+          seedLow: args.seedLow,
+          seedHigh: args.seedHigh,
+          stream: args.streams[instance],
           // A purpose of its own for each date and outer path.
           purpose: gpu.u32(3 + ((item / instances) | 0)),
           path: gpu.u32(k),
@@ -171,13 +134,14 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
         // All dates, so that work items keep step; those before the start do nothing.
         for (let date = 1; date < dates; date++)
           if (isAlive && date > start) {
-            const isFirst = date === start + 1;
-            const end = advance({ batch, draws, path, date, isFirst, scores, initial: outer });
-            const { time: t, discount } = end;
-            const paid = discount * payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-            const rule = { betas, scales, instances, instance, date };
+            const end = env.advance({ batch, draws, path, date, isFirst: date === start + 1, scores, initial: outer });
+            const paid = end.discount * env.payoff({ path, end });
             if (date === dates - 1 || paid > 0) {
-              const value = continuation({ rule, path, payoff: paid });
+              const value = env.continuation({
+                rule: { betas, scales, instances, instance, date },
+                path,
+                payoff: paid,
+              });
               if (date === dates - 1 || paid >= value) {
                 earned = paid;
                 isAlive = false;
@@ -186,7 +150,7 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
           }
         mean += (earned - mean) / gpu.real(k + 1);
       }
-      continued[item] = mean;
+      args.continued[item] = mean;
     },
   }),
 );

@@ -1,9 +1,9 @@
 /** Least squares, date by date backwards, on paths that are stored. */
 import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction } from "../paths/advance.ts";
-import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
+import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
+import { BLOCK, room } from "../paths/shape.ts";
 import { memoize } from "../../base/memoize.ts";
-import { type StoppingShape, stoppingKernel } from "./rule.ts";
+import { continuedBy, scaledBasis, type StoppingShape, stoppingKernel } from "./rule.ts";
 
 /**
  * Returns the number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of
@@ -18,8 +18,7 @@ export const sumsOf = (functions: number): number => (functions * (functions + 1
  * Bytes: each number written once.
  */
 export const recordKernel = stoppingKernel((shape: StoppingShape) => {
-  const { model, product, basis } = shape;
-  const rows = rowsOf(shape);
+  const { product, basis } = shape;
   return kernel({
     name: "recordPaths",
     params: {
@@ -35,39 +34,23 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
       record: write(real),
     },
     env: {
+      newPath: pathFunction(shape),
       begin: beginFunction(shape),
       advance: advanceFunction(shape),
-      payoff: product.payoff,
+      payoff: payoffOfPath(product.payoff),
       variablesOf: basis.variablesOf,
       F: basis.variables,
       SINGLE: shape.single,
-      A: model.assets,
-      STATE_ROOM: room(rows.state),
-      P_ROOM: room(rows.product),
-      RUNNING_ROOM: room(product.running),
-      WORDS: 4 * drawsOf(shape).blocks,
       X_ROOM: room(basis.variables),
     },
-    body(
-      { seedLow, seedHigh, purpose, dates, paths, instances, table, streams, none, record },
-      gpu,
-      { begin, advance, payoff, variablesOf, F, SINGLE, A, STATE_ROOM, P_ROOM, RUNNING_ROOM, WORDS, X_ROOM },
-    ): undefined {
+    body({ seedLow, seedHigh, purpose, dates, paths, instances, table, streams, none, record }, gpu, env): undefined {
       const item = gpu.globalId();
-      const instance = SINGLE ? 0 : item % instances;
-      const number = SINGLE ? item : (item / instances) | 0;
-      const path = {
-        state: gpu.privateReal(STATE_ROOM),
-        running: gpu.privateReal(RUNNING_ROOM),
-        controlRunning: gpu.privateReal(1),
-        spots: gpu.privateReal(A),
-        p: gpu.privateReal(P_ROOM),
-        controlP: gpu.privateReal(1),
-        words: gpu.privateU32(WORDS),
-        weight: gpu.privateReal(1),
-      };
+      const instance = env.SINGLE ? 0 : item % instances;
+      const number = env.SINGLE ? item : (item / instances) | 0;
+      const path = env.newPath();
       const scores = gpu.privateReal(1);
-      const x = gpu.privateReal(X_ROOM);
+      const x = gpu.privateReal(env.X_ROOM);
+      const row = paths * instances;
       const batch = { table, columns: instances, column: instance };
       const draws = {
         seedLow,
@@ -80,15 +63,13 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
         pointAt: 0,
         pointStride: 1,
       };
-      begin({ batch, path });
+      env.begin({ batch, path });
       for (let date = 0; date < dates; date++) {
-        const end = advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
-        const { time: t, discount } = end;
-        variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
-        const at = date * (F + 1) * paths * instances + item;
-        for (let f = 0; f < F; f++) record[at + f * paths * instances] = x[f];
-        const paid = payoff({ running: path.running, spots: path.spots, p: path.p, t, discount });
-        record[at + F * paths * instances] = discount * paid;
+        const end = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial: none });
+        env.variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
+        const at = date * (env.F + 1) * row + item;
+        for (let f = 0; f < env.F; f++) record[at + f * row] = x[f];
+        record[at + env.F * row] = end.discount * env.payoff({ path, end });
       }
     },
   });
@@ -161,51 +142,43 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
       sums: write(real),
     },
     env: {
-      basis: basis.basis,
+      scaledBasis: scaledBasis(basis),
+      continuedBy: continuedBy(basis),
       F: basis.variables,
       B: basis.count,
       SUMS: sumsOf(basis.count),
       X_ROOM: room(basis.variables),
       BLOCK,
     },
-    body(
-      { date, isLast, isFirst, blocks, instances, record, betas, scales, cash, sums },
-      gpu,
-      { basis, F, B, SUMS, X_ROOM, BLOCK },
-    ): undefined {
+    body({ date, isLast, isFirst, blocks, instances, record, betas, scales, cash, sums }, gpu, env): undefined {
+      const { F, B, SUMS } = env;
       const item = gpu.globalId();
-      const instance = item % instances;
       const items = blocks * instances;
-      const row = BLOCK * items;
-      const x = gpu.privateReal(X_ROOM);
+      const row = env.BLOCK * items;
+      const x = gpu.privateReal(env.X_ROOM);
       const values = gpu.privateReal(B);
       const sum = gpu.privateReal(SUMS);
+      const instance = item % instances;
       for (let q = 0; q < SUMS; q++) sum[q] = 0;
-      for (let s = 0; s < BLOCK; s++) {
+      for (let s = 0; s < env.BLOCK; s++) {
         const path = s * items + item;
         const here = date * (F + 1) * row + path;
         const paid = record[here + F * row];
         let value = paid;
         if (!isLast) {
           value = cash[path];
-          for (let f = 0; f < F; f++) {
-            const at = 2 * (date * F + f) * instances + instance;
-            x[f] = (record[here + f * row] - scales[at]) * scales[at + instances];
-          }
-          basis({ x, payoff: paid, basis: values });
-          let continued = gpu.real(0);
-          for (let j = 0; j < B; j++) continued += betas[(date * B + j) * instances + instance] * values[j];
+          const rule = { betas, scales, instances, instance, date };
+          for (let f = 0; f < F; f++) x[f] = record[here + f * row];
+          env.scaledBasis({ rule, payoff: paid, x, values });
+          const continued = env.continuedBy({ rule, values });
           if (paid > 0 && paid >= continued) value = paid;
         }
         cash[path] = value;
         if (!isFirst) {
           const before = here - (F + 1) * row;
           const due = record[before + F * row];
-          for (let f = 0; f < F; f++) {
-            const at = 2 * ((date - 1) * F + f) * instances + instance;
-            x[f] = (record[before + f * row] - scales[at]) * scales[at + instances];
-          }
-          basis({ x, payoff: due, basis: values });
+          for (let f = 0; f < F; f++) x[f] = record[before + f * row];
+          env.scaledBasis({ rule: { betas, scales, instances, instance, date: date - 1 }, payoff: due, x, values });
           const weight = due > 0 ? gpu.real(1) : gpu.real(0);
           let q = 0;
           for (let j = 0; j < B; j++) {

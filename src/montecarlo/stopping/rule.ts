@@ -29,20 +29,13 @@ export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf
  */
 export const Rule = record({ betas: read(real), scales: read(real), instances: i32, instance: i32, date: i32 });
 
-/** The values of the basis at a state: variables, scaled; then its functions. */
-function basisFunction(basis: BasisShape) {
+/** Returns the function that scales the variables `x` of a state, and sets the values of the basis there. */
+export function scaledBasis(basis: BasisShape) {
   return fn({
-    name: "basisAt",
-    params: {
-      rule: Rule,
-      path: Path,
-      payoff: real,
-      x: write(real),
-      values: write(real),
-    },
-    env: { variablesOf: basis.variablesOf, basis: basis.basis, F: basis.variables },
-    body({ rule, path, payoff, x, values }, _gpu, { variablesOf, basis, F }) {
-      variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
+    name: "scaledBasis",
+    params: { rule: Rule, payoff: real, x: write(real), values: write(real) },
+    env: { basis: basis.basis, F: basis.variables },
+    body({ rule, payoff, x, values }, _gpu, { basis, F }) {
       for (let f = 0; f < F; f++) {
         const at = 2 * (rule.date * F + f) * rule.instances + rule.instance;
         x[f] = (x[f] - rule.scales[at]) * rule.scales[at + rule.instances];
@@ -52,23 +45,38 @@ function basisFunction(basis: BasisShape) {
   });
 }
 
-/** Returns the function for the continuation value at a state, discounted to time 0. */
+/** Returns the function for the continuation value by the values of the basis, discounted to time 0. */
+export function continuedBy(basis: BasisShape) {
+  return fn({
+    name: "continuedBy",
+    params: { rule: Rule, values: read(real) },
+    env: { B: basis.count },
+    body({ rule, values }, gpu, { B }) {
+      let sum = gpu.real(0);
+      for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance] * values[j];
+      return sum;
+    },
+  });
+}
+
+/** Returns the function for the continuation value at a state of a path, discounted to time 0. */
 export function continuationFunction(basis: BasisShape) {
   return fn({
     name: "continuation",
     params: { rule: Rule, path: Path, payoff: real },
     env: {
-      basisAt: basisFunction(basis),
+      variablesOf: basis.variablesOf,
+      scaledBasis: scaledBasis(basis),
+      continuedBy: continuedBy(basis),
       B: basis.count,
       X_ROOM: room(basis.variables),
     },
-    body({ rule, path, payoff }, gpu, { basisAt, B, X_ROOM }) {
-      const x = gpu.privateReal(X_ROOM);
-      const values = gpu.privateReal(B);
-      basisAt({ rule, path, payoff, x, values });
-      let sum = gpu.real(0);
-      for (let j = 0; j < B; j++) sum += rule.betas[(rule.date * B + j) * rule.instances + rule.instance] * values[j];
-      return sum;
+    body({ rule, path, payoff }, gpu, env) {
+      const x = gpu.privateReal(env.X_ROOM);
+      const values = gpu.privateReal(env.B);
+      env.variablesOf({ spots: path.spots, running: path.running, state: path.state, x });
+      env.scaledBasis({ rule, payoff, x, values });
+      return env.continuedBy({ rule, values });
     },
   });
 }
