@@ -220,7 +220,7 @@ export function named<const K extends string, T extends object, I>(
   kind: K,
   of: Schema<T, I>,
 ): Schema<{ kind: K } & T, { readonly [P in K]: I }> {
-  return object({ [kind]: of }).transform((given) => ({ kind, ...(given[kind] as T) })) as never;
+  return object({ [kind]: of }).transform((given) => ({ kind, ...given[kind] })) as never;
 }
 
 /** Returns the schema of a list with at least `min` items. `what` describes the list in error messages. */
