@@ -7,7 +7,7 @@ import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
-import { cheapest, type Limits, type TradeKind } from "./plan/kind.ts";
+import { cheapest, type Limits, methodFor, type TradeKind } from "./plan/kind.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./plan/method.ts";
 import { refuseDoubts } from "./fit-doubts.ts";
 import type { Settings } from "./options.ts";
@@ -190,7 +190,7 @@ async function choose(
     try {
       if (batch.settings.strict) refuseDoubts(kind.doubts(parsed.trade));
       kind.add(batch, i, parsed.trade);
-      methods.set(i, kind.methodFor(batch, i));
+      methods.set(i, methodFor(kind, batch, i));
     } catch (error) {
       results.fail(i, error);
     }

@@ -4,6 +4,7 @@ import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { kindOf } from "./kinds.ts";
 import type { NumberedOptions } from "./options.ts";
+import { methodFor } from "./plan/kind.ts";
 import type { PricingMethod } from "./plan/method.ts";
 import { settingsOf } from "./price-book.ts";
 import { TimeBudget } from "./time-budget.ts";
@@ -48,7 +49,7 @@ export function expectedCosts(
       const kind = kindOf(parsed.trade);
       columns.place[i] = parsed.index ?? i;
       kind.add(batch, i, parsed.trade);
-      const method = kind.methodFor(batch, i);
+      const method = methodFor(kind, batch, i);
       const cost = method.accepts(batch, i);
       return typeof cost === "number" ? { method: workOf(method), seconds: host + cost / 1e6, host } : NOTHING;
     } catch {

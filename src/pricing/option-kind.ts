@@ -1,6 +1,5 @@
 /** Options on one or several underlyings. */
 import { labelsOf, type MethodName, type Payoff, type Trade } from "../book/index.ts";
-import { BookError } from "../base/errors.ts";
 import { doubtsOf } from "./fit-doubts.ts";
 import { addMisfits } from "./guard/misfits.ts";
 import { optionLimits } from "./guard/option-limits.ts";
@@ -14,7 +13,7 @@ import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
 import { same, viewsOfMarket } from "./market-moves.ts";
-import { cheapest, type TradeKind } from "./plan/kind.ts";
+import type { TradeKind } from "./plan/kind.ts";
 import type { Batch, PricingMethod } from "./plan/method.ts";
 import { rollForward } from "./roll-forward.ts";
 import { unitWarnings } from "./unit-warnings.ts";
@@ -41,7 +40,10 @@ export const optionKind: TradeKind<Trade> = {
   add: ({ columns }, trade, terms) => {
     columns.add(trade, terms, columns.place[trade]);
   },
-  methodFor,
+  whyNone(terms, reasonOf) {
+    const meant = methodMeantFor(terms);
+    return `it has ${reasonOf(meant)}, which method "${meant}" does not price yet`;
+  },
   askedOf,
   limitsOf: optionLimits,
   warnings: unitWarnings,
@@ -76,29 +78,6 @@ function withoutHistory(payoff: Payoff): object {
   }
 }
 
-/**
- * Returns the cheapest method that accepts the trade with an index in a batch, or the requested method. @throws
- * BookError if no method accepts the trade, or the requested one does not
- */
-function methodFor(batch: Batch, trade: number): PricingMethod {
-  const { method: name } = batch.settings;
-  if (name === "auto") {
-    const best = cheapest(METHODS, batch, trade);
-    if (best === undefined) throw refusal(batch, trade);
-    return best;
-  }
-  const named: PricingMethod = BY_NAME[name];
-  const wanted = batch.columns.severalFactors[trade] === 0 ? named : (named.ofSeveralFactors ?? named);
-  const answer = wanted.accepts(batch, trade);
-  if (typeof answer === "number") return wanted;
-  const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);
-  const remedy = `expected method ${orList(["auto", ...others])}`;
-  throw new BookError(
-    placeOf(batch, trade),
-    `method "${wanted.name}" does not price this trade, it has ${answer}; ${remedy}`,
-  );
-}
-
 /** The error that a method is to aim at, relative to the largest spot and the units. */
 function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
   const { payoff, assets } = columns.tradeOf(trade);
@@ -106,22 +85,6 @@ function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = 
     assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));
   const units = payoff.kind === "swing" ? Math.max(payoff.max, 1) : 1;
   return (settings.accuracy ?? own) * spot * units;
-}
-
-/**
- * Returns the error of a trade that no method prices: first the reason of the method meant for such trades, then what
- * those of the others say.
- */
-function refusal(batch: Batch, trade: number): BookError {
-  const meant = methodMeantFor(batch.columns.tradeOf(trade));
-  const others = METHODS.filter(({ name }) => name !== meant).map(
-    (method) => `"${method.name}": ${method.accepts(batch, trade)}`,
-  );
-  return new BookError(
-    placeOf(batch, trade),
-    `it has ${BY_NAME[meant].accepts(batch, trade)}, which method "${meant}" does not price yet; the other methods ` +
-      `do not price this trade either (${others.join("; ")})`,
-  );
 }
 
 /** The method that would price a trade of this kind, whatever its details. */
@@ -138,9 +101,3 @@ function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Tr
 
 /** Underlyings that finite differences take. */
 const MAX_AXES = 3;
-
-const placeOf = ({ columns }: Batch, trade: number): string => `trades[${columns.place[trade]}]`;
-
-function orList(names: readonly string[]): string {
-  return names.map((name) => `"${name}"`).join(" or ");
-}

@@ -10,12 +10,6 @@ export interface Bounds extends Range {
   readonly highIs: string;
 }
 
-/** A value with its error estimate. */
-export interface Estimated {
-  readonly value: number;
-  readonly errorEstimate: number;
-}
-
 /** The range that contains all numbers. */
 export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
@@ -32,24 +26,6 @@ const WITHIN = 2;
 
 /** Tells whether a value may be let out that is so far outside, given the distance that its estimate allows. */
 export const isNear = (far: number, allowed: number): boolean => far <= WITHIN * allowed;
-
-/**
- * Returns a value moved to its bounds, with an estimate that contains the move; undefined where the value is no number,
- * or further outside than its estimate and rounding allow.
- */
-export function withinBounds(
-  { value, errorEstimate }: Estimated,
-  range: Range,
-  rounding: number,
-): Estimated | undefined {
-  const far = distance(range, value);
-  if (far === 0) return { value, errorEstimate };
-  if (!isNear(far, errorEstimate + rounding)) return undefined;
-  return {
-    value: Math.min(Math.max(value, range.low), range.high),
-    errorEstimate: Math.max(errorEstimate, far),
-  };
-}
 
 /** Returns the words for a value outside its bounds. */
 export function outsideText(method: string, value: number, { low, high, ...reasons }: Range & Partial<Bounds>): string {

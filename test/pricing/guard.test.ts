@@ -9,7 +9,6 @@ import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { boundsOf } from "../../src/pricing/guard/bounds.ts";
 import { Guard } from "../../src/pricing/guard/guard.ts";
 import { limitsWith } from "../../src/pricing/guard/option-limits.ts";
-import { withinBounds } from "../../src/pricing/range.ts";
 import { priceBook } from "../../src/pricing/index.ts";
 import { termsOf } from "../../src/pricing/terms.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
@@ -130,6 +129,13 @@ describe("a value that is outside", () => {
     for (const value of [-1e-2, 101, NaN, Infinity, -1.4e19]) expect(looked(value, 1e-3).outside).toEqual([0]);
   });
 
+  it("is moved to the bound where its estimate reaches there", () => {
+    const european = boundsOf(termsOf(put, 0, { volatility: 0, rate: 0 })!)([put.underlying.spot]).low;
+    const { results, outside } = looked(european - 0.9e-3, 1e-3);
+    expect(outside).toEqual([]);
+    expect([results.value[0], results.errorEstimate[0]]).toEqual([european, 1e-3]);
+  });
+
   it("is an error of the trade, with its path, the bound and a remedy", () => {
     const { results } = looked(101, 1e-3);
     expect(results.errorOf(0)).toMatchObject({
@@ -239,16 +245,4 @@ describe("results say", () => {
 it("warnings have bits of their own", () => {
   const bits = Object.values(WARNING);
   expect(new Set(bits).size).toBe(bits.length);
-});
-
-it("a value that is moved to its bound has an estimate that reaches where it was", () => {
-  expect(withinBounds({ value: 1.5, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toEqual({
-    value: 1,
-    errorEstimate: 0.5,
-  });
-  expect(withinBounds({ value: -0.1, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toEqual({
-    value: 0,
-    errorEstimate: 0.3,
-  });
-  expect(withinBounds({ value: 1.7, errorEstimate: 0.3 }, { low: 0, high: 1 }, 0)).toBeUndefined();
 });

@@ -302,7 +302,7 @@ export const fresh: readonly Bug[] = [
   ...beside("pricing", "pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/ladder", [
     ["guard/bounds.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
     ["guard/sides.ts", "if (time > until) break;", "if (time >= until) break;"],
-    ["range.ts", "errorEstimate: Math.max(errorEstimate, far)", "errorEstimate"],
+    ["guard/guard.ts", "return movedTo(range, value);", "return value;"],
     ["roll-forward.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
     [
       "methods/deterministic/known.ts",

@@ -117,10 +117,13 @@ export class ResultColumns {
   readonly #several = new Map<number, Several>();
   /** Index in `RESULT_METHODS`. */
   readonly #methods: Uint8Array;
+  /** The number of spots of the scenarios. */
+  readonly #spots: number;
 
   constructor(trades: number, cases: ScenarioCases) {
     const column = (): Float64Array => new Float64Array(trades).fill(Number.NaN);
     const rows = cases.scenarios === undefined ? 0 : trades * cases.count;
+    this.#spots = cases.spots;
     this.status = new Uint8Array(trades);
     this.#methods = new Uint8Array(trades);
     this.warnings = new Uint16Array(trades);
@@ -156,6 +159,17 @@ export class ResultColumns {
     const { value, delta, gamma, theta, vega, rho, errorEstimate, sensitivityErrors } = this;
     const columns = [value, delta, gamma, theta, vega, rho, errorEstimate, ...Object.values(sensitivityErrors)];
     for (const column of columns) column[trade] = Number.NaN;
+  }
+
+  /** Stores the values of a row at the scenarios' spots, and the largest of their error estimates. */
+  setScenarios(row: number, valueAt: (k: number) => number, errorAt: (k: number, value: number) => number): void {
+    let largest = 0;
+    for (let k = 0; k < this.#spots; k++) {
+      const value = valueAt(k);
+      this.scenarioValues[row * this.#spots + k] = value;
+      largest = Math.max(largest, errorAt(k, value));
+    }
+    this.scenarioErrors[row] = largest;
   }
 
   /** Stores the part of a result that only trades with several factors have. */

@@ -27,8 +27,7 @@ const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];
 
-/** Returns 0 for a negative value of a payoff that never is negative, as errors leave it far beyond a barrier. */
-const allowedOf = (value: number, { low }: Range): number => (value < 0 && low >= 0 ? 0 : value);
+const movedTo = ({ low, high }: Range, value: number): number => Math.min(Math.max(value, low), high);
 
 /** A check of the values of a batch's trades, today and in scenarios, against their bounds (`Limits`). */
 export class Guard {
@@ -42,8 +41,8 @@ export class Guard {
   }
 
   /**
-   * Checks the results of some trades, and records which are outside their bounds. A value that is negative by no more
-   * than its error estimate becomes 0 where the payoff is never negative.
+   * Checks the results of some trades, and records which are outside their bounds. A value that is outside by no more
+   * than its error estimate is moved to its bounds, to which its estimate then reaches.
    */
   look(trades: readonly number[], results: ResultColumns): void {
     for (const trade of trades) {
@@ -72,12 +71,12 @@ export class Guard {
     const { spots } = this.#batch.columns.cases;
     if (scenario === undefined) {
       if (isLetOut) {
-        results.value[trade] = allowedOf(value, range);
+        results.value[trade] = movedTo(range, value);
         results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
       } else results.fail(trade, this.#error(trade, value, range, results));
     } else if (isLetOut) {
       const of = Math.floor(scenario / spots);
-      results.scenarioValues[scenario] = allowedOf(value, range);
+      results.scenarioValues[scenario] = movedTo(range, value);
       results.scenarioErrors[of] = Math.max(results.scenarioErrors[of], far);
     } else {
       results.scenarioValues[scenario] = Number.NaN;
@@ -103,12 +102,9 @@ export class Guard {
       const at = limits.at(trade, k);
       if (at === undefined) continue;
       const row = columns.rowOf(trade) + k;
-      // No value within its bounds is further off than their farther one.
-      let [most, isInside] = [0, true];
-      // Values that were moved are off by as much.
-      let reach = 0;
-      const after = (estimate: number): number =>
-        limits.movesValues ? Math.max(estimate, reach) : isInside ? Math.min(estimate, most) : estimate;
+      // No value within its bounds is further off than their farther one, and none that was moved is nearer.
+      let [most, reach, isInside] = [0, 0, true];
+      const after = (estimate: number): number => (isInside ? Math.min(estimate, most) : Math.max(estimate, reach));
       const checked = (value: number, estimate: number, spot: number, scenario?: number): number => {
         const range = at(spot);
         const far = distance(range, value);
@@ -118,15 +114,13 @@ export class Guard {
           return value;
         }
         isInside = false;
-        if (limits.movesValues && !Number.isFinite(value)) return value;
         const allowed = allowance * estimate + rounding;
-        if (limits.movesValues && isNear(far, allowed)) {
-          reach = Math.max(reach, far);
-          return Math.min(Math.max(value, range.low), range.high);
+        if (!(far <= allowed && Number.isFinite(value))) {
+          found.push({ scenario, value, range, distance: far, allowed });
+          return value;
         }
-        if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
-        else return allowedOf(value, range);
-        return value;
+        reach = Math.max(reach, far);
+        return movedTo(range, value);
       };
       if (k === 0) {
         results.value[trade] = checked(results.value[trade], results.errorEstimate[trade], 0);

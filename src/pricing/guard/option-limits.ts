@@ -45,7 +45,6 @@ export function limitsWith({ columns, precision }: Batch, twins: EuropeanCounter
       const spot = Math.max(...spotsOf(trade)[at]);
       return roundingError(precision, spot, value) + 1e-9 * (spot + Math.abs(value));
     },
-    movesValues: false,
   };
 }
 

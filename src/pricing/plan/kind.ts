@@ -1,6 +1,6 @@
 /** What the pipeline asks of a kind of trade; the table of kinds is `kinds.ts`. */
 import type { AnyTrade } from "../../book/index.ts";
-import { SpecError } from "../../base/errors.ts";
+import { BookError } from "../../base/errors.ts";
 import type { SessionOf } from "../backend.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 import type { Bounds, Range } from "../range.ts";
@@ -15,11 +15,6 @@ export interface Limits {
   at(trade: number, k: number): ((spot: number) => Range & Partial<Bounds>) | undefined;
   /** Returns the rounding of a value at the spot with an index and of its bounds. */
   rounding(trade: number, spot: number, value: number): number;
-  /**
-   * True where a value outside of its bounds, but not further than its estimate allows, is moved to them. False where
-   * it stays, since its estimate reaches to the bound. A value that is no number then is a reason to try again.
-   */
-  readonly movesValues: boolean;
 }
 
 /** The changes of one trade's market inputs between the two dates. @stable */
@@ -71,8 +66,8 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   readonly methods: readonly PricingMethod[];
   /** Adds a trade of a batch to what its methods read. @throws what is wrong with the trade */
   add(batch: Batch, trade: number, terms: T): void;
-  /** Returns the requested method, or the cheapest one. @throws SpecError or BookError where there is none */
-  methodFor(batch: Batch, trade: number): PricingMethod;
+  /** Returns why no method prices a trade, where more is to be said than their reasons. */
+  whyNone?(terms: T, reasonOf: (method: PricingMethod["name"]) => string): string | undefined;
   /** Returns the error that a method is to aim at, in the currency; NaN where rounding is its only error. */
   askedOf(batch: Batch, trade: number, method: PricingMethod): number;
   /** Returns the bounds of the values of some trades. @throws the signal's reason */
@@ -124,27 +119,29 @@ export function cheapest(
 }
 
 /**
- * Returns the cheapest of the methods with the requested name, which several may share. `plural` names the kind.
- * @throws SpecError
+ * Returns the cheapest method of a kind for a trade, or of those with the requested name, which several may share.
+ * @throws BookError where there is none
  */
-export function cheapestAsked(
-  methods: readonly PricingMethod[],
-  batch: Batch,
-  trade: number,
-  plural: string,
-): PricingMethod {
-  const { method: asked } = batch.settings;
-  const offered = methods.filter(({ name }) => asked === "auto" || name === asked);
-  if (offered.length === 0) {
-    const names = [...new Set(methods.map(({ name }) => name))].join(" or ");
-    throw new SpecError(`method: ${asked} does not price ${plural}; expected auto, ${names}`);
-  }
+export function methodFor(kind: TradeKind, batch: Batch, trade: number): PricingMethod {
+  const { columns, settings } = batch;
+  const asked = settings.method;
+  const { methods } = kind;
+  const offered = asked === "auto" ? methods : methods.filter(({ name, alias }) => name === asked || alias === asked);
   const best = cheapest(offered, batch, trade);
   if (best !== undefined) return best;
-  const why = new Set(offered.map((method) => `${method.name}: it has ${method.accepts(batch, trade)}`));
-  const others = new Set(
-    methods.filter((one) => typeof one.accepts(batch, trade) === "number").map(({ name }) => name),
+  const quoted = (names: Iterable<string>): readonly string[] => Array.from(new Set(names), (name) => `"${name}"`);
+  const answers = methods.map((method) => ({ method, name: method.name, answer: method.accepts(batch, trade) }));
+  const refuse = (why: string): BookError => new BookError(`trades[${columns.place[trade]}]`, why);
+  if (asked === "auto") {
+    const reasons = answers.map(({ name, answer }) => `"${name}": it has ${answer}`);
+    const reasonOf = (of: string): string => String(answers.find(({ name }) => name === of)!.answer);
+    const why = kind.whyNone?.(columns.givenOf(trade), reasonOf) ?? "no method prices this trade";
+    throw refuse(`${why}; the methods and what they do not price: ${reasons.join("; ")}`);
+  }
+  const others = answers.filter(({ answer }) => typeof answer === "number").map(({ name }) => name);
+  const own = answers.filter(({ method }) => offered.includes(method)).map(({ answer }) => answer);
+  const reason = own.length === 0 ? "this kind of trade" : `this trade, it has ${[...new Set(own)].join(" and ")}`;
+  throw refuse(
+    `method "${asked}" does not price ${reason}; expected method ${quoted(["auto", ...others]).join(" or ")}`,
   );
-  const remedy = others.size === 0 ? "" : `; expected method ${["auto", ...others].join(" or ")}`;
-  throw new SpecError(`no method prices this trade (${[...why].join("; ")})${remedy}`);
 }

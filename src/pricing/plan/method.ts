@@ -37,8 +37,8 @@ export interface PricingMethod {
   readonly minCost: number;
   /** The method whose work is alike on every device, which tells how fast one does it; by default the method itself. */
   readonly worksLike?: Exclude<MethodName, "auto">;
-  /** The method that prices trades with several factors when this one is requested, if there is one. */
-  readonly ofSeveralFactors?: PricingMethod;
+  /** Another name by which the method may be requested. */
+  readonly alias?: Exclude<MethodName, "auto">;
   /** The default target error, relative to the largest spot; undefined where rounding is the only error. */
   readonly accuracy?: number;
   /**

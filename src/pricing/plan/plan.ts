@@ -227,12 +227,15 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { count, spots } = this.#batch.columns.cases;
     const first = this.#batch.columns.rowOf(trade);
     for (let k = 0; k < count; k++) {
+      const estimates = (cases[k] ?? []).map(({ estimate }) => estimate!);
       // Those of the scenarios' spots are the last ones.
-      const estimates = (cases[k] ?? []).slice(-spots).map(({ estimate }) => estimate!);
       const values = estimates.flatMap((one) => one.values).slice(-spots);
       const errors = estimates.flatMap(({ errors: own, bias = 0 }) => own.map((error) => error + bias)).slice(-spots);
-      for (let s = 0; s < spots; s++) results.scenarioValues[(first + k) * spots + s] = values[s] ?? 0;
-      results.scenarioErrors[first + k] = Math.max(0, ...errors);
+      results.setScenarios(
+        first + k,
+        (s) => values[s] ?? 0,
+        (s) => errors[s] ?? 0,
+      );
     }
   }
 

@@ -22,6 +22,7 @@ const MAX_FACTORS = 3;
  */
 export const adi = {
   name: "adi",
+  alias: "fdm",
   minCost: COST,
   accuracy: TARGET_ERRORS.adi,
   accepts,

@@ -231,24 +231,21 @@ class ClosedFormPlan implements MethodPlan {
 
   #readScenarios(trade: number, item: number, results: ResultColumns): void {
     const columns = this.#columns;
-    const { scenarioValues: values, scenarioErrors: errors } = results;
-    const spots = columns.cases.spots;
+    const estimate = this.#formula.estimate;
     const unit = columns.spot[trade];
     const first = columns.rowOf(trade);
     for (let row = first; row < first + columns.cases.count; row++) {
       if (columns.settled[row] !== 0) continue; // worth nothing, as the columns say from the start
       // At expiry the formula's limit has rounding that the payoff has not.
       const payoff = columns.expiry[row] === 0 ? payoffProfile(columns, trade) : undefined;
-      let largest = 0;
-      for (let k = 0; k < spots; k++) {
-        const at = item + (row - first) * this.#spots + k + 1;
-        const value = payoff === undefined ? this.#output[at] * unit : payoff.value(columns.spotAt(trade, k + 1));
-        values[row * spots + k] = value;
-        const estimate = this.#formula.estimate;
-        const error = estimate === undefined ? 0 : this.#output[estimate * this.#items + at] * unit;
-        largest = Math.max(largest, error + this.#rounding * (unit + Math.abs(value)));
-      }
-      errors[row] = largest;
+      const at = item + (row - first) * this.#spots + 1;
+      const errorAt = (k: number): number =>
+        estimate === undefined ? 0 : this.#output[estimate * this.#items + at + k] * unit;
+      results.setScenarios(
+        row,
+        (k) => (payoff === undefined ? this.#output[at + k] * unit : payoff.value(columns.spotAt(trade, k + 1))),
+        (k, value) => errorAt(k) + this.#rounding * (unit + Math.abs(value)),
+      );
     }
   }
 }

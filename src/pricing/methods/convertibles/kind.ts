@@ -2,7 +2,7 @@
 import type { ConvertibleTrade } from "../../../book/index.ts";
 import { TRUNCATED } from "../../../pde/convertible/index.ts";
 import { doubtsOf } from "../../fit-doubts.ts";
-import { cheapestAsked, type Limits, type TradeKind } from "../../plan/kind.ts";
+import type { Limits, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
 import { expiryWarnings, MIN_DAYS } from "../../unit-warnings.ts";
 import { boundsOf } from "./bounds.ts";
@@ -10,13 +10,10 @@ import { convertibleExplanation } from "./market.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
 import { accuracyOf, convertibleRowsOf } from "./rows.ts";
 
-const METHODS = [closedFormConvertibles, finiteConvertibles];
-
 /** The kind of convertible bonds. */
 export const convertibleKind: TradeKind<ConvertibleTrade> = {
-  methods: METHODS,
+  methods: [closedFormConvertibles, finiteConvertibles],
   add: (batch, trade) => void convertibleRowsOf(batch)(trade),
-  methodFor: (batch, trade) => cheapestAsked(METHODS, batch, trade, "convertible bonds"),
   askedOf: (batch, trade, method) => (method === closedFormConvertibles ? Number.NaN : accuracyOf(batch, trade)),
   limitsOf: (batch) => Promise.resolve(limitsOf(batch)),
   warnings: ({ expiry, credit, underlying }) => [
@@ -41,6 +38,5 @@ function limitsOf(batch: Batch): Limits {
       const today = casesOf(trade)[0]!;
       return TRUNCATED * (today.contract.notional + today.spots[spot]);
     },
-    movesValues: true,
   };
 }

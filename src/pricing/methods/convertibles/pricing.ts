@@ -150,16 +150,18 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
 const MEASURES = ["delta", "gamma", "vega", "rho"] as const;
 
 function readScenarios(batch: Batch, trade: number, points: Points, results: ResultColumns): void {
-  const { spots } = batch.columns.cases;
-  const start = batch.columns.rowOf(trade);
   convertibleRowsOf(batch)(trade).cases.forEach((row, k) => {
     if (row === undefined) return;
     const skipped = k === 0 ? 1 : 0; // today's spot
-    for (let s = 0; s < spots; s++) {
-      const { value, errorEstimate } = bounded(row.contract, row.spots[s + skipped], points.get(row)![s + skipped]);
-      results.scenarioValues[(start + k) * spots + s] = value;
-      results.scenarioErrors[start + k] = Math.max(results.scenarioErrors[start + k], errorEstimate);
-    }
+    const solved = points
+      .get(row)!
+      .map((point, s) => bounded(row.contract, row.spots[s], point))
+      .slice(skipped);
+    results.setScenarios(
+      batch.columns.rowOf(trade) + k,
+      (s) => solved[s].value,
+      (s) => solved[s].errorEstimate,
+    );
   });
 }
 

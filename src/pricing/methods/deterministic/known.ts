@@ -101,14 +101,11 @@ export function readKnockedOut(
 /** Stores the values of a row without volatility at the spots of the scenarios. */
 export function readKnownScenarios(problems: ProblemDifference, row: number, results: ResultColumns): void {
   const { spots } = problems.problem;
-  const count = spots.length - 1;
-  let largest = 0;
-  for (let k = 0; k < count; k++) {
-    const value = deterministicValue(problems, spots[k + 1]);
-    results.scenarioValues[row * count + k] = value;
-    largest = Math.max(largest, ROUNDING * (Math.abs(value) + spots[k + 1]));
-  }
-  results.scenarioErrors[row] = largest;
+  results.setScenarios(
+    row,
+    (k) => deterministicValue(problems, spots[k + 1]),
+    (k, value) => ROUNDING * (Math.abs(value) + spots[k + 1]),
+  );
 }
 
 /** A delta by differences. */

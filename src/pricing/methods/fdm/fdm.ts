@@ -23,7 +23,6 @@ import type { Precision } from "../../../kernel/index.ts";
 import { Turns } from "../../../base/event-loop.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
-import { adi } from "../adi/adi.ts";
 import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
 import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
 import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../../plan/method.ts";
@@ -52,7 +51,6 @@ const FINER = 4;
 export const fdm = {
   name: "fdm",
   minCost: MIN_COST,
-  ofSeveralFactors: adi,
   accuracy: TARGET_ERRORS.fdm,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
@@ -363,17 +361,15 @@ class FdmPlan implements MethodPlan {
     if (this.#known[base] === 0) this.#keepToday(base, first, results);
   }
 
-  #readSolved(row: number, to: number, { scenarioValues, scenarioErrors }: ResultColumns): void {
+  #readSolved(row: number, to: number, results: ResultColumns): void {
     const { spots } = this.#problems[row].problem;
-    const count = spots.length - 1;
-    let largest = 0;
-    for (let k = 1; k <= count; k++) {
-      const value = this.#rows.value(row, k);
-      scenarioValues[to * count + k - 1] = value;
-      const rounding = roundingError(this.#batch.precision, spots[k], this.#rows.magnitude(row, k));
-      largest = Math.max(largest, this.#rows.estimate(row, k) + rounding);
-    }
-    scenarioErrors[to] = largest;
+    const roundingAt = (k: number): number =>
+      roundingError(this.#batch.precision, spots[k + 1], this.#rows.magnitude(row, k + 1));
+    results.setScenarios(
+      to,
+      (k) => this.#rows.value(row, k + 1),
+      (k) => this.#rows.estimate(row, k + 1) + roundingAt(k),
+    );
   }
 
   /**

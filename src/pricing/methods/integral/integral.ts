@@ -221,14 +221,12 @@ class IntegralPlan implements MethodPlan {
     for (let row = first; row < first + count; row++) {
       if (columns.settled[row] !== 0) continue; // worth nothing, as the columns say from the start
       const payoff = columns.expiry[row] === 0 ? payoffProfile(columns, trade) : undefined;
-      let largest = 0;
-      for (let k = 0; k < spots; k++) {
-        const at = put + (row - first) * (1 + spots) + 1 + k;
-        const value = payoff?.value(columns.spotAt(trade, k + 1)) ?? this.#puts.unit[at] * this.#values.all[5 * at];
-        results.scenarioValues[row * spots + k] = value;
-        largest = Math.max(largest, payoff === undefined ? this.#errorOf(at) : ROUNDING * columns.spotAt(trade, k + 1));
-      }
-      results.scenarioErrors[row] = largest;
+      const at = put + (row - first) * (1 + spots) + 1;
+      results.setScenarios(
+        row,
+        (k) => payoff?.value(columns.spotAt(trade, k + 1)) ?? this.#puts.unit[at + k] * this.#values.all[5 * (at + k)],
+        (k) => (payoff === undefined ? this.#errorOf(at + k) : ROUNDING * columns.spotAt(trade, k + 1)),
+      );
     }
   }
 }

@@ -1,9 +1,7 @@
 /** Trades on interest rates: bonds, options on them, caps, floors and swaptions. */
 import type { RatesTrade } from "../../../book/index.ts";
-import { SpecError } from "../../../base/errors.ts";
 import { doubtsAbout } from "../../../market/index.ts";
-import { cheapest, cheapestAsked, type Limits, type TradeKind } from "../../plan/kind.ts";
-import type { Batch, PricingMethod } from "../../plan/method.ts";
+import type { Limits, TradeKind } from "../../plan/kind.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { recursionRates } from "./recursion.ts";
@@ -33,7 +31,13 @@ const ROUNDING = 1e-9;
 export const ratesKind: TradeKind<RatesTrade> = {
   methods: METHODS,
   add: (batch, trade) => void ratesRowsOf(batch).of(trade),
-  methodFor,
+  whyNone({ rates, currency }) {
+    if (rates.kind !== "curve") return undefined;
+    return (
+      `the rates of ${currency} are a curve without volatility, under which no method prices rights of exercise; ` +
+      `give market.rates.${currency} a model, such as hullWhite`
+    );
+  },
   askedOf: (batch, trade) => (batch.settings.accuracy ?? ACCURACY) * largestPayment(ratesTradeOf(batch, trade)),
   async limitsOf(batch, trades, sessionOf, signal): Promise<Limits> {
     const rows = trades.flatMap((trade) =>
@@ -49,7 +53,6 @@ export const ratesKind: TradeKind<RatesTrade> = {
         return row && (() => bounds.get(row)!);
       },
       rounding: (trade, _, value) => ROUNDING * (largestPayment(ratesTradeOf(batch, trade)) + Math.abs(value)),
-      movesValues: true,
     };
   },
   warnings: ratesWarnings,
@@ -61,13 +64,3 @@ export const ratesKind: TradeKind<RatesTrade> = {
   },
   ...ratesExplanation,
 };
-
-function methodFor(batch: Batch, trade: number): PricingMethod {
-  const { rates, currency } = ratesTradeOf(batch, trade);
-  if (rates.kind === "curve" && batch.settings.method === "auto" && cheapest(METHODS, batch, trade) === undefined)
-    throw new SpecError(
-      `the rates of ${currency} are a curve without volatility, under which no method prices rights of exercise; ` +
-        `give market.rates.${currency} a model, such as hullWhite`,
-    );
-  return cheapestAsked(METHODS, batch, trade, "trades on rates");
-}

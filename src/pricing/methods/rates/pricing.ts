@@ -44,7 +44,15 @@ function planOf(method: RatesMethod, session: RatesSession, batch: Batch, trades
       readEach(trades, results, signal, (trade) => {
         const own = rows.of(trade).map((row) => row && outcomes.get(row));
         readToday(own[0], batch, trade, results);
-        if (batch.columns.cases.scenarios !== undefined) readScenarios(own, batch, trade, results);
+        if (batch.columns.cases.scenarios !== undefined)
+          own.forEach((outcome, k) => {
+            const { value, errorEstimate } = numbersOf(outcome);
+            results.setScenarios(
+              batch.columns.rowOf(trade) + k,
+              () => value,
+              () => errorEstimate,
+            );
+          });
         results.priced(trade, method.resultName);
       }),
     [Symbol.dispose]() {},
@@ -68,21 +76,6 @@ function readToday(outcome: RatesOutcome | undefined, { settings }: Batch, trade
       ...(all && parameters !== undefined ? { parameters } : {}),
     },
     notes: [],
-  });
-}
-
-function readScenarios(
-  outcomes: readonly (RatesOutcome | undefined)[],
-  { columns }: Batch,
-  trade: number,
-  { scenarioValues, scenarioErrors }: ResultColumns,
-): void {
-  const { spots } = columns.cases;
-  const first = columns.rowOf(trade);
-  outcomes.forEach((outcome, k) => {
-    const { value, errorEstimate } = numbersOf(outcome);
-    scenarioValues.fill(value, (first + k) * spots, (first + k + 1) * spots);
-    scenarioErrors[first + k] = errorEstimate;
   });
 }
 
