@@ -2,18 +2,16 @@ import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from
 import { settleAll } from "../base/settle-all.ts";
 import { Turns } from "../base/event-loop.ts";
 import type { Engine, SessionOf } from "./backend.ts";
-import { ResultColumns } from "./columns/result-columns.ts";
-import { ScenarioCases } from "./columns/scenario-cases.ts";
+import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
 import { cheapest, type Limits, methodFor, type TradeKind } from "./plan/kind.ts";
-import type { Batch, MethodPlan, PricingMethod } from "./plan/method.ts";
-import { refuseDoubts } from "./fit-doubts.ts";
+import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
+import { refuseDoubts } from "./term-warnings.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
-import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** The settings and the device with which a batch of trades is priced. */

@@ -1,13 +1,12 @@
 import type { BookContext, MethodName, ParsedTrade } from "../book/index.ts";
 import type { Precision } from "../kernel/index.ts";
-import { ScenarioCases } from "./columns/scenario-cases.ts";
+import { ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { kindOf } from "./kinds.ts";
 import type { NumberedOptions } from "./options.ts";
 import { methodFor } from "./plan/kind.ts";
-import type { PricingMethod } from "./plan/method.ts";
+import { type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { settingsOf } from "./price-book.ts";
-import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** The host's cost of reading a trade, putting it into columns and writing its result, in seconds. */

@@ -11,9 +11,9 @@ export { Backend } from "./backend.ts";
 /** @internal */
 export { priceBatch } from "./batch.ts";
 /** @internal */
-export { lookAhead } from "./look-ahead.ts";
+export { lookAhead } from "./price-book.ts";
 /** @internal */
 export { settingsOf } from "./price-book.ts";
 /** @internal */
-export { rollForward } from "./roll-forward.ts";
+export { rollForward } from "./terms.ts";
 export * from "./explain/index.ts";

@@ -1,9 +1,107 @@
-/** The table of kinds of trades: the only module of `pricing`, apart from `methods/`, that names them. */
-import type { AnyTrade } from "../book/index.ts";
+/** Options on one or several underlyings. */
+import { type AnyTrade, labelsOf, type MethodName, type Payoff, type Trade } from "../book/index.ts";
+import { addMisfits } from "./guard/misfits.ts";
+import { optionLimits } from "./guard/option-limits.ts";
+import { same, viewsOfMarket } from "./market-moves.ts";
+import { adi } from "./methods/adi/adi.ts";
+import { closedForm } from "./methods/closed-form/closed-form.ts";
 import { convertibleKind } from "./methods/convertibles/index.ts";
+import { convolution } from "./methods/convolution/convolution.ts";
+import { deterministic } from "./methods/deterministic/known.ts";
+import { fdm } from "./methods/fdm/fdm.ts";
+import { integral } from "./methods/integral/integral.ts";
+import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
+import { quantization } from "./methods/quantization/quantization.ts";
 import { ratesKind } from "./methods/rates/index.ts";
-import { optionKind } from "./option-kind.ts";
+import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
 import type { TradeKind } from "./plan/kind.ts";
+import type { Batch, PricingMethod } from "./plan/method.ts";
+import { doubtsOf, unitWarnings } from "./term-warnings.ts";
+import { rollForward } from "./terms.ts";
+
+/** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
+const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
+  "closed-form": closedForm,
+  deterministic,
+  integral,
+  fdm,
+  adi,
+  "sparse-grid": sparseGrid,
+  montecarlo,
+  quantization,
+  convolution,
+};
+
+/** The pricing methods of options on underlyings. */
+export const METHODS: readonly (typeof BY_NAME)[Exclude<MethodName, "auto">][] = Object.values(BY_NAME);
+
+/** The kind of options on one or several underlyings. */
+export const optionKind: TradeKind<Trade> = {
+  methods: METHODS,
+  add: ({ columns }, trade, terms) => {
+    columns.add(trade, terms, columns.place[trade]);
+  },
+  whyNone(terms, reasonOf) {
+    const meant = methodMeantFor(terms);
+    return `it has ${reasonOf(meant)}, which method "${meant}" does not price yet`;
+  },
+  askedOf,
+  limitsOf: optionLimits,
+  warnings: unitWarnings,
+  doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
+  widen: addMisfits,
+  rollForward,
+  difference,
+  views: viewsOfMarket,
+};
+
+/** The first of the terms in which two options differ. */
+function difference(rolled: Trade, after: Trade): string | undefined {
+  const names = (trade: Trade): string => labelsOf(trade).underlying;
+  if (names(rolled) !== names(after)) return "its underlying differs";
+  if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
+  if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
+  if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
+  return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
+}
+
+/** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */
+function withoutHistory(payoff: Payoff): object {
+  switch (payoff.kind) {
+    case "expression":
+      return { ...payoff, place: undefined };
+    case "average":
+      return { ...payoff, past: undefined };
+    case "lookback":
+      return { ...payoff, extremum: undefined };
+    default:
+      return payoff;
+  }
+}
+
+/** The error that a method is to aim at, relative to the largest spot and the units. */
+function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = Number.NaN }: PricingMethod): number {
+  const { payoff, assets } = columns.tradeOf(trade);
+  const spot =
+    assets === undefined ? columns.spot[trade] : Math.max(...assets.map(({ underlying }) => underlying.spot));
+  const units = payoff.kind === "swing" ? Math.max(payoff.max, 1) : 1;
+  return (settings.accuracy ?? own) * spot * units;
+}
+
+/** The method that would price a trade of this kind, whatever its details. */
+function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
+  if (payoff.kind === "swing") return "quantization";
+  if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
+  if (volatility.kind === "stochasticLocal") return "montecarlo";
+  if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
+  const factors = (assets ?? [volatility]).length;
+  if (factors > MAX_AXES) return "montecarlo";
+  const isStochastic = volatility.kind === "heston" || volatility.kind === "sabr" || underlying.shortRate !== undefined;
+  return factors > 1 || isStochastic ? "adi" : "fdm";
+}
+
+/** Underlyings that finite differences take. */
+const MAX_AXES = 3;
 
 const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
   rates: ratesKind,

@@ -12,7 +12,7 @@ import {
 } from "../book/index.ts";
 import { BookError } from "../base/errors.ts";
 import type { Underlying } from "../market/index.ts";
-import { moveOf } from "./columns/scenario-cases.ts";
+import { moveOf } from "./columns/result-columns.ts";
 import type { Greeks } from "./options.ts";
 
 /** A function that prices trades with given scenarios and requested Greeks. */

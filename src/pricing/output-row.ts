@@ -17,12 +17,12 @@ import type { Precision } from "../kernel/index.ts";
 import type { Engine } from "./backend.ts";
 import {
   type ResultColumns,
+  type ScenarioCases,
   type Several,
   type SeveralSensitivities,
   STATUS,
   WARNING,
 } from "./columns/result-columns.ts";
-import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
 import type { TradeKind } from "./plan/kind.ts";
 

@@ -1,4 +1,5 @@
 import { BookError } from "../base/errors.ts";
+import type { Barrier } from "../book/index.ts";
 import {
   inwardFirst,
   isPast,
@@ -9,7 +10,6 @@ import {
   type ProblemDifference,
 } from "../pde/fdm/index.ts";
 import { lessCash } from "../market/products/index.ts";
-import { CONTINUOUS } from "./columns/barrier-columns.ts";
 import type { TradeColumns } from "./columns/trade-columns.ts";
 
 /**
@@ -25,19 +25,18 @@ import type { TradeColumns } from "./columns/trade-columns.ts";
  * @throws BookError knock-ins with different rebates
  */
 export function withBarriers(plain: OneFactorProblem, columns: TradeColumns, row: number): ProblemDifference {
-  const all = Array.from({ length: columns.barrierCount[row] }, (_, i) => columns.firstBarrier[row] + i);
+  const all = columns.barriersOf(row);
   if (all.length === 0) return { problem: plain, subtracted: undefined };
   const { expiry, spots } = plain;
-  const { isKnockIn } = columns.barriers;
-  const outs = all.filter((barrier) => isKnockIn[barrier] === 0).map((barrier) => knockOut(columns, barrier, false));
-  const ins = all.filter((barrier) => isKnockIn[barrier] !== 0);
+  const ins = all.filter(({ type }) => type.endsWith("-in"));
+  const outs = all.filter((barrier) => !ins.includes(barrier)).map((barrier) => knockOut(barrier, false));
   const problem = outs.length === 0 ? plain : { ...plain, barriers: inwardFirst(outs) };
-  const asOuts = ins.map((barrier) => ({ ...knockOut(columns, barrier, true), rebate: 0 }));
+  const asOuts = ins.map((barrier) => ({ ...knockOut(barrier, true), rebate: 0 }));
   const isHit = (spot: number): boolean => asOuts.some((one) => isPast(one, spot) && isMonitored(one, 0, expiry));
   if (ins.length === 0 || spots.every(isHit)) return { problem, subtracted: undefined };
   const rebate = commonRebate(columns, row, ins);
   if (problem.american || problem.exerciseTimes !== undefined) {
-    const levels = ins.map((barrier) => monitoredLevel(columns, barrier));
+    const levels = ins.map(monitoredLevel);
     return { problem: { ...problem, knockIns: { levels, rebate } }, subtracted: undefined };
   }
   return {
@@ -50,30 +49,24 @@ export function withBarriers(plain: OneFactorProblem, columns: TradeColumns, row
   };
 }
 
-function knockOut(columns: TradeColumns, barrier: number, open: boolean): KnockOut {
-  const { rebate, paysAtExpiry } = columns.barriers;
-  const rebateAt = paysAtExpiry[barrier] === 0 ? "hit" : "expiry";
-  const { side, level, from, to, times } = monitoredLevel(columns, barrier);
-  return { side, level, from, to, times, rebate: rebate[barrier], rebateAt, open };
-}
+const knockOut = (barrier: Barrier, open: boolean): KnockOut => ({
+  ...monitoredLevel(barrier),
+  rebate: barrier.rebate,
+  rebateAt: barrier.rebateAt,
+  open,
+});
 
-function monitoredLevel(columns: TradeColumns, barrier: number): MonitoredLevel {
-  const { isUp, level, schedule } = columns.barriers;
-  const from = columns.barriers.from[barrier];
-  const to = columns.barriers.to[barrier];
+function monitoredLevel({ type, level, from, to, monitoring }: Barrier): MonitoredLevel {
   // A window of one instant is a date.
-  const times =
-    schedule[barrier] === CONTINUOUS ? (from === to ? [from] : undefined) : columns.schedule(schedule[barrier]);
-  return { side: isUp[barrier] === 0 ? "down" : "up", level: level[barrier], from, to, times };
+  const times = monitoring.kind === "discrete" ? monitoring.times : from === to ? [from] : undefined;
+  return { side: type.startsWith("up") ? "up" : "down", level, from, to, times };
 }
 
-function commonRebate(columns: TradeColumns, row: number, ins: readonly number[]): number {
-  const { rebate } = columns.barriers;
-  const common = rebate[ins[0]];
-  if (ins.some((other) => rebate[other] !== common))
+function commonRebate(columns: TradeColumns, row: number, [{ rebate }, ...others]: readonly Barrier[]): number {
+  if (others.some((other) => other.rebate !== rebate))
     throw new BookError(
       `trades[${columns.place[Math.floor(row / columns.cases.count)]}].barriers`,
       "knock-ins have one rebate together, paid if none is ever hit: give each of them the same",
     );
-  return common;
+  return rebate;
 }

@@ -14,7 +14,7 @@ import {
 } from "../pde/fdm/index.ts";
 import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
-import { ScenarioCases } from "./columns/scenario-cases.ts";
+import { ScenarioCases } from "./columns/result-columns.ts";
 import { EXERCISE, PAYOFF, TradeColumns } from "./columns/trade-columns.ts";
 import { withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../market/products/index.ts";
@@ -82,7 +82,7 @@ function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
   const american = columns.exercise[trade] === EXERCISE.american;
   const early =
     columns.exercise[trade] === EXERCISE.bermudan
-      ? columns.schedule(columns.exerciseDates[row]).filter((time) => time < expiry * (1 - SAME_DATE))
+      ? columns.exerciseTimesOf(row).filter((time) => time < expiry * (1 - SAME_DATE))
       : [];
   // One paid at expiry itself still comes before the payoff.
   const dividends = columns
@@ -154,7 +154,8 @@ function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
 
 /** Returns the payoff of a trade at expiry as a function of the spot. */
 export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
-  if (columns.payoff[trade] === PAYOFF.expression) return expressionPayoff(columns.expressionOf(trade));
+  if (columns.payoff[trade] === PAYOFF.expression)
+    return expressionPayoff(columns.tradeOf(trade).payoff as ExpressionPayoff);
   const right = columns.sign[trade] > 0 ? "call" : "put";
   const strike = columns.strike[trade];
   return columns.payoff[trade] === PAYOFF.vanilla
@@ -166,7 +167,9 @@ const MAX_FORMULAS = 512;
 /** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
 const formulas = memoize((text: string) => formula(text, ["S"]), MAX_FORMULAS);
 
-function expressionPayoff({ expression, kinks, place = "payoff" }: Payoff & { kind: "expression" }): PayoffProfile {
+type ExpressionPayoff = Payoff & { kind: "expression" };
+
+function expressionPayoff({ expression, kinks, place = "payoff" }: ExpressionPayoff): PayoffProfile {
   const evaluate = formulas(expression);
   return functionPayoff((spot) => evaluate(spot), kinks, `${place}: "${expression}"`);
 }

@@ -60,7 +60,6 @@ const ranked: Ranks = {
     ["workers"],
     ["batch.ts"],
     ["kinds.ts", "output-row.ts"],
-    ["option-kind.ts"],
     ["guard"],
     ["methods"],
     ["equations", "market-moves.ts", "rights"],
@@ -68,9 +67,9 @@ const ranked: Ranks = {
     ["variance.ts"],
     ["trade-problem.ts"],
     ["moved-quotes.ts", "trade-barriers.ts"],
-    ["columns", "terms.ts"],
-    ["backend.ts", "fit-doubts.ts", "roll-forward.ts"],
-    ["look-ahead.ts", "options.ts", "range.ts", "time-budget.ts", "unit-warnings.ts"],
+    ["columns"],
+    ["backend.ts", "terms.ts"],
+    ["options.ts", "term-warnings.ts"],
   ],
 };
 

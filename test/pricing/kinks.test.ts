@@ -8,7 +8,7 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility, noDividends } from "../../src/market/index.ts";
 import { cevPrice } from "../market/models/cev.ts";
 import { reinerRubinstein } from "../market/models/reiner-rubinstein.ts";
-import { slopeAcross } from "../../src/pricing/plan/known-slope.ts";
+import { slopeAcross } from "../../src/pricing/plan/greeks.ts";
 import { functionPayoff } from "../../src/market/products/index.ts";
 import { normalCdf } from "../support/normal.ts";
 import { priced, trade } from "./reference.ts";

@@ -1,6 +1,6 @@
 /** Products on rates as options: which payments their holders get. */
 import { expect, test } from "vitest";
-import { partsOf } from "../../src/pricing/methods/rates/options.ts";
+import { partsOf } from "../../src/pricing/methods/rates/claims.ts";
 
 test("who exercises an option on a bond gets what it pays afterwards, not the coupon of the day", () => {
   const flows = [0.5, 1, 1.5, 2].map((time) => [time, time === 2 ? 102 : 2] as const);

@@ -1,6 +1,6 @@
 /** What a trade is some years later. */
 import { expect, test } from "vitest";
-import { rollForward } from "../../src/pricing/roll-forward.ts";
+import { rollForward } from "../../src/pricing/terms.ts";
 import { trade } from "./reference.ts";
 
 test("an extremum counts from the day on that the trade says, not the dates before it", () => {

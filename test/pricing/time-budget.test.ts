@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parseBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
-import { TimeBudget } from "../../src/pricing/time-budget.ts";
+import { TimeBudget } from "../../src/pricing/plan/method.ts";
 import { results, trade } from "./reference.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";
 

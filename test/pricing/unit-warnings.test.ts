@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type BookInput, priceBook } from "../../src/index.ts";
 import { readBook } from "../../src/book/index.ts";
-import { unitWarnings } from "../../src/pricing/unit-warnings.ts";
+import { unitWarnings } from "../../src/pricing/term-warnings.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { trade } from "./reference.ts";
 

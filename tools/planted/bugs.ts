@@ -180,13 +180,9 @@ export const bugs: readonly Bug[] = [
     "pricing/greeks pricing/explain pricing/kinks pricing/memory pricing/limits pricing/expiry-dividends book/totals",
     [
       ["guard/sides.ts", "kept *= 1 - proportional;", "kept *= 1 + proportional;"],
-      ["look-ahead.ts", "if (item.done === true) open = false;", "if (item.done !== true) open = false;"],
+      ["price-book.ts", "if (item.done === true) open = false;", "if (item.done !== true) open = false;"],
       ["methods/closed-form/closed-form.ts", "input[2 * items + item] = rates;", "input[2 * items + item] = 0;"],
-      [
-        "methods/integral/integral.ts",
-        "results.scenarioValues[row * spots + k] = value;",
-        "results.scenarioValues[row * spots] = value;",
-      ],
+      ["methods/integral/integral.ts", "this.#values.all[5 * (at + k)]", "this.#values.all[5 * at]"],
       ["explain/match.ts", "if (parsed === undefined || !parsed.ok) {", "if (parsed === undefined) {"],
       ["explain/totals.ts", "Math.max(Math.abs(held), Math.abs(holds))", "Math.abs(held)"],
     ],
@@ -232,7 +228,7 @@ export const bugs: readonly Bug[] = [
   ),
   ...beside("", "pricing/explain pricing/method-choice", [
     ["pricing/explain/row.ts", "time > before.expiry && time <= years", "time > before.expiry"],
-    ["pricing/methods/integral/puts.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
+    ["pricing/methods/integral/integral.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
     ["pde/fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
   ]),
   ...beside(

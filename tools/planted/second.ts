@@ -201,8 +201,8 @@ export const second: readonly Bug[] = [
     "pricing",
     "pricing/roll-forward pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/montecarlo/book",
     [
-      ["guard/payoffs/basket.ts", " && Math.abs(weights.reduce((sum, one) => sum + one, 0) - 1) < 1e-12", ""],
-      ["roll-forward.ts", "time < years && time >= from)", "time < years)"],
+      ["guard/payoffs.ts", " && Math.abs(weights.reduce((sum, one) => sum + one, 0) - 1) < 1e-12", ""],
+      ["terms.ts", "time < years && time >= from)", "time < years)"],
     ],
   ),
   ...beside("pricing", "pricing/smile-components pricing/explain pricing/explain-quotes pricing/explain-fixed-income", [
@@ -211,7 +211,13 @@ export const second: readonly Bug[] = [
   ...beside(
     "pricing",
     "pricing/smile pricing/smile-misfit pricing/ladder pricing/theta-slope pricing/expiry-dividends",
-    [["methods/closed-form/closed-form.ts", "columns.spotAt(trade, k + 1));", "columns.spotAt(trade, k));"]],
+    [
+      [
+        "methods/closed-form/closed-form.ts",
+        "payoff.value(columns.spotAt(trade, k + 1))",
+        "payoff.value(columns.spotAt(trade, k))",
+      ],
+    ],
   ),
   ...beside(
     "pricing",
@@ -228,7 +234,7 @@ export const second: readonly Bug[] = [
     "pricing",
     "pde/convertible/roll-forward pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
-      ["methods/rates/options.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
+      ["methods/rates/claims.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
       ["methods/convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
     ],
   ),

@@ -1,21 +1,20 @@
-import type { AnyTrade, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import type { AnyTrade, Barrier, Exercise, ParsedTrade, Trade } from "../../book/index.ts";
 import {
   type Dividends,
   flatVolatility,
   isStochastic,
+  type PiecewiseConstant,
   rollCurve,
   rollDividends,
   rollVolatility,
-  type PiecewiseConstant,
   shifted,
   shiftedSigma,
   staysZero,
   type Volatility,
 } from "../../market/index.ts";
-import { rollBarriers, rollExercise, rollExpiry } from "../roll-forward.ts";
-import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
-import { DatedTable } from "./dated-table.ts";
-import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
+import { memoizeBy } from "../../base/memoize.ts";
+import { rollBarriers, rollExercise, rollExpiry } from "../terms.ts";
+import { moveOf, type ScenarioCases } from "./result-columns.ts";
 
 /** The codes of the kinds of payoffs. */
 export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3, average: 4, lookback: 5, swing: 6 } as const;
@@ -27,8 +26,8 @@ export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
  *
  * Terms that no scenario changes have one entry for each trade. Those that depend on the scenario date have one for
  * each row, a trade in one case of the scenarios: row = trade·cases + case, and case 0 is the unchanged market. Curves,
- * volatilities, dividends, lists of dates and formulas are in tables to which the arrays refer by number. Shifts of
- * rates and volatility belong to the case (`ScenarioCases`).
+ * volatilities and dividends as seen from a date are made once however many trades share them. Shifts of rates and
+ * volatility belong to the case (`ScenarioCases`).
  */
 export class TradeColumns {
   readonly cases: ScenarioCases;
@@ -45,8 +44,6 @@ export class TradeColumns {
   readonly strike: Float64Array;
   /** The cash amount that a digital pays. */
   readonly cash: Float64Array;
-  /** The number of the payoff's formula, for payoffs given as an expression; see `expressionOf`. */
-  readonly expression: Int32Array;
   /** The code of each exercise right (`EXERCISE`). */
   readonly exercise: Uint8Array;
 
@@ -67,30 +64,15 @@ export class TradeColumns {
   readonly settled: Uint8Array;
   /** The time to expiry in years from the date of the case. */
   readonly expiry: Float64Array;
-  /** The number of each row's curve of short rates, as seen from the date of the case and before its shift. */
-  readonly rates: Int32Array;
-  /** The number of each row's volatility, likewise. */
-  readonly volatility: Int32Array;
-  /** The number of each row's dividends, likewise. */
-  readonly dividends: Int32Array;
-  /** The number of the list of a Bermudan's exercise dates (`schedule`). */
-  readonly exerciseDates: Int32Array;
-  /** The index in `barriers` of each row's first barrier. */
-  readonly firstBarrier: Int32Array;
-  /** The number of each row's barriers. */
-  readonly barrierCount: Int32Array;
 
-  readonly barriers: BarrierColumns;
   /** Trades in simpler terms of the same value. */
   readonly #replaced = new Map<number, Trade>();
   readonly #batch: readonly ParsedTrade[];
-  readonly #rates: DatedTable<PiecewiseConstant>;
-  readonly #volatilities: DatedTable<Volatility>;
-  readonly #dividends: DatedTable<Dividends>;
-  readonly #schedules: (readonly number[])[] = [];
-  readonly #expressions: Extract<Payoff, { kind: "expression" }>[] = [];
-  readonly #shiftedRates: ShiftedCurves;
-  readonly #shiftedSigmas: ShiftedCurves;
+  /** What is left of trade i on date d, at i·dates + d; undefined where it is settled. */
+  readonly #left: (Left | undefined)[] = [];
+  readonly #rollers: readonly Roller[];
+  readonly #shiftedRates = shiftedOnce(shifted);
+  readonly #shiftedSigmas = shiftedOnce(shiftedSigma);
 
   /** Allocates the arrays for a batch, whose trades `add` adds. */
   constructor(batch: readonly ParsedTrade[], cases: ScenarioCases) {
@@ -105,23 +87,11 @@ export class TradeColumns {
     this.sign = new Int8Array(trades);
     this.strike = new Float64Array(trades);
     this.cash = new Float64Array(trades);
-    this.expression = new Int32Array(trades);
     this.exercise = new Uint8Array(trades);
     this.severalFactors = new Uint8Array(trades);
     this.settled = new Uint8Array(rows);
     this.expiry = new Float64Array(rows);
-    this.rates = new Int32Array(rows);
-    this.volatility = new Int32Array(rows);
-    this.dividends = new Int32Array(rows);
-    this.exerciseDates = new Int32Array(rows);
-    this.firstBarrier = new Int32Array(rows);
-    this.barrierCount = new Int32Array(rows);
-    this.barriers = new BarrierColumns(barriersOf(batch) * cases.dates.length);
-    this.#rates = new DatedTable(cases.dates, rollCurve);
-    this.#volatilities = new DatedTable(cases.dates, rollVolatility);
-    this.#dividends = new DatedTable(cases.dates, rollDividends);
-    this.#shiftedRates = new ShiftedCurves(shifted);
-    this.#shiftedSigmas = new ShiftedCurves(shiftedSigma);
+    this.#rollers = cases.dates.map((years) => rollerTo(years));
   }
 
   /** Adds the trade with index `trade` in the batch and index `place` in the run. */
@@ -138,8 +108,7 @@ export class TradeColumns {
     this.severalFactors[trade] = isSeveral ? 1 : 0;
     const beyond = beyondEquations(terms);
     if (beyond !== undefined) this.#beyondEquations.set(trade, beyond);
-    if (payoff.kind === "expression") this.expression[trade] = this.#expressions.push(payoff) - 1;
-    else {
+    if (payoff.kind !== "expression") {
       this.sign[trade] = payoff.right === "call" ? 1 : -1;
       this.strike[trade] = payoff.strike;
       this.cash[trade] = payoff.kind === "digital" ? payoff.cash : 0;
@@ -190,98 +159,103 @@ export class TradeColumns {
 
   /** Returns the short rates of a row from the date of its case on, before the shift of the case. */
   unshiftedRates(row: number): PiecewiseConstant {
-    return this.#rates.at(this.rates[row]);
+    return this.#at(row).rates;
   }
 
   /** Returns the short rates of a row with the shift of its case. */
   ratesOf(row: number): PiecewiseConstant {
-    const { rate } = this.cases.cases[row % this.cases.count].shift;
-    return rate === 0
-      ? this.unshiftedRates(row)
-      : this.#shiftedRates.of(this.rates[row], this.unshiftedRates(row), rate);
+    return this.#shiftedRates(this.#at(row).rates, this.cases.cases[row % this.cases.count].shift.rate);
   }
 
   /** Returns the volatility of a row before the shift of its case. */
   unshiftedVolatility(row: number): Volatility {
-    return this.#volatilities.at(this.volatility[row]);
+    return this.#at(row).volatility;
   }
 
   /** Returns σ(t) of a row, shifted; undefined where the volatility depends on the spot. */
   sigmaOf(row: number): PiecewiseConstant | undefined {
-    const unshifted = this.unshiftedVolatility(row);
-    if (unshifted.kind !== "deterministic") return undefined;
-    const { volatility } = this.cases.cases[row % this.cases.count].shift;
-    return volatility === 0
-      ? unshifted.sigma
-      : this.#shiftedSigmas.of(this.volatility[row], unshifted.sigma, volatility);
+    const { volatility } = this.#at(row);
+    if (volatility.kind !== "deterministic") return undefined;
+    return this.#shiftedSigmas(volatility.sigma, this.cases.cases[row % this.cases.count].shift.volatility);
   }
 
   /** Returns the dividends after the date of a row's case, including those after expiry. */
   dividendsOf(row: number): Dividends {
-    return this.#dividends.at(this.dividends[row]);
+    return this.#at(row).dividends;
   }
 
-  /** Returns a list of dates by its number, in years from the date of the case that refers to it. */
-  schedule(number: number): readonly number[] {
-    return this.#schedules[number];
+  /** Returns the exercise dates of a row's Bermudan in years from the date of its case; none for other rights. */
+  exerciseTimesOf(row: number): readonly number[] {
+    const { exercise } = this.#at(row);
+    return exercise.kind === "bermudan" ? exercise.times : [];
   }
 
-  /** Returns the payoff of a trade that is given as a formula. */
-  expressionOf(trade: number): Extract<Payoff, { kind: "expression" }> {
-    return this.#expressions[this.expression[trade]];
+  /** Returns the barriers of a row that are still monitored, with times in years from the date of its case. */
+  barriersOf(row: number): readonly Barrier[] {
+    return this.#at(row).barriers;
+  }
+
+  #at(row: number): Left {
+    const { cases, dates, count } = this.cases;
+    return this.#left[Math.floor(row / count) * dates.length + cases[row % count].date]!;
   }
 
   #addRows(trade: number, terms: Trade): void {
     const { cases, dates } = this.cases;
-    const { underlying } = terms;
-    const rates = this.#rates.numberOf(underlying.rates);
-    const volatility = this.#volatilities.numberOf(terms.volatility);
-    const dividends = this.#dividends.numberOf(underlying.dividends);
+    const { underlying, volatility, expiry, exercise, barriers } = terms;
+    const lives = dates.map((years, d) => {
+      const life = rollExpiry(expiry, years);
+      const roll = this.#rollers[d];
+      if (life !== undefined)
+        this.#left[trade * dates.length + d] = {
+          rates: roll.rates(underlying.rates),
+          volatility: roll.volatility(volatility),
+          dividends: roll.dividends(underlying.dividends),
+          exercise: rollExercise(exercise, years),
+          barriers: rollBarriers(barriers, years),
+        };
+      return life;
+    });
     const first = this.rowOf(trade);
-    let before = 0;
-    this.#addDate(first, terms, 0);
-    for (let i = 0; i < cases.length; i++) {
-      const row = first + i;
-      const { date } = cases[i];
-      this.rates[row] = rates + date;
-      this.volatility[row] = volatility + date;
-      this.dividends[row] = dividends + date;
-      if (date === 0) this.#copyDate(first, row);
-      else if (date === before) this.#copyDate(row - 1, row);
-      else this.#addDate(row, terms, dates[date]);
-      before = date;
-    }
+    cases.forEach(({ date }, i) => {
+      const life = lives[date];
+      if (life === undefined) this.settled[first + i] = 1;
+      else this.expiry[first + i] = life;
+    });
   }
+}
 
-  /** Fills in the columns of a row that depend on its date alone. */
-  #addDate(row: number, { expiry, exercise, barriers }: Trade, years: number): void {
-    const left = rollExpiry(expiry, years);
-    if (left === undefined) {
-      this.settled[row] = 1;
-      return;
-    }
-    this.expiry[row] = left;
-    const held = rollExercise(exercise, years);
-    if (held.kind === "bermudan") this.exerciseDates[row] = this.#addSchedule(held.times);
-    this.firstBarrier[row] = this.barriers.count;
-    for (const barrier of rollBarriers(barriers, years)) {
-      const { monitoring } = barrier;
-      this.barriers.add(barrier, monitoring.kind === "continuous" ? CONTINUOUS : this.#addSchedule(monitoring.times));
-    }
-    this.barrierCount[row] = this.barriers.count - this.firstBarrier[row];
-  }
+/** The market and the terms of a trade as seen from a date. */
+interface Left {
+  readonly rates: PiecewiseConstant;
+  readonly volatility: Volatility;
+  readonly dividends: Dividends;
+  readonly exercise: Exercise;
+  readonly barriers: readonly Barrier[];
+}
 
-  #addSchedule(times: readonly number[]): number {
-    return this.#schedules.push(times) - 1;
-  }
+/** Functions that return market data as seen from a date, each once however many trades share it. */
+interface Roller {
+  readonly rates: (curve: PiecewiseConstant) => PiecewiseConstant;
+  readonly volatility: (volatility: Volatility) => Volatility;
+  readonly dividends: (dividends: Dividends) => Dividends;
+}
 
-  #copyDate(from: number, to: number): void {
-    this.settled[to] = this.settled[from];
-    this.expiry[to] = this.expiry[from];
-    this.exerciseDates[to] = this.exerciseDates[from];
-    this.firstBarrier[to] = this.firstBarrier[from];
-    this.barrierCount[to] = this.barrierCount[from];
-  }
+function rollerTo(years: number): Roller {
+  const once = <T extends object>(roll: (of: T, years: number) => T): ((of: T) => T) =>
+    years === 0 ? (of) => of : memoizeBy((of) => roll(of, years));
+  return { rates: once(rollCurve), volatility: once(rollVolatility), dividends: once(rollDividends) };
+}
+
+/** Returns a function for curves under parallel shifts, each made once. */
+function shiftedOnce(shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant) {
+  const known = new Map<number, (curve: PiecewiseConstant) => PiecewiseConstant>();
+  return (curve: PiecewiseConstant, by: number): PiecewiseConstant => {
+    if (by === 0) return curve;
+    let own = known.get(by);
+    if (own === undefined) known.set(by, (own = memoizeBy((of) => shift(of, by))));
+    return own(curve);
+  };
 }
 
 function beyondEquations({ payoff, volatility, assets }: Trade): string | undefined {
@@ -291,31 +265,4 @@ function beyondEquations({ payoff, volatility, assets }: Trade): string | undefi
   const all = [volatility, ...(assets ?? []).map((asset) => asset.volatility)];
   if (all.some(({ kind }) => kind === "stochasticLocal")) return "a stochastic local volatility";
   return all.some(({ kind }) => kind === "gaussianFactors") ? "mean-reverting factors" : undefined;
-}
-
-/** Curves under parallel shifts, each computed once. */
-class ShiftedCurves {
-  readonly #shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant;
-  /** The shifted curves, by shift, then by the curve's number. */
-  readonly #known = new Map<number, Map<number, PiecewiseConstant>>();
-
-  constructor(shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant) {
-    this.#shift = shift;
-  }
-
-  of(number: number, curve: PiecewiseConstant, by: number): PiecewiseConstant {
-    let ofShift = this.#known.get(by);
-    if (ofShift === undefined) this.#known.set(by, (ofShift = new Map()));
-    let moved = ofShift.get(number);
-    if (moved === undefined) ofShift.set(number, (moved = this.#shift(curve, by)));
-    return moved;
-  }
-}
-
-/** A trade that is not as it should be is reported when it is added. */
-function barriersOf(batch: readonly ParsedTrade[]): number {
-  let count = 0;
-  for (const parsed of batch)
-    if (parsed.ok && parsed.trade.kind === undefined) count += parsed.trade.barriers?.length ?? 0;
-  return count;
 }

@@ -1,7 +1,16 @@
 /** Axes for assets whose logarithms are normal: those that leave as few mixed derivatives as barriers allow. */
+import {
+  alphaOf,
+  type Heston,
+  integrate,
+  type PiecewiseConstant,
+  type Sabr,
+  varianceOf,
+  type Volatility,
+} from "../../market/index.ts";
 import { symmetricEigen } from "../../numerics/linalg/index.ts";
-import { integrate, type PiecewiseConstant } from "../../market/index.ts";
-import type { Terms } from "../terms.ts";
+import type { Asset, Terms } from "../terms.ts";
+import { decayed, totalVariance, varianceOfHeston } from "../variance.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 
 /**
@@ -117,3 +126,108 @@ export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant 
 /** Returns the linear combination of piecewise constant functions with given weights. */
 export const weighted = (all: readonly PiecewiseConstant[], weights: readonly number[]): PiecewiseConstant =>
   combined(all, (values) => values.reduce((sum, value, i) => sum + weights[i] * value, 0));
+
+/** The range of an axis, and where its nodes are dense. */
+export interface Range {
+  /** The lower end, as a value of the axis. */
+  readonly from: number;
+  /** The upper end, as a value of the axis. */
+  readonly to: number;
+  /** The value of the axis about which nodes are dense; today's value by default. */
+  readonly dense?: number;
+  /** The width of the dense region, in units of the coordinate. */
+  readonly width: number;
+  readonly coordinate: "linear" | "log";
+  /** The fraction of the first interval by which the first node lies above `from`; 0 by default. */
+  readonly firstNode?: number;
+}
+
+/** Standard deviations to each side of where a factor is, or is expected. */
+const DEVIATIONS = 4.5;
+/** The standard deviations that the axis of a variance extends below and above: its upper tail is exponential. */
+const VARIANCE_BELOW = 4;
+const VARIANCE_ABOVE = 6;
+/** The narrowest range of ln S: without volatility there would be none. */
+const MIN_DEVIATION = 0.01;
+/** The dense part of an asset's axis, in standard deviations: nearly uniform, since payoffs are averaged over cells. */
+const DENSE = 2.5;
+/** The dense part of a variance's axis, a fraction of its upper end. */
+const DENSE_VARIANCE = 0.05;
+
+/**
+ * Returns the axis of Heston's variance.
+ *
+ * At v = 0 the equation has only the first derivative κθ·∂V/∂v, and a difference of two nodes has an error of
+ * ½κθh·∂²V/∂v². If the first node is v₁ = ½δh instead, with δ = 2κθ/σ² of Feller's condition, the difference of two
+ * nodes is right for parabolas, since the second derivative ½σ²v₁ makes up for its error. Values are extrapolated by
+ * Richardson's formula from a mesh with this first node and intervals of 2h; the errors of both meshes cancel with v₁ =
+ * ⅓δh.
+ */
+export function varianceRange(heston: Heston, expiry: number): Range {
+  const v0 = varianceOf(heston);
+  const { mean } = varianceOfHeston(heston, v0, expiry);
+  const spread = Math.max(...[0.25, 0.5, 0.75, 1].map((part) => varianceOfHeston(heston, v0, part * expiry).deviation));
+  // The upper tail falls like exp(−v/scale).
+  const scale = 0.5 * heston.sigma * heston.sigma * decayed(heston.kappa, expiry);
+  const to = Math.max(v0, mean, heston.theta) + VARIANCE_ABOVE * Math.max(spread, scale) + 1e-6;
+  const from = Math.max(Math.min(v0, mean) - VARIANCE_BELOW * spread, 0);
+  const feller = Math.min((2 * heston.kappa * heston.theta) / (heston.sigma * heston.sigma), 1);
+  const firstNode = from === 0 && heston.sigma > 0 ? feller / 3 : 0;
+  return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear", firstNode };
+}
+
+/** Returns the axis of SABR's volatility α. */
+export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
+  const alpha = Math.max(alphaOf(sabr, spot), 1e-12);
+  const deviation = Math.max(sabr.nu * Math.sqrt(expiry), MIN_DEVIATION);
+  const reach = DEVIATIONS * deviation + 0.5 * deviation * deviation;
+  return { from: alpha * Math.exp(-reach), to: alpha * Math.exp(reach), width: deviation, coordinate: "log" };
+}
+
+/** Returns the axis of x, the deviation of Hull and White's short rate from its curve. */
+export function rateRange({ shortRate, expiry }: Terms): Range {
+  const { meanReversion, volatility } = shortRate!;
+  const deviation = volatility * Math.sqrt(decayed(2 * meanReversion, expiry));
+  return { from: -DEVIATIONS * deviation, to: DEVIATIONS * deviation, width: deviation, coordinate: "linear" };
+}
+
+/** Returns the axis of an underlying; `spots` are all spots at which values will be read. */
+export function assetRange(asset: Asset, terms: Terms, spots: readonly number[]): Range {
+  const { expiry, rates } = terms;
+  const { underlying, volatility } = asset;
+  const [lowest, highest] = [Math.min(...spots), Math.max(...spots)];
+  const deviation = Math.max(
+    Math.sqrt(totalVariance(volatility, underlying.spot, expiry)) + rateDeviation(terms),
+    MIN_DEVIATION,
+  );
+  const drift = integrate(rates, expiry) - underlying.dividends.yield * expiry;
+  const reach = DEVIATIONS * deviation + 0.5 * deviation * deviation;
+  const paid = underlying.dividends.discrete
+    .filter(({ time }) => time <= expiry)
+    .reduce((price, { cash, proportional }) => Math.max(price * (1 - proportional) - cash, 0), lowest);
+  const to = highest * Math.exp(Math.max(drift, 0) + reach);
+  const low = Math.min(paid, lowest) * Math.exp(Math.min(drift, 0) - reach);
+  // A spot that may come to zero, by its diffusion or by dividends, has an axis from there.
+  const hasZero = isAbsorbed(volatility) || (paid < lowest && low < 1e-4 * lowest);
+  if (hasZero) return { from: 0, to, width: DENSE * deviation * underlying.spot, coordinate: "linear" };
+  return { from: low, to, width: DENSE * deviation, coordinate: "log" };
+}
+
+/** Tells whether the diffusion takes the spot to zero. */
+function isAbsorbed(volatility: Volatility): boolean {
+  switch (volatility.kind) {
+    case "cev":
+    case "sabr":
+      return volatility.beta < 1;
+    case "displaced":
+      return volatility.shift > 0;
+    default:
+      return false;
+  }
+}
+
+/** The standard deviation of what a stochastic short rate adds to ln S, at most. */
+function rateDeviation({ shortRate, expiry }: Terms): number {
+  if (shortRate === undefined) return 0;
+  return shortRate.volatility * decayed(shortRate.meanReversion, expiry) * Math.sqrt(expiry / 3);
+}

@@ -1,10 +1,11 @@
 /** The equation of several factors: its axes, its coefficients, and where it is read. */
 import { SpecError } from "../../base/errors.ts";
-import type { Axis } from "../../pde/fdm/index.ts";
+import type { Payoff } from "../../book/index.ts";
 import { alphaOf, type HullWhite, varianceOf, type Volatility } from "../../market/index.ts";
-import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
+import { type Axis, SAME_DATE } from "../../pde/fdm/index.ts";
 import type { Asset, Terms } from "../terms.ts";
-import { apply, applyFormula, type Expression, piecewise, times } from "./expression.ts";
+import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./coordinates.ts";
+import { apply, applyFormula, evaluate, type Expression, piecewise, plus, times } from "./expression.ts";
 
 /** An axis with the diffusion of its coordinate. */
 interface Factor {
@@ -202,4 +203,51 @@ export function axisOf(
 /** The first node of a mesh that is dense at its lower end. */
 function firstNodeOf({ from, to, width, firstNode = 0 }: Range, nodes: number): number {
   return from + firstNode * width * Math.sinh(Math.asinh((to - from) / width) / (nodes - 1));
+}
+
+/** Returns the spots that the payoff uses at expiry, after a dividend on that day. */
+export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]): readonly Expression[] {
+  return assets.map(({ underlying }, i) =>
+    underlying.dividends.discrete
+      .filter(({ time }) => time >= expiry * (1 - SAME_DATE) && time <= expiry)
+      .reduce(
+        (spot, { cash, proportional }) =>
+          apply((S, kept, paid) => Math.max(S * kept - paid, 0), spot, 1 - proportional, cash),
+        spots[i],
+      ),
+  );
+}
+
+/** Returns the amount that exercise pays, as an expression of the spots. */
+export function payoffOn(payoff: Payoff, spots: readonly Expression[]): Expression {
+  if (payoff.kind === "expression")
+    return applyFormula(
+      payoff.expression,
+      Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot])),
+    );
+  const { strike } = payoff;
+  const index = payoff.kind === "basket" ? indexOf(payoff, spots) : spots[0];
+  const [more, less] = payoff.right === "call" ? [index, strike] : [strike, index];
+  if (payoff.kind !== "digital") return apply((a, b) => Math.max(a - b, 0), more, less);
+  return apply((a, b, cash) => (a > b ? cash : a === b ? 0.5 * cash : 0), more, less, payoff.cash);
+}
+
+const JOINED = {
+  product: times,
+  sum: plus,
+  max: (one: Expression, other: Expression) => apply((a, b) => Math.max(a, b), one, other),
+  min: (one: Expression, other: Expression) => apply((a, b) => Math.min(a, b), one, other),
+};
+
+function indexOf({ of, weights }: Extract<Payoff, { kind: "basket" }>, spots: readonly Expression[]): Expression {
+  const weighted = spots.map((spot, i) =>
+    of === "product" ? apply((S, w) => S ** w, spot, weights[i]) : times(weights[i], spot),
+  );
+  return weighted.reduce(JOINED[of]);
+}
+
+/** Returns the amount that exercise pays at given spots. */
+export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
+  const names = assets.map((_, i) => assetName(assets.length, i));
+  return evaluate(payoffOn(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));
 }

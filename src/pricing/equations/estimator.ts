@@ -17,12 +17,18 @@ import {
 } from "../plan/request.ts";
 import { isExercisable } from "../terms.ts";
 import { shapeOfProblem } from "./expression.ts";
-import { errorsOf } from "./measure-errors.ts";
-import { followFromGamma, knownMeasures, measuresOf, payoffSlopes, slopesFrom, slopesFromGamma } from "./measures.ts";
+import { payoffAt } from "./equation.ts";
+import {
+  errorsOf,
+  followFromGamma,
+  knownMeasures,
+  measuresOf,
+  payoffSlopes,
+  slopesFrom,
+  slopesFromGamma,
+} from "./measures.ts";
 import { knownAt, partsOf } from "./parts.ts";
-import { payoffAt } from "./payoff.ts";
-import { type GridEstimate, pointsOf, sumOf, summed, type Task } from "./solution.ts";
-import type { EquationSolver } from "./solver.ts";
+import { type EquationSolver, type GridEstimate, pointsOf, summed, sumOf, type Task } from "./solver.ts";
 
 /**
  * The largest number of nodes that entries of one call of `solve` have together: their results stand in memory at once.

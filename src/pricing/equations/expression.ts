@@ -1,7 +1,7 @@
 /** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
+import { keyOf, memoize } from "../../base/memoize.ts";
 import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";
-import { keyOf, memoize } from "../../base/memoize.ts";
 
 /**
  * A number that may depend on the state of an equation (time and axes): a function of the state, the name of a variable

@@ -13,10 +13,9 @@ import {
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import { diffusionOf } from "../trade-problem.ts";
-import type { Range } from "./domain.ts";
-import { assetName } from "./equation.ts";
+import type { Range } from "./coordinates.ts";
+import { assetName, payoffAt } from "./equation.ts";
 import { apply, type Expression, integralOf } from "./expression.ts";
-import { payoffAt } from "./payoff.ts";
 
 /** A barrier on one of the assets. */
 export interface Level extends MonitoredLevel {

@@ -15,7 +15,7 @@ import { kindOf } from "../kinds.ts";
 import { marketMoves, withDividends } from "../market-moves.ts";
 import type { Greeks } from "../options.ts";
 import type { Pair } from "../plan/kind.ts";
-import { rollForward } from "../roll-forward.ts";
+import { rollForward } from "../terms.ts";
 import { type Attribution, firstOrder, revaluation } from "./attribution.ts";
 import type { Match } from "./match.ts";
 import type { AssetPaths } from "./asset-path.ts";

@@ -3,7 +3,7 @@ import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
 import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
 import { paidDividends, same, volatilityToday } from "../market-moves.ts";
 import type { MarketMoves, Pair } from "../plan/kind.ts";
-import { rollForward } from "../roll-forward.ts";
+import { rollForward } from "../terms.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { Attribution } from "./attribution.ts";
 import type { ExplainTerms } from "./types.ts";

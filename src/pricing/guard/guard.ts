@@ -1,9 +1,8 @@
 /** Checks values against their bounds before they are reported. */
 import { NumericsError } from "../../base/errors.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
-import type { Limits } from "../plan/kind.ts";
+import { type Bounds, distance, isNear, type Limits, outsideText, type Range } from "../plan/kind.ts";
 import type { Batch } from "../plan/method.ts";
-import { type Bounds, distance, isNear, outsideText, type Range } from "../range.ts";
 
 /** Bounds, which may state their reasons. */
 type Stated = Range & Partial<Bounds>;
@@ -24,6 +23,9 @@ interface Outside {
 
 /** Monte Carlo's estimate is an interval that some values miss: so many count as the estimate of another method. */
 const ESTIMATES_OF_PATHS = 2;
+
+/** The part of a rounding that bounds have: a value that is no further out is as good, but nothing is below 0 by it. */
+const OF_BOUNDS = 1e-5;
 
 const NOTHING: readonly Outside[] = [];
 
@@ -119,6 +121,7 @@ export class Guard {
           found.push({ scenario, value, range, distance: far, allowed });
           return value;
         }
+        if (far <= OF_BOUNDS * rounding) return Math.max(value, Math.min(range.low, 0));
         reach = Math.max(reach, far);
         return movedTo(range, value);
       };

@@ -1,12 +1,14 @@
 import { roundingError } from "../../pde/fdm/index.ts";
 import type { SessionOf } from "../backend.ts";
-import { moveOf } from "../columns/scenario-cases.ts";
-import type { Limits } from "../plan/kind.ts";
-import type { Batch } from "../plan/method.ts";
-import type { Range } from "../range.ts";
+import { moveOf, ResultColumns } from "../columns/result-columns.ts";
+import { TradeColumns } from "../columns/trade-columns.ts";
+import { closedForm } from "../methods/closed-form/closed-form.ts";
+import { type Limits, type Range, UNBOUNDED } from "../plan/kind.ts";
+import type { Batch, MethodSession, PricingMethod } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
-import { boundsOf } from "./bounds.ts";
-import { EuropeanCounterparts, type TwinValue } from "./european-counterparts.ts";
+import { RowProblems } from "../trade-problem.ts";
+import { averageBounds, basketBounds, lookbackBounds, swingBounds } from "./payoffs.ts";
+import { assetSides, type BoundsAt, digitalBounds, moneySide, type Sides, vanillaBounds } from "./sides.ts";
 
 /** Returns the bounds of options: those of their payoffs (`boundsOf`), and what their European twins are worth. */
 export async function optionLimits(
@@ -55,4 +57,142 @@ function withTwin(range: Range, { exercise, barriers }: Terms, twin: TwinValue |
   if (isEarly && barriers.length === 0) return { ...range, low: Math.max(range.low, twin.value - twin.error) };
   const isOut = !isEarly && barriers.every(({ rebate }) => rebate === 0);
   return isOut ? { ...range, high: Math.min(range.high, twin.value + twin.error) } : range;
+}
+
+/**
+ * Returns a function for the bounds of a trade's value at given spots. The bounds assume only that discounted spots,
+ * with dividends added back, are martingales, or supermartingales where a volatility may grow without bound. They
+ * therefore hold with negative rates, local and stochastic volatility and discrete dividends:
+ *
+ *   European   the no-arbitrage bounds from the forward; Black and Scholes' value itself where it applies
+ *   early      at least what exercise pays now and the European bound; at most the largest discounted strike or spot
+ *   barriers   at least zero, at most the bound without barriers, and the largest rebate
+ */
+export function boundsOf(terms: Terms): BoundsAt {
+  const { exercise, barriers } = terms;
+  const isEarly = exercise.kind !== "european";
+  const isExercisableNow =
+    exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
+  const sides: Sides = { terms, money: moneySide(terms), assets: assetSides(terms), isEarly, isExercisableNow };
+  const plain = plainBounds(sides);
+  if (barriers.length === 0) return plain;
+  const rebate = rebateOf(sides);
+  return (spots) => {
+    const { low, high } = plain(spots);
+    return { low: low === Number.NEGATIVE_INFINITY ? low : Math.min(low, 0), high: Math.max(high, 0) + rebate };
+  };
+}
+
+/** Bounds of a trade without its barriers. */
+function plainBounds(sides: Sides): BoundsAt {
+  const { payoff, assets } = sides.terms;
+  switch (payoff.kind) {
+    case "vanilla":
+      return assets.length === 1 ? vanillaBounds(sides, payoff) : unbounded;
+    case "digital":
+      return assets.length === 1 ? digitalBounds(sides, payoff) : unbounded;
+    case "basket":
+      return basketBounds(sides, payoff);
+    case "average":
+      return averageBounds(sides, payoff);
+    case "lookback":
+      return lookbackBounds(sides, payoff);
+    case "swing":
+      return swingBounds(sides, payoff);
+    case "expression":
+      return constantBounds(sides, Number(payoff.expression));
+    default:
+      return payoff satisfies never;
+  }
+}
+
+/** The bounds of a payoff that is a constant, as one-touches and no-touches have. */
+function constantBounds({ money, isEarly }: Sides, paid: number): BoundsAt {
+  if (!Number.isFinite(paid)) return unbounded;
+  const value = paid === 0 ? 0 : paid * (isEarly ? money.largest : money.atExpiry);
+  return () => ({ low: Math.min(value, 0), high: Math.max(value, 0) });
+}
+
+const unbounded: BoundsAt = () => UNBOUNDED;
+
+/** The most that rebates are worth: the largest, if it is paid at the dearest time. */
+function rebateOf({ terms: { barriers }, money }: Sides): number {
+  let largest = 0;
+  for (const { type, rebate, rebateAt } of barriers) {
+    const atExpiry = type.endsWith("-in") || rebateAt === "expiry";
+    if (rebate > 0) largest = Math.max(largest, rebate * (atExpiry ? money.atExpiry : money.largest));
+  }
+  return largest;
+}
+
+/** A European value and its error estimate. */
+export interface TwinValue {
+  readonly value: number;
+  readonly error: number;
+}
+
+/**
+ * The values of European options with the same terms as the American trades of a batch in Heston's model, in all of its
+ * scenarios. They are lower bounds of the American values.
+ */
+export class EuropeanCounterparts {
+  readonly #results: ResultColumns;
+  readonly #columns: TradeColumns;
+  /** The number of a trade's twin. */
+  readonly #number: ReadonlyMap<number, number>;
+
+  private constructor(results: ResultColumns, columns: TradeColumns, number: ReadonlyMap<number, number>) {
+    this.#results = results;
+    this.#columns = columns;
+    this.#number = number;
+  }
+
+  /** Prices the European twins of those trades that are American in Heston's model; undefined where there are none. */
+  static async of(
+    batch: Batch,
+    trades: readonly number[],
+    sessionOf: (method: PricingMethod) => MethodSession,
+    signal: AbortSignal | undefined,
+  ): Promise<EuropeanCounterparts | undefined> {
+    const { columns } = batch;
+    const wanted = trades.filter((trade) => hasTwin(columns, trade));
+    if (wanted.length === 0) return undefined;
+    const twins = wanted.map((trade) => {
+      const plain = { exercise: { kind: "european" }, barriers: [] } as const;
+      return { ok: true, trade: { ...columns.tradeOf(trade), ...plain } } as const;
+    });
+    const own = new TradeColumns(twins, columns.cases);
+    twins.forEach((twin, i) => own.add(i, twin.trade, columns.place[wanted[i]]));
+    const settings = { ...batch.settings, greeks: "none", sensitivityErrorEstimates: false } as const;
+    const twinBatch = { ...batch, columns: own, problems: new RowProblems(own), settings };
+    const accepted = [...twins.keys()].filter((i) => typeof closedForm.accepts(twinBatch, i) === "number");
+    if (accepted.length === 0) return undefined;
+    const results = new ResultColumns(twins.length, columns.cases);
+    using plan = await sessionOf(closedForm).plan(twinBatch, accepted, signal);
+    await plan.run(signal);
+    await plan.read(results, signal);
+    return new EuropeanCounterparts(results, own, new Map(accepted.map((i) => [wanted[i], i])));
+  }
+
+  /**
+   * Returns the value of a trade's European twin in case k of the scenarios at the spot with index `spot`, 0 for
+   * today's; undefined without a twin.
+   */
+  valueOf(trade: number, k: number, spot: number): TwinValue | undefined {
+    const i = this.#number.get(trade);
+    if (i === undefined) return undefined;
+    const { value, errorEstimate, scenarioValues, scenarioErrors } = this.#results;
+    if (spot === 0) return { value: value[i], error: errorEstimate[i] };
+    const row = this.#columns.rowOf(i) + k;
+    return { value: scenarioValues[row * this.#columns.cases.spots + spot - 1], error: scenarioErrors[row] };
+  }
+}
+
+function hasTwin(columns: TradeColumns, trade: number): boolean {
+  if (columns.severalFactors[trade] === 0) return false;
+  const { volatility, payoff, exercise, barriers, assets, underlying } = columns.tradeOf(trade);
+  if (volatility.kind !== "heston" || assets !== undefined || underlying.shortRate !== undefined) return false;
+  return (
+    (payoff.kind === "vanilla" || payoff.kind === "digital") && (exercise.kind !== "european" || barriers.length > 0)
+  );
 }

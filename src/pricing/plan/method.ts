@@ -1,10 +1,10 @@
+import { Turns } from "../../base/event-loop.ts";
 import type { MethodName } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 import type { TradeColumns } from "../columns/trade-columns.ts";
 import type { Settings } from "../options.ts";
-import type { TimeBudget } from "../time-budget.ts";
 import type { RowProblems } from "../trade-problem.ts";
 
 /** A batch of trades as pricing methods see it. */
@@ -79,3 +79,80 @@ export interface MethodPlan extends Disposable {
   /** Stores the result or the error of each trade. @throws the signal's reason */
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void>;
 }
+
+/**
+ * The time that each trade of a batch has taken, and its limit. A method that refines its values asks it before each
+ * step. If the step may not be taken, the method returns its result so far, with its error estimate and a warning
+ * (`WARNING.outOfTime`).
+ */
+export class TimeBudget {
+  /** Seconds; undefined where there is no limit. */
+  readonly #limit: number | undefined;
+  readonly #now: () => number;
+  readonly #spent = new Map<number, number>();
+
+  /** Starts with no time taken. `limit` is in seconds; `now` is a clock in milliseconds. */
+  constructor(limit: number | undefined, now: () => number = () => performance.now()) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** Runs `work` for some trades of the batch, and charges each of them an equal share of its time. */
+  async spend<T>(trades: readonly number[], work: () => Promise<T>): Promise<T> {
+    const start = this.#now();
+    try {
+      return await work();
+    } finally {
+      const part = (this.#now() - start) / 1000 / trades.length;
+      for (const trade of trades) this.#spent.set(trade, this.spentOn(trade) + part);
+    }
+  }
+
+  /** Returns the seconds that the trade with an index in the batch has taken so far. */
+  spentOn(trade: number): number {
+    return this.#spent.get(trade) ?? 0;
+  }
+
+  /**
+   * Tells whether a trade may take a next step that is expected to last `times` the time that the trade has taken so
+   * far.
+   */
+  allowsTimes(trade: number, times: number): boolean {
+    return this.#limit === undefined || (1 + times) * this.spentOn(trade) <= this.#limit;
+  }
+}
+
+/**
+ * Calls `read` for one trade after another. An error that it throws becomes the result of its trade. @throws the
+ * signal's reason
+ */
+export async function readEach(
+  trades: readonly number[],
+  results: ResultColumns,
+  signal: AbortSignal | undefined,
+  read: (trade: number, results: ResultColumns) => void,
+): Promise<void> {
+  const turns = new Turns(signal);
+  for (const trade of trades) {
+    if (turns.due) await turns.take();
+    try {
+      read(trade, results);
+    } catch (error) {
+      results.fail(trade, error);
+    }
+  }
+}
+
+/**
+ * The default target errors of values by method, relative to the spot: to the largest of several, and for swings to
+ * that of all units.
+ */
+export const TARGET_ERRORS = {
+  integral: 1e-5,
+  fdm: 1e-5,
+  adi: 1e-4,
+  "sparse-grid": 1e-3,
+  montecarlo: 1e-3,
+  quantization: 1e-3,
+  convolution: 1e-3,
+} as const;

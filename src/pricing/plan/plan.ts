@@ -1,10 +1,8 @@
 /** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
 import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { moveOf } from "../columns/scenario-cases.ts";
-import { type ResultColumns, WARNING } from "../columns/result-columns.ts";
-import type { Batch, MethodPlan } from "./method.ts";
-import { readEach } from "./read-each.ts";
+import { moveOf, type ResultColumns, WARNING } from "../columns/result-columns.ts";
+import { type Batch, type MethodPlan, readEach } from "./method.ts";
 import { type Terms, termsOf } from "../terms.ts";
 import type { Differences } from "./differences.ts";
 import { greeksOf } from "./greeks.ts";

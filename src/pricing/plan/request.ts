@@ -4,7 +4,7 @@ import type { Precision } from "../../kernel/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
-import type { TimeBudget } from "../time-budget.ts";
+import type { TimeBudget } from "./method.ts";
 import type { Differences, Measured } from "./differences.ts";
 
 export type { Measured } from "./differences.ts";

@@ -3,7 +3,7 @@ import type { AnyTrade, Scenarios, TradeResult } from "../../book/index.ts";
 import type { PartOptions } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
-import { emptyScenarioValues } from "../columns/scenario-cases.ts";
+import { emptyScenarioValues } from "../columns/result-columns.ts";
 
 /** The trades that a worker prices together, with their indices in a run and the settings. */
 export interface Job extends Settings {

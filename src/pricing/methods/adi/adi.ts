@@ -1,10 +1,15 @@
 import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodSession,
+  type PricingMethod,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ownAxesOf } from "./estimate.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;

@@ -10,9 +10,8 @@ import {
   solveAxes,
 } from "../../../pde/fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
-import { type Coordinates, coordinatesOf, driftOf, weighted } from "../../equations/coordinates.ts";
-import type { Range } from "../../equations/domain.ts";
-import { assetName, axisOf, type Coefficients, factorEquation } from "../../equations/equation.ts";
+import { type Coordinates, coordinatesOf, driftOf, type Range, weighted } from "../../equations/coordinates.ts";
+import { assetName, atExpiry, axisOf, type Coefficients, factorEquation, payoffOn } from "../../equations/equation.ts";
 import { apply, type Expression } from "../../equations/expression.ts";
 import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
@@ -27,12 +26,20 @@ import {
   paidBeyond,
   restartsOf,
 } from "../../equations/parts.ts";
-import { atExpiry, payoffOn } from "../../equations/payoff.ts";
-import { widened } from "../../equations/solution.ts";
-import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
+import { type BuildProblem, type EquationSolver, widened } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
-import { correctionOf, estimateOf, isLognormal, isPlainAmerican, LEVELS_BELOW } from "./estimate.ts";
-import { finenessOf, growth, leastDeviation, lognormalFineness, refined } from "./fineness.ts";
+import {
+  correctionOf,
+  estimateOf,
+  finenessOf,
+  growth,
+  isLognormal,
+  isPlainAmerican,
+  leastDeviation,
+  LEVELS_BELOW,
+  lognormalFineness,
+  refined,
+} from "./estimate.ts";
 
 /**
  * The number of levels that a trade may rise at once. Estimates of lognormal ones fall faster than their order tells.

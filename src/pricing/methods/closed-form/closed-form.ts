@@ -4,12 +4,17 @@ import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
-import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../../plan/method.ts";
-import { readEach } from "../../plan/read-each.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodPlan,
+  type MethodSession,
+  type PricingMethod,
+  readEach,
+} from "../../plan/method.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 import { fdm } from "../fdm/fdm.ts";
-import { smileOf } from "./smile.ts";
-import { smileCost, SmilePlan } from "./smile-plan.ts";
+import { smileCost, smileOf, SmilePlan } from "./smile.ts";
 import { BLACK_SCHOLES, type Formula, HESTON, keptByDividends } from "./formulas.ts";
 
 /** Rounding errors of a value, relative to spot and value. */
@@ -43,7 +48,7 @@ function accepts(batch: Batch, trade: number): Acceptance {
   if (columns.severalFactors[trade] !== 0) {
     const { correlations } = columns.tradeOf(trade);
     if (!isHeston || correlations !== undefined) return "several factors";
-    if (columns.barrierCount[first] > 0) return "barriers";
+    if (columns.barriersOf(first).length > 0) return "barriers";
     if (exercise[trade] === EXERCISE.bermudan) return "Bermudan exercise";
   }
   if (exercise[trade] === EXERCISE.american) return "American exercise";
@@ -61,7 +66,7 @@ function accepts(batch: Batch, trade: number): Acceptance {
   }
   const hasDates = exercise[trade] === EXERCISE.bermudan;
   for (let row = first; row < first + cases.count; row++) {
-    if (isHeston || settled[row] !== 0 || (columns.barrierCount[row] === 0 && !hasDates)) continue;
+    if (isHeston || settled[row] !== 0 || (columns.barriersOf(row).length === 0 && !hasDates)) continue;
     // Knock-ins that every spot has hit, and exercise at expiry alone, leave a plain European option.
     const { problem, subtracted } = problems.at(row);
     if (problem.exerciseTimes !== undefined) return "Bermudan exercise";

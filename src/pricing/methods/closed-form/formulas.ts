@@ -11,7 +11,7 @@ import {
   hestonKernel,
 } from "../../../market/models/index.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
-import { thetaOf } from "../theta.ts";
+import { thetaOf } from "../../plan/greeks.ts";
 
 /**
  * The outputs of a formula for one row (trade and case): V in the currency, and its derivatives by the spot before

@@ -1,11 +1,17 @@
 /** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
 import type { ConvertibleTrade } from "../../../book/index.ts";
-import { TRUNCATED } from "../../../pde/convertible/index.ts";
-import { doubtsOf } from "../../fit-doubts.ts";
-import type { Limits, TradeKind } from "../../plan/kind.ts";
+import { discountFactor } from "../../../market/index.ts";
+import {
+  closedFormValue,
+  type Convertible,
+  type ConvertibleMarket,
+  hasClosedForm,
+  ratioAtMaturity,
+  TRUNCATED,
+} from "../../../pde/convertible/index.ts";
+import type { Bounds, Limits, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
-import { expiryWarnings, MIN_DAYS } from "../../unit-warnings.ts";
-import { boundsOf } from "./bounds.ts";
+import { doubtsOf, expiryWarnings, MIN_DAYS } from "../../term-warnings.ts";
 import { convertibleExplanation } from "./market.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
 import { accuracyOf, convertibleRowsOf } from "./rows.ts";
@@ -39,4 +45,46 @@ function limitsOf(batch: Batch): Limits {
       return TRUNCATED * (today.contract.notional + today.spots[spot]);
     },
   };
+}
+
+/**
+ * Returns the bounds of a convertible's value at a spot. A bond without calls is worth at least what it is worth if it
+ * is never converted, or at maturity only; no bond is worth more than all of its payments without credit risk and its
+ * shares together.
+ */
+export function boundsOf(contract: Convertible, market: ConvertibleMarket, spot: number): Bounds {
+  const low = contract.calls.length > 0 ? 0 : floorOf(contract, market, spot);
+  return {
+    low,
+    high: Math.max(low, mostOf(contract, market, spot)),
+    lowIs: "the bond if it is never converted early",
+    highIs: "its shares and all of its payments together",
+  };
+}
+
+/** The value if the holder decides nothing before maturity; 0 where that has no closed form. */
+function floorOf(contract: Convertible, market: ConvertibleMarket, spot: number): number {
+  const { credit } = market;
+  const { maturity, puts } = contract;
+  if (credit.kind === "spread" && credit.spread.values.some((spread) => spread < 0)) return 0;
+  const ratio = ratioAtMaturity(contract);
+  const passive = { ...contract, puts: [], conversions: [] };
+  const late = { ...passive, conversions: [{ from: maturity, to: maturity, ratio }] };
+  // A put turns shares into cash, which a spread discounts more: only the bond alone is less for sure.
+  const isSure = !(credit.kind === "spread" && puts.length > 0);
+  const least = [passive, ...(isSure && ratio > 0 ? [late] : [])].filter((one) => hasClosedForm(one, market));
+  return Math.max(0, ...least.map((one) => closedFormValue(one, market, spot)));
+}
+
+function mostOf({ notional, maturity, ...contract }: Convertible, market: ConvertibleMarket, spot: number): number {
+  const { rates, dividends, credit } = market;
+  const at = (t: number): number => discountFactor(rates, t);
+  const largest = Math.max(1, at(maturity), ...rates.times.filter((t) => t < maturity).map(at));
+  const ratio = Math.max(0, ...contract.conversions.map((one) => one.ratio));
+  const shares = ratio * spot * Math.max(1, Math.exp(-dividends.yield * maturity));
+  const coupons = contract.coupons.reduce((sum, { time, amount }) => sum + amount * at(time), 0);
+  const accrued = Math.max(0, ...contract.coupons.map(({ amount }) => amount));
+  const put = contract.puts.length === 0 ? 0 : Math.max(...contract.puts.map(({ price }) => price)) + accrued;
+  const recovery = credit.kind === "spread" ? 0 : credit.recovery * notional;
+  return shares + coupons + notional * at(maturity) + (put + recovery) * largest;
 }

@@ -21,7 +21,7 @@ import {
 } from "../../../market/index.ts";
 import { paidDividends, same, viewsOfMarket, withDividends } from "../../market-moves.ts";
 import type { TradeKind } from "../../plan/kind.ts";
-import { rollUnderlying } from "../../roll-forward.ts";
+import { rollUnderlying } from "../../terms.ts";
 import { diffusionOf } from "../../trade-problem.ts";
 
 /** Parallel shifts of a trade's market in a scenario or for a bump; a part that is left out stays as it is. */

@@ -1,5 +1,6 @@
 /** Closed forms and finite differences of convertibles as pricing methods: rows in, columns of results out. */
 import type { ConvertibleTrade } from "../../../book/index.ts";
+import { type Device, openDevice } from "../../../device/index.ts";
 import {
   accruedInterest,
   closedFormValue,
@@ -10,14 +11,22 @@ import {
   solveConvertibles,
   TRUNCATED,
 } from "../../../pde/convertible/index.ts";
-import type { Device } from "../../../device/index.ts";
 import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
-import type { Batch, MethodPlan, MethodSession, PricingMethod } from "../../plan/method.ts";
-import { readEach } from "../../plan/read-each.ts";
-import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
+import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
 import { marketOf, rollForward } from "./market.ts";
-import { CpuBeside } from "./on-cpu.ts";
-import { accuracyOf, type Bump, BUMP_NAMES, BUMPS, convertibleOf, convertibleRowsOf, type Row } from "./rows.ts";
+import {
+  accuracyOf,
+  bounded,
+  type Bump,
+  BUMP_NAMES,
+  BUMPS,
+  closedFormPoint,
+  convertibleOf,
+  convertibleRowsOf,
+  type Estimated,
+  type Row,
+  thetaAt,
+} from "./rows.ts";
 
 /** The expected times of a bond with its sensitivities in microseconds of one core. */
 const COST = { "closed-form": 20, fdm: 5000 } as const;
@@ -210,3 +219,26 @@ function closedTheta(trade: ConvertibleTrade, { value, errorEstimate }: Converti
 }
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
+
+/**
+ * The CPU beside the device of a run. The kernel of convertibles keeps a whole solution in private memory, of which a
+ * GPU has too little for a work item, so that the CPU solves them whatever device was asked for.
+ */
+export class CpuBeside implements Disposable {
+  readonly #device: Device;
+  #own: Promise<Device> | undefined;
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /** The run's own device where that is a CPU, else one that is opened when it is first wanted. */
+  get device(): Promise<Device> {
+    if (this.#device.backend === "cpu") return Promise.resolve(this.#device);
+    return (this.#own ??= openDevice({ backend: "cpu" }));
+  }
+
+  [Symbol.dispose](): void {
+    void this.#own?.then((device) => device[Symbol.dispose]());
+  }
+}

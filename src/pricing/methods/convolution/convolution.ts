@@ -2,14 +2,19 @@ import type { Device } from "../../../device/index.ts";
 import { keyOf } from "../../../base/memoize.ts";
 import { type GaussianSwing, gaussianSwings } from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodSession,
+  type PricingMethod,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import { type Estimator, targetOf } from "../../plan/request.ts";
 import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
 import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
 import { type Terms, termsOf } from "../../terms.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;

@@ -3,6 +3,7 @@
  * share.
  */
 import { SENSITIVITIES } from "../../../book/index.ts";
+import { integratedVariance } from "../../../market/index.ts";
 import {
   isExercisableNow,
   isKnockedIn,
@@ -14,10 +15,16 @@ import {
   shiftedDifference,
   totalVariance,
 } from "../../../pde/fdm/index.ts";
-import { integratedVariance } from "../../../market/index.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
-import { slopeAcross } from "../../plan/known-slope.ts";
-import type { Batch } from "../../plan/method.ts";
+import { slopeAcross } from "../../plan/greeks.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodPlan,
+  type MethodSession,
+  type PricingMethod,
+  readEach,
+} from "../../plan/method.ts";
 import { deterministicValue } from "./path.ts";
 
 const ROUNDING = 1e-13;
@@ -143,4 +150,53 @@ function thetaOf(problem: OneFactorProblem, value: number, delta: number): numbe
   if (problem.expiry === 0 || (isExercisableNow(problem, spot) && value <= problem.payoff.exercised(spot))) return 0;
   const rate = problem.rates.values[0];
   return rate * value - (rate - problem.dividendYield) * spot * delta;
+}
+
+/** The time in microseconds that the value of a path takes on one core. */
+const COST = 5;
+
+/**
+ * The method for trades without randomness in any case of the scenarios, because they have no volatility or expire. The
+ * spot follows its forward (`deterministicValue`).
+ *
+ * Error: rounding. Cost: some evaluations of the payoff on the host, in f64 whatever the device. Verified:
+ * test/pricing/limits.test.ts, test/pricing/degenerate.test.ts.
+ */
+export const deterministic = {
+  name: "deterministic",
+  minCost: COST,
+  accepts,
+  open: () => session,
+} as const satisfies PricingMethod;
+
+function accepts(batch: Batch, trade: number): Acceptance {
+  const { columns } = batch;
+  const beyond = columns.beyondEquations(trade);
+  if (beyond !== undefined) return beyond;
+  if (columns.severalFactors[trade] !== 0) return "several factors";
+  const first = columns.rowOf(trade);
+  for (let row = first; row < first + columns.cases.count; row++)
+    if (!isDeterministic(batch, row)) return "volatility, and time left";
+  return COST * columns.cases.count * (1 + columns.cases.spots);
+}
+
+const session: MethodSession = {
+  plan: (batch, trades) => Promise.resolve(planOf(batch, trades)),
+  [Symbol.dispose]() {},
+};
+
+/** There is nothing to launch: values are computed as they are read. */
+function planOf({ columns, problems }: Batch, trades: readonly number[]): MethodPlan {
+  const readTrade = (trade: number, results: ResultColumns): void => {
+    const first = columns.rowOf(trade);
+    readDeterministic(problems.at(first), trade, results);
+    if (columns.cases.scenarios === undefined) return;
+    for (let row = first; row < first + columns.cases.count; row++)
+      if (columns.settled[row] === 0) readKnownScenarios(problems.at(row), row, results);
+  };
+  return {
+    run: () => Promise.resolve(),
+    read: (results, signal) => readEach(trades, results, signal, readTrade),
+    [Symbol.dispose]() {},
+  };
 }

@@ -25,14 +25,20 @@ import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
 import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
-import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../../plan/method.ts";
-import { readEach } from "../../plan/read-each.ts";
-import { type SpotMarket, thetaOf } from "../theta.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodPlan,
+  type MethodSession,
+  type PricingMethod,
+  readEach,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
+import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { isKnown, paidNow } from "./is-known.ts";
 import { smoothingTime } from "./smoothing-time.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */
 const FINEST_F32 = 1e-5;

@@ -4,7 +4,7 @@ import { logNormalOption } from "../../../market/models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
-import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
+import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/lognormal.ts";
 import { totalVariance, varianceAt } from "../../variance.ts";
 import { growthOf } from "./error.ts";
 import { memoize } from "../../../base/memoize.ts";

@@ -3,7 +3,7 @@ import { integrate, integratedVariance } from "../../../market/index.ts";
 import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { totalVariance } from "../../variance.ts";
-import { basketLogarithm } from "../../equations/logarithms.ts";
+import { basketLogarithm } from "../../equations/lognormal.ts";
 import { lastReading } from "../../plan/bends.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";

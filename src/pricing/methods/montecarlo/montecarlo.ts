@@ -7,13 +7,18 @@ import { differencesOf } from "../../plan/differences.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { termsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodSession,
+  type PricingMethod,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
 import { isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket } from "./without-paths.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { streamOf } from "./stream.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;

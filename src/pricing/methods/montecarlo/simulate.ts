@@ -9,7 +9,7 @@ import {
   type MonteCarloResult,
   type Variant,
 } from "../../../montecarlo/index.ts";
-import { payoffAt } from "../../equations/payoff.ts";
+import { payoffAt } from "../../equations/equation.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../base/memoize.ts";

@@ -5,7 +5,7 @@ import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import { knownAt } from "../../equations/parts.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
-import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/logarithms.ts";
+import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/lognormal.ts";
 import { combined, type Differences, withBias } from "../../plan/differences.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { PathEstimate } from "./path-estimate.ts";

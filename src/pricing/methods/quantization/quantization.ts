@@ -3,14 +3,19 @@ import { DeviceLostError } from "../../../base/errors.ts";
 import { keyOf } from "../../../base/memoize.ts";
 import { QuantizationTree, type WholeSwing, wholeSwings } from "../../../quadrature/quantization/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodSession,
+  type PricingMethod,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
 import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
 import { termsOf } from "../../terms.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 import { Trees } from "./trees.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than paths would. */

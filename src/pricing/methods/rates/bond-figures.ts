@@ -1,6 +1,102 @@
+/** Option-adjusted spreads of bonds with rights, by values of the bond at other rates. */
 import type { Bond, PricedTrade } from "../../../book/index.ts";
-
+import type { RatesRow, RatesSession } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
+
+/** The most evaluations of a bond; from `PATIENT` of them on, every other one halves the bracket. */
+const [ROUNDS, PATIENT] = [80, 8];
+/** The accuracy of a spread. */
+const ACCURACY = 1e-10;
+/** A spread this close to where the model has no value is not looked for. */
+const CLOSE = 1e-5;
+
+/** A spread, and the value of the bond with it less its market price. */
+type Tried = readonly [spread: number, excess: number];
+
+/**
+ * A bond that is looked for its spread. Its value falls as the spread rises, so that the spread lies between `low`,
+ * where the value is above the market price or the model has none, and `high`.
+ */
+interface Search {
+  readonly row: RatesRow;
+  readonly target: number;
+  readonly last: Tried;
+  readonly before: Tried | undefined;
+  readonly low: End;
+  readonly high: End;
+}
+
+interface End {
+  readonly at: number;
+  readonly hasValue: boolean;
+}
+
+/**
+ * Returns, for callable and puttable bonds with their values, the parallel shift s of the rates with which each bond
+ * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST_SPREAD`, and for which the
+ * model has a value, gives it. Rates are shifted as in scenarios. All bonds are solved together by the secant method,
+ * within brackets that are halved where it leaves them, with one pricing call for each iteration.
+ */
+export async function adjustedSpreads(
+  rows: readonly { readonly row: RatesRow; readonly value: number }[],
+  session: RatesSession,
+  signal: AbortSignal | undefined,
+): Promise<readonly (number | undefined)[]> {
+  const found = Array<number | undefined>(rows.length).fill(undefined);
+  let open = rows.flatMap(({ row, value }, place): readonly (readonly [number, Search])[] => {
+    const { product, marketPrice } = row.trade;
+    if (product.kind !== "bond" || marketPrice === undefined) return [];
+    const target = marketPrice + accruedAt(product.bond, 0);
+    return [[place, begun(row, target, value - target)]];
+  });
+  for (let round = 0; round < ROUNDS && open.length > 0; round++) {
+    const next = open.flatMap(([place, search]): readonly (readonly [number, Search, number])[] => {
+      const spread = nextSpread(search, round);
+      if (Math.abs(spread - search.last[0]) < ACCURACY) found[place] = spread;
+      return found[place] === undefined && isOpen(search) ? [[place, search, spread]] : [];
+    });
+    const moved = next.map(([, { row }, spread]): RatesRow => {
+      return { ...row, greeks: "none", market: row.market.moved((t) => spread * t) };
+    });
+    const outcomes = await session.price(moved, signal);
+    open = next.map(([place, search, spread], i) => {
+      const outcome = outcomes[i];
+      const value = outcome instanceof Error ? Number.NaN : outcome.value;
+      return [place, after(search, spread, value - search.target)] as const;
+    });
+  }
+  return found;
+}
+
+function begun(row: RatesRow, target: number, excess: number): Search {
+  const [low, high] = [-LARGEST_SPREAD, LARGEST_SPREAD].map((at): End => ({ at, hasValue: false }));
+  const side = excess > 0 ? { low: { at: 0, hasValue: true }, high } : { low, high: { at: 0, hasValue: true } };
+  return { row, target, last: [0, excess], before: undefined, ...side };
+}
+
+/** The search after a value with a spread, which is not a number where the model has none. */
+function after(search: Search, spread: number, excess: number): Search {
+  const hasValue = Number.isFinite(excess);
+  const isLow = hasValue ? excess > 0 : spread < search.last[0];
+  const moved = { ...search, [isLow ? "low" : "high"]: { at: spread, hasValue } };
+  return hasValue ? { ...moved, last: [spread, excess], before: search.last } : moved;
+}
+
+/** Tells whether the spread may still be found. */
+const isOpen = ({ low, high }: Search): boolean => (low.hasValue && high.hasValue) || high.at - low.at > CLOSE;
+
+/**
+ * The root of the line through the last two points, or the middle of what is left where that is outside; to begin with,
+ * the spread of the bond as if it were paid at the end.
+ */
+function nextSpread({ row, target, last: [spread, excess], before, low, high }: Search, round: number): number {
+  if (excess === 0) return spread;
+  const middle = 0.5 * (low.at + high.at);
+  if (round >= PATIENT && round % 2 === 0) return middle;
+  const slope = before === undefined ? Number.NaN : (excess - before[1]) / (spread - before[0]);
+  const next = before === undefined ? Math.log1p(excess / target) / row.trade.expiry : spread - excess / slope;
+  return next > low.at && next < high.at ? next : middle;
+}
 
 type BondFigures = Pick<PricedTrade, "clean" | "accrued" | "yield" | "duration" | "convexity">;
 

@@ -1,18 +1,20 @@
 /** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
 import { SpecError } from "../../../base/errors.ts";
-import { WARNING } from "../../columns/result-columns.ts";
 import type { ShortRateTrade } from "../../../quadrature/rates/index.ts";
-import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
-import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
-import type { RatesMarket } from "./rates-market.ts";
-import { datedTrade } from "./rights.ts";
+import { WARNING } from "../../columns/result-columns.ts";
+import { datedTrade } from "./claims.ts";
 import {
   type AddValue,
+  Evaluations,
   MovesOfMarkets,
+  type RatesEngine,
   type Sensitivities,
   sensitivitiesBy,
   sensitivitiesOf,
+  type Weighted,
 } from "./sensitivities.ts";
+import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
+import type { RatesMarket } from "./rates-market.ts";
 
 /** A linear combination of values at several resolutions, [factor, fineness] each, such as an extrapolation. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];

@@ -3,11 +3,10 @@ import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../../market/models/index.ts";
 import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
-import { CurveSlopes } from "./key-rates.ts";
+import { cirAt, CurveSlopes, RatesMarket } from "./rates-market.ts";
 import { rollTerms } from "./roll-forward.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, partsOf, type RateOption } from "./options.ts";
-import { cirAt, RatesMarket } from "./rates-market.ts";
+import { type Amount, partsOf, type RateOption } from "./claims.ts";
 
 /** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };

@@ -5,10 +5,9 @@ import type { Precision } from "../../../kernel/index.ts";
 import { EXCHANGE } from "../../../market/models/index.ts";
 import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
-import { CurveSlopes } from "./key-rates.ts";
+import { CurveSlopes, RatesMarket } from "./rates-market.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, type Parts, partsOf, type RateOption } from "./options.ts";
-import { RatesMarket } from "./rates-market.ts";
+import { type Amount, type Parts, partsOf, type RateOption } from "./claims.ts";
 
 /** Rounding errors of a sum, relative to the sum of the sizes of its parts. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12, f32: 1e-6 };

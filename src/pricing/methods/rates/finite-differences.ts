@@ -14,7 +14,7 @@ import {
 } from "../../../pde/short-rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
-import { hasNotice } from "./rights.ts";
+import { hasNotice } from "./claims.ts";
 import { cirAt, type RatesMarket } from "./rates-market.ts";
 
 /** Richardson's extrapolation of levels from `first` on, whose errors are of even orders from the second on. */

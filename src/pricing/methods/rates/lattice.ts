@@ -3,17 +3,17 @@ import type { RatesTrade } from "../../../book/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { INSTANT } from "../../../market/index.ts";
 import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../../quadrature/rates/index.ts";
-import { sumOf } from "./evaluations.ts";
-import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import type { RatesMarket } from "./rates-market.ts";
-import { datedTrade, hasNotice } from "./rights.ts";
 import {
   type AddValue,
   MovesOfMarkets,
   type Sensitivities,
   sensitivitiesBy,
   sensitivitiesOf,
+  sumOf,
 } from "./sensitivities.ts";
+import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
+import type { RatesMarket } from "./rates-market.ts";
+import { datedTrade, hasNotice } from "./claims.ts";
 
 /** Rounding of the lattice and of its fit, relative to the largest payment. */
 const ROUNDING = 1e-12;

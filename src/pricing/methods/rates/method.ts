@@ -3,7 +3,7 @@ import type { RatesTrade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
-import type { TimeBudget } from "../../time-budget.ts";
+import type { TimeBudget } from "../../plan/method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** A trade to be valued at a date, with the rates of that date as a scenario shifts them. */

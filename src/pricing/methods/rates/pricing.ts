@@ -1,14 +1,13 @@
 /** Methods of trades on rates as pricing methods: rows in, columns of results out. */
+import { memoizeBy } from "../../../base/memoize.ts";
 import type { KeyRate, RatesTrade } from "../../../book/index.ts";
+import type { RatesModel } from "../../../market/index.ts";
 import { type ResultColumns, STATUS } from "../../columns/result-columns.ts";
-import type { Batch, MethodPlan, MethodSession, PricingMethod } from "../../plan/method.ts";
-import { readEach } from "../../plan/read-each.ts";
-import { adjustedSpreads } from "./adjusted-spread.ts";
-import { bondFigures, spreadOf } from "./bond-figures.ts";
-import { KEY_TIMES } from "./key-rates.ts";
+import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
+import { adjustedSpreads, bondFigures, spreadOf } from "./bond-figures.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
-import { RatesMarket } from "./rates-market.ts";
-import { ratesRowsOf, ratesTradeOf } from "./rows.ts";
+import { KEY_TIMES, RatesMarket } from "./rates-market.ts";
+import { rollTerms } from "./roll-forward.ts";
 
 /** The expected time of a trade by closed forms, in microseconds of one core; those of other methods are unknown. */
 const COST = 20;
@@ -126,3 +125,48 @@ async function finish(
 
 const hasRights = ({ product }: RatesTrade): boolean =>
   product.kind === "bond" && product.calls.length + product.puts.length > 0;
+
+/** The rows of the trades on rates of a batch. */
+class RatesRows {
+  readonly #batch: Batch;
+  /** The rates as they are, one object for all trades under them. */
+  readonly #today = new Map<RatesModel, RatesMarket>();
+  readonly #rows = new Map<number, readonly (RatesRow | undefined)[]>();
+
+  constructor(batch: Batch) {
+    this.#batch = batch;
+  }
+
+  /** Returns the rows of a trade by case of the scenarios; undefined where it is settled. */
+  of(place: number): readonly (RatesRow | undefined)[] {
+    const rows = this.#rows.get(place) ?? this.#make(place);
+    this.#rows.set(place, rows);
+    return rows;
+  }
+
+  #make(place: number): readonly (RatesRow | undefined)[] {
+    const { columns, settings, budget } = this.#batch;
+    const { greeks, accuracy } = settings;
+    const { cases, dates, scenarios } = columns.cases;
+    const trade = ratesTradeOf(this.#batch, place);
+    const today = this.#today.get(trade.rates) ?? new RatesMarket(trade.rates);
+    this.#today.set(trade.rates, today);
+    const time = { place, budget };
+    const first: RatesRow = { trade, market: today, greeks, accuracy, time };
+    if (scenarios === undefined) return [first];
+    return cases.map(({ date, shift: { volatility, rate } }, i) => {
+      if (i === 0) return first;
+      const years = dates[date];
+      const later = rollTerms(trade, years, today);
+      if (later === undefined) return undefined;
+      const move = { years, volatility, ...(rate === 0 ? {} : { shift: (t: number) => rate * t }) };
+      return { trade: later, market: new RatesMarket(trade.rates, move), greeks: "none", accuracy, time };
+    });
+  }
+}
+
+/** Returns the rows of the trades on rates of a batch. */
+export const ratesRowsOf = memoizeBy((batch: Batch) => new RatesRows(batch));
+
+/** Returns a trade of a batch, which is one on rates. */
+export const ratesTradeOf = ({ columns }: Batch, trade: number): RatesTrade => columns.givenOf(trade) as RatesTrade;

@@ -1,11 +1,16 @@
 import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { assetsOf } from "../../terms.ts";
-import type { Acceptance, Batch, MethodSession, PricingMethod } from "../../plan/method.ts";
+import {
+  type Acceptance,
+  type Batch,
+  type MethodSession,
+  type PricingMethod,
+  TARGET_ERRORS,
+} from "../../plan/method.ts";
 import { isWhole, levelsOf } from "../../equations/parts.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
-import { TARGET_ERRORS } from "../target-errors.ts";
 
 /** Axes of `solveOnSparseGrid`. */
 const MAX_ASSETS = 10;

@@ -1,14 +1,17 @@
+import { power } from "../base/elementary.ts";
+import { SpecError } from "../base/errors.ts";
 import type { Trade } from "../book/index.ts";
 import {
   alphaOf,
+  doubtsAbout,
   type Heston,
+  isDoubt,
   sigmasOf,
   smileVolatility,
   type Underlying,
   varianceOf,
   type Volatility,
 } from "../market/index.ts";
-import { power } from "../base/elementary.ts";
 
 /** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
 export const MAX_RATE = 1;
@@ -102,4 +105,31 @@ export function warn(warnings: string[], what: string, name: string, values: rea
   if (large === undefined) return;
   const percent = Number((100 * large).toPrecision(6));
   warnings.push(`the ${what} of ${name} is ${percent} %; if that was not meant, write 5 % as 0.05`);
+}
+
+/**
+ * Returns warnings about the fitted volatilities, curves and models of the short rate of some underlyings, on which a
+ * value up to `expiry` depends, each of them once.
+ */
+export function doubtsOf(assets: readonly Asset[], expiry: number): string[] {
+  return [...new Set(assets.flatMap((asset) => doubtsOfAsset(asset, expiry)))];
+}
+
+interface Asset {
+  readonly underlying: Underlying;
+  readonly volatility: Volatility;
+}
+
+function doubtsOfAsset({ underlying: { rates, shortRate }, volatility }: Asset, expiry: number): string[] {
+  return [
+    ...("fit" in volatility ? doubtsAbout(volatility.fit, expiry) : []),
+    ...doubtsAbout(rates.fit, expiry),
+    ...doubtsAbout(shortRate?.fit, expiry),
+  ];
+}
+
+/** Refuses a trade with doubtful fits in a strict run. @throws SpecError with the first doubt */
+export function refuseDoubts(doubts: readonly string[]): void {
+  const doubt = doubts.find(isDoubt);
+  if (doubt !== undefined) throw new SpecError(`${doubt}; a strict run does not price with doubtful fits`);
 }
