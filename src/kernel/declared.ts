@@ -58,11 +58,30 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
   entry: Entry,
 ): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
+  const derivative = definition.derivative && partialsIn(name, params, definition.derivative);
   // Hosts call functions millions of times: a record needs no list of arguments.
   const run = isTuple(params)
     ? (...args: unknown[]): R => body(args as never, gpu, env as never)
     : (record: unknown): R => body(record as never, gpu, env as never);
-  return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
+  return declareFunction({ run, functionName: name, params, env, source: body.toString(), derivative, entry });
+}
+
+/** Returns the partial derivatives of a declaration in the order of its parameters. @throws SpecError */
+function partialsIn(name: string, params: FunctionParams, given: object): readonly (FunctionSpec | undefined)[] {
+  const owner = `function "${name}": derivative`;
+  const entries = Object.entries(params);
+  const bad = entries.find(([, { kind }]) => kind !== "scalar");
+  if (bad !== undefined)
+    throw new SpecError(`${owner}: parameter ${bad[0]} is no number; only a function of numbers may have a derivative`);
+  const count = entries.length;
+  for (const [key, partial] of Object.entries(given) as [string, FunctionSpec | undefined][]) {
+    if (!(key in params)) throw new SpecError(`${owner}.${key}: the function has no such parameter`);
+    if (partial === undefined) continue;
+    const takes = partial.kind === "function" ? Object.keys(partial.params) : undefined;
+    if (takes?.length !== count + 1 || (!isTuple(params) && [...entries.map(([n]) => n), "result"].some((n) => !takes.includes(n))))
+      throw new SpecError(`${owner}.${key}: expected fn({ … }) of the function's arguments and then its result`);
+  }
+  return entries.map(([key]) => (given as Readonly<Record<string, FunctionSpec | undefined>>)[key]);
 }
 
 /**
@@ -102,6 +121,8 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly argumentNames?: readonly string[] | undefined;
   readonly lifted?: LiftedLiterals | undefined;
   readonly userWritten?: FunctionSpec["userWritten"];
+  readonly derivative?: FunctionSpec["derivative"];
+  readonly differentiated?: FunctionSpec["differentiated"];
   readonly entry: Entry;
 }
 
@@ -110,6 +131,7 @@ export function declareFunction<P extends FunctionParams, R extends FunctionResu
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {
   const { run, functionName, params, env, source, argumentNames, lifted, userWritten, entry } = declared;
+  const { derivative, differentiated } = declared;
   const owner = `function "${functionName}"`;
   checkEnvironment(owner, env);
   if (!isTuple(params)) checkFieldNames(owner, params);
@@ -122,6 +144,8 @@ export function declareFunction<P extends FunctionParams, R extends FunctionResu
     source,
     lifted,
     userWritten,
+    derivative,
+    differentiated,
   });
   return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
 }

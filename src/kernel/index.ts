@@ -18,6 +18,17 @@ export {
   type KernelSource,
   type UserFunction,
 } from "./frontend/declare.ts";
+export {
+  gradient,
+  tangent,
+  type AdjointOf,
+  type ByInput,
+  type ByInputs,
+  type DirectionOf,
+  type InputOf,
+  type Slope,
+  type WithExtra,
+} from "./differentiate/declare.ts";
 export { formula } from "./frontend/formula.ts";
 export type { UserFunctions } from "./frontend/user-functions.ts";
 

@@ -237,11 +237,25 @@ export interface FunctionSpec {
   readonly source: string;
   /** The literals that have become its last parameters (`liftLiterals`), otherwise undefined. */
   readonly lifted?: LiftedLiterals | undefined;
+  /** The partial derivatives by parameter, each a function of the same arguments and, last, of the result. */
+  readonly derivative?: readonly (FunctionSpec | undefined)[] | undefined;
+  /** What the function is a derivative of, if `tangent` or `gradient` made it. */
+  readonly differentiated?: Differentiated | undefined;
   /**
    * The form in which a user wrote a function that is named in `functions`: as a plain function with positional
    * arguments, `(S, t) => …`, or with `fn`. Undefined for any other function.
    */
   readonly userWritten?: "plain" | "declared" | undefined;
+}
+
+/** A function and the way in which `tangent` or `gradient` differentiates it. @experimental */
+export interface Differentiated {
+  readonly of: FunctionSpec;
+  readonly mode: "tangent" | "gradient";
+  /** The names in results of the inputs, by the names or positions of the parameters. */
+  readonly inputs: Readonly<Record<string, string>>;
+  /** The names of the directions that each call gives; undefined for the derivatives by input. */
+  readonly directions?: readonly string[] | undefined;
 }
 
 /** The real literals of a function that have become its last parameters. @stable */
@@ -298,7 +312,19 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
   readonly env?: E;
   /** The function. It destructures its first argument. */
   body(args: BodyArgument<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
+  /** The function's own derivative, which `tangent` and `gradient` then use in place of the body's. */
+  readonly derivative?: Derivative<P>;
 }
+
+/**
+ * The partial derivatives of a kernel function of scalars with one real result: functions in the order of its
+ * parameters, or by their names. Each takes the arguments of the function and then its result (by name: `result`).
+ * Parameters that have none may not depend on what is differentiated by.
+ * @experimental
+ */
+export type Derivative<P extends FunctionParams> = P extends ParamTuple
+  ? readonly (FunctionSpec | undefined)[]
+  : { readonly [K in keyof P]?: FunctionSpec };
 
 /**
  * The number of workgroups that one multiprocessor of a CUDA device shall be able to run at once: one number, or one

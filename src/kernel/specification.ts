@@ -24,8 +24,9 @@ export function specificationText({
     if (known !== undefined) return `function ${known}`;
     const number = numbers.size;
     numbers.set(f, number);
-    const { functionName, params, argumentNames, source, lifted, env } = f as FunctionSpec;
-    write(number, functionName, params, argumentNames, source, lifted && [...lifted.places], env);
+    const { functionName, params, argumentNames, source, lifted, env, derivative, differentiated } = f as FunctionSpec;
+    const places = lifted && [...lifted.places];
+    write(number, functionName, params, argumentNames, source, places, env, derivative, differentiated);
     return `function ${number}`;
   };
   write(name, params, groupSize, residentGroups, loopBudget, source, env);

@@ -3,7 +3,7 @@ import type { Expression, Node } from "acorn";
 
 import type { KernelError } from "../../base/errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
-import type { FunctionSpec, Kernel } from "../language.ts";
+import type { Differentiated, FunctionSpec, Kernel } from "../language.ts";
 import { declarationTrace } from "../declared.ts";
 import type {
   Draft,
@@ -185,6 +185,16 @@ export interface Lowering {
   expression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value;
   effect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void;
   statements(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void;
+  /** Lowers the call of a function that `tangent` or `gradient` made. */
+  differentiated(
+    ctx: Context,
+    node: Node,
+    derived: Differentiated,
+    args: readonly Value[],
+    out: DraftStatement[],
+  ): Value;
+  /** Returns the partial derivatives of a function that has some of its own, by parameter. */
+  derivativeOf(fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined;
 }
 
 const MAX_DRAFTS = 250_000;
@@ -222,6 +232,8 @@ export class Context {
   readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
   /** The number of times that the unrolled loops around the code that is being lowered repeat it. */
   repetitions = 1;
+  /** The number of functions around the code that is being lowered that are being differentiated. */
+  differentiating = 0;
   private nesting = 0;
   private drafts = 0;
 

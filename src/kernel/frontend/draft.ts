@@ -13,6 +13,7 @@ import type {
   Place,
   SubgroupOp,
 } from "../ir.ts";
+import type { FunctionSpec } from "../language.ts";
 import type { SourceUnit } from "./source.ts";
 import type { TypeVariable } from "./types.ts";
 
@@ -89,6 +90,20 @@ export type DraftStatement = { readonly place: Place } & (
       readonly test: Draft | null;
       readonly body: DraftStatement[];
       readonly update: DraftStatement[];
+      /** The largest number of iterations, where constant bounds give one. */
+      readonly rounds?: number | undefined;
+    }
+  /**
+   * The call of a function that has a derivative of its own, in a function that is being differentiated: `body` sets
+   * the local variable `result`. The arguments are constants, parameters or variables that keep their values.
+   */
+  | {
+      readonly kind: "call";
+      readonly fn: FunctionSpec;
+      readonly derivative: readonly (FunctionSpec | undefined)[];
+      readonly args: readonly Draft[];
+      readonly result: number;
+      readonly body: DraftStatement[];
     }
   | { readonly kind: "break" }
   | { readonly kind: "continue" }
@@ -131,4 +146,46 @@ export interface DraftArray {
   readonly name: string;
   readonly element: ElementType;
   readonly length: number;
+}
+
+/** Returns the direct subexpressions of an expression. */
+export function draftChildren(d: Draft): readonly Draft[] {
+  switch (d.kind) {
+    case "load":
+      return [d.index];
+    case "unary":
+      return [d.a];
+    case "binary":
+    case "compare":
+    case "logical":
+      return [d.a, d.b];
+    case "select":
+      return [d.condition, d.a, d.b];
+    case "late":
+    case "intrinsic":
+      return d.args;
+    default:
+      return [];
+  }
+}
+
+/** Calls a function for each expression in statements, with all of its subexpressions. */
+export function everyDraft(statements: readonly DraftStatement[], f: (d: Draft) => void): void {
+  const visit = (d: Draft | null): void => {
+    if (d === null) return;
+    f(d);
+    draftChildren(d).forEach(visit);
+  };
+  for (const s of statements) {
+    if (s.kind === "assign") visit(s.value);
+    else if (s.kind === "store") [s.index, s.value].forEach(visit);
+    else if (s.kind === "call") everyDraft(s.body, f);
+    else if (s.kind === "if") {
+      visit(s.condition);
+      for (const list of [s.then, s.else]) everyDraft(list, f);
+    } else if (s.kind === "loop") {
+      visit(s.test);
+      for (const list of [s.init, s.body, s.update]) everyDraft(list, f);
+    }
+  }
 }

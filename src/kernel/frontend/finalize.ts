@@ -10,10 +10,10 @@ import { errorAt } from "./source.ts";
 
 /** Converts lowered statements to IR, after the types of all expressions have been inferred. */
 export function finalizeStatements(ctx: Context, statements: readonly DraftStatement[]): Stmt[] {
-  return statements.map((statement) => finalizeStatement(ctx, statement));
+  return statements.flatMap((s) => (s.kind === "call" ? finalizeStatements(ctx, s.body) : finalizeStatement(ctx, s)));
 }
 
-function finalizeStatement(ctx: Context, s: DraftStatement): Stmt {
+function finalizeStatement(ctx: Context, s: Exclude<DraftStatement, { kind: "call" }>): Stmt {
   const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
   const list = (statements: readonly DraftStatement[]): Stmt[] => finalizeStatements(ctx, statements);
   const { place } = s;

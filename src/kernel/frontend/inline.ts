@@ -182,11 +182,55 @@ function nameOf(property: Node): string {
   return key.type === "Identifier" ? key.name : String((key as { value: unknown }).value);
 }
 
+/** Lowers a called function in place and returns its result. */
+export function inlineValues(
+  ctx: Context,
+  node: Node,
+  fn: FunctionSpec,
+  args: readonly Value[],
+  out: DraftStatement[],
+): Value {
+  if (fn.differentiated !== undefined) {
+    checkDepth(ctx, node, fn);
+    return ctx.lowering.differentiated(ctx, node, fn.differentiated, args, out);
+  }
+  const derivative = ctx.differentiating === 0 ? undefined : ctx.lowering.derivativeOf(fn);
+  return derivative === undefined
+    ? inlineBody(ctx, node, fn, args, out)
+    : inlineWhole(ctx, node, fn, derivative, args, out);
+}
+
+/** Lowers the call of a function that has a derivative of its own, so that it can still be told from other statements. */
+function inlineWhole(
+  ctx: Context,
+  node: Node,
+  fn: FunctionSpec,
+  derivative: readonly (FunctionSpec | undefined)[],
+  args: readonly Value[],
+  out: DraftStatement[],
+): Value {
+  const [first] = args;
+  const parts = first?.kind === "record" ? Object.keys(fn.params).map((name) => first.fields.get(name)!) : args;
+  const drafts = parts.map((part) => ctx.materialise(node, scalarOf(ctx, node, part), out, "a"));
+  if (drafts.every(({ kind }) => kind === "const")) return inlineBody(ctx, node, fn, args, out);
+  const scalars = drafts.map((draft): Value => ({ kind: "scalar", draft }));
+  const fields = (): Value => ({
+    kind: "record",
+    fields: new Map(Object.keys(fn.params).map((name, k) => [name, scalars[k]])),
+  });
+  const body: DraftStatement[] = [];
+  const value = inlineBody(ctx, node, fn, first?.kind === "record" ? [fields()] : scalars, body);
+  const result = ctx.settle(node, scalarOf(ctx, node, value), body, "r");
+  const { id } = result as Extract<Draft, { kind: "local" }>;
+  out.push({ kind: "call", fn, derivative, args: drafts, result: id, body, place: ctx.place(node) });
+  return { kind: "scalar", draft: result };
+}
+
 /**
  * Lowers the body of a called function in place and returns the function's result. The body does not see the caller's
  * names.
  */
-export function inlineValues(
+function inlineBody(
   ctx: Context,
   node: Node,
   fn: FunctionSpec,

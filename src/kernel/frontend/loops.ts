@@ -107,7 +107,7 @@ function emitLoop(
   ctx.knownRounds *= rounds ?? 1;
   lowerLoopBody(ctx, bodyNode, scope, body);
   ctx.knownRounds /= rounds ?? 1;
-  out.push({ kind: "loop", init, test, body, update, place: ctx.place(node) });
+  out.push({ kind: "loop", init, test, body, update, rounds, place: ctx.place(node) });
 }
 
 function lowerLoopBody(ctx: Context, node: Node, scope: Scope, body: DraftStatement[]): void {

@@ -1,5 +1,6 @@
 /** Lowers a kernel's declaration to IR. */
 import { KernelError } from "../../base/errors.ts";
+import { derivativeOf, inlineDerivative } from "../differentiate/inline.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText, Stmt } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
@@ -16,7 +17,13 @@ import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
 import { analyseUniformity } from "../uniform.ts";
 import { bodies } from "../visit.ts";
 
-const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
+const LOWERING: Lowering = {
+  expression: lowerNode,
+  effect: lowerNodeEffect,
+  statements: lowerList,
+  differentiated: inlineDerivative,
+  derivativeOf,
+};
 
 /**
  * Returns the initial state of lowering a kernel. `literalsOf` returns the run-time values that replace a function's

@@ -1,0 +1,103 @@
+/** Builds real expressions while a kernel is lowered, without the terms that are zero by construction. */
+import type { Node } from "acorn";
+import type { Context } from "../frontend/context.ts";
+import type { Draft, DraftShape, DraftStatement } from "../frontend/draft.ts";
+import { typeVariable } from "../frontend/types.ts";
+import type { ArrayRef, CompareOp, IntrinsicOp } from "../ir.ts";
+
+/** A derivative while a kernel is lowered; undefined where it is zero by construction. */
+export type Slope = Draft | undefined;
+
+/** The expressions that derivatives are made of. They are attributed to the position of `node`. */
+export class Algebra {
+  readonly ctx: Context;
+  readonly node: Node;
+
+  constructor(ctx: Context, node: Node) {
+    this.ctx = ctx;
+    this.node = node;
+  }
+
+  private real(shape: DraftShape): Draft {
+    return this.ctx.draft(this.node, typeVariable("real"), shape);
+  }
+
+  constant(value: number): Draft {
+    return this.real({ kind: "const", value });
+  }
+
+  newLocal(name: string): number {
+    return this.ctx.newLocal(name, typeVariable("real"));
+  }
+
+  /** Evaluates an expression here, unless it is a constant, a parameter or a local variable already. */
+  keep(draft: Draft, out: DraftStatement[], name = "t"): Draft {
+    return isLeaf(draft) ? draft : this.ctx.settle(this.node, draft, out, name);
+  }
+
+  neg(a: Draft): Draft {
+    if (a.kind === "unary" && a.op === "neg") return a.a;
+    // A literal that becomes a run-time value stays as it is written.
+    const folds = a.kind === "const" && a.origin === undefined;
+    return folds ? this.constant(-(a.value as number)) : this.real({ kind: "unary", op: "neg", a });
+  }
+
+  add(a: Slope, b: Slope): Slope {
+    if (a === undefined || b === undefined) return a ?? b;
+    if (b.kind === "unary" && b.op === "neg") return this.real({ kind: "binary", op: "sub", a, b: b.a });
+    return this.real({ kind: "binary", op: "add", a, b });
+  }
+
+  mul(a: Draft, b: Draft): Draft {
+    for (const [one, other] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      if (one.kind === "const" && Math.abs(one.value as number) === 1) return one.value === 1 ? other : this.neg(other);
+    return this.real({ kind: "binary", op: "mul", a, b });
+  }
+
+  div(a: Draft, b: Draft): Draft {
+    return this.real({ kind: "binary", op: "div", a, b });
+  }
+
+  load(array: ArrayRef, index: Draft): Draft {
+    return this.real({ kind: "load", array, index });
+  }
+
+  local(id: number): Draft {
+    return this.ctx.local(this.node, id);
+  }
+
+  intrinsic(op: IntrinsicOp, ...args: readonly Draft[]): Draft {
+    return this.real({ kind: "intrinsic", op, args });
+  }
+
+  compare(op: CompareOp, a: Draft, b: Draft): Draft {
+    return this.ctx.draft(this.node, typeVariable("bool"), { kind: "compare", op, a, b });
+  }
+
+  /** `condition ? a : b`, where an absent operand is zero. */
+  select(condition: Draft, a: Slope, b: Slope): Slope {
+    if (a === undefined && b === undefined) return undefined;
+    return this.real({ kind: "select", condition, a: a ?? this.constant(0), b: b ?? this.constant(0) });
+  }
+
+  /**
+   * `x` times a partial derivative that may be infinite, or NaN, where `x` is zero: the product is zero there. The full
+   * truncation of a variance, √max(v, 0), has such a slope for v < 0.
+   */
+  guarded(x: Draft, partial: Draft, alsoZeroPartial = false): Draft {
+    if (x.kind === "const" && x.value !== 0) return this.mul(x, partial);
+    const zero = this.constant(0);
+    const product = this.select(this.compare("eq", x, zero), zero, this.mul(x, partial))!;
+    return alsoZeroPartial ? this.select(this.compare("eq", partial, zero), zero, product)! : product;
+  }
+
+  assign(local: number, value: Draft, out: DraftStatement[]): void {
+    out.push({ kind: "assign", local, value, place: this.ctx.place(this.node) });
+  }
+}
+
+/** Tells whether an expression is a constant, a parameter or a local variable. */
+export const isLeaf = ({ kind }: Draft): boolean => kind === "const" || kind === "param" || kind === "local";

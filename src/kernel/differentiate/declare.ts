@@ -1,0 +1,227 @@
+/** Declares the derivatives of kernel functions, which are kernel functions themselves. */
+import { SpecError } from "../../base/errors.ts";
+import { declareFunction, type Entry } from "../declared.ts";
+import {
+  type Declaration,
+  type Differentiated,
+  type Fields,
+  type FunctionParams,
+  type FunctionSpec,
+  isTuple,
+  type KernelFunction,
+  type ParamTuple,
+  real,
+  record,
+  type RecordDeclaration,
+  type ResultRecord,
+  type ResultValue,
+  type ScalarDeclaration,
+} from "../language.ts";
+import { resultOf, type ResultKind } from "../frontend/lower.ts";
+import { hostCall } from "./host.ts";
+
+/** The largest number of directions of one function: each has variables of its own. */
+const MAX_DIRECTIONS = 32;
+
+/** The inputs that a function can be differentiated by: parameters by name, or by position from 0. @experimental */
+export type InputOf<P extends FunctionParams> = P extends ParamTuple ? number | string : keyof P & string;
+
+/** The derivative of a result: a number for each real number of it. @experimental */
+export type Slope<R> = R extends number
+  ? number
+  : R extends ResultRecord
+    ? { readonly [K in keyof R as R[K] extends number | ResultRecord ? K : never]: Slope<R[K]> }
+    : never;
+
+/** The derivatives of a result with slope `S` by an input. A record has one for each of its fields. @experimental */
+export type ByInput<D, S> =
+  D extends RecordDeclaration<infer F extends Fields> ? { readonly [K in keyof F]: ByInput<F[K], S> } : S;
+
+/** The derivatives of a result by the inputs `O`. By position, the fields are `x0`, `x1`, … @experimental */
+export type ByInputs<P extends FunctionParams, O, S> = P extends ParamTuple
+  ? { readonly [name: string]: S }
+  : { readonly [K in O & keyof P]: ByInput<P[K], S> };
+
+/** The declaration of a direction: a change for each input. @experimental */
+export type DirectionOf<P extends FunctionParams, O> = RecordDeclaration<
+  P extends ParamTuple ? Readonly<Record<string, Declaration>> : Pick<P, O & keyof P>
+>;
+
+/** The parameters of a function with directions, or an adjoint, behind them. @experimental */
+export type WithExtra<P extends FunctionParams, E extends Fields> = P extends ParamTuple
+  ? readonly [...P, RecordDeclaration<E>]
+  : P & E;
+
+/** The declaration of the adjoint of a result: a number for each real number of it. @experimental */
+export type AdjointOf<R> = R extends number
+  ? ScalarDeclaration<"real">
+  : RecordDeclaration<{ readonly [K in keyof Slope<R>]: AdjointOf<Slope<R>[K]> }>;
+
+/**
+ * Differentiates a kernel function in forward mode. The result is a kernel function that returns
+ * `{ value, d }`: what `f` returns, and its derivatives.
+ *
+ * Without `directions`, `d` has ∂f/∂x for each input x in `of`, in its place of the arguments. With `directions`, the
+ * function takes one more record for each of them, which says how far each input moves, and `d` has
+ * Σ ∂f/∂x·dx for each direction. So tangents go through a sequence of steps. Arrays in `of` move by arrays.
+ *
+ * Derivatives are those of the statements that run: integers, comparisons, `Math.floor` and its like have none, and at
+ * a kink one of the slopes of either side is taken (of max(a, b) at a = b that of b). Elementary functions, and
+ * functions with a `derivative`, are differentiated by rule. f may itself be a derivative.
+ *
+ * Cost: each operation of `f` once, and for each direction one to two more for each of those that depend on it.
+ * Verified against reverse mode and against differences in 50 digits over random functions, and against closed forms.
+ *
+ * @param f a kernel function.
+ * @param options the inputs, parameters of `f` by name or position, and the names of directions.
+ * @throws SpecError for an input that is no real parameter, or more than 32 directions. Kernels that call the function
+ * throw KernelError for statements that have no tangent.
+ * @example
+ * import { fn, real, tangent } from "feynkac/kernel";
+ *
+ * const growth = fn({ params: { S: real, mu: real, t: real }, body: ({ S, mu, t }) => S * Math.exp(mu * t) });
+ * const withSlopes = tangent(growth, { of: ["S", "mu"] });
+ * const { value, d } = withSlopes({ S: 100, mu: 0, t: 2 });
+ * console.log(value, d.S, d.mu); // 100 1 200
+ * @experimental
+ */
+export function tangent<P extends FunctionParams, R extends ResultValue, const O extends InputOf<P>>(
+  f: KernelFunction<P, R>,
+  options: { readonly of: readonly O[]; readonly directions?: undefined },
+): KernelFunction<P, { readonly value: R; readonly d: ByInputs<P, O, Slope<R>> } & ResultRecord>;
+export function tangent<
+  P extends FunctionParams,
+  R extends ResultValue,
+  const O extends InputOf<P>,
+  const D extends string,
+>(
+  f: KernelFunction<P, R>,
+  options: { readonly of: readonly O[]; readonly directions: readonly D[] },
+): KernelFunction<
+  WithExtra<P, { readonly [K in D]: DirectionOf<P, O> }>,
+  { readonly value: R; readonly d: { readonly [K in D]: Slope<R> } } & ResultRecord
+>;
+export function tangent(
+  f: KernelFunction<FunctionParams, ResultValue>,
+  { of, directions }: { readonly of: readonly (number | string)[]; readonly directions?: readonly string[] | undefined },
+): unknown {
+  const owner = `tangent of "${f.functionName}"`;
+  const { inputs, fields } = inputsOf(owner, f, of, directions !== undefined);
+  const count = directions?.length ?? leaves(fields);
+  if (count > MAX_DIRECTIONS)
+    throw new SpecError(`${owner}: ${count} directions, at most ${MAX_DIRECTIONS}; use gradient(…), or several calls`);
+  for (const name of directions ?? [])
+    if (!isTuple(f.params) && name in f.params)
+      throw new SpecError(`${owner}: directions: "${name}" is a parameter of the function already; rename it`);
+  const extra = directions && Object.fromEntries(directions.map((name) => [name, record(fields)]));
+  return derived(f, { of: f, mode: "tangent", inputs, directions }, extra, tangent);
+}
+
+/**
+ * Differentiates a kernel function in reverse mode. The result is a kernel function that returns `{ value, d }`: what
+ * `f` returns, and ∂f/∂x for each input x in `of`, in its place of the arguments.
+ *
+ * If `f` returns a record, the function takes one more, `adjoint`, with a number λ for each real number y of it, and `d`
+ * has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
+ *
+ * `f` may have branches, and loops with constant bounds that are left only at their end. It may not store into arrays,
+ * and no array may be an input; forward mode has neither limit.
+ *
+ * Cost: two to four times that of `f`, however many inputs there are.
+ * Verified as forward mode is.
+ *
+ * @param f a kernel function with a real result, or with several of them by name.
+ * @param options the inputs, parameters of `f` by name or position.
+ * @throws SpecError for an input that is no real parameter. Kernels that call the function throw KernelError for
+ * statements that have no adjoint.
+ * @example
+ * import { fn, gradient, real } from "feynkac/kernel";
+ *
+ * const area = fn({ params: { a: real, b: real }, body: ({ a, b }) => a * b });
+ * console.log(gradient(area, { of: ["a", "b"] })({ a: 3, b: 4 }).d); // { a: 4, b: 3 }
+ * @experimental
+ */
+export function gradient<P extends FunctionParams, R extends number | ResultRecord, const O extends InputOf<P>>(
+  f: KernelFunction<P, R>,
+  options: { readonly of: readonly O[] },
+): KernelFunction<
+  R extends number ? P : WithExtra<P, { readonly adjoint: AdjointOf<R> }>,
+  { readonly value: R; readonly d: ByInputs<P, O, number> } & ResultRecord
+> {
+  const owner = `gradient of "${f.functionName}"`;
+  const { inputs } = inputsOf(owner, f, options.of, false);
+  const result = resultOf(f, "f64");
+  const extra = typeof result === "string" ? undefined : { adjoint: adjointOf(result) };
+  if (typeof result === "string" && result !== "number")
+    throw new SpecError(`${owner}: the function returns ${result}; only a real result has a gradient`);
+  if (extra && !isTuple(f.params) && "adjoint" in f.params)
+    throw new SpecError(`${owner}: "adjoint" is a parameter of the function already; rename it`);
+  return derived(f, { of: f, mode: "gradient", inputs }, extra, gradient) as never;
+}
+
+function derived(f: FunctionSpec, differentiated: Differentiated, extra: Fields | undefined, entry: Entry): unknown {
+  const { params, functionName, source, userWritten } = f;
+  const all: FunctionParams = isTuple(params)
+    ? [...params, ...(extra ? [record(extra)] : [])]
+    : { ...params, ...extra };
+  const name = `${differentiated.mode} of ${functionName}`;
+  const call = hostCall(name, all, (): FunctionSpec => made);
+  const made: FunctionSpec = declareFunction({
+    run: call,
+    functionName: name,
+    params: all,
+    env: {},
+    source,
+    userWritten,
+    differentiated,
+    entry,
+  });
+  return made;
+}
+
+/** Returns the names of the inputs in results, by parameter, and their declarations by these names. */
+function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)[], mayMoveArrays: boolean) {
+  if (f.kind !== "function") throw new SpecError(`${owner}: not a kernel function; declare it with fn({ … })`);
+  const { params, argumentNames } = f;
+  const declared = params as Readonly<Record<string, Declaration>>;
+  if (of.length === 0) throw new SpecError(`${owner}: of: no input; name at least one parameter`);
+  const inputs: Record<string, string> = {};
+  const fields: Record<string, Declaration> = {};
+  for (const given of of) {
+    const at = argumentNames?.indexOf(String(given)) ?? -1;
+    const key = at >= 0 ? String(at) : String(given);
+    const label = at >= 0 || !isTuple(params) ? String(given) : `x${given}`;
+    if (!Object.hasOwn(declared, key)) {
+      const names = argumentNames ?? Object.keys(declared);
+      throw new SpecError(`${owner}: of: the function has no parameter ${given}; there are ${names.join(", ")}`);
+    }
+    const declaration = declared[key];
+    if (!isRealInput(declaration, mayMoveArrays))
+      throw new SpecError(
+        declaration.kind === "scalar" || mayMoveArrays
+          ? `${owner}: of: parameter ${given} is not real`
+          : `${owner}: of: parameter ${given} has an array; use tangent(…) with directions`,
+      );
+    inputs[key] = label;
+    fields[label] = declaration;
+  }
+  return { inputs, fields };
+}
+
+function isRealInput(declared: Declaration, mayBeArray: boolean): boolean {
+  if (declared.kind === "scalar") return declared.type === "real";
+  if (declared.kind === "buffer") return mayBeArray && declared.element === "real";
+  const fields = Object.values(declared.fields);
+  return fields.length > 0 && fields.every((field) => isRealInput(field, mayBeArray));
+}
+
+const leaves = (fields: Fields): number =>
+  Object.values(fields).reduce((total, field) => total + (field.kind === "record" ? leaves(field.fields) : 1), 0);
+
+function adjointOf(result: ResultKind): RecordDeclaration {
+  const parts = [...(result as ReadonlyMap<string, ResultKind>)].flatMap(([name, kind]): [string, Declaration][] => {
+    if (typeof kind !== "string") return [[name, adjointOf(kind)]];
+    return kind === "number" ? [[name, real]] : [];
+  });
+  return record(Object.fromEntries(parts));
+}

@@ -1,0 +1,274 @@
+/**
+ * The linear maps that expressions are to first order. Forward mode applies each map to tangents, reverse mode to
+ * adjoints; a map of one scalar to another is its own transpose.
+ */
+import type { ArrayRef } from "../ir.ts";
+import { type Draft, draftChildren, type DraftStatement } from "../frontend/draft.ts";
+import { type Algebra, isLeaf } from "./algebra.ts";
+
+/** An expression, and how it changes with its operands; without `rule`, it does not depend on the inputs. */
+export interface Linear {
+  readonly value: Draft;
+  readonly rule?: Rule;
+}
+
+/** How an expression changes to first order. */
+export type Rule =
+  | { readonly kind: "local"; readonly id: number }
+  | { readonly kind: "load"; readonly array: ArrayRef; readonly index: Draft }
+  /** The sum of a linear map of each term's change. */
+  | { readonly kind: "sum"; readonly terms: readonly Term[] }
+  /** The change of either operand. */
+  | { readonly kind: "choice"; readonly condition: Draft; readonly a: Linear; readonly b: Linear };
+
+/** A term of a sum: `times` is the partial derivative times its argument. */
+export interface Term {
+  readonly of: Linear;
+  times(change: Draft): Draft;
+}
+
+/** What depends on the inputs: local variables, and arrays, by `keyOfArray`. */
+export interface Active {
+  readonly locals: Set<number>;
+  readonly arrays: Set<string>;
+}
+
+/** The name of an array in sets and maps. */
+export const keyOfArray = ({ space, id }: ArrayRef): string => `${space} ${id}`;
+
+/** Tells whether an expression depends on what is active through operations that have a derivative. */
+export function isActive(d: Draft, active: Active): boolean {
+  const is = (operand: Draft): boolean => isActive(operand, active);
+  switch (d.kind) {
+    case "local":
+      return active.locals.has(d.id);
+    case "load":
+      return active.arrays.has(keyOfArray(d.array));
+    case "unary":
+      return d.op === "neg" && is(d.a);
+    case "binary":
+    case "select":
+      return is(d.a) || is(d.b);
+    case "late":
+      return d.op === "toReal" && is(d.args[0]);
+    case "intrinsic":
+      return SMOOTH.has(d.op) && is(d.args[0]);
+    default:
+      return false;
+  }
+}
+
+/**
+ * Adds to `active` all that statements make dependent on it.
+ */
+export function spread(statements: readonly DraftStatement[], active: Active): void {
+  const size = (): number => active.locals.size + active.arrays.size;
+  const once = (list: readonly DraftStatement[]): void => {
+    for (const s of list) {
+      if (s.kind === "assign" && isActive(s.value, active)) active.locals.add(s.local);
+      else if (s.kind === "store" && isActive(s.value, active)) active.arrays.add(keyOfArray(s.array));
+      else if (s.kind === "subgroup" && isActive(s.value, active)) active.locals.add(s.result);
+      else if (s.kind === "call" && s.args.some((arg) => isActive(arg, active))) active.locals.add(s.result);
+      else if (s.kind === "if") for (const branch of [s.then, s.else]) once(branch);
+      else if (s.kind === "loop") for (const part of [s.init, s.body, s.update]) once(part);
+    }
+  };
+  // The end of a loop acts on its beginning.
+  for (let before = -1; before < size(); ) {
+    before = size();
+    once(statements);
+  }
+}
+
+/** What `Linearisation` asks of a mode of differentiation. */
+export interface Mode {
+  readonly active: Active;
+  /** Whether values are used again after variables may have been reassigned, so that they have to be kept. */
+  readonly keepsLocals: boolean;
+}
+
+/** Splits expressions into values, which are evaluated once, and their rules. */
+export class Linearisation {
+  private readonly make: Algebra;
+  private readonly mode: Mode;
+
+  constructor(make: Algebra, mode: Mode) {
+    this.make = make;
+    this.mode = mode;
+  }
+
+  /**
+   * Returns an expression's value and its rule. Operands that a derivative needs again are evaluated once, into `out`;
+   * not so in a branch that may not be evaluated (`hoists` is false), because it may load beyond the end of an array.
+   */
+  of(d: Draft, out: DraftStatement[], hoists = true): Linear {
+    if (!isActive(d, this.mode.active)) return { value: d };
+    const { make } = this;
+    const leaf = (l: Linear): Draft => this.leaf(l.value, out, hoists);
+    const kept = (draft: Draft): Draft => (hoists ? make.keep(draft, out) : draft);
+    const part = (operand: Draft): Linear => this.of(operand, out, hoists);
+    const like = (shape: Parameters<typeof make.ctx.draft>[2]): Draft => make.ctx.draft(make.node, d.type, shape);
+    switch (d.kind) {
+      case "local":
+        return { value: this.leaf(d, out, hoists), rule: { kind: "local", id: d.id } };
+      case "load": {
+        const index = this.leaf(d.index, out, hoists);
+        return { value: like({ ...d, index }), rule: { kind: "load", array: d.array, index } };
+      }
+      case "unary": {
+        const a = part(d.a);
+        return sum(like({ ...d, a: a.value } as typeof d), [{ of: a, times: (x) => make.neg(x) }]);
+      }
+      case "late": {
+        const a = part(d.args[0]);
+        return sum(like({ ...d, args: [a.value] }), [{ of: a, times: (x) => x }]);
+      }
+      case "select": {
+        const condition = this.leaf(d.condition, out, hoists);
+        const [a, b] = [d.a, d.b].map((side) => this.of(side, out, hoists && !loads(side))) as [Linear, Linear];
+        return { value: like({ ...d, condition, a: a.value, b: b.value }), rule: { kind: "choice", condition, a, b } };
+      }
+      case "intrinsic":
+        return this.intrinsic(d, d.args.map(part), kept, leaf, like);
+      case "binary":
+        return this.binary(d, part(d.a), part(d.b), kept, leaf, like);
+      default:
+        return { value: d };
+    }
+  }
+
+  /** Returns a value that can be used again: a constant, a parameter, or a variable that keeps its value. */
+  private leaf(d: Draft, out: DraftStatement[], hoists: boolean): Draft {
+    const { ctx, node } = this.make;
+    const mayChange = d.kind === "local" && this.mode.keepsLocals && !ctx.settled.has(d.id);
+    if (isLeaf(d) && !mayChange) return d;
+    return hoists || mayChange ? ctx.settle(node, d, out, "v") : d;
+  }
+
+  private binary(
+    d: Extract<Draft, { kind: "binary" }>,
+    a: Linear,
+    b: Linear,
+    kept: (draft: Draft) => Draft,
+    leaf: (l: Linear) => Draft,
+    like: Like,
+  ): Linear {
+    const { make } = this;
+    switch (d.op) {
+      case "add":
+      case "sub": {
+        const times = d.op === "add" ? same : (x: Draft) => make.neg(x);
+        return sum(like({ ...d, a: a.value, b: b.value }), [
+          { of: a, times: same },
+          { of: b, times },
+        ]);
+      }
+      case "mul": {
+        const [x, y] = [leaf(a), leaf(b)];
+        return sum(like({ ...d, a: x, b: y }), [
+          { of: a, times: (change) => make.mul(change, y) },
+          { of: b, times: (change) => make.mul(change, x) },
+        ]);
+      }
+      case "div": {
+        const divisor = leaf(b);
+        const quotient = b.rule ? kept(like({ ...d, a: a.value, b: divisor })) : like({ ...d, a: a.value, b: divisor });
+        const inverse = kept(make.div(make.constant(1), divisor));
+        const slope = b.rule && kept(make.neg(make.mul(quotient, inverse)));
+        return sum(quotient, [
+          { of: a, times: (change) => make.mul(change, inverse) },
+          { of: b, times: (change) => make.mul(change, slope!) },
+        ]);
+      }
+      case "rem": {
+        const [x, y] = [leaf(a), leaf(b)];
+        const whole = kept(make.neg(make.intrinsic("trunc", make.div(x, y))));
+        return sum(like({ ...d, a: x, b: y }), [
+          { of: a, times: same },
+          { of: b, times: (change) => make.mul(change, whole) },
+        ]);
+      }
+      case "min":
+      case "max": {
+        const [x, y] = [leaf(a), leaf(b)];
+        const condition = kept(make.compare(d.op === "min" ? "lt" : "gt", x, y));
+        return { value: like({ ...d, a: x, b: y }), rule: { kind: "choice", condition, a, b } };
+      }
+      default:
+        return { value: d }; // operations on bits
+    }
+  }
+
+  private intrinsic(
+    d: Extract<Draft, { kind: "intrinsic" }>,
+    args: readonly Linear[],
+    kept: (draft: Draft) => Draft,
+    leaf: (l: Linear) => Draft,
+    like: Like,
+  ): Linear {
+    const { make } = this;
+    const [a, b] = args;
+    const one = (value: Draft, times: Term["times"]): Linear => sum(value, [{ of: a, times }]);
+    switch (d.op) {
+      case "sqrt": {
+        const root = kept(like({ ...d, args: [a.value] }));
+        const slope = kept(make.div(make.constant(0.5), root));
+        return one(root, (x) => make.guarded(x, slope));
+      }
+      case "reciprocal": {
+        const inverse = kept(like({ ...d, args: [a.value] }));
+        const slope = kept(make.neg(make.mul(inverse, inverse)));
+        return one(inverse, (x) => make.mul(x, slope));
+      }
+      case "positivePart":
+      case "abs": {
+        const x = leaf(a);
+        const condition = kept(make.compare("gt", x, make.constant(0)));
+        const other = d.op === "abs" ? (change: Draft) => make.neg(change) : () => undefined;
+        return one(like({ ...d, args: [x] }), (change) => make.select(condition, change, other(change))!);
+      }
+      case "copysign": {
+        const [x, sign] = [leaf(a), leaf(b)];
+        const zero = make.constant(0);
+        const isNegative = (y: Draft): Draft => make.compare("lt", make.intrinsic("copysign", make.constant(1), y), zero);
+        const keeps = kept(make.compare("eq", isNegative(x), isNegative(sign)));
+        return one(like({ ...d, args: [x, sign] }), (change) => make.select(keeps, change, make.neg(change))!);
+      }
+      case "ldexp": {
+        const power = leaf(b);
+        return one(like({ ...d, args: [a.value, power] }), (change) => make.intrinsic("ldexp", change, power));
+      }
+      case "significand": {
+        const x = leaf(a);
+        const value = kept(like({ ...d, args: [x] }));
+        const scale = kept(make.div(value, x)); // 2 to the power of −exponent(x)
+        return one(value, (change) => make.mul(change, scale));
+      }
+      default: // headBits: the value itself, less than its last digits
+        return one(like({ ...d, args: [a.value] }), same);
+    }
+  }
+}
+
+type Like = (shape: Parameters<Algebra["ctx"]["draft"]>[2]) => Draft;
+
+const same = (change: Draft): Draft => change;
+
+/** The intrinsic functions that change with their first argument; the others are constant almost everywhere. */
+const SMOOTH: ReadonlySet<string> = new Set([
+  "sqrt",
+  "reciprocal",
+  "positivePart",
+  "abs",
+  "copysign",
+  "ldexp",
+  "significand",
+  "headBits",
+]);
+
+function sum(value: Draft, terms: readonly Term[]): Linear {
+  const active = terms.filter(({ of }) => of.rule !== undefined);
+  return active.length === 0 ? { value } : { value, rule: { kind: "sum", terms: active } };
+}
+
+const loads = (d: Draft): boolean => d.kind === "load" || draftChildren(d).some(loads);
