@@ -78,7 +78,10 @@ function partialsIn(name: string, params: FunctionParams, given: object): readon
     if (!(key in params)) throw new SpecError(`${owner}.${key}: the function has no such parameter`);
     if (partial === undefined) continue;
     const takes = partial.kind === "function" ? Object.keys(partial.params) : undefined;
-    if (takes?.length !== count + 1 || (!isTuple(params) && [...entries.map(([n]) => n), "result"].some((n) => !takes.includes(n))))
+    if (
+      takes?.length !== count + 1 ||
+      (!isTuple(params) && [...entries.map(([n]) => n), "result"].some((n) => !takes.includes(n)))
+    )
       throw new SpecError(`${owner}.${key}: expected fn({ … }) of the function's arguments and then its result`);
   }
   return entries.map(([key]) => (given as Readonly<Record<string, FunctionSpec | undefined>>)[key]);

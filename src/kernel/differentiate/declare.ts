@@ -103,7 +103,10 @@ export function tangent<
 >;
 export function tangent(
   f: KernelFunction<FunctionParams, ResultValue>,
-  { of, directions }: { readonly of: readonly (number | string)[]; readonly directions?: readonly string[] | undefined },
+  {
+    of,
+    directions,
+  }: { readonly of: readonly (number | string)[]; readonly directions?: readonly string[] | undefined },
 ): unknown {
   const owner = `tangent of "${f.functionName}"`;
   const { inputs, fields } = inputsOf(owner, f, of, directions !== undefined);
@@ -121,8 +124,8 @@ export function tangent(
  * Differentiates a kernel function in reverse mode. The result is a kernel function that returns `{ value, d }`: what
  * `f` returns, and ∂f/∂x for each input x in `of`, in its place of the arguments.
  *
- * If `f` returns a record, the function takes one more, `adjoint`, with a number λ for each real number y of it, and `d`
- * has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
+ * If `f` returns a record, the function takes one more, `adjoint`, with a number λ for each real number y of it, and
+ * `d` has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
  *
  * `f` may have branches, and loops with constant bounds that are left only at their end. It may not store into arrays,
  * and no array may be an input; forward mode has neither limit.

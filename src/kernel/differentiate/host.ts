@@ -1,7 +1,7 @@
 /** Calls of differentiated functions from plain JavaScript. */
 import { kernelFromSource } from "../frontend/declare.ts";
 import { lower, type ResultKind, resultOf } from "../frontend/lower.ts";
-import { interpret, type InterpreterArguments } from "../interpret/index.ts";
+import { interpret } from "../interpret/index.ts";
 import type { KernelIR } from "../ir.ts";
 import {
   type Declaration,
@@ -24,14 +24,18 @@ interface HostKernel {
  * Returns what plain JavaScript runs when it calls a differentiated function: a kernel of one item, in the interpreter.
  * The kernel is made at the first call.
  */
-export function hostCall(name: string, params: FunctionParams, spec: () => FunctionSpec): (...args: never[]) => unknown {
+export function hostCall(
+  name: string,
+  params: FunctionParams,
+  spec: () => FunctionSpec,
+): (...args: never[]) => unknown {
   let made: HostKernel | undefined;
   return (...args: readonly unknown[]) => {
     const leaves = leavesOf(params, isTuple(params) ? args : args[0]);
     made ??= hostKernel(name, params, spec());
     const out = new Float64Array(made.length);
     const bound = Object.fromEntries(leaves.map(({ value }, k) => [`a${k}`, value]));
-    interpret(made.ir, { ...bound, out } as InterpreterArguments, { items: 1 }, { races: false });
+    interpret(made.ir, { ...bound, out }, { items: 1 }, { races: false });
     let at = 0;
     const read = (kind: ResultKind): unknown => {
       if (typeof kind === "string") return kind === "true or false" ? out[at++] !== 0 : out[at++];

@@ -98,7 +98,13 @@ function tangents(
   );
   const of = (k: number): Value => picked(reals, k);
   const d = names ? new Map(names.map((name, k) => [name, of(k)])) : nested(inputs.map(({ path }, k) => [path, of(k)]));
-  return { kind: "record", fields: new Map<string, Value>([["value", value], ["d", { kind: "record", fields: d }]]) };
+  return {
+    kind: "record",
+    fields: new Map<string, Value>([
+      ["value", value],
+      ["d", { kind: "record", fields: d }],
+    ]),
+  };
 }
 
 /** Returns the direction that a call gives for each input. */
@@ -136,7 +142,13 @@ function gradient(
   });
   out.push(...reverse.backward(results));
   const d = nested(inputs.map(({ path, local }) => [path, scalar(reverse.adjointOf(local!))]));
-  return { kind: "record", fields: new Map<string, Value>([["value", value], ["d", { kind: "record", fields: d }]]) };
+  return {
+    kind: "record",
+    fields: new Map<string, Value>([
+      ["value", value],
+      ["d", { kind: "record", fields: d }],
+    ]),
+  };
 }
 
 /** The tangents of a result's numbers, in each direction, by the names of its fields. */
@@ -167,7 +179,10 @@ function isReal(ctx: Context, value: Value): boolean {
 
 function picked(reals: Reals, k: number): Value {
   if (!(reals instanceof Map)) return (reals as readonly Value[])[k];
-  return { kind: "record", fields: new Map([...(reals as ReadonlyMap<string, Reals>)].map(([n, r]) => [n, picked(r, k)])) };
+  return {
+    kind: "record",
+    fields: new Map([...(reals as ReadonlyMap<string, Reals>)].map(([n, r]) => [n, picked(r, k)])),
+  };
 }
 
 /** Returns values at paths as records in records. */

@@ -74,7 +74,7 @@ export function spread(statements: readonly DraftStatement[], active: Active): v
     }
   };
   // The end of a loop acts on its beginning.
-  for (let before = -1; before < size(); ) {
+  for (let before = -1; before < size();) {
     before = size();
     once(statements);
   }
@@ -117,7 +117,7 @@ export class Linearisation {
       }
       case "unary": {
         const a = part(d.a);
-        return sum(like({ ...d, a: a.value } as typeof d), [{ of: a, times: (x) => make.neg(x) }]);
+        return sum(like({ ...d, a: a.value }), [{ of: a, times: (x) => make.neg(x) }]);
       }
       case "late": {
         const a = part(d.args[0]);
@@ -230,7 +230,8 @@ export class Linearisation {
       case "copysign": {
         const [x, sign] = [leaf(a), leaf(b)];
         const zero = make.constant(0);
-        const isNegative = (y: Draft): Draft => make.compare("lt", make.intrinsic("copysign", make.constant(1), y), zero);
+        const isNegative = (y: Draft): Draft =>
+          make.compare("lt", make.intrinsic("copysign", make.constant(1), y), zero);
         const keeps = kept(make.compare("eq", isNegative(x), isNegative(sign)));
         return one(like({ ...d, args: [x, sign] }), (change) => make.select(keeps, change, make.neg(change))!);
       }

@@ -81,7 +81,8 @@ export class Reverse {
       case "assign": {
         const linear = this.linearisation.of(s.value, out);
         out.push({ ...s, value: linear.value });
-        if (this.active.locals.has(s.local)) steps.push((back, isNested) => this.assigned(s.local, linear, back, isNested));
+        if (this.active.locals.has(s.local))
+          steps.push((back, isNested) => this.assigned(s.local, linear, back, isNested));
         return;
       }
       case "call":
@@ -96,7 +97,11 @@ export class Reverse {
       case "continue":
         throw this.refused(s.place, "break, continue or return in a loop", "write if … else, or use tangent(…)");
       default:
-        throw this.refused(s.place, `${WORDS[s.kind]} in a function with a gradient`, "return the values, or use tangent(…)");
+        throw this.refused(
+          s.place,
+          `${WORDS[s.kind]} in a function with a gradient`,
+          "return the values, or use tangent(…)",
+        );
     }
   }
 
@@ -127,7 +132,8 @@ export class Reverse {
   }
 
   private branch(s: Extract<DraftStatement, { kind: "if" }>, out: DraftStatement[], steps: Step[]): void {
-    const condition = s.condition.kind === "const" ? s.condition : this.make.ctx.settle(this.make.node, s.condition, out, "c");
+    const condition =
+      s.condition.kind === "const" ? s.condition : this.make.ctx.settle(this.make.node, s.condition, out, "c");
     const [thenSteps, elseSteps]: [Step[], Step[]] = [[], []];
     out.push({ ...s, condition, then: this.list(s.then, thenSteps), else: this.list(s.else, elseSteps) });
     if (thenSteps.length + elseSteps.length === 0) return;
@@ -144,7 +150,11 @@ export class Reverse {
     const body = this.list([...s.body, ...s.update], inner);
     if (inner.length === 0) return void out.push(...init, { ...s, init: [], body, update: [] });
     if (s.rounds === undefined)
-      throw this.refused(s.place, "a loop with an unknown number of rounds", "give it constant bounds, or use tangent(…)");
+      throw this.refused(
+        s.place,
+        "a loop with an unknown number of rounds",
+        "give it constant bounds, or use tangent(…)",
+      );
     const forward = this.counter("round");
     const backward = this.counter("back");
     const { rounds, place } = s;
@@ -204,13 +214,18 @@ export class Reverse {
     const binary = (op: "add" | "mul", a: Draft, b: Draft): Draft =>
       make.ctx.draft(make.node, typeVariable("i32"), { kind: "binary", op, a, b });
     const index = (side: "forward" | "backward"): Draft =>
-      around.slice(1).reduce((at, one) => binary("add", binary("mul", at, this.integer(one.rounds)), one[side]), around[0][side]);
+      around
+        .slice(1)
+        .reduce((at, one) => binary("add", binary("mul", at, this.integer(one.rounds)), one[side]), around[0][side]);
     return kept.map((id) => {
       const { name, type } = make.ctx.locals[id];
       const resolved = type.resolve();
       type.unify(typeVariable(resolved));
       const element = resolved === "bool" ? "i32" : resolved;
-      const array = { space: "private", id: make.ctx.privates.push({ name: `${name}Kept`, element, length }) - 1 } as const;
+      const array = {
+        space: "private",
+        id: make.ctx.privates.push({ name: `${name}Kept`, element, length }) - 1,
+      } as const;
       const value = make.ctx.local(make.node, id);
       // A variable of a branch may have no value yet when it is stored.
       const none = make.ctx.draft(make.node, type, { kind: "const", value: resolved === "bool" ? false : 0 });
@@ -218,10 +233,19 @@ export class Reverse {
       const flag = typeVariable("i32");
       const stored: Draft =
         resolved === "bool"
-          ? make.ctx.draft(make.node, flag, { kind: "select", condition: value, a: this.integer(1), b: this.integer(0) })
+          ? make.ctx.draft(make.node, flag, {
+              kind: "select",
+              condition: value,
+              a: this.integer(1),
+              b: this.integer(0),
+            })
           : value;
       body.push({ kind: "store", array, index: index("forward"), value: stored, place });
-      const load = make.ctx.draft(make.node, resolved === "bool" ? flag : type, { kind: "load", array, index: index("backward") });
+      const load = make.ctx.draft(make.node, resolved === "bool" ? flag : type, {
+        kind: "load",
+        array,
+        index: index("backward"),
+      });
       const loaded = resolved === "bool" ? make.compare("ne", load, this.integer(0)) : load;
       return { kind: "assign", local: id, value: loaded, place };
     });

@@ -186,13 +186,7 @@ export interface Lowering {
   effect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void;
   statements(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void;
   /** Lowers the call of a function that `tangent` or `gradient` made. */
-  differentiated(
-    ctx: Context,
-    node: Node,
-    derived: Differentiated,
-    args: readonly Value[],
-    out: DraftStatement[],
-  ): Value;
+  differentiated(ctx: Context, node: Node, of: Differentiated, args: readonly Value[], out: DraftStatement[]): Value;
   /** Returns the partial derivatives of a function that has some of its own, by parameter. */
   derivativeOf(fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined;
 }

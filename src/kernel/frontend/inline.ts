@@ -200,7 +200,7 @@ export function inlineValues(
     : inlineWhole(ctx, node, fn, derivative, args, out);
 }
 
-/** Lowers the call of a function that has a derivative of its own, so that it can still be told from other statements. */
+/** Lowers the call of a function that has a derivative of its own, so that it can still be told from statements. */
 function inlineWhole(
   ctx: Context,
   node: Node,
@@ -230,13 +230,7 @@ function inlineWhole(
  * Lowers the body of a called function in place and returns the function's result. The body does not see the caller's
  * names.
  */
-function inlineBody(
-  ctx: Context,
-  node: Node,
-  fn: FunctionSpec,
-  args: readonly Value[],
-  out: DraftStatement[],
-): Value {
+function inlineBody(ctx: Context, node: Node, fn: FunctionSpec, args: readonly Value[], out: DraftStatement[]): Value {
   const unit = ctx.unit(fn.functionName, fn, fn.source);
   checkDepth(ctx, node, fn);
   checkInstrumentation(unit);
