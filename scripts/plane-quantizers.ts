@@ -4,7 +4,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { hostNormals, randomGuess, splitGuess } from "../src/quadrature/quantization/normal/guess.ts";
-import { OFFSET, PLANE_SIZES, UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
+import { OFFSET, planeSizes, UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
 import { planeOptimum } from "../src/quadrature/quantization/normal/plane.ts";
 import type { Quantizer } from "../src/quadrature/quantization/quantizer.ts";
 
@@ -13,7 +13,7 @@ const end = performance.now() + 1000 * Number(process.argv[2] ?? 600);
 const best = new Map<number, Quantizer>();
 if (existsSync(path)) {
   const { planeData } = (await import(path)) as { readonly planeData: string };
-  for (const size of PLANE_SIZES) best.set(size, planeOptimum(unpackPlane(planeData, size), 0));
+  for (const size of planeSizes()) best.set(size, planeOptimum(unpackPlane(planeData, size), 0));
 }
 
 /** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
@@ -39,7 +39,7 @@ function shaken({ points, size }: Quantizer, stream: number): Float64Array {
 
 function attempt(size: number, round: number): Float64Array {
   const known = best.get(size);
-  const smaller = best.get(PLANE_SIZES[PLANE_SIZES.indexOf(size) - 1] ?? 0);
+  const smaller = best.get(planeSizes()[planeSizes().indexOf(size) - 1] ?? 0);
   if (round === 0 && smaller !== undefined) return splitGuess(smaller.points, smaller.weights, 2, size);
   if (known === undefined || round % 3 === 1) return randomGuess(size, 2, size, round);
   return shaken(known, round);
@@ -47,7 +47,7 @@ function attempt(size: number, round: number): Float64Array {
 
 for (let round = 0; performance.now() < end; round++) {
   let improved = 0;
-  for (const size of PLANE_SIZES) {
+  for (const size of planeSizes()) {
     if (performance.now() > end && best.has(size)) break;
     const known = best.get(size);
     const found = planeOptimum(attempt(size, known === undefined ? 0 : Math.floor(1000 * Math.random()) + 1), 60);
@@ -56,10 +56,10 @@ for (let round = 0; performance.now() < end; round++) {
     improved++;
   }
   const head = `/**
- * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of \`PLANE_SIZES\`,
+ * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of \`planeSizes\`,
  * one size after another, as \`unpackPlane\` reads them. Weights and distortions follow from the points exactly.
  */\n`;
-  const text = packPlane(PLANE_SIZES.map((size) => best.get(size)!.points));
+  const text = packPlane(planeSizes().map((size) => best.get(size)!.points));
   writeFileSync(path, `${head}export const planeData =\n  ${JSON.stringify(text)};\n`);
   const products = [10, 100, 500].map((size) => `${size}: ${best.get(size)!.distortion.toFixed(9)}`);
   console.log(`round ${round}: ${improved} improved; ${products.join(", ")}`);

@@ -7,20 +7,11 @@
 import { DiscCounter, type PiGenerator } from "../reproduce/pi.ts";
 import { compileExact, type Device, openDevice, uploaded } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
-import {
-  meanRevertingFactors,
-  NearestSearch,
-  normalQuantizer,
-  QuantizationTree,
-  type SearchMethod,
-  TransitionCounter,
-  type TransitionMethod,
-} from "../../src/quadrature/quantization/index.ts";
+import { meanRevertingFactors, NearestSearch, normalQuantizer, QuantizationTree, type SearchMethod, TransitionCounter, type TransitionMethod } from "../../src/quadrature/quantization/index.ts";
 import { rowPlaces } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
 import { emptyRows, rowMakerOf } from "../../src/quadrature/quantization/tree/rows.ts";
-import { LAYER_GROUP, layersKernel } from "../../src/quadrature/quantization/tree/by-layers.ts";
+import { LAYER_GROUP, layersKernel, gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
 import { walkKernel } from "../../src/quadrature/quantization/tree/walk.ts";
-import { gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
 import { RandomGenerator, randomSpec, seedWords } from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";

@@ -29,7 +29,7 @@ export interface AmericanMarket {
 }
 
 /** An American option on the spot. */
-export interface AmericanOption {
+interface AmericanOption {
   /** The time to expiry in years. */
   readonly time: number;
   readonly strike: number;

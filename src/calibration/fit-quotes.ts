@@ -26,7 +26,7 @@ import { fitSvi } from "./svi-surface.ts";
 import { splinesOf } from "./variance-surface.ts";
 
 /** The model of an implied volatility surface that is fitted, with its options. */
-export type SurfaceModel =
+type SurfaceModel =
   | "svi"
   | "ssvi"
   | "essvi"
@@ -38,7 +38,7 @@ export type SurfaceModel =
   | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
 /** The specification of a stochastic local volatility: how to fit its local volatility, and its variance process. */
-export interface StochasticLocalFit {
+interface StochasticLocalFit {
   /** The model of the local volatility, "svi" by default. */
   readonly surface?: Extract<SurfaceModel, string> | undefined;
   /**
@@ -147,7 +147,7 @@ function withVariance(
 }
 
 /** The option quotes of one underlying, and the model to fit to them. */
-export interface QuotesToFit {
+interface QuotesToFit {
   readonly spot: number;
   readonly quotes: readonly OptionQuote[];
   readonly fit: QuoteFit;

@@ -16,7 +16,7 @@ export interface Grid {
 }
 
 /** The input of `forwardStep`. */
-export interface StepSpec {
+interface StepSpec {
   /** The length of the step in years. */
   readonly elapsed: number;
   /** The volatility σ at the nodes. */

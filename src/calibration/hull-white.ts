@@ -63,7 +63,7 @@ export interface HullWhiteFit {
  * pays cᵢ = `flows[i]` at sᵢ, with P(0, sᵢ) = `flows[count + i]` and sᵢ − T = `flows[2·count + i]`, T the expiry. Cost:
  * some ten iterations of Newton's method, each of `count` exponentials.
  */
-export const payerSwaption = fn({
+const payerSwaption = fn({
   name: "payerSwaption",
   params: { flows: read(real), count: i32, discount: real, expiry: real, a: real, sigma: real },
   env: { decay },

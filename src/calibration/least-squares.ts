@@ -58,7 +58,7 @@ const ORTHOGONAL = 1e-2;
  * A search from one starting point by the method of Levenberg and Marquardt. Its user evaluates the residuals at
  * `trial` and passes them to `tell`, until `isDone`.
  */
-export class LevenbergMarquardt {
+class LevenbergMarquardt {
   /** The point at which residuals are needed next. */
   readonly trial: Float64Array;
   isDone = false;

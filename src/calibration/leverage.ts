@@ -11,6 +11,7 @@
 import { type Device, withDevice } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../kernel/index.ts";
+import { memoize } from "../base/memoize.ts";
 import {
   localSurface,
   type LocalSurface,
@@ -89,7 +90,7 @@ export interface Leverage {
 const NOTHING = { spot: 1, sigma: 1, rho: 0, center: 0, width: 1, leverage: [] } as const;
 
 /** A step of all particles; `numbers` has two uniform ones of each. */
-const particleKernel = (variance: "heston" | "sabr") =>
+const particleKernel = memoize((variance: "heston" | "sabr") =>
   kernel({
     name: "particles",
     params: { count: i32, t: real, dt: real, c: read(real), numbers: read(real), states: write(real) },
@@ -108,10 +109,10 @@ const particleKernel = (variance: "heston" | "sabr") =>
       states[i] = state[0];
       states[count + i] = state[1];
     },
-  });
+  }),
+);
 const coefficientCount = (nodes: number): number =>
   stochasticLocal({ variance: "heston", ...NOTHING, leverage: new Array<number>(nodes).fill(1) }).coefficients!.count;
-const PARTICLES = { heston: particleKernel("heston"), sabr: particleKernel("sabr") };
 
 /** The number of particles that outweigh the penalty on steps of the conditional mean. */
 const PENALTY = 10;
@@ -165,7 +166,7 @@ export async function fitLeverage(settings: LeverageSettings): Promise<Leverage>
 }
 
 /** The specification of a leverage function, from `fitLeverage` or from a book. */
-export interface LeverageProblem extends Pick<LeverageSettings, "expiry" | "nodes" | "particles" | "seed" | "signal"> {
+interface LeverageProblem extends Pick<LeverageSettings, "expiry" | "nodes" | "particles" | "seed" | "signal"> {
   readonly spot: number;
   /** Returns ∫r dt from today to a time in years. */
   readonly growth: (t: number) => number;
@@ -203,7 +204,7 @@ export async function leverageOf(device: Device, problem: LeverageProblem): Prom
   const localAt = (S: number, t: number): number => Math.max(surfaceVolatility(surface, S, t) + added, 0);
   const each = expiry / steps;
   const element = hostReal(precision);
-  const compiled = await device.compile(PARTICLES[own.variance], { precision, vectors: 1 });
+  const compiled = await device.compile(particleKernel(own.variance), { precision, vectors: 1 });
   using generator = await RandomGenerator.create(device, randomSpec({ generator: "philox", seed, precision }));
   using states = device.createBuffer(element, 2 * particles);
   using numbers = device.createBuffer(element, 2 * particles);

@@ -27,7 +27,7 @@ export interface Misfit {
 }
 
 /** A fitted smile, its local volatility, and the spot of its market as an affine function of a martingale. */
-export interface LocalFit {
+interface LocalFit {
   readonly smile: Smile;
   readonly surface: LocalSurface;
   readonly affine: AffineSpot;

@@ -14,7 +14,7 @@ import { logNormalOption } from "../market/models/index.ts";
 import { splinesOf } from "./variance-surface.ts";
 
 /** A volatility on the nodes, by intervals of nodes: start[p]·shape[node] in the interval p. */
-export interface StepShape {
+interface StepShape {
   /** The volatility at each quote. */
   readonly start: Float64Array;
   /** The volatility at the nodes, relative to that at the quote of their interval. */

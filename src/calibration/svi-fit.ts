@@ -14,7 +14,7 @@ import type { ExpiryQuotes } from "./fit.ts";
 import type { SviParameters } from "../market/index.ts";
 
 /** The result of `fitSviSlice`. */
-export interface SviFit {
+interface SviFit {
   readonly status: "converged" | "not converged" | "failed";
   readonly parameters: SviParameters;
   readonly standardErrors: SviParameters;

@@ -21,7 +21,7 @@ import { counted, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } fr
 export type Expiry = Omit<Slice, "at">;
 
 /** A slice with its curve as plain data. */
-export interface FittedSlice extends Slice {
+interface FittedSlice extends Slice {
   readonly curve: SmileCurve;
 }
 
@@ -72,7 +72,7 @@ const BESIDE = 1e-6;
 const [BEFORE, A_DOUBLING, FEWEST] = [4, 3, 2] as const;
 
 /** A local volatility on a grid, as [time][spot]. */
-export interface LocalVolatility {
+interface LocalVolatility {
   readonly times: readonly number[];
   readonly spots: readonly number[];
   readonly volatility: readonly (readonly number[])[];

@@ -279,7 +279,7 @@ export const second: readonly Bug[] = [
       ],
       ["plane.ts", "yu: along * sine - second * cosine", "yu: along * sine + second * cosine"],
       ["kink.ts", "b[2] = (x * (y - 1.5 * x + 0.5)) / 3;", "b[2] = (x * (y - 1.5 * x + 0.5)) / 2;"],
-      ["transition.ts", "gpu.i32(Math.ceil(reach * deviation))", "gpu.i32(Math.ceil(reach))"],
+      ["gaussian.ts", "gpu.i32(Math.ceil(reach * deviation))", "gpu.i32(Math.ceil(reach))"],
     ],
   ),
   ...beside(

@@ -15,7 +15,7 @@ export interface Minimum {
 const MEMORY = 12;
 
 /** The settings of `minimise`. */
-export interface MinimiseSpec {
+interface MinimiseSpec {
   /** The relative decrease over ten iterations below which the search ends. */
   readonly gain: number;
   readonly maxEvaluations: number;

@@ -2,13 +2,6 @@
 import { fn, millsRatio, real, record } from "../../kernel/index.ts";
 
 /**
- * The normalised Black value b of an out-of-the-money option (undiscounted price over √(F·K)), and its distance e^{x/2}
- * − b from the upper bound, both divided by the derivative of b by the deviation s, and the logarithm of that
- * derivative.
- */
-export const Normalised = record({ value: real, rest: real, logVega: real });
-
-/**
  * The sum Y(h + t) − Y(h − t) for small t, Y = Φ/φ, by its Taylor series about h ≤ 0:
  *
  *   2·Σ t^{2k+1}/(2k+1)!·Y^{(2k+1)}(h),   Y^{(n+1)} = h·Y^{(n)} + n·Y^{(n−1)}
@@ -38,10 +31,12 @@ const differenceOfRatios = fn({
  *
  *   b = e^{x/2}·Φ(h + t) − e^{−x/2}·Φ(h − t) = b′·(Y(h + t) − Y(h − t)),   b′ = φ(h)·e^{−t²/2},   Y = Φ/φ
  *
+ * It returns b and its distance e^{x/2} − b from the upper bound (`rest`), both divided by b′, and ln b′.
+ *
  * Accuracy: b may lose digits to cancellation, but then it depends so strongly on s that the error in s, the result of
  * its inversion, stays within a few ulp.
  */
-export const normalisedBlack = fn({
+const normalisedBlack = fn({
   name: "normalisedBlack",
   params: { h: real, t: real },
   env: { millsRatio, differenceOfRatios, HALF_LOG_TWO_PI: 0.5 * Math.log(2 * Math.PI) },

@@ -36,7 +36,7 @@ const FIRST_STEPS = [{ part: 0.5, count: 2 }];
 const MAX_GROWTH = 2.1;
 
 /** Returns the times of all events and of the starts and ends of rights, from maturity back to now, both included. */
-export function eventTimes({ maturity, coupons, conversions, calls, puts }: Convertible, market: ConvertibleMarket) {
+function eventTimes({ maturity, coupons, conversions, calls, puts }: Convertible, market: ConvertibleMarket) {
   const rights: readonly Period[] = [...conversions, ...calls, ...puts];
   const all = [
     0,

@@ -44,7 +44,7 @@ export interface GridMarket {
 }
 
 /** The fields that all markets share. */
-export type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
+type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
 
 /** Deviations of the state that a mesh covers on each side. */
 const REACH = 6.5;
@@ -134,7 +134,7 @@ export function cirOnGrid(
 }
 
 /** A short rate by a user's formulas, `years` after their start. */
-export interface UsersRate {
+interface UsersRate {
   readonly r0: number;
   readonly drift: string;
   readonly volatility: string;

@@ -10,7 +10,7 @@ import { correctKink, NO_PRICE, Room } from "../../quadrature/rates/index.ts";
  */
 export const GRID_WIDTH = 8;
 /** The number of reals of a stop: time, steps since the last stop, σ over them, cash, floor, cap. */
-export const STOP_WIDTH = 6;
+const STOP_WIDTH = 6;
 /**
  * The number of reals of a mesh before its model's parameters: the first coordinate ξ, the step, the `bend` and the
  * `centre` of x = centre + bend·sinh ξ, and the weights of the second and the third node from which the value at

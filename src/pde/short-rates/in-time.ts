@@ -5,7 +5,7 @@ import { formula } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
 
 /** Formulas drift(r, t) and volatility(r, t), and the rates at which they are looked at. */
-export interface FormulasInTime {
+interface FormulasInTime {
   readonly drift: string;
   readonly volatility: string;
   readonly rates: readonly number[];

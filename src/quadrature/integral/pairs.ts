@@ -2,7 +2,7 @@ import type { Device } from "../../device/index.ts";
 import { Boundaries } from "./boundaries.ts";
 
 /** The inputs of the exercise boundaries of some puts, including the lower boundary of those that have two. */
-export interface Expanded {
+interface Expanded {
   /** The `BOUNDARY_INPUTS` of each boundary: first the given ones, then the lower ones. */
   readonly inputs: readonly (readonly number[])[];
   /** The index in `inputs` of the lower boundary of each given boundary; −1 where there is only one. */

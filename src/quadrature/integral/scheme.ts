@@ -6,7 +6,7 @@ import { cosPi } from "../../base/elementary.ts";
 export const MAX_NODES = 32;
 
 /** The sizes of a discretisation of the integral equation. */
-export interface SchemeSize {
+interface SchemeSize {
   /** The number of Chebyshev nodes of the boundary besides the one at expiry. */
   readonly nodes: number;
   /** The number of quadrature points of the integrals in the equation of the boundary. */

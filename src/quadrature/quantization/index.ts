@@ -11,7 +11,7 @@ export type { Matrix } from "../../numerics/linalg/index.ts";
 export { type NearestFunction, nearestByBruteForce, SearchTables } from "./search/brute-force.ts";
 export { binPlan, nearestByBins } from "./search/bins.ts";
 export { nearestByTree, kdTreePlan } from "./search/kd-tree.ts";
-export type { SearchPlan } from "./search/plan.ts";
+export type { SearchPlan } from "./search/brute-force.ts";
 export { type NearestArguments, NearestSearch, type NearestSettings, type SearchMethod } from "./search/nearest.ts";
 export {
   autoregressiveChain,

@@ -4,16 +4,17 @@ import { SpecError } from "../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { keyOf } from "../../base/memoize.ts";
 import { lagrangeCoefficients } from "./kink.ts";
-import { DATE_RECORD, NODE_ARRAYS, recursionKernel } from "./recursion.ts";
+import { DATE_RECORD, NODE_ARRAYS, nodesAt, recursionKernel } from "./recursion.ts";
 import {
   type GaussianMarket,
+  MOST_GROWTH,
   type ShortRateInstance,
   packBonds,
   packMarkets,
   packTrades,
   type ShortRateTrade,
 } from "./terms.ts";
-import { nodesNeeded } from "./sizes.ts";
+import { decayIntegral, stepVariance } from "./gaussian.ts";
 
 /** The fineness of the recursion. */
 export interface Fineness {
@@ -30,7 +31,7 @@ export interface Fineness {
 export const mostNodes = 16385;
 
 /** The sizes of an instance; those of the same sizes share a launch. */
-export interface RecursionSizes {
+interface RecursionSizes {
   /** The room for nodes by the names of the kernel's parameters, and in all. */
   readonly room: Readonly<Record<string, number>>;
   readonly nodes: number;
@@ -187,6 +188,37 @@ function sizesIn(
     sizes = { room: { capacity }, nodes: capacity, mostDates: rounded(trades[trade].dates.length) };
     return sizes;
   };
+}
+
+/** Returns the maximum number of nodes at any date of a trade, by the functions of the kernel. */
+export function nodesNeeded(
+  { dates, flows }: ShortRateTrade,
+  market: GaussianMarket,
+  { density, reach }: Fineness,
+): number {
+  const { markets, parameters } = packMarkets([market]);
+  const packed = { parameters, start: markets[0], pieces: markets[1] };
+  const a = market.meanReversion;
+  const terminal = flows[flows.length - 1][0];
+  let most = 3;
+  let [before, variance, step] = [0, 0, 0];
+  /** Counts the nodes at the last date, given the deviation and the decay of the step after it. */
+  const count = (after: number): void => {
+    if (before <= 0) return;
+    const weight = decayIntegral(a, terminal - before);
+    const width = Math.min(step, after, MOST_GROWTH / Math.max(Math.abs(weight), 1e-30)) / density;
+    most = Math.max(most, nodesAt({ variance, width, difference: weight, reach, capacity: 2 ** 30 + 1 }).count);
+  };
+  for (const { time } of dates) {
+    const decay = Math.exp(-a * (time - before));
+    const own = stepVariance({ market: packed, t: before, s: time });
+    count(Math.sqrt(own) / decay);
+    variance = decay * decay * variance + own;
+    step = Math.sqrt(own);
+    before = time;
+  }
+  count(Number.POSITIVE_INFINITY);
+  return most;
 }
 
 /** Numbers of the mean reversions and volatilities of markets: one for those that agree. */

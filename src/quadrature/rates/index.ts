@@ -1,7 +1,6 @@
 /** Short-rate models: claims with rights on dates by backward recursion. */
-export { type Fineness, mostNodes, oneFactorRecursion, RecursionEngine } from "./engine.ts";
-export { checkOnPlane, type PlaneMarket, twoFactorRecursion } from "./plane-engine.ts";
-export { nodesNeeded } from "./sizes.ts";
+export { type Fineness, mostNodes, nodesNeeded, oneFactorRecursion, RecursionEngine } from "./engine.ts";
+export { checkOnPlane, type PlaneMarket, twoFactorRecursion } from "./plane-recursion.ts";
 export {
   type ExerciseDate,
   type GaussianMarket,
@@ -13,4 +12,4 @@ export {
 } from "./terms.ts";
 export { decayIntegral, stepVariance } from "./gaussian.ts";
 export { correctKink, lagrangeCoefficients, Room } from "./kink.ts";
-export { LatticeEngine, type LatticeInstance } from "./lattice-engine.ts";
+export { LatticeEngine, type LatticeInstance } from "./lattice.ts";

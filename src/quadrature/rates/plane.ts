@@ -7,12 +7,12 @@ import { MIN_VOLATILITY, MOST_GROWTH } from "./terms.ts";
 /** The parameters a, σ, b, η, ρ of a market start at `start`. */
 export const PlaneMarket = record({ parameters: read(real), start: i32 });
 /** The covariance of the factors x and y. */
-export const Covariance = record({ xx: real, xy: real, yy: real });
+const Covariance = record({ xx: real, xy: real, yy: real });
 /** The coordinates u and v of a date: x = xu·u + xv·v, y = yu·u + yv·v. */
 export const Frame = record({ xu: real, xv: real, yu: real, yv: real });
 
 /** The least share of a step's variance of y that does not depend on x: a plane must not become a line. */
-export const LEAST_OWN = 1e-10;
+const LEAST_OWN = 1e-10;
 
 /** The covariance that a step of some years adds. */
 export const stepCovariance = fn({

@@ -1,9 +1,8 @@
 /** Backward recursion of claims with rights on dates, under a Gaussian short rate. */
 import { bool, fn, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
-import { decayIntegral, stepVariance } from "./gaussian.ts";
+import { decayIntegral, stepVariance, gaussianSum } from "./gaussian.ts";
 import { correctKink, Room } from "./kink.ts";
 import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, MARKET_WIDTH, MOST_GROWTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
-import { gaussianSum } from "./transition.ts";
 
 /** The number of arrays of node values: the value, the value if held, the floor, the cap. */
 export const NODE_ARRAYS = 4;

@@ -72,15 +72,8 @@ export function sidesOf(kind: ShortRateTrade["kind"]): { readonly side: -1 | 0 |
   return { side: SIDES[kind], isSum: kind === "receivers" || kind === "payers" };
 }
 
-/** The trades as arrays: `TRADE_WIDTH` integers each, and the flows and dates to which they refer. */
-export interface PackedTrades {
-  readonly trades: Int32Array;
-  readonly flows: Float64Array;
-  readonly dates: Float64Array;
-}
-
-/** Packs trades into arrays. */
-export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
+/** Packs trades into arrays: `TRADE_WIDTH` integers each, and the flows and dates to which they refer. */
+export function packTrades(list: readonly ShortRateTrade[]) {
   const trades = new Int32Array(TRADE_WIDTH * list.length);
   const flows = new Float64Array(FLOW_WIDTH * list.reduce((sum, trade) => sum + trade.flows.length, 0));
   const dates = new Float64Array(DATE_WIDTH * list.reduce((sum, trade) => sum + trade.dates.length, 0));
@@ -108,17 +101,11 @@ export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
   return { trades, flows, dates };
 }
 
-/** The markets as arrays: `MARKET_WIDTH` integers each, and the parameters to which they refer. */
-export interface PackedMarkets {
-  readonly markets: Int32Array;
-  readonly parameters: Float64Array;
-}
-
 /**
- * Packs markets into arrays. The parameters are a, and the end and value of each piece of σ; the last piece is
- * unbounded.
+ * Packs markets into arrays: `MARKET_WIDTH` integers each, and the parameters to which they refer. The parameters are
+ * a, and the end and value of each piece of σ; the last piece is unbounded.
  */
-export function packMarkets(list: readonly GaussianMarket[]): PackedMarkets {
+export function packMarkets(list: readonly GaussianMarket[]) {
   const parameters: number[] = [];
   const markets = list.flatMap(({ meanReversion, volatility: { times, values } }) => {
     const start = parameters.length;

@@ -14,7 +14,7 @@ import {
 } from "../../../src/quadrature/quantization/index.ts";
 import { planeCells, PlaneScratch } from "../../../src/quadrature/quantization/normal/plane-cells.ts";
 import { randomGuess } from "../../../src/quadrature/quantization/normal/guess.ts";
-import { PLANE_SIZES } from "../../../src/quadrature/quantization/normal/plane-ladder.ts";
+import { planeSizes } from "../../../src/quadrature/quantization/normal/plane-ladder.ts";
 import { gradientOf } from "../../../src/quadrature/quantization/normal/plane.ts";
 import { casesOf, distance, normals } from "./support.ts";
 
@@ -88,7 +88,7 @@ describe("in the plane", () => {
 
   test("every shipped size is stationary to rounding, its weights add up to 1, and distortions fall", async () => {
     let before = Infinity;
-    for (const size of PLANE_SIZES.filter((N) => N <= 100 || N === 500)) {
+    for (const size of planeSizes().filter((N) => N <= 100 || N === 500)) {
       const found = await normalQuantizer({ size, dimension: 2 });
       expect(found.size).toBe(size);
       const cells = planeCells(found.points, new PlaneScratch());

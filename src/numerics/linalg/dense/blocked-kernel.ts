@@ -15,7 +15,7 @@ import { memoize } from "../../../base/memoize.ts";
 import { productParams } from "./parameters.ts";
 
 /** The variant of the blocked product kernel. */
-export interface BlockedShape {
+interface BlockedShape {
   readonly precision: "f64" | "f32";
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;

@@ -40,7 +40,7 @@ export const choleskyByItem = kernel({
 });
 
 /** The variant of the Cholesky kernel with a workgroup for each matrix. */
-export interface GroupShape {
+interface GroupShape {
   readonly groupSize: number;
 }
 

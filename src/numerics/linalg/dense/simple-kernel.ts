@@ -10,7 +10,7 @@ import { memoize } from "../../../base/memoize.ts";
 import { productParams } from "./parameters.ts";
 
 /** The variant of the simple product kernel. */
-export interface SimpleShape {
+interface SimpleShape {
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
 }

@@ -36,7 +36,7 @@ const tile = (rows: number, columns: number, depth: number, itemRows: number, it
  * Largest first; the last fits every device. Of an H200's 64 (f32) and 33 (f64) TFLOP/s at 4,096³ the first reach 43
  * (WebGPU 36) and 18; bench/results has the others.
  */
-const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
+const tiles = (): Readonly<Record<"f64" | "f32", readonly Tile[]>> => ({
   f32: [
     tile(256, 128, 8, 8, 16),
     tile(128, 128, 8, 8, 16),
@@ -45,7 +45,7 @@ const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
     tile(32, 32, 8, 4, 4),
   ],
   f64: [tile(128, 128, 8, 8, 8), tile(64, 64, 8, 8, 8), tile(64, 64, 16, 4, 4), tile(32, 32, 8, 4, 4)],
-};
+});
 
 /** A GPU whose every multiprocessor has one workgroup of 256 items runs an eighth of the items that it has room for. */
 const FULL = 1 / 8;
@@ -55,15 +55,15 @@ export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number 
   (rows * columns) / (itemRows * itemColumns);
 
 /** The bytes of workgroup memory of a tile. */
-export const sharedBytesOf = ({ rows, columns, depth }: Tile, precision: "f64" | "f32"): number =>
+const sharedBytesOf = ({ rows, columns, depth }: Tile, precision: "f64" | "f32"): number =>
   2 * depth * (rows + columns + 2 * padding) * (precision === "f64" ? 8 : 4);
 
 /** The number of tiles of a batch of products. */
-export const tilesOf = (shape: Tiled, { rows, columns }: Pick<Tile, "rows" | "columns">): number =>
+const tilesOf = (shape: Tiled, { rows, columns }: Pick<Tile, "rows" | "columns">): number =>
   Math.ceil(shape.rows / rows) * Math.ceil(shape.columns / columns) * shape.batch;
 
 /** The sizes of a batch of products to be divided into tiles. */
-export interface Tiled {
+interface Tiled {
   readonly rows: number;
   readonly columns: number;
   readonly batch: number;
@@ -77,12 +77,13 @@ const MAX_WASTE = 1.5;
  * enough.
  */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
-  const smallest = TILES[precision].at(-1)!;
+  const all = tiles()[precision];
+  const smallest = all[all.length - 1];
   const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
   const good = (one: Tile): boolean =>
     tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL && work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
-  const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
+  const some = isGpu(device) ? all : all.slice(-2);
   const resourcesOf = (one: Tile) => ({ items: itemsOf(one), workgroupBytes: sharedBytesOf(one, precision) });
   return firstThatFits(device, some.filter(good), resourcesOf) ?? smallest;
 }

@@ -16,7 +16,7 @@ import { productParams } from "./parameters.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 
 /** The variant of the tiled product kernel. */
-export interface TiledShape extends Tile {
+interface TiledShape extends Tile {
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
 }

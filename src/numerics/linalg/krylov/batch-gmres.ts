@@ -13,14 +13,14 @@ import {
   teamResidual,
   Vectors,
 } from "./batch-parts.ts";
-import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
+import { at, begin, flag, hessenbergColumn, hessenbergSolve } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
 /** The number of the first vector of the basis. */
 export const BASIS = 7;
 
 /** The workgroup memory of a cycle of gmres; see `Hessenberg`. */
-export const Cycle = record({ sums: write(real), h: write(real), rotations: write(real) });
+const Cycle = record({ sums: write(real), h: write(real), rotations: write(real) });
 
 /** Products of vector T with columns 0 … j of the basis, to `sums` from `from` on; T less the columns times them. */
 const orthogonalise = fn({
@@ -71,7 +71,7 @@ export const teamGmres = memoize((sweep: BatchSweep) =>
       hessenbergColumn,
       hessenbergSolve,
       teamResidual,
-      again: concluded(nextCycle),
+      again: concluded(begin(true)),
     },
     *body({ system, vectors, team, cycle, restart, maxIterations }, gpu, env): KernelBody {
       const { GROUP, BASIS, hasM, precondition, multiply, itemDots, orthogonalise, groupSums } = env;

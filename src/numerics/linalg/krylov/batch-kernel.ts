@@ -10,7 +10,7 @@ import { code } from "./status.ts";
 import { GROUP } from "./workspace.ts";
 
 /** The variant of the batch kernel. */
-export interface BatchVariant {
+interface BatchVariant {
   readonly method: KrylovMethod;
   readonly sweep: BatchSweep;
   /** The number of reals of workgroup memory for vectors; 0 where they are in device memory. */
@@ -76,7 +76,7 @@ export const batchKernel = memoize((variant: BatchVariant) =>
       cg: teamCg(variant.sweep),
       gmres: teamGmres(variant.sweep),
       teamResidual,
-      began: concluded(begin),
+      began: concluded(begin(false)),
       verified: concluded(verify),
     },
     *body(given, gpu, env) {

@@ -4,13 +4,12 @@ import { memoize } from "../../../base/memoize.ts";
 import { type BatchSweep, concluded, itemDots, multiply, precondition, System, Team, Vectors } from "./batch-parts.ts";
 import {
   at,
-  bicgstabEnd,
-  cgsEnd,
   conjugateBegin,
   conjugateEnd,
   conjugateStep,
   flag,
   minimalStep,
+  shadowEnd,
   shadowStep,
 } from "./recurrences.ts";
 import { GROUP } from "./workspace.ts";
@@ -46,7 +45,7 @@ export const teamBicgstab = memoize((sweep: BatchSweep) =>
       ...common(sweep),
       first: concluded(shadowStep),
       second: concluded(minimalStep),
-      end: concluded(bicgstabEnd),
+      end: concluded(shadowEnd(true)),
     },
     *body({ system, vectors, team, maxIterations }, gpu, env): KernelBody {
       const { GROUP, multiply, itemDots, hasM, precondition } = env;
@@ -97,7 +96,7 @@ export const teamCgs = memoize((sweep: BatchSweep) =>
     env: {
       ...common(sweep),
       first: concluded(shadowStep),
-      end: concluded(cgsEnd),
+      end: concluded(shadowEnd(false)),
     },
     *body({ system, vectors, team, maxIterations }, gpu, env): KernelBody {
       const { GROUP, multiply, itemDots, hasM, precondition } = env;

@@ -3,7 +3,7 @@ import type { DeviceBuffer } from "../../../device/index.ts";
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { Method, Parts } from "./methods.ts";
 import { residualPass } from "./passes.ts";
-import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
+import { at, begin, flag, hessenbergColumn, hessenbergSolve } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
 /**
@@ -157,7 +157,7 @@ export async function gmres({ work, operator, preconditioner, r, shadow }: Parts
   const combined = await work.compile(combine);
   const addUpdate = await work.compile(addTo);
   const residual = await work.compile(residualPass);
-  const again = await work.conclude(nextCycle);
+  const again = await work.conclude(begin(true));
   let j = 0;
   const norm = (): void => device.launch(add, { parts: groups, from: 0, partials, sums: squared }, { items: 1 });
   const normaliseTo = (column: number, from: DeviceBuffer): void =>

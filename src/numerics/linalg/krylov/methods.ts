@@ -12,15 +12,7 @@ import {
   stepUpdate,
 } from "./passes.ts";
 import type { Preconditioner } from "./factor-parts.ts";
-import {
-  bicgstabEnd,
-  cgsEnd,
-  conjugateBegin,
-  conjugateEnd,
-  conjugateStep,
-  minimalStep,
-  shadowStep,
-} from "./recurrences.ts";
+import { conjugateBegin, conjugateEnd, conjugateStep, minimalStep, shadowEnd, shadowStep } from "./recurrences.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The inputs of an iterative method. */
@@ -57,7 +49,7 @@ export async function bicgstab({ work, operator, preconditioner, r, shadow }: Pa
   const update = await work.compile(stabilisedUpdate({ preconditioned: preconditioner !== undefined }));
   const first = await work.conclude(shadowStep);
   const second = await work.conclude(minimalStep);
-  const end = await work.conclude(bicgstabEnd);
+  const end = await work.conclude(shadowEnd(true));
   return {
     iterate(x) {
       device.launch(direction, { n, flags, state, r, v, p }, { items: n });
@@ -86,7 +78,7 @@ export async function cgs({ work, operator, preconditioner, r, shadow }: Parts):
   const dots = await work.compile(dotPass);
   const update = await work.compile(stepUpdate({ hasShadow: true }));
   const first = await work.conclude(shadowStep);
-  const end = await work.conclude(cgsEnd);
+  const end = await work.conclude(shadowEnd(false));
   return {
     iterate(x) {
       device.launch(direction, { n, flags, state, r, q, u, p }, { items: n });

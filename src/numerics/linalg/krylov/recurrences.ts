@@ -3,6 +3,7 @@
  * passes over vectors, the other inside its only kernel.
  */
 import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { memoize } from "../../../base/memoize.ts";
 import { code } from "./status.ts";
 
 /** The positions of scalars in `state`. */
@@ -58,10 +59,13 @@ export const square = fn({
   },
 });
 
-/** r·r and b·b: of the start or a restart, or of the next cycle of gmres, which goes on counting. */
-const start = (name: string, isNextCycle: boolean) =>
+/**
+ * Returns the function that computes the tolerance and the state from r·r and b·b: at the start of a solution or a
+ * restart, or of the next cycle of gmres, which goes on counting.
+ */
+export const begin = memoize((isNextCycle: boolean) =>
   fn({
-    name,
+    name: isNextCycle ? "nextCycle" : "begin",
     params: afterSums,
     env: { ...at, ...flag, ...code, isNextCycle },
     body({ of: { state, flags }, first, second }, _gpu, env) {
@@ -88,11 +92,8 @@ const start = (name: string, isNextCycle: boolean) =>
       if (second === 0 && threshold === 0) status = env.ZERO;
       flags[env.STATUS] = status;
     },
-  });
-/** Computes the tolerance and the state at the start of a solution. */
-export const begin = start("begin", false);
-/** Computes the state at the start of a further cycle of gmres. */
-export const nextCycle = start("nextCycle", true);
+  }),
+);
 
 /** Counts an iteration, and ends where its residual says so. */
 const progress = fn({
@@ -138,10 +139,13 @@ export const minimalStep = fn({
   },
 });
 
-/** r̂·r and r·r: bicgstab's β = (ρ′/ρ)·(α/ω), or that of cgs, ρ′/ρ. */
-const shadowEnd = (name: string, stabilised: boolean) =>
+/**
+ * Returns the function that computes β and tests convergence at the end of an iteration, from r̂·r and r·r: bicgstab's
+ * β = (ρ′/ρ)·(α/ω), or that of cgs, ρ′/ρ.
+ */
+export const shadowEnd = memoize((stabilised: boolean) =>
   fn({
-    name,
+    name: stabilised ? "bicgstabEnd" : "cgsEnd",
     params: afterSums,
     env: { ...at, ...flag, ...code, progress, stabilised },
     body({ of, first, second }, _gpu, env) {
@@ -156,11 +160,8 @@ const shadowEnd = (name: string, stabilised: boolean) =>
         if (flags[STATUS] === RUNNING && (first === 0 || !Number.isFinite(beta))) flags[STATUS] = BREAKDOWN;
       }
     },
-  });
-/** Computes β and tests convergence at the end of an iteration of bicgstab. */
-export const bicgstabEnd = shadowEnd("bicgstabEnd", true);
-/** Computes β and tests convergence at the end of an iteration of cgs. */
-export const cgsEnd = shadowEnd("cgsEnd", false);
+  }),
+);
 
 /** Computes α = ρ/(p·A·p) for cg, where p·A·p must be positive. */
 export const conjugateStep = fn({

@@ -206,7 +206,7 @@ async function passesOf(
     method: await methods[method](parts),
     residual: await work.compile(residualPass),
     zero: await work.compile(zeroPass),
-    begin: await work.conclude(begin),
+    begin: await work.conclude(begin(false)),
     verify: await work.conclude(verify),
     r,
     shadow,

@@ -156,7 +156,7 @@ export function toCoordinates({ rows, columns, starts, column, values }: CsrMatr
 }
 
 /** Checks the shape of a matrix. @throws SpecError */
-export function checkShape(who: string, rows: number, columns: number): void {
+function checkShape(who: string, rows: number, columns: number): void {
   wholeNumber(`${who}: rows`, rows, 0, MAX_INDEX);
   wholeNumber(`${who}: columns`, columns, 0, MAX_INDEX);
 }

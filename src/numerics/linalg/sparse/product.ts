@@ -3,7 +3,7 @@ import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from ".
 import { fn, hostReal, type Kernel, type Precision, read, real, i32, write } from "../../../kernel/index.ts";
 
 /** The arguments of y ← α·A·x + β·y; y is not read if β is 0. */
-export interface ProductArguments {
+interface ProductArguments {
   readonly x: DeviceBuffer;
   readonly y: DeviceBuffer;
   readonly alpha: number;

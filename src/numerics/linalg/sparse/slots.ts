@@ -210,7 +210,7 @@ export const slotsKernel = memoize((format: SlotFormat, together: number) => {
 });
 
 /** The sizes of a matrix whose rows store the same number of entries. */
-export interface SlotShape {
+interface SlotShape {
   readonly rows: number;
   readonly columns: number;
   readonly pitch: number;
@@ -248,7 +248,7 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
 }
 
 /** The compiled kernel of a product. */
-export type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;
+type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;
 
 /** Returns the product of a matrix on a device. */
 export const productOf = (

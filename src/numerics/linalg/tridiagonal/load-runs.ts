@@ -11,7 +11,7 @@ export const SystemArrays = record({ lower: read(real), diagonal: read(real), up
 const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 
 /** The way in which items access their runs of rows. */
-export interface RunAccess {
+interface RunAccess {
   /** The number of items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;

@@ -10,7 +10,7 @@ import { solveRuns } from "./solve-runs.ts";
 import { codes } from "./status.ts";
 
 /** The division of a workgroup among systems. */
-export interface RunShape {
+interface RunShape {
   /** The number of items of one system, a power of two. */
   readonly lanes: number;
   /** The number of rows of one item. */

@@ -60,7 +60,7 @@ export function describeStatus(status: SystemStatus): string {
  * The code in kernels of a system whose solution is not finite. The smallest code of a system's rows is its status: the
  * row of a zero pivot, this, or ok.
  */
-export const CODE_NOT_FINITE = 0x7ffffffe;
+const CODE_NOT_FINITE = 0x7ffffffe;
 /** The code in kernels of a solved system. */
 export const CODE_OK = 0x7fffffff;
 /** Both codes by their names in kernels. */

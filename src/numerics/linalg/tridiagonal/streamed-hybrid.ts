@@ -8,7 +8,7 @@ import { solveRuns } from "./solve-runs.ts";
 import { codes } from "./status.ts";
 
 /** The division of a workgroup among streamed systems. */
-export interface StreamShape {
+interface StreamShape {
   /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
   /** The number of items of one system, a power of two. */

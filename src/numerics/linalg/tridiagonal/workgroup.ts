@@ -8,7 +8,7 @@ import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { codes } from "./status.ts";
 
 /** The algorithms in workgroup memory. */
-export type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
+type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
 
 interface WorkgroupVariant {
   readonly algorithm: WorkgroupAlgorithm;

@@ -6,7 +6,7 @@ import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
 import { exerciseAll, settleStatus } from "./terms.ts";
 
 /** The properties of a bond that the code of the rollback kernel depends on. */
-export interface RollbackVariant extends Shape {
+interface RollbackVariant extends Shape {
   /**
    * True where a cash-only part is solved as well, because cash is discounted with a spread (Tsiveriotis & Fernandes).
    */
@@ -16,7 +16,7 @@ export interface RollbackVariant extends Shape {
 }
 
 /** The parameters of the rollback kernel. */
-export const rollbackParams = {
+const rollbackParams = {
   instances: i32,
   pitch: i32,
   nodes: i32,

@@ -16,7 +16,7 @@ const GENERATOR = 391;
  * Returns the generator of the lattice rule that averages terminal values over a cell: one odd number below `SAMPLES`
  * for each axis. Odd numbers make the lattice symmetric.
  */
-export function latticeOf(axes: number): readonly number[] {
+function latticeOf(axes: number): readonly number[] {
   const generators: number[] = [];
   for (let k = 0, g = 1; k < axes; k++, g = (g * GENERATOR) % SAMPLES) generators.push(g % 2 === 1 ? g : SAMPLES - g);
   return generators;

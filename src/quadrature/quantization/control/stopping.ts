@@ -143,7 +143,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
  * Returns the expected value at the first date, Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). X₁ is the state at that date, Cⱼ the j-th cell of
  * its quantizer, and V₁(j) = `values`[j] the value there, which is discounted already.
  */
-export async function rootMean(tree: QuantizationTree, values: DeviceBuffer): Promise<number> {
+async function rootMean(tree: QuantizationTree, values: DeviceBuffer): Promise<number> {
   const first = await tree.device.read(values, 0, tree.sizes[1]);
   return tree.root.reduce((sum, p, j) => sum + p * first[j], 0);
 }

@@ -15,8 +15,7 @@ import { Work } from "../../../base/event-loop.ts";
 import { type SwingsResult, withinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
-import { type Nodes, type Pass, passesOf } from "./steps.ts";
-import { stencilOf } from "./stencil.ts";
+import { type Nodes, type Pass, passesOf, stencilOf } from "./steps.ts";
 
 /** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. @experimental */
 export interface GaussianSwing {

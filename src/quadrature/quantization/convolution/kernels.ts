@@ -1,6 +1,6 @@
 /** Kernels of dynamic programming on a grid: growth, weights, expectations along an axis, decisions. */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { FRACTIONS } from "./stencil.ts";
+import { FRACTIONS } from "./steps.ts";
 
 /** The kernel of exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
 export const growthKernel = kernel({

@@ -8,7 +8,7 @@ import type { Quantizer } from "../quantizer.ts";
 const VERSION = 1;
 
 /** The settings that determine a quantizer; in the plane its size does. */
-export interface QuantizerKey {
+interface QuantizerKey {
   readonly dimension: number;
   readonly size: number;
   readonly seed?: bigint;

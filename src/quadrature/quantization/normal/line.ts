@@ -119,7 +119,7 @@ function newtonStep(points: Float64Array, size: number): { readonly step: Float6
  *
  *   ∫ from −∞ to b of (x − a)²·φ(x) dx = (1 + a²)·Φ(b) − (b − 2a)·φ(b)
  */
-export function lineDistortion(points: Float64Array): number {
+function lineDistortion(points: Float64Array): number {
   const size = points.length;
   const tail = (a: number, b: number): number => (1 + a * a) * normalCdf(b) - (b - 2 * a) * normalPdf(b);
   if (size === 1) return 1 + points[0] ** 2;

@@ -161,7 +161,7 @@ function lengthOf(values: Float64Array, dimension: number): number {
 }
 
 /** The settings of the search for a quantizer. */
-export interface LloydSettings {
+interface LloydSettings {
   readonly assignment: Assignment;
   readonly guess: Float64Array;
   /** The number of batches of competitive learning. */

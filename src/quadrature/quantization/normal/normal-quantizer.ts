@@ -10,7 +10,7 @@ import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
 import { optimalNormalLine } from "./line.ts";
 import { assignmentOf, learn } from "./lloyd.ts";
-import { PLANE_SIZES, unpackPlane } from "./plane-ladder.ts";
+import { planeSizes, unpackPlane } from "./plane-ladder.ts";
 import { planeOptimum } from "./plane.ts";
 import { measured } from "./samples.ts";
 
@@ -81,7 +81,7 @@ export async function normalQuantizer(settings: NormalSettings): Promise<Quantiz
   const seed = seedOf(settings.seed ?? 1);
   const samples = settings.samples ?? Math.max(2 ** 16, 500 * size);
   wholeNumber("normalQuantizer: samples", samples, size, 2 ** 30);
-  if (dimension === 2 && PLANE_SIZES.includes(size)) return shippedPlane(size);
+  if (dimension === 2 && planeSizes().includes(size)) return shippedPlane(size);
   const key = dimension === 2 ? { dimension, size } : { dimension, size, seed, samples, precision };
   const known = cache ? await cachedQuantizer(key) : undefined;
   if (known !== undefined) return known;
@@ -97,7 +97,7 @@ async function shippedPlane(size: number): Promise<Quantizer> {
 }
 
 async function planeFromShipped(size: number): Promise<Quantizer> {
-  const from = await shippedPlane(PLANE_SIZES.findLast((other) => other < size)!);
+  const from = await shippedPlane(planeSizes().findLast((other) => other < size)!);
   return planeOptimum(splitGuess(from.points, from.weights, 2, size), 100);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of `PLANE_SIZES`, one
+ * Optimal quantizers of N(0, I₂), written by scripts/plane-quantizers.ts: the points of the sizes of `planeSizes`, one
  * size after another, as `unpackPlane` reads them. Weights and distortions follow from the points exactly.
  */
 export const planeData =

@@ -5,8 +5,7 @@
  */
 import { SpecError } from "../../../base/errors.ts";
 import { fn, read, real } from "../../../kernel/index.ts";
-import { type NearestFunction, nearestByBruteForce, SearchTables } from "./brute-force.ts";
-import type { SearchPlan } from "./plan.ts";
+import { type NearestFunction, nearestByBruteForce, SearchTables, type SearchPlan } from "./brute-force.ts";
 
 /** The largest number of dimensions for bins, whose number grows exponentially with it. */
 export const MAX_BIN_DIMENSION = 3;
@@ -31,7 +30,7 @@ const HEADER = 6;
 const AXES = 3;
 
 /** The format in which the lists of bins are stored. */
-export interface BinFormat {
+interface BinFormat {
   /** The number of words of a list. */
   readonly words: number;
   /** The number of bits of a point's number. */

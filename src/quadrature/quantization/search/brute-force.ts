@@ -1,6 +1,14 @@
 /** Nearest neighbours by comparing with every point. */
 import { fn, i32, read, real, record, type KernelFunction } from "../../../kernel/index.ts";
 
+/** The tables of a search, computed on the host. @experimental */
+export interface SearchPlan {
+  /** The integers for the kernel function of the method. */
+  readonly table: Int32Array;
+  /** The reals for the kernel function of the method. */
+  readonly geometry: Float64Array;
+}
+
 /**
  * The tables of a search in a kernel. Several may be consecutive in the same buffers: `first` is the first point,
  * `table` and `geometry` begin at `tableAt` and `geometryAt`.

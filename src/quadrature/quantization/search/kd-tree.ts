@@ -1,7 +1,6 @@
 /** Nearest neighbours by a k-d tree (J. L. Bentley, Communications of the ACM 18 (1975) 509–517). */
 import { fn, read, real } from "../../../kernel/index.ts";
-import { type NearestFunction, SearchTables } from "./brute-force.ts";
-import type { SearchPlan } from "./plan.ts";
+import { type NearestFunction, SearchTables, type SearchPlan } from "./brute-force.ts";
 
 /** A balanced tree of 2³¹ points is not deeper. */
 const DEPTH = 32;

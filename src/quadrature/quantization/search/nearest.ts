@@ -5,9 +5,8 @@ import { hostReal, i32, kernel, type Precision, read, real, write } from "../../
 import { checkPoints } from "../quantizer.ts";
 import { wholeNumber } from "../../../base/argument-checks.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
-import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
+import { type NearestFunction, nearestByBruteForce, type SearchPlan } from "./brute-force.ts";
 import { nearestByTree, kdTreePlan } from "./kd-tree.ts";
-import type { SearchPlan } from "./plan.ts";
 
 /** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. @experimental */
 export type SearchMethod = "bins" | "kd-tree" | "brute-force";

@@ -61,7 +61,7 @@ export interface SteppedChain extends Layers {
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
 /** Checks that times increase from 0. @throws SpecError */
-export function checkTimes(place: string, times: readonly number[]): void {
+function checkTimes(place: string, times: readonly number[]): void {
   if (times.length < 2)
     throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);
   times.forEach((t, k) => {

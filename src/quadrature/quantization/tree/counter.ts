@@ -1,12 +1,11 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
 import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
-import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
+import { LAYER_GROUP, layersKernel, gridWalkKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { Work } from "../../../base/event-loop.ts";
 import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
-import { gridWalkKernel } from "./walk-grid.ts";
 
 /**
  * The number of words that an item clears on a GPU: an H200 takes 0.6 ns to start a workgroup, and 364 MB would be a
@@ -32,7 +31,7 @@ export const clearKernel = (words: number) =>
 /** The number of paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
 const LAUNCH = 2 ** 17;
 /** The number of items of a workgroup that shares its grid. */
-export const WALK_GROUP = 128;
+const WALK_GROUP = 128;
 /** The paths of an item on a CPU, so that the counters of a layer stay in the cache. */
 const ABREAST = 128;
 

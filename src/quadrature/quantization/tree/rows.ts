@@ -172,7 +172,7 @@ export interface RowPlaces {
 }
 
 /** A converter of counts of simulated transitions to sparse rows of transition probabilities, on a device. */
-export interface RowMaker extends Disposable {
+interface RowMaker extends Disposable {
   /** Records the computation of all rows' sums and of the length of the longest. */
   measure(counters: DeviceBuffer): void;
   /** Waits and returns the number of columns of the longest measured row. */
