@@ -165,7 +165,7 @@ export const fresh: readonly Bug[] = [
   ),
   ...beside("pde/fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy pde/fdm/mesh", [
     ["problem/variance.ts", "Math.sqrt(Math.max(variance, 0) / (to - from))", "Math.sqrt(Math.max(variance, 0) / to)"],
-    ["adaptive/error-estimate.ts", "spot) + BEYOND_SPOT * Math.max(Math.abs(of.value[slot]) - spot, 0);", "spot);"],
+    ["adaptive/error-estimate.ts", "spot) + BEYOND_SPOT * Math.max(Math.abs(of.value) - spot, 0);", "spot);"],
   ]),
   ...beside("output/formats", "cli/formats cli/price service/pipeline/pipeline", [
     ["json.ts", "first = !continues;", "first = true;"],

@@ -40,7 +40,7 @@ export { solve, type SolutionOn } from "./solve.ts";
 export { type KnockOut, type MonitoredLevel, SAME_DATE } from "./problem/one-factor.ts";
 export type { Grid } from "./mesh/grid.ts";
 /** @internal */
-export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
+export { type AdaptiveBatch, AdaptiveRow, type RowSpec } from "./adaptive/adaptive-row.ts";
 /** @internal */
 export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
 /** @internal */
@@ -48,9 +48,13 @@ export { roundingError } from "./adaptive/error-estimate.ts";
 /** @internal */
 export { type ErrorModel, errorModelOf, firstResolution } from "./adaptive/error-model.ts";
 /** @internal */
-export { InstancePool, knockedOutPoint, type ProblemDifference, shiftedDifference } from "./adaptive/extrapolation.ts";
-/** @internal */
-export { endlessLoops } from "./adaptive/levels.ts";
+export {
+  InstancePool,
+  knockedOutPoint,
+  type ProblemDifference,
+  shiftedDifference,
+  SpotReader,
+} from "./adaptive/extrapolation.ts";
 /** @internal */
 export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
@@ -119,7 +123,7 @@ export { reportOf } from "./read/report.ts";
 /** @internal */
 export { type InstanceValues, pointValue, spotValues } from "./read/solution.ts";
 /** @internal */
-export { solveAxes } from "./solve-entries.ts";
+export { endlessLoops, solveAxes } from "./solve-entries.ts";
 /** @internal */
 export { eventsOf } from "./time/nested-times.ts";
 /** @internal */

@@ -1,54 +1,52 @@
+/** The solution of equations on full grids: on all levels that companions need, and as their entries are read. */
 import { type Device, offeredPrecision, Pace } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
-import type { Precision } from "../../kernel/index.ts";
-import {
-  companionLevels,
-  endlessLoops,
-  FINE,
-  type LevelSolver,
-  roundingOf,
-  solveLevels,
-  UNIT_ROUNDOFF,
-} from "./adaptive/levels.ts";
-import { AxesSolver } from "./execute/axes-batch.ts";
-import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
-import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
 import type { WorkOptions } from "../../base/event-loop.ts";
-import type { TimeProgram } from "./time/timeline.ts";
+import { type Kernel, lower, type Precision, whatIsWrong } from "../../kernel/index.ts";
+import { axesSolver } from "./execute/axes-launch.ts";
+import { axisSolver, type InstanceResult } from "./execute/equation-launch.ts";
+import type { GridSolution, Level, LevelSolver } from "./execute/plan.ts";
+import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./model/full-grid.ts";
 import { STATUS } from "./operator/status.ts";
 import type { AnyProblem } from "./problem/equation.ts";
-import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./model/full-grid.ts";
-import { type ParameterValues, parametersOf } from "./problem/settings.ts";
-import { lazily } from "./problem/lowered.ts";
+import { lazily, LOOP_BUDGET } from "./problem/lowered.ts";
+import { titleOf } from "./problem/place.ts";
+import { type Companions, type ParameterValues, parametersOf } from "./problem/settings.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
-import {
-  type MovedProblem,
-  movedProblem,
-  type OwnColumns,
-  type ReadableGrid,
-  readColumns,
-  thetaOf,
-} from "./read/columns.ts";
+import { type MovedProblem, movedProblem, type OwnColumns, readColumns, thetaOf } from "./read/columns.ts";
 import { type EntryContents, named } from "./read/entry.ts";
 import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
-import { type GridValues, PointReader, type Rounding } from "./read/point-reader.ts";
+import { PointReader, type Rounding } from "./read/point-reader.ts";
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 
-/** A solution at the nodes of its window, with the largest |V| of all nodes or a bound of it. */
-type OnGrid = ReadableGrid & { readonly largest: number; readonly program: TimeProgram };
+/** The finest level of resolution: all nodes and all time steps. */
+const FINE: Level = { mesh: 0, halfSteps: false };
 
-/** The common contents of an entry, and its solution on all nodes; undefined where it was never solved. */
-interface Entry<S> {
-  readonly contents: EntryContents;
-  readonly fine: S | undefined;
+/** A coarser level of resolution, solved besides the finest one for extrapolation or an error estimate. */
+interface CompanionLevel extends Level {
+  /** The order of the error in the variable that is coarser. */
+  readonly order: number;
+  /** True where the solution corrects the finest one (extrapolation), false where it only estimates the error. */
+  readonly corrects: boolean;
 }
 
-/** The solutions of a model's entries, of which nothing is made before it is read. */
-interface SolvedEntries<S> {
-  /** Returns functions for the contents of each entry. */
-  readonly each: () => readonly (() => Entry<S>)[];
-  /** Returns all entries at the problem's point. @throws SpecError a problem without one */
-  readonly columns: (order: 2 | 4) => OwnColumns;
+/**
+ * Returns the coarser levels that companions need besides the finest. Extrapolation needs a solution that is coarser
+ * in the extrapolated variable only, time or space. An error estimate needs one that is coarser in both; with `apart`
+ * it needs one for each, so that errors in space and time cannot cancel.
+ */
+function companionLevels({ extrapolate, errorEstimate, order, apart }: Companions): CompanionLevel[] {
+  const levels: CompanionLevel[] = [];
+  if (extrapolate === "time" || extrapolate === "both")
+    levels.push({ mesh: 0, halfSteps: true, order, corrects: true });
+  if (extrapolate === "space" || extrapolate === "both")
+    levels.push({ mesh: 1, halfSteps: false, order: 2, corrects: true });
+  if (errorEstimate && extrapolate === "none")
+    if (apart) {
+      levels.push({ mesh: 0, halfSteps: true, order, corrects: false });
+      levels.push({ mesh: 1, halfSteps: false, order: 2, corrects: false });
+    } else levels.push({ mesh: 1, halfSteps: true, order, corrects: false });
+  return levels;
 }
 
 /** The setting of a solution: a device, the precision there, `solve`'s options, and its call for messages. */
@@ -58,54 +56,88 @@ interface Solving extends WorkOptions {
   readonly called: Error;
 }
 
-/** Solves all entries of a model at all levels. `reports`: what became of one of the solutions. */
-async function solveEntries<P, S extends OnGrid>(
-  solver: LevelSolver<P, S>,
+/** What returns the kernel of a solution. */
+type Source = () => Kernel;
+
+/** The errors of loops that do not end, by the number that a kernel gave each. */
+type LoopErrors = ReadonlyMap<number, SpecError>;
+
+/** How solutions S become the entries E that users read. */
+interface Entries<S, E> {
+  /** The number of a loop that did not end; 0 for none. */
+  readonly endlessOf: (solved: S) => number;
+  readonly report: (entry: ParameterValues, solved: S, endless: LoopErrors) => Report;
+  /** Makes an entry; `fine` is undefined where it was never solved. */
+  readonly entryOf: (contents: () => { readonly contents: EntryContents; readonly fine: S | undefined }) => E;
+}
+
+/** The solutions of a model's entries, of which nothing is made before it is read. */
+interface SolvedEntries<E> {
+  readonly entries: () => readonly E[];
+  /** Returns all entries at the problem's point. @throws SpecError a problem without one */
+  readonly columns: (order: 2 | 4) => OwnColumns;
+}
+
+/** Solves all entries of a model at all levels. */
+async function solveEntries<S extends GridSolution, E extends EntrySolution | AxesEntrySolution>(
+  solver: LevelSolver<S>,
   model: FullGridModel,
   moved: MovedProblem,
-  pace: Pace,
-  reports: (solved: readonly S[]) => (entry: ParameterValues, one: S) => Report,
-): Promise<SolvedEntries<S>> {
+  called: Error,
+  { endlessOf, report, entryOf }: Entries<S, E>,
+): Promise<SolvedEntries<E>> {
   const { names, batch } = model;
   const { entries } = batch;
-  const unit = UNIT_ROUNDOFF[solver.kernel.precision];
+  const { precision } = solver.kernel;
+  const unit = UNIT_ROUNDOFF[precision];
   const companions = companionLevels(model.companions);
-  const { errors, good, solved } = await solveLevels(solver, entries.length, [FINE, ...companions], pace);
-  const reportOn = lazily(() => reports(solved.flat()));
+  const { errors, good, solved } = await solver.solveLevels([FINE, ...companions]);
+  // A kernel numbers its loops; several may have solved a batch.
+  const endless = lazily(() => {
+    const all = solved.flat();
+    const sources = [...new Set(all.map(({ source }) => source))];
+    const found = (of: Source): readonly number[] => all.filter(({ source }) => source === of).map(endlessOf);
+    return new Map(sources.map((of) => [of, endlessLoops(of, precision, found(of), called)]));
+  });
   const theta = thetaOf(model, unit);
   const rounding = (fine: S): Rounding => roundingOf(fine, unit);
   const readers = { 2: new PointReader(names, companions, 2), 4: new PointReader(names, companions, 4) };
   const readerOf = (order: 2 | 4): PointReader => readers[order];
-  const solvedEntry = (index: number, i: number): Entry<S> => {
+  const contentsOf = (index: number, i: number): EntryContents => {
     const entry = entries[index];
     const fine = solved[0][i];
-    const told = solved.map((level) => reportOn()(entry, level[i]));
-    const contents: EntryContents = {
+    const told = solved.map((level) => report(entry, level[i], endless().get(level[i].source)!));
+    return {
       names,
       parameters: parametersOf(batch, index),
       warnings: told[0].warnings,
       // A companion looks at times of its own.
       error: told.find(({ error }) => error !== undefined)?.error,
       fine,
-      companions: companions.map(({ order, corrects }, k) => ({ ...gridOf(solved[k + 1][i]), order, corrects })),
+      companions: companions.map(({ order, corrects }, k) => {
+        const { nodes, values, start } = solved[k + 1][i];
+        return { nodes, values, start, order, corrects };
+      }),
       isPart: model.pointOf !== undefined,
       theta: (x, found) => theta(entry, x, found),
       rounding: () => rounding(fine),
       readerOf,
     };
-    return { contents, fine };
+  };
+  const all = (): readonly E[] => {
+    const places = new Map(good.map((index, i) => [index, i]));
+    const made = errors.map((error, index) =>
+      entryOf(() => {
+        const i = places.get(index);
+        const contents =
+          i === undefined ? { ...NOTHING, names, parameters: parametersOf(batch, index), error } : contentsOf(index, i);
+        return { contents, fine: i === undefined ? undefined : solved[0][i] };
+      }),
+    );
+    return moved.apart(made as never[]);
   };
   return {
-    each: () => {
-      const places = new Map(good.map((index, i) => [index, i]));
-      return errors.map((error, index) => {
-        const i = places.get(index);
-        return () =>
-          i === undefined
-            ? { contents: { ...NOTHING, names, parameters: parametersOf(batch, index), error }, fine: undefined }
-            : solvedEntry(index, i);
-      });
-    },
+    entries: lazily(all),
     columns: (order) => {
       if (model.pointOf === undefined)
         throw new SpecError(
@@ -129,32 +161,23 @@ const NOTHING = {
   readerOf: (order: 2 | 4) => new PointReader([], [], order),
 };
 
-const gridOf = ({ nodes, values, start }: OnGrid): GridValues => ({ nodes, values, start });
-
 /** Solves all entries of a compiled problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
   model: OneAxisModel,
   moved: MovedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<Solution> {
-  const pace = new Pace(device, options);
-  const solver = await BatchSolver.create(device, model, wanted, pace);
-  const { each, columns } = await solveEntries(solver, model, moved, pace, (all) => {
-    const endless = endlessLoopsOf(solver, all, called);
-    return (entry, one) => axisReportOf(model, entry, one, endless.get(one.executor) ?? new Map());
-  });
+  const solver = await axisSolver(device, model, wanted, new Pace(device, options));
   const hasBoundary = model.exercise !== undefined;
-  const entries = lazily(() =>
-    moved.apart(
-      each().map(
-        (entry) =>
-          new EntrySolution(() => {
-            const { contents, fine } = entry();
-            return { ...contents, exerciseBoundary: hasBoundary && fine !== undefined ? boundaryOf(fine) : undefined };
-          }),
-      ),
-    ),
-  );
+  const { entries, columns } = await solveEntries(solver, model, moved, called, {
+    endlessOf: ({ status }) => status[STATUS.endless],
+    report: (entry, solved, endless) => axisReportOf(model, entry, solved, endless),
+    entryOf: (read) =>
+      new EntrySolution(() => {
+        const { contents, fine } = read();
+        return { ...contents, exerciseBoundary: hasBoundary && fine !== undefined ? boundaryOf(fine) : undefined };
+      }),
+  });
   return {
     get entries() {
       return entries();
@@ -175,24 +198,16 @@ export async function solveOnAxes(
   moved: MovedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<AxesSolution> {
-  const pace = new Pace(device, options);
-  const solver = await AxesSolver.create(device, model, wanted, pace);
-  const { each, columns } = await solveEntries(solver, model, moved, pace, (all) => {
-    const found = all.map(({ status }) => status.endless);
-    const endless = endlessLoops(solver, found, called);
-    return (entry, one) => reportOf(model, entry, one, endless);
+  const solver = await axesSolver(device, model, wanted, new Pace(device, options));
+  const { entries, columns } = await solveEntries(solver, model, moved, called, {
+    endlessOf: ({ status }) => status.endless,
+    report: (entry, solved, endless) => reportOf(model, entry, solved, endless),
+    entryOf: (read) =>
+      new AxesEntrySolution(() => {
+        const { contents, fine } = read();
+        return { ...contents, exercised: fine?.exercised };
+      }),
   });
-  const entries = lazily(() =>
-    moved.apart(
-      each().map(
-        (entry) =>
-          new AxesEntrySolution(() => {
-            const { contents, fine } = entry();
-            return { ...contents, exercised: fine?.exercised };
-          }),
-      ),
-    ),
-  );
   return {
     get entries() {
       return entries();
@@ -219,24 +234,54 @@ export async function solveAxes(
   return solveOnAxes(axesModelOf(moved.problem), moved, { ...options, device, wanted, called: new Error("solve") });
 }
 
-/** Errors of loops by their numbers, which are a kernel's own. */
-type LoopErrors = ReadonlyMap<EquationExecutor, ReadonlyMap<number, SpecError>>;
-
-function endlessLoopsOf({ kernel }: BatchSolver, solved: readonly Solved[], called: Error): LoopErrors {
-  const ended = solved.filter(({ status }) => status[STATUS.endless] !== 0);
-  const executors = [...new Set(ended.map(({ executor }) => executor))];
-  return new Map(
-    executors.map((executor) => {
-      const found = ended.filter((one) => one.executor === executor).map(({ status }) => status[STATUS.endless]);
-      return [executor, endlessLoops({ kernel, source: kernelOf(executor) }, found, called)];
-    }),
-  );
-}
-
 /** Recorded from expiry to today; given the other way round. */
-function boundaryOf({ program, timeline: { dates }, boundary }: Solved): ExerciseBoundary {
+function boundaryOf({ program, timeline: { dates }, boundary }: InstanceResult): ExerciseBoundary {
   const times = program.records.map(
     ({ segment, place }) => dates[segment] + place * (dates[segment + 1] - dates[segment]),
   );
   return { times: Float64Array.from(times).reverse(), levels: boundary.slice().reverse() };
+}
+
+/**
+ * The errors of endless loops in users' functions, by the number that a kernel gave each loop. `found` has the loop
+ * numbers that instances reported; 0 means none.
+ */
+export function endlessLoops(
+  source: Source,
+  precision: Precision,
+  found: readonly number[],
+  called: Error,
+): LoopErrors {
+  const errors = new Map<number, SpecError>();
+  const numbers = new Set(found);
+  numbers.delete(0);
+  if (numbers.size === 0) return errors;
+  const { countedLoops = [], sources } = lower(source(), precision);
+  for (const number of numbers) {
+    const { line, column, source: at } = countedLoops[number - 1];
+    const { name, text } = sources[at];
+    const what = whatIsWrong(
+      text,
+      line,
+      column,
+      `this loop does not end: it was stopped after ${LOOP_BUDGET.toLocaleString("en")} rounds in one call`,
+      "look at its condition for all values of t, the axis and the parameters; bound its rounds: for (let i = 0; i < 100; i++)",
+    );
+    errors.set(number, new SpecError(`${titleOf({ name, source: text, line, column }, called)}: ${what}`));
+  }
+  return errors;
+}
+
+/** The unit roundoff of each precision. */
+const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
+
+/**
+ * Estimates the rounding errors of a solution, from its time `program` and the largest absolute value in it. The
+ * factors of a matrix are rounded once and used in every stage, so their errors accumulate linearly, some two units a
+ * stage, doubled by Crank–Nicolson; they are the `relative` error. The other errors are a random walk in units of the
+ * largest value; they are the `absolute` error. Measured: test/pde/fdm/equation/devices.
+ */
+function roundingOf({ program, largest }: GridSolution, unit: number): Rounding {
+  const stages = program.words.length / 2;
+  return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

@@ -95,7 +95,7 @@ export class Runs {
     const entry = model.batch.entries[index];
     for (const { values, program } of this.#solved.values()) {
       const { report, meshes, levels, program: by } = values[member];
-      const endless = endlessLoops(by, [report.endless], this.#called);
+      const endless = endlessLoops(() => by.source, by.kernel.precision, [report.endless], this.#called);
       const { error } = reportOf(model, entry, { meshes, status: report, program, timeline }, endless);
       if (error !== undefined) return { error, warnings: [] };
       if (report.unsolved > 0) return { error: unsolved(model, levels, report.unsolved, entry), warnings: [] };

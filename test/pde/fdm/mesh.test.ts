@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../../src/pde/fdm/read/solution.ts";
 import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import type { OneFactorProblem } from "../../../src/pde/fdm/index.ts";
-import { Assessments, errorEstimate } from "../../../src/pde/fdm/adaptive/error-estimate.ts";
+import { Assessment, errorEstimate } from "../../../src/pde/fdm/adaptive/error-estimate.ts";
 import { volatilityOver } from "../../../src/pde/fdm/problem/variance.ts";
 import { timesOf } from "../../../src/pde/fdm/time/nested-times.ts";
 import { DIVIDEND, EXERCISE, stepTimes, type TimeGrid, timeGrid } from "../../../src/pde/fdm/time/time-grid.ts";
@@ -235,11 +235,11 @@ it("the volatility over a part of a life is the root of the mean square over tha
 });
 
 it("the estimate of a value far above the spot is in proportion to it, also where it is exercised", () => {
-  const of = new Assessments(1, 1);
-  of.exercised[0] = 1;
+  const of = new Assessment();
+  of.exercised = true;
   const at = (value: number): number => {
-    of.value[0] = value;
-    return errorEstimate(of, 0, 0, {} as never, 100);
+    of.value = value;
+    return errorEstimate(of, {} as never, {} as never, 100);
   };
   expect(at(50)).toBeCloseTo(1e-6, 12);
   expect(at(100)).toBeCloseTo(1e-6, 12);

@@ -1,4 +1,5 @@
 import { fn, type Precision, real } from "../../../kernel/index.ts";
+import type { Resolution } from "../execute/grid.ts";
 import type { ErrorModel } from "./error-model.ts";
 import { power } from "../../../base/elementary.ts";
 import { integrate } from "../../../market/index.ts";
@@ -6,151 +7,73 @@ import { isKnockedIn, type OneFactorProblem, totalDrift, totalVariance } from ".
 import type { Grid } from "../mesh/grid.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 
-/**
- * Extrapolated values and their observed errors for a batch of problems, as typed arrays. A row is a problem at its
- * current and its previous resolution. A slot is one spot of a problem: slot = row·spots + spot index. Leading errors
- * are relative to the spot (`Observed`).
- */
-export class Assessments {
-  /** The number of slots of each problem: today's spot and the further requested spots. */
-  readonly spots: number;
-
-  // One entry a row.
-  /** The number of mesh nodes of each problem's current resolution. */
-  readonly nodes: Int32Array;
-  /** The number of time steps of each problem's current resolution. */
-  readonly steps: Int32Array;
-  /**
-   * The flags (1) of problems in which drift dominates diffusion: the scheme is of first order there, and values are
-   * not extrapolated.
-   */
-  readonly driftDominated: Uint8Array;
-  /** The number of nodes of the previous resolution; 0 where there is none. */
-  readonly nodesBefore: Int32Array;
-  /** The number of time steps of the previous resolution. */
-  readonly stepsBefore: Int32Array;
-  readonly driftDominatedBefore: Uint8Array;
-
-  // One entry a slot.
-  /** The extrapolated value of each slot, in the currency. */
-  readonly value: Float64Array;
-  /** The extrapolated value of each slot at the previous resolution. */
-  readonly valueBefore: Float64Array;
-  /** The error estimate of each slot at the previous resolution, in the currency. */
-  readonly estimateBefore: Float64Array;
-  /** 1 where a value has moved beyond the estimate before it: its error does not fall as errors do that are smooth. */
-  readonly irregular: Uint8Array;
-  /** The size of each slot's value, or the sum of the sizes of both values whose difference it is, in the currency. */
-  readonly magnitude: Float64Array;
-  /** The leading error in space of each slot, relative to the spot (`Observed`). */
-  readonly inSpace: Float64Array;
-  /** The leading error in time of each slot, relative to the spot. */
-  readonly inTime: Float64Array;
-  /** The sum of both, or the leading error of both together where they were not separated. */
-  readonly total: Float64Array;
-  /** The noise of the exercise boundary at each slot, relative to the spot. */
-  readonly noise: Float64Array;
-  /** The ratio of drift to diffusion on the coarse mesh at each slot. */
-  readonly drift: Float64Array;
-  /** The flags (1) of slots at which immediate exercise is optimal, so that the value is the payoff. */
-  readonly exercised: Uint8Array;
-
-  constructor(rows: number, spots: number) {
-    const slots = rows * spots;
-    this.spots = spots;
-    this.nodes = new Int32Array(rows);
-    this.steps = new Int32Array(rows);
-    this.driftDominated = new Uint8Array(rows);
-    this.nodesBefore = new Int32Array(rows);
-    this.stepsBefore = new Int32Array(rows);
-    this.driftDominatedBefore = new Uint8Array(rows);
-    this.value = new Float64Array(slots);
-    this.valueBefore = new Float64Array(slots);
-    this.estimateBefore = new Float64Array(slots);
-    this.irregular = new Uint8Array(slots);
-    this.magnitude = new Float64Array(slots);
-    this.inSpace = new Float64Array(slots);
-    this.inTime = new Float64Array(slots);
-    this.total = new Float64Array(slots);
-    this.noise = new Float64Array(slots);
-    this.drift = new Float64Array(slots);
-    this.exercised = new Uint8Array(slots);
-  }
+/** The value of a problem at one spot, and the errors observed there at the current resolution. */
+export class Assessment {
+  /** The extrapolated value, in the currency. */
+  value = 0;
+  /** The size of the value, or the sum of the sizes of both values whose difference it is, in the currency. */
+  magnitude = 0;
+  /** True where immediate exercise is optimal, so that the value is the payoff. */
+  exercised = false;
+  /** The leading errors in space, in time and together, relative to the spot (`Observed`). */
+  inSpace = 0;
+  inTime = 0;
+  total = 0;
+  /** The noise of the exercise boundary, relative to the spot. */
+  noise = 0;
+  /** The ratio of drift to diffusion on the coarse mesh. */
+  drift = 0;
+  /** The value at the previous resolution and its error estimate there, in the currency. */
+  valueBefore = 0;
+  estimateBefore = 0;
+  /** True where a value has moved beyond the estimate before it: its error does not fall as errors do that are smooth. */
+  irregular = false;
 
   /**
-   * Records the leading errors at a slot from the values on a fine and a coarse mesh. A value on the fine mesh with the
-   * coarse time steps (`between`) separates the error in time from the error in space. `noise` is in the currency, and
-   * `drift` is the ratio of drift to diffusion on the fine mesh. `nearby` is the size in the currency that the leading
-   * error in space has near the slot, for it may vanish at the slot alone; it counts where diffusion outweighs drift on
-   * both meshes.
+   * Records the leading errors from the values on a fine and a coarse mesh. A value on the fine mesh with the coarse
+   * time steps (`between`) separates the error in time from the error in space. `noise` is in the currency, and `drift`
+   * is the ratio of drift to diffusion on the fine mesh. `nearby` is the size in the currency that the leading error in
+   * space has near the spot, for it may vanish at the spot alone; it counts where diffusion outweighs drift on both
+   * meshes.
    */
-  observe(
-    slot: number,
-    spot: number,
-    {
-      fine,
-      coarse,
-      between,
-      noise,
-      drift,
-      nearby = 0,
-    }: Readonly<Record<"fine" | "coarse" | "noise" | "drift", number>> & {
-      readonly nearby?: number;
-      readonly between: number | undefined;
-    },
-  ): void {
+  observe(spot: number, { fine, coarse, between, noise, drift, nearby = 0 }: Observation): void {
     const leading = (a: number, b: number): number => Math.abs(a - b) / (3 * spot);
-    this.noise[slot] = noise / spot;
-    this.drift[slot] = 2 * drift;
-    const least = this.drift[slot] > 1 ? 0 : nearby / spot;
+    this.noise = noise / spot;
+    this.drift = 2 * drift;
+    const least = this.drift > 1 ? 0 : nearby / spot;
     const inSpace = (a: number, b: number): number => Math.max(leading(a, b), least);
     if (between === undefined) {
       // Not told apart, either may be all of it.
-      this.inSpace[slot] = this.inTime[slot] = this.total[slot] = inSpace(fine, coarse);
+      this.inSpace = this.inTime = this.total = inSpace(fine, coarse);
       return;
     }
-    this.inSpace[slot] = inSpace(between, coarse);
-    this.inTime[slot] = leading(fine, between);
-    this.total[slot] = this.inSpace[slot] + this.inTime[slot];
+    this.inSpace = inSpace(between, coarse);
+    this.inTime = leading(fine, between);
+    this.total = this.inSpace + this.inTime;
   }
 
-  /** Records that a slot's value is exact, with no observed error. */
-  observeNothing(slot: number): void {
-    this.inSpace[slot] = this.inTime[slot] = this.total[slot] = this.noise[slot] = this.drift[slot] = 0;
+  /** Records that the value is exact. */
+  observeNothing(): void {
+    this.inSpace = this.inTime = this.total = this.noise = this.drift = 0;
   }
+}
 
-  /**
-   * Stores the values of a problem as those of its previous resolution, with their estimates by spot, and sets its next
-   * resolution.
-   */
-  refine(row: number, nodes: number, steps: number, estimateOf: (spot: number) => number): void {
-    for (let k = 0; k < this.spots; k++) {
-      const slot = row * this.spots + k;
-      if (this.nodesBefore[row] !== 0 && this.#isBeyond(slot)) this.irregular[slot] = 1;
-      this.estimateBefore[slot] = estimateOf(k);
-    }
-    this.nodesBefore[row] = this.nodes[row];
-    this.stepsBefore[row] = this.steps[row];
-    this.driftDominatedBefore[row] = this.driftDominated[row];
-    this.nodes[row] = nodes;
-    this.steps[row] = steps;
-    const first = row * this.spots;
-    this.valueBefore.set(this.value.subarray(first, first + this.spots), first);
-  }
+/** The values from which `Assessment.observe` tells errors. */
+export interface Observation extends Readonly<Record<"fine" | "coarse" | "noise" | "drift", number>> {
+  readonly nearby?: number;
+  readonly between: number | undefined;
+}
 
-  /** Whether a slot's value has moved beyond its estimate at the previous resolution. */
-  #isBeyond(slot: number): boolean {
-    return Math.abs(this.value[slot] - this.valueBefore[slot]) > this.estimateBefore[slot];
-  }
+/** A resolution at which a problem was solved. */
+interface Attempt extends Resolution {
+  /** True where drift dominates diffusion: the scheme is of first order then, and values are not extrapolated. */
+  readonly driftDominated: boolean;
+}
 
-  /**
-   * The ratio of a problem's resolution to its previous one, the smaller of the ratios in space and time; 0 at the
-   * first resolution.
-   */
-  refinement(row: number): number {
-    if (this.nodesBefore[row] === 0) return 0;
-    return Math.min(this.nodes[row] / this.nodesBefore[row], this.steps[row] / this.stepsBefore[row]);
-  }
+/** The current resolution of a problem, and the one before; undefined at the first. */
+export interface Attempts {
+  readonly now: Attempt;
+  readonly before: Attempt | undefined;
 }
 
 /**
@@ -174,7 +97,7 @@ export function roundingError(precision: Precision, spot: number, size: number):
 }
 
 /**
- * Estimates the error that remains in the extrapolated value of a slot (`Assessments`), in the currency.
+ * Estimates the error that remains in an extrapolated value, in the currency.
  *
  * After a single resolution the estimate is a fraction of the leading errors that extrapolation removed. The
  * `ErrorModel` of the product gives the fraction, and coarse meshes increase it. After two resolutions, one at least
@@ -184,33 +107,32 @@ export function roundingError(precision: Precision, spot: number, size: number):
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */
-export function errorEstimate(of: Assessments, row: number, slot: number, model: ErrorModel, spot: number): number {
-  return ofScheme(of, row, slot, model, spot) + BEYOND_SPOT * Math.max(Math.abs(of.value[slot]) - spot, 0);
+export function errorEstimate(of: Assessment, attempts: Attempts, model: ErrorModel, spot: number): number {
+  return ofScheme(of, attempts, model, spot) + BEYOND_SPOT * Math.max(Math.abs(of.value) - spot, 0);
 }
 
 /** A value above the spot, of a strike far above it, has errors in proportion: all others are relative to spot. */
 const BEYOND_SPOT = 1e-6;
 
-function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel, spot: number): number {
-  const [inSpace, inTime, total, noise] = [of.inSpace[slot], of.inTime[slot], of.total[slot], of.noise[slot]];
-  if (of.exercised[slot] !== 0) return (1e-8 + noise) * spot;
-  if (of.driftDominated[row] !== 0) return (9 * total + LAYER * noise + 1e-5) * spot;
-  const isFirst = of.nodesBefore[row] === 0;
-  const coarse = Math.max(1, 113 / of.nodes[row]) ** 2;
+function ofScheme(of: Assessment, { now, before }: Attempts, model: ErrorModel, spot: number): number {
+  const { inSpace, inTime, total, noise } = of;
+  if (of.exercised) return (1e-8 + noise) * spot;
+  if (now.driftDominated) return (9 * total + LAYER * noise + 1e-5) * spot;
+  const coarse = Math.max(1, 113 / now.nodes) ** 2;
   // Finer in time than the first, less of the leading error is left than the part that holds there.
-  const finer = isFirst ? 1 : power(of.stepsBefore[row] / of.steps[row], model.time.order - 2);
+  const finer = before === undefined ? 1 : power(before.steps / now.steps, model.time.order - 2);
   // Where drift dominates on the coarse mesh there is no expansion in h² to assess by.
-  const certain = of.drift[slot] > 1 ? 1 : model.space.certain * coarse;
+  const certain = of.drift > 1 ? 1 : model.space.certain * coarse;
   const left =
     certain * inSpace + model.time.certain * finer * inTime + Math.min(total, (total * total) / model.beyond);
-  if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR * coarse) * spot;
-  const refinement = of.refinement(row);
-  const change = Math.abs(of.value[slot] - of.valueBefore[slot]);
-  const moved = of.irregular[slot] !== 0 ? change : change / (refinement * refinement * Math.sqrt(refinement) - 1);
+  if (before === undefined || before.driftDominated) return (Math.hypot(left, noise) + FIRST_FLOOR * coarse) * spot;
+  const refinement = Math.min(now.nodes / before.nodes, now.steps / before.steps);
+  const change = Math.abs(of.value - of.valueBefore);
+  const moved = of.irregular ? change : change / (refinement * refinement * Math.sqrt(refinement) - 1);
   if (refinement < MIN_REFINEMENT) {
     const own = (Math.hypot(left, noise) + FLOOR) * spot;
     // A value beyond its estimate from the one before says that less of the leading errors is removed than holds.
-    return change > of.estimateBefore[slot] ? Math.max(own, moved) : own;
+    return change > of.estimateBefore ? Math.max(own, moved) : own;
   }
   // Two solutions may agree by chance, all the more where their errors are not smooth.
   return Math.hypot(Math.max((model.min * left + FLOOR) * spot, moved), noise * spot);
@@ -228,9 +150,6 @@ const MIN_REFINEMENT = 1.9;
 /** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
 const NOISE = 0.06;
 
-/** The kinds of rows: without noise, with noise that a formula tells, and with noise that none tells. */
-const KIND = { none: 0, known: 1, unknown: 2 } as const;
-
 /**
  * The largest error in the value of an American call or put that comes from the exercise boundary lying between two
  * nodes, in the currency, as a function of the spot:
@@ -239,80 +158,59 @@ const KIND = { none: 0, known: 1, unknown: 2 } as const;
  *
  * V″ jumps by J at the boundary B. As B moves between nodes h apart, the error oscillates with amplitude of order J·h²,
  * which two meshes cannot reveal. B is the approximation of Barone-Adesi and Whaley (1987) for mean coefficients. P
- * assumes a Brownian motion in ln S. The noise is zero where early exercise is never optimal.
+ * assumes a Brownian motion in ln S. It is "none" where early exercise is never optimal, and "unknown" where no formula
+ * tells B.
  */
-export class BoundaryNoise {
-  readonly #kind: Uint8Array;
-  readonly #boundary: Float64Array;
+export type BoundaryNoise = "none" | "unknown" | KnownNoise;
+
+interface KnownNoise {
+  readonly boundary: number;
   /** The noise of a spot at the boundary. */
-  readonly #noise: Float64Array;
-  /** The drift of ln S over the life. */
-  readonly #drift: Float64Array;
-  readonly #deviation: Float64Array;
+  readonly noise: number;
+  /** The drift and the standard deviation of ln S over the life. */
+  readonly drift: number;
+  readonly deviation: number;
+}
 
-  constructor(rows: number) {
-    this.#kind = new Uint8Array(rows);
-    this.#boundary = new Float64Array(rows);
-    this.#noise = new Float64Array(rows);
-    this.#drift = new Float64Array(rows);
-    this.#deviation = new Float64Array(rows);
-  }
+/** Returns the noise of the exercise boundary of a problem on a mesh. */
+export function boundaryNoise({ problem, mesh }: Pick<Grid, "problem" | "mesh">): BoundaryNoise {
+  const { payoff, american, expiry } = problem;
+  // A payoff that jumps is exercised at its kink, a node.
+  if (!american || payoff.jumps) return "none";
+  if (payoff.exerciseSide === "unknown") return "unknown";
+  const sign = payoff.exerciseSide === "high" ? 1 : -1;
+  const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
+  const rate = integrate(problem.rates, expiry) / expiry;
+  const carry = totalDrift(problem) / expiry;
+  const variance = totalVariance(problem);
+  const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
+  if (boundary === undefined) return hasTwoBoundaries(sign, rate, rate - carry) ? "unknown" : "none";
+  const cell = cellOf(mesh, boundary);
+  const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
+  const gain = rate * (boundary - strike) - carry * boundary;
+  return {
+    boundary,
+    noise: (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary),
+    drift: carry * expiry - 0.5 * variance,
+    deviation: Math.sqrt(variance),
+  };
+}
 
-  /** Stores the quantities of problem `row` that depend on its mesh. */
-  set(row: number, { problem, mesh }: Pick<Grid, "problem" | "mesh">): void {
-    const { payoff, american, expiry } = problem;
-    this.#kind[row] = KIND.none;
-    // A payoff that jumps is exercised at its kink, a node.
-    if (!american || payoff.jumps) return;
-    if (payoff.exerciseSide === "unknown") {
-      this.#kind[row] = KIND.unknown;
-      return;
-    }
-    const sign = payoff.exerciseSide === "high" ? 1 : -1;
-    const strike = sign > 0 ? payoff.kinks[0] : payoff.exercised(0);
-    const rate = integrate(problem.rates, expiry) / expiry;
-    const carry = totalDrift(problem) / expiry;
-    const variance = totalVariance(problem);
-    const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
-    if (boundary === undefined) {
-      if (hasTwoBoundaries(sign, rate, rate - carry)) this.#kind[row] = KIND.unknown;
-      return;
-    }
-    const cell = cellOf(mesh, boundary);
-    const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
-    const gain = rate * (boundary - strike) - carry * boundary;
-    this.#kind[row] = KIND.known;
-    this.#boundary[row] = boundary;
-    this.#noise[row] = (NOISE * 2 * Math.abs(gain) * expiry * h * h) / (variance * boundary * boundary);
-    this.#drift[row] = carry * expiry - 0.5 * variance;
-    this.#deviation[row] = Math.sqrt(variance);
-  }
-
-  /** Tells whether there is no formula for the exercise boundary of problem `row`. */
-  isUnknown(row: number): boolean {
-    return this.#kind[row] === KIND.unknown;
-  }
-
-  /** The noise of problem `row` at a spot, in the currency; 0 where it is unknown. */
-  at(row: number, problem: OneFactorProblem, spot: number): number {
-    if (this.#kind[row] !== KIND.known) return 0;
-    if (isKnockedIn(problem, spot)) return this.#ofAlive(row, problem, spot);
-    // First to a level, and from there to the boundary.
-    let max = 0;
-    for (const { side, level } of problem.knockIns?.levels ?? [])
-      max = Math.max(max, this.#reach(row, spot, level, side === "up" ? 1 : -1) * this.#ofAlive(row, problem, level));
-    return max;
-  }
-
-  #ofAlive(row: number, { payoff }: OneFactorProblem, spot: number): number {
-    const side = payoff.exerciseSide === "high" ? 1 : -1;
-    return this.#noise[row] * this.#reach(row, spot, this.#boundary[row], side);
-  }
-
+/** Returns the noise at a spot, in the currency; 0 where it is unknown. */
+export function noiseAt(known: BoundaryNoise, problem: OneFactorProblem, spot: number): number {
+  if (typeof known === "string") return 0;
+  const { boundary, noise, drift, deviation } = known;
   /** The probability that the spot comes to a level within the life. */
-  #reach(row: number, spot: number, level: number, side: 1 | -1): number {
-    return hitProbability(side * Math.log(level / spot), side * this.#drift[row], this.#deviation[row]);
-  }
+  const reach = (from: number, level: number, side: 1 | -1): number =>
+    hitProbability(side * Math.log(level / from), side * drift, deviation);
+  const exerciseSide = problem.payoff.exerciseSide === "high" ? 1 : -1;
+  const ofAlive = (from: number): number => noise * reach(from, boundary, exerciseSide);
+  if (isKnockedIn(problem, spot)) return ofAlive(spot);
+  // First to a level, and from there to the boundary.
+  let max = 0;
+  for (const { side, level } of problem.knockIns?.levels ?? [])
+    max = Math.max(max, reach(spot, level, side === "up" ? 1 : -1) * ofAlive(level));
+  return max;
 }
 
 interface Terms {

@@ -1,126 +1,95 @@
 import {
   type CompiledKernel,
   type Device,
+  firstThatFits,
   instancesThatFit,
+  isGpu,
   type LaunchArguments,
   LaunchBuffers,
   type Pace,
 } from "../../../device/index.ts";
+import { SpecError } from "../../../base/errors.ts";
+import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
 import { firstFault, hasFailed, type Status } from "../operator/status.ts";
-import { type Grid, packedParameters, type PlannedInstance } from "./plan.ts";
-import { hostReal } from "../../../kernel/index.ts";
-import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
+import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../model/full-grid.ts";
-import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
-import type { PassKernels } from "./axes/kernel.ts";
+import { lazily } from "../problem/lowered.ts";
+import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
+import { axesKernel, type PassKernels, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import {
-  arraysOf,
   AXES_STATUS,
   AXES_STATUS_WORDS,
-  AXIS_ARRAYS,
+  type AxesShape,
   EXPONENT_OFFSET,
   LANES,
+  packedMeshes,
   PAD,
-  PLACES,
+  shapeOfGrid,
   SUMMARY,
   SUMMARY_WORDS,
+  wordsOf,
 } from "./axes/place.ts";
+import { type GridSolution, type Launcher, LevelSolver, packedParameters, type PlannedInstance } from "./plan.ts";
 
 /** The results of one launch. */
-interface Launched {
-  readonly program: TimeProgram;
+interface Launched extends Pick<AxesResult, "program" | "values" | "source"> {
   readonly instances: readonly PlannedInstance[];
-  /** The solutions at the nodes of each window, and with exercise at all times as many flags of exercise. */
-  readonly values: Float64Array;
   /** The number of nodes of a window. */
   readonly count: number;
+  /** True with exercise at all times, whose flags follow the solutions of an instance. */
   readonly early: boolean;
   readonly summary: Int32Array;
   /** The status words of all items; undefined where none has found anything. */
-  readonly status: Int32Array | undefined;
+  readonly words: Int32Array | undefined;
+}
+
+/** The solution of an instance on several axes. */
+export interface AxesResult extends GridSolution {
+  /** The flags (1) of nodes where immediate exercise is optimal; undefined without exercise at all times. */
+  readonly exercised: Uint8Array | undefined;
+  readonly status: Status;
 }
 
 /**
  * The solution of instance `l` of a launch. It reads from the launch's buffers when asked, because a batch may have
  * thousands of instances of which only one number is needed.
  */
-export class AxesResult {
-  readonly #launched: Launched;
-  readonly #l: number;
-
-  constructor(launched: Launched, l: number) {
-    this.#launched = launched;
-    this.#l = l;
-  }
-
-  get program(): TimeProgram {
-    return this.#launched.program;
-  }
-
-  get timeline(): Timeline {
-    return this.#instance.timeline;
-  }
-
-  get meshes(): readonly AxisMesh[] {
-    return this.#instance.grid.meshes;
-  }
-
-  /** The values of each axis at the nodes that were read. */
-  get nodes(): readonly Float64Array[] {
-    return this.#instance.grid.window.nodes;
-  }
-
-  /** The point about which the nodes lie; undefined where all nodes were read. */
-  get point(): readonly number[] | undefined {
-    return this.#instance.grid.window.point;
-  }
-
-  /** The solutions of all instances of the launch. */
-  get values(): Float64Array {
-    return this.#launched.values;
-  }
-
-  /** The index in `values` at which this solution starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
-  get start(): number {
-    const { count, early } = this.#launched;
-    return this.#l * (early ? 2 * count : count);
-  }
-
-  /** The flags (1) of nodes where immediate exercise is optimal; undefined without exercise at all times. */
-  get exercised(): Uint8Array | undefined {
-    const { values, count, early } = this.#launched;
-    return early ? new Uint8Array(values.subarray(this.start + count, this.start + 2 * count)) : undefined;
-  }
-
-  /** An upper bound of |V| at all nodes. */
-  get largest(): number {
-    const exponent = this.#launched.summary[SUMMARY_WORDS * this.#l + SUMMARY.exponent];
-    return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
-  }
-
-  /** True where there is no solution. */
-  get failed(): boolean {
-    return this.#launched.status !== undefined && hasFailed(this.status);
-  }
-
-  get status(): Status {
-    const { status, instances } = this.#launched;
-    if (status === undefined) return NOTHING_FOUND;
-    const words = status.length / instances.length;
-    return statusOf(status.subarray(this.#l * words, (this.#l + 1) * words));
-  }
-
-  get #instance(): PlannedInstance {
-    return this.#launched.instances[this.#l];
-  }
+function resultOf(
+  { program, values, source, instances, count, early, summary, words }: Launched,
+  l: number,
+): AxesResult {
+  const { timeline, grid } = instances[l];
+  const { nodes, point } = grid.window;
+  const start = l * (early ? 2 * count : count);
+  return {
+    program,
+    timeline,
+    meshes: grid.meshes,
+    nodes,
+    point,
+    values,
+    start,
+    source,
+    get exercised() {
+      return early ? new Uint8Array(values.subarray(start + count, start + 2 * count)) : undefined;
+    },
+    get largest() {
+      const exponent = summary[SUMMARY_WORDS * l + SUMMARY.exponent];
+      return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
+    },
+    get status() {
+      if (words === undefined) return { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
+      const each = words.length / instances.length;
+      return statusOf(words.subarray(l * each, (l + 1) * each));
+    },
+    get failed() {
+      return words !== undefined && hasFailed(this.status);
+    },
+  };
 }
 
-/** The status of an instance whose items have found nothing. */
-const NOTHING_FOUND: Status = { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
-
 /** The device, the compiled kernels and the model with which instances on several axes are launched. */
-export interface AxesSetting {
+interface AxesSetting {
   readonly device: Device;
   /** The kernel of the whole time loop, with one workgroup for each instance. */
   readonly kernel: CompiledKernel;
@@ -129,46 +98,56 @@ export interface AxesSetting {
   readonly model: AxesModel;
   readonly variant: AxesVariant;
   readonly pace: Pace;
+  readonly source: () => Kernel;
 }
 
 /** The compiled kernels of each phase of the time loop. */
-export type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
+type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
 
 /** Bytes of one launch's buffers; bounds memory whatever the batch. A GPU wants some thousand workgroups at once. */
 const LAUNCH_BYTES = { cpu: 2 ** 28, webgpu: 2 ** 28, cuda: 2 ** 31 } as const;
 
-/** The numbers of nodes of each axis, and the strides and sizes of the padded node arrays. */
-export interface AxesShape {
-  readonly n0: number;
-  readonly n1: number;
-  readonly n2: number;
-  readonly stride: number;
-  readonly plane: number;
-  readonly lines: number;
-  readonly size: number;
+async function compiledPasses(
+  variant: AxesVariant,
+  compiled: (kernel: Kernel) => Promise<CompiledKernel>,
+): Promise<CompiledPasses> {
+  const all = async (kernels: readonly Kernel[]): Promise<CompiledKernel[]> => Promise.all(kernels.map(compiled));
+  const { begin, factor, advance, event, read } = passKernels(variant);
+  const hasEvents = variant.pointwise !== undefined || variant.jump !== undefined;
+  return {
+    begin: await all(begin),
+    factor: await all(factor),
+    advance: await all(advance),
+    event: await all(hasEvents ? event : []),
+    read: await all(read),
+  };
 }
 
-/** Not a multiple of 4·`PAD`, for which the nodes of a line along another axis would share few sets of a cache. */
-function padded(count: number): number {
-  const tiles = Math.ceil(count / PAD);
-  return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
-}
+/** Work items that share an instance's lines on a GPU where each works on lines of its own. */
+const GPU_GROUP = 128;
 
-/** Returns the shape of the padded node arrays of a grid with given numbers of nodes. */
-export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
-  const stride = padded(n0);
-  const lines = padded(n1 * n2);
-  return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
-}
+/** Runs for lines of so many nodes, the first that are enough: fewer nodes an item, or fewer items. */
+const RUNS: readonly Runs[] = [
+  { count: 8, length: 16 },
+  { count: 16, length: 16 },
+  { count: 8, length: 32 },
+  { count: 16, length: 32 },
+];
 
-/** The number of reals of device memory that an instance needs. */
-export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
+/** Returns how items share lines of up to so many nodes. */
+function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
+  if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
+  const enough = RUNS.filter(({ count, length }) => count * length >= nodes);
+  const runs = firstThatFits(device, enough, ({ count }) => ({ items: count * LANES }));
+  const groupSize = runs === undefined ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : runs.count * LANES;
+  return { groupSize, runs };
+}
 
 /** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
 const stagesOf = ({ backend }: Device): number => (backend === "cpu" ? 1 : 4);
 
 /** The number of instances with the same program in one launch, limited by memory and by the duration of a launch. */
-export function instancesPerLaunch(
+function instancesPerLaunch(
   { kernel, variant, device, pace }: AxesSetting,
   shape: AxesShape,
   program: TimeProgram,
@@ -193,7 +172,7 @@ const SHARED_NODES = { cpu: 100_000, cuda: 5_000, webgpu: 20_000 } as const;
  * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LANES` of them
  * where several items share a line. It is 1 where the instances alone fill the device, or the grid is small.
  */
-export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
+function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, size, n0, n1, n2 } = shape;
   const few = n0 * n1 * n2 < SHARED_NODES[device.backend];
   if (few || 2 * instances > workgroupsOf(device, variant)) return 1;
@@ -216,12 +195,12 @@ const MAX_WAITING = 400;
  * Launches instances and reads back their solutions; all buffers are disposed, even on failure. @throws the signal's
  * reason
  */
-export async function launchAxes(
+async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,
   instances: readonly PlannedInstance[],
 ): Promise<AxesResult[]> {
-  const { device, kernel, model, variant, pace } = setting;
+  const { device, kernel, model, variant, pace, source } = setting;
   using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
   const shape = shapeOfGrid(instances[0].grid.meshes.map(({ values }) => values.length));
@@ -273,19 +252,19 @@ export async function launchAxes(
     return words;
   });
   const [summaries, outputs] = await reading!;
-  const values = outputs instanceof Float64Array ? outputs : new Float64Array(outputs);
   let anyFound = false;
   for (let at = SUMMARY.found; at < summaries.length; at += SUMMARY_WORDS) anyFound ||= summaries[at] !== 0;
   const launched: Launched = {
     program,
+    values: outputs instanceof Float64Array ? outputs : new Float64Array(outputs),
+    source,
     instances,
-    values,
     count: read,
     early: variant.obstacle !== undefined,
     summary: summaries,
-    status: anyFound ? await device.read(status) : undefined,
+    words: anyFound ? await device.read(status) : undefined,
   };
-  return instances.map((_, l) => new AxesResult(launched, l));
+  return instances.map((_, l) => resultOf(launched, l));
 }
 
 /** A launch for each phase of rows `first` … `end` − 1 of the program. */
@@ -322,66 +301,33 @@ function statusOf(words: Int32Array): Status {
   return { ...firstFault(words, AXES_STATUS_WORDS), growth, endless };
 }
 
-/** The packed meshes, once for all instances on the same; and where each instance's meshes and window start. */
-function packedMeshes(
-  axes: readonly AxisCode[],
-  { n1, n2, stride }: AxesShape,
-  instances: readonly PlannedInstance[],
-): { readonly table: Float64Array; readonly places: Int32Array } {
-  const lengths = [stride, n1, n2];
-  const words = AXIS_ARRAYS * (stride + n1 + n2);
-  const starts = new Map<Grid, number>();
-  const packed: Float64Array[] = [];
-  const places = new Int32Array(PLACES * instances.length);
-  instances.forEach(({ grid }, l) => {
-    let start = starts.get(grid);
-    if (start === undefined) {
-      starts.set(grid, (start = words * packed.length));
-      const own = new Float64Array(words);
-      grid.meshes.reduce((at, mesh, k) => {
-        own.set(packedMesh(axes[k], lengths[k], mesh), at);
-        return at + AXIS_ARRAYS * lengths[k];
-      }, 0);
-      packed.push(own);
-    }
-    places[PLACES * l] = start;
-    places.set(grid.window.starts, PLACES * l + 1);
-  });
-  const table = new Float64Array(words * packed.length);
-  packed.forEach((own, i) => table.set(own, words * i));
-  return { table, places };
-}
-
-/**
- * The arrays of one axis, of `length` numbers each: the values, the steps to the next node's coordinate, and the
- * weights of ∂/∂x to the next node and to the one before. They are made in f64 here, for differences of rounded
- * coordinates are not those of f32.
- *
- * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end
- * of zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other
- * axes: a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
- * (design/alternating-directions.md).
- */
-function packedMesh(
-  { first, last: end }: AxisCode,
-  length: number,
-  { values, coordinates: x }: AxisMesh,
-): Float64Array {
-  const packed = new Float64Array(AXIS_ARRAYS * length);
-  const last = x.length - 1;
-  for (let i = 0; i < length; i++) {
-    packed[i] = values[Math.min(i, last)];
-    packed[length + i] = i < last ? x[i + 1] - x[i] : 1;
-  }
-  for (let i = 0; i <= last; i++) {
-    const down = i > 0 ? x[i] - x[i - 1] : 0;
-    const up = i < last ? x[i + 1] - x[i] : 0;
-    const isFree = (i === 0 ? first : end).kind === "zero-curvature";
-    let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
-    if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
-    if (i === last) [next, before] = [0, isFree ? 1 / down : 0];
-    packed[2 * length + i] = next;
-    packed[3 * length + i] = before;
-  }
-  return packed;
+/** Compiles a solver of all entries of a model. @throws KernelError | SpecError (too many nodes) | PrecisionError */
+export async function axesSolver(
+  device: Device,
+  model: AxesModel,
+  precision: Precision,
+  pace: Pace,
+): Promise<LevelSolver<AxesResult>> {
+  const variant: AxesVariant = { ...model.variant, ...sharing(device, Math.max(...model.nodes)) };
+  // On a CPU the items of a group are the lanes of its vectors.
+  const vectors = precision === "f32" ? 2 : 4;
+  const compiled = async (kernel: Kernel): Promise<CompiledKernel> => device.compile(kernel, { precision, vectors });
+  const kernel = await compiled(sharedAxesKernel(variant));
+  const passes = lazily(async () => compiledPasses(variant, compiled));
+  const setting: AxesSetting = { device, kernel, passes, model, variant, pace, source: () => axesKernel(variant) };
+  const checkSize = (counts: readonly number[]): void => {
+    const bytes = wordsOf(variant, shapeOfGrid(counts)) * (kernel.precision === "f32" ? 4 : 8);
+    if (bytes > device.limits.maxBufferBytes)
+      throw new SpecError(
+        `axes: ${counts.join(" × ")} nodes take ${Math.ceil(bytes / 2 ** 20)} MiB on ${device.name}, which has buffers of at most ` +
+          `${Math.floor(device.limits.maxBufferBytes / 2 ** 20)} MiB; take fewer nodes on ${model.names.join(", ")}`,
+      );
+  };
+  const launcher: Launcher<AxesResult> = {
+    kernel,
+    checkSize,
+    sizeOf: (nodes, program, count) => instancesPerLaunch(setting, shapeOfGrid(nodes), program, count),
+    launch: (program, instances) => launchAxes(setting, program, instances),
+  };
+  return new LevelSolver(model, launcher, pace);
 }

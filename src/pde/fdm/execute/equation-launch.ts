@@ -1,37 +1,113 @@
-import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../../../device/index.ts";
-import { packedParameters, type PlannedInstance } from "./plan.ts";
-import { hostReal } from "../../../kernel/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  instancesThatFit,
+  LaunchBuffers,
+  type Pace,
+  privateSizes,
+} from "../../../device/index.ts";
+import { SpecError } from "../../../base/errors.ts";
+import { hostReal, type Kernel, type Precision, sharing } from "../../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
-import { keptArrays } from "../operator/equation-row.ts";
-import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
 import type { OneAxisModel } from "../model/full-grid.ts";
-import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
-import type { EquationExecutor } from "./equation-split.ts";
-import { launchSize, teamOf } from "./split.ts";
+import { STEP_END, type TimeProgram } from "../time/timeline.ts";
+import { equationKernel } from "./equation/kernel.ts";
+import { equationBytes } from "./equation/memory.ts";
+import {
+  type GridSolution,
+  type Launcher,
+  LevelSolver,
+  packedParameters,
+  type PlannedInstance,
+  solveInstances,
+} from "./plan.ts";
+import { fittingCapacity, launchSize, preferredSplits, type Split, teamOf } from "./split.ts";
+import type { Team } from "./team/team.ts";
 
-/** The solution of an instance on one axis, with nodes ascending. */
-export interface InstanceResult {
-  readonly program: TimeProgram;
-  readonly timeline: Timeline;
-  /** The mesh of the only axis. */
-  readonly meshes: readonly AxisMesh[];
-  /**
-   * The nodes that were read. `point` is the point about which they lie, and `values` has the solution there from index
-   * `start` on.
-   */
-  readonly nodes: readonly Float64Array[];
-  readonly point: readonly number[] | undefined;
-  readonly values: Float64Array;
-  readonly start: number;
-  /** The largest |V| at all nodes. */
-  readonly largest: number;
+/** The number of work items that solve an instance: one item, a subgroup, or a workgroup. */
+export type EquationSplit = Exclude<Split, "half-subgroup">;
+
+/**
+ * The executor of an equation: which work items solve an instance, and the number of nodes for which its kernel is
+ * made.
+ */
+interface EquationExecutor {
+  readonly split: EquationSplit;
+  /** The variant of the kernel, with its `capacity` of nodes. */
+  readonly variant: EquationVariant;
+}
+
+type Uncapped = Omit<EquationVariant, "capacity">;
+
+/**
+ * Returns the executor of an equation on a device, for meshes of up to `nodes` nodes. It is the first of these that
+ * fits into the device's workgroup memory:
+ *
+ *   subgroup    on GPUs whose subgroups have 32 lanes, up to 544 nodes
+ *   workgroup   on GPUs, up to 576 nodes; not in f32x2, which takes minutes to compile
+ *   item        otherwise: on CPUs and software adapters (`preferredSplits`), for more nodes, and with `convection:
+ *               "central"`, whose rows may have negative entries (`equationKernel`)
+ *
+ * Tests may choose the `split`.
+ * @throws SpecError (too many nodes for the device)
+ */
+export function executorFor(
+  device: Device,
+  variant: Uncapped,
+  axis: { readonly name: string; readonly nodes: number },
+  precision: Precision,
+  split?: EquationSplit,
+): EquationExecutor {
+  const splits = split === undefined ? preferredSplits(device) : [split];
+  for (const each of splits) {
+    if (each !== "subgroup" && each !== "workgroup") continue;
+    if (!variant.fitted || (each === "workgroup" && precision === "f32x2" && split === undefined)) continue;
+    const bytesOf = (team: Team, size: number): number =>
+      equationBytes(team, { ...variant, capacity: size }, precision);
+    const capacity = fittingCapacity(device, axis.nodes, each, bytesOf);
+    if (capacity !== undefined) return { split: each, variant: { ...variant, capacity } };
+  }
+  if (split !== undefined && split !== "item")
+    throw new SpecError(`axes.${axis.name}.nodes: ${axis.nodes}, or the device, is not for the split ${split}`);
+  return itemExecutor(device, variant, axis, precision);
+}
+
+/** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
+const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
+
+/** Returns the executor with one work item for each instance. @throws SpecError too many nodes for the device */
+function itemExecutor(
+  device: Device,
+  variant: Uncapped,
+  { name, nodes }: { readonly name: string; readonly nodes: number },
+  precision: Precision,
+): EquationExecutor {
+  const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
+  const capacities = privateSizes(device, ITEM_CAPACITIES, bytes, 64);
+  const capacity = capacities.find((size) => size >= nodes);
+  if (capacity === undefined)
+    throw new SpecError(
+      `axes.${name}.nodes: ${nodes}, at most ${capacities.at(-1)} on ${device.name} in ${precision} ` +
+        "with these conditions",
+    );
+  return { split: "item", variant: { ...variant, capacity } };
+}
+
+/** Returns the kernel of an executor. */
+const kernelOf = ({ split, variant }: EquationExecutor): Kernel => equationKernel(variant, teamOf(split));
+
+/** Returns the kernel of an executor; executors whose kernels lower to the same code share one. */
+const sharedKernelOf = sharing(kernelOf);
+
+/** The solution of an instance on one axis. */
+export interface InstanceResult extends GridSolution {
   /** The exercise boundary at the times of the program's `records`; NaN where no node is exercised. */
   readonly boundary: Float64Array;
   /** The status of the instance (`STATUS`), with node indices for ascending nodes. */
   readonly status: Int32Array;
-  /** True where there is no solution. */
-  readonly failed: boolean;
+  readonly executor: EquationExecutor;
 }
 
 /**
@@ -42,13 +118,14 @@ const CPU_INSTANCES = 8;
 const MIN_ROWS = 32;
 
 /** The device, the compiled kernel and the model with which instances are launched. */
-export interface LaunchSetting {
+interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
   /** The executor from which the kernel was made. */
   readonly executor: EquationExecutor;
   readonly model: OneAxisModel;
   readonly pace: Pace;
+  readonly source: () => Kernel;
 }
 
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
@@ -57,7 +134,7 @@ const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
  * The number of instances of the next launch, out of `count` with the same number of nodes and the same program. It is
  * limited by memory and by the duration of a launch.
  */
-export function instancesPerLaunch(
+function instancesPerLaunch(
   { device, kernel, executor, model, pace }: LaunchSetting,
   nodes: number,
   program: TimeProgram,
@@ -87,8 +164,8 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
  * Launches instances and reads back their solutions; all buffers are disposed, even on failure. @throws the signal's
  * reason, between launches
  */
-export async function launch(
-  { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,
+async function launch(
+  { device, kernel, executor, model: { descending, variant, literals }, pace, source }: LaunchSetting,
   program: TimeProgram,
   instances: readonly PlannedInstance[],
 ): Promise<InstanceResult[]> {
@@ -123,7 +200,11 @@ export async function launch(
     device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor.split, instances.length));
   });
   const [values, words] = [await device.read(out), await device.read(status)];
-  return instances.map((instance, l) => laneResult(program, instance, values, words, l, pitch, descending));
+  return instances.map((instance, l) => ({
+    ...resultOf(program, instance, values, words, l, pitch, descending),
+    source,
+    executor,
+  }));
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -151,7 +232,7 @@ function packedMeshes(instances: readonly PlannedInstance[], descending: boolean
   return table;
 }
 
-function laneResult(
+function resultOf(
   program: TimeProgram,
   { timeline, grid: { meshes, window } }: PlannedInstance,
   out: Float64Array | Float32Array,
@@ -159,7 +240,7 @@ function laneResult(
   l: number,
   pitch: number,
   descending: boolean,
-): InstanceResult {
+): Omit<InstanceResult, "source" | "executor"> {
   const count = meshes[0].values.length;
   const all = new Float64Array(count);
   let largest = 0;
@@ -187,4 +268,43 @@ function laneResult(
   } = window;
   const failed = hasFailed(statusOf(status));
   return { program, timeline, meshes, nodes, point, values: all, start, largest, boundary, status, failed };
+}
+
+/**
+ * Compiles a solver of all entries of a model on one axis, for the largest mesh. Tests may choose the `split` of
+ * instances among work items (`executorFor`). Instances that a team of items cannot solve (`equationKernel`) are solved
+ * again by single items. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError
+ */
+export async function axisSolver(
+  device: Device,
+  model: OneAxisModel,
+  precision: Precision,
+  pace: Pace,
+  split?: EquationSplit,
+): Promise<LevelSolver<InstanceResult>> {
+  const axis = { name: model.names[0], nodes: model.nodes[0] };
+  const settingOf = async (executor: EquationExecutor): Promise<LaunchSetting> => {
+    const kernel = await device.compile(sharedKernelOf(executor), { precision });
+    return { device, kernel, executor, model, pace, source: () => kernelOf(executor) };
+  };
+  const launcherOf = (setting: LaunchSetting): Launcher<InstanceResult> => ({
+    kernel: setting.kernel,
+    sizeOf: ([nodes], program, count) => instancesPerLaunch(setting, nodes, program, count),
+    launch: async (program, instances) => {
+      const solved = await launch(setting, program, instances);
+      const grown = [...solved.keys()].filter((l) => solved[l].status[STATUS.growth] !== 0);
+      if (setting.executor.split === "item" || grown.length === 0) return solved;
+      pace.expect(grown.length * rowsOf(program));
+      const byItems = launcherOf(await settingOf(itemExecutor(device, model.variant, axis, precision)));
+      const again = await solveInstances(
+        byItems,
+        program,
+        grown.map((l) => instances[l]),
+      );
+      grown.forEach((l, i) => (solved[l] = again[i]));
+      return solved;
+    },
+  });
+  const setting = await settingOf(executorFor(device, model.variant, axis, precision, split));
+  return new LevelSolver(model, launcherOf(setting), pace);
 }

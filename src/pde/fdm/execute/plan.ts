@@ -1,8 +1,9 @@
 import { SpecError } from "../../../base/errors.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
+import type { Kernel } from "../../../kernel/index.ts";
 import { stencilStart } from "../read/point-reader.ts";
-import type { Pace } from "../../../device/index.ts";
-import { keyOf } from "../../../base/memoize.ts";
+import type { CompiledKernel, Pace } from "../../../device/index.ts";
+import { keyOf, memoize, memoizeBy } from "../../../base/memoize.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/settings.ts";
 import type { FullGridModel } from "../model/full-grid.ts";
 import { type ProgramSpec, type Timeline, type TimeProgram, timeProgram } from "../time/timeline.ts";
@@ -86,67 +87,66 @@ export interface PlannedInstance {
   readonly grid: Grid;
 }
 
-/**
- * A plan to solve entries at one level. `entries` are their indices in the batch. Entries with the same time program
- * are in one group, which is launched together.
- */
-export interface LevelPlan {
-  readonly entries: readonly number[];
-  readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
+/** The solution of an instance at the nodes that were read, ascending on each axis. */
+export interface GridSolution {
+  readonly program: TimeProgram;
+  readonly timeline: Timeline;
+  readonly meshes: readonly AxisMesh[];
+  /** The values of each axis at these nodes, and the point about which they lie; undefined where all were read. */
+  readonly nodes: readonly Float64Array[];
+  readonly point: readonly number[] | undefined;
+  /** Node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀ of `values`, which a launch's instances may share. */
+  readonly values: Float64Array;
+  readonly start: number;
+  /** The largest |V| at all nodes, or an upper bound of it. */
+  readonly largest: number;
+  /** True where there is no solution. */
+  readonly failed: boolean;
+  /** Returns the kernel that has solved it, with the model's own functions, for messages. */
+  readonly source: () => Kernel;
 }
 
-/** An instance of a plan; `at` is its index among the plan's entries. */
-export interface Member {
-  readonly at: number;
-  readonly instance: PlannedInstance;
+/** What solves planned instances on a device; S is the type of a solution. */
+export interface Launcher<S> {
+  readonly kernel: CompiledKernel;
+  /** @throws SpecError a grid that the device has no memory for */
+  readonly checkSize?: (counts: readonly number[]) => void;
+  /** The number of instances of the next launch, of `count` with as many nodes on each axis and the same program. */
+  readonly sizeOf: (nodes: readonly number[], program: TimeProgram, count: number) => number;
+  /** Launches instances of one program and reads back their solutions. @throws the signal's reason */
+  readonly launch: (program: TimeProgram, instances: readonly PlannedInstance[]) => Promise<readonly S[]>;
 }
 
-/** Returns the plan to solve entries of a batch at a level. @throws the signal's reason */
-export async function planOf(
-  { batch, program, companions, steps }: FullGridModel,
-  prepared: PreparedEntries,
-  pace: Pace,
-  { mesh, halfSteps }: Level,
-  entries: readonly number[],
-): Promise<LevelPlan> {
-  const { errorEstimate, extrapolate } = companions;
-  const halved = errorEstimate || extrapolate === "time" || extrapolate === "both";
-  const programFor = programsOf({
-    ...program,
-    steps: halved ? steps / 2 : steps,
-    refinement: halved && !halfSteps ? 2 : 1,
-  });
-  const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
-  for (const [at, index] of entries.entries()) {
-    await pace.turn();
-    const { timeline } = prepared.of(index);
-    const own = programFor(timeline);
-    const instance = { entry: batch.entries[index], timeline, grid: prepared.gridOf(index, mesh) };
-    const member = { at, instance };
-    const group = groups.get(own.key);
-    if (group === undefined) groups.set(own.key, { program: own, members: [member] });
-    else group.members.push(member);
-    pace.expect(own.words.length / 2);
+/** Solves instances of one program, launch by launch. @throws the signal's reason */
+export async function solveInstances<S>(
+  { sizeOf, launch }: Launcher<S>,
+  program: TimeProgram,
+  instances: readonly PlannedInstance[],
+): Promise<S[]> {
+  const nodes = instances[0].grid.meshes.map(({ values }) => values.length);
+  const solved: S[] = [];
+  while (solved.length < instances.length) {
+    const end = solved.length + sizeOf(nodes, program, instances.length - solved.length);
+    solved.push(...(await launch(program, instances.slice(solved.length, end))));
   }
-  return { entries, groups: [...groups.values()] };
+  return solved;
+}
+
+/** A plan to solve entries at one level, whose instances of one time program are launched together. */
+interface LevelPlan {
+  readonly entries: number;
+  /** The programs, with the numbers of their instances among the plan's entries. */
+  readonly groups: readonly { program: TimeProgram; members: number[]; instances: PlannedInstance[] }[];
 }
 
 /**
- * Solves members that share a time program, launch by launch. `sizeOf` returns how many of the remaining members the
- * next launch takes. `put` receives each result with the member's index among the plan's entries.
+ * The solutions of a batch. `errors` has an item for each entry, undefined where it could be solved; `good` has the
+ * indices of these entries. `solved[level][i]` is the solution of entry `good[i]`.
  */
-export async function solveMembers<R>(
-  members: readonly Member[],
-  sizeOf: (count: number) => number,
-  launch: (instances: readonly PlannedInstance[]) => Promise<readonly R[]>,
-  put: (at: number, result: R) => void,
-): Promise<void> {
-  for (let first = 0, end = 0; first < members.length; first = end) {
-    end = first + sizeOf(members.length - first);
-    const part = members.slice(first, end);
-    const results = await launch(part.map(({ instance }) => instance));
-    results.forEach((result, i) => put(part[i].at, result));
-  }
+interface SolvedLevels<S> {
+  readonly errors: readonly (SpecError | undefined)[];
+  readonly good: readonly number[];
+  readonly solved: readonly (readonly S[])[];
 }
 
 /** The dates and meshes of an entry, shared by all entries with the same numbers in them. */
@@ -158,92 +158,127 @@ interface Prepared {
   readonly grids: Grid[];
 }
 
-/**
- * The entries of a batch, each prepared once for all levels. Entries with the same ends and points of an axis share its
- * mesh.
- */
-export class PreparedEntries {
+/** A solver of all entries of a model on full grids, at any level of resolution. */
+export class LevelSolver<S> {
   readonly #model: FullGridModel;
+  readonly #launcher: Launcher<S>;
+  readonly #pace: Pace;
   readonly #prepared: Prepared[] = [];
-  readonly #meshes = new Map<string, AxisMesh>();
+  /** Meshes, which entries with the same ends and points of an axis share. */
+  readonly #meshOf = memoize(axisMesh, Infinity);
   /** The entry that was prepared last. */
   #last: { readonly entry: ParameterValues; readonly prepared: Prepared } | undefined;
 
-  constructor(model: FullGridModel) {
+  constructor(model: FullGridModel, launcher: Launcher<S>, pace: Pace) {
     this.#model = model;
+    this.#launcher = launcher;
+    this.#pace = pace;
+  }
+
+  get kernel(): CompiledKernel {
+    return this.#launcher.kernel;
+  }
+
+  /**
+   * Solves each valid entry of the batch on all `levels`. @throws SpecError the first entry's error if no entry is
+   * valid | the signal's reason
+   */
+  async solveLevels(levels: readonly Level[]): Promise<SolvedLevels<S>> {
+    const errors: (SpecError | undefined)[] = [];
+    for (const index of this.#model.batch.entries.keys()) {
+      await this.#pace.turn();
+      errors.push(this.#check(index, levels));
+    }
+    const good = [...errors.keys()].filter((index) => errors[index] === undefined);
+    // Nothing to solve is no result: a lone problem that makes no sense is refused.
+    if (good.length === 0) throw errors[0]!;
+    const plans: LevelPlan[] = [];
+    for (const level of levels) plans.push(await this.plan(level, good));
+    const solved: (readonly S[])[] = [];
+    for (const plan of plans) solved.push(await this.solve(plan));
+    return { errors, good, solved };
+  }
+
+  /** Makes the plan of some entries at a level. @throws the signal's reason */
+  async plan({ mesh, halfSteps }: Level, entries: readonly number[]): Promise<LevelPlan> {
+    const { batch, program, companions, steps } = this.#model;
+    const { errorEstimate, extrapolate } = companions;
+    const halved = errorEstimate || extrapolate === "time" || extrapolate === "both";
+    const programFor = programsOf({
+      ...program,
+      steps: halved ? steps / 2 : steps,
+      refinement: halved && !halfSteps ? 2 : 1,
+    });
+    const groups = new Map<string, LevelPlan["groups"][number]>();
+    for (const [at, index] of entries.entries()) {
+      await this.#pace.turn();
+      const { timeline } = this.#of(index);
+      const own = programFor(timeline);
+      let group = groups.get(own.key);
+      if (group === undefined) groups.set(own.key, (group = { program: own, members: [], instances: [] }));
+      group.members.push(at);
+      group.instances.push({ entry: batch.entries[index], timeline, grid: this.#gridOf(index, mesh) });
+      this.#pace.expect(own.words.length / 2);
+    }
+    return { entries: entries.length, groups: [...groups.values()] };
+  }
+
+  /** Solves a plan, and returns the solutions in the order of its entries. @throws the signal's reason */
+  async solve({ entries, groups }: LevelPlan): Promise<S[]> {
+    const solved = new Array<S>(entries);
+    for (const { program, members, instances } of groups) {
+      const results = await solveInstances(this.#launcher, program, instances);
+      results.forEach((result, i) => (solved[members[i]] = result));
+    }
+    return solved;
   }
 
   /**
    * Returns the error for which entry `index` cannot be solved at one of the `levels`: in its parameters, its axes'
    * ends, its dates or its size. It is undefined if the entry can be solved.
    */
-  check(
-    index: number,
-    levels: readonly Level[],
-    checkSize: (counts: readonly number[]) => void,
-  ): SpecError | undefined {
+  #check(index: number, levels: readonly Level[]): SpecError | undefined {
     return entryError(() => {
       checkParameters(this.#model.batch, index);
-      checkSize(this.of(index).descriptions.map(({ nodes }) => nodes));
-      for (const { mesh } of levels) this.gridOf(index, mesh);
+      this.#launcher.checkSize?.(this.#of(index).descriptions.map(({ nodes }) => nodes));
+      for (const { mesh } of levels) this.#gridOf(index, mesh);
     });
   }
 
-  /** Returns a prepared entry. @throws SpecError */
-  of(index: number): Prepared {
+  #of(index: number): Prepared {
     return (this.#prepared[index] ??= this.#prepare(this.#model.batch.entries[index]));
   }
 
   /** Returns the grid of an entry at a level. @throws SpecError a mesh that cannot be made, a point outside the axes */
-  gridOf(index: number, level: 0 | 1): Grid {
-    const { grids, descriptions, point } = this.of(index);
-    let grid = grids[level];
-    if (grid === undefined) {
+  #gridOf(index: number, level: 0 | 1): Grid {
+    const { grids, descriptions, point } = this.#of(index);
+    if (grids[level] === undefined) {
       const meshes = descriptions.map((description) => this.#meshOf(description, level));
       const window = point === undefined ? wholeWindow(meshes) : windowAbout(meshes, point, this.#model.names);
-      grid = grids[level] = { meshes, window };
+      grids[level] = { meshes, window };
     }
-    return grid;
+    return grids[level];
   }
 
   #prepare(entry: ParameterValues): Prepared {
     const { timelineOf, meshesOf, pointOf, gridParameters } = this.#model;
     const last = this.#last;
     if (last !== undefined && gridParameters.every((k) => last.entry[k] === entry[k])) return last.prepared;
-    const prepared = {
-      timeline: timelineOf(entry),
-      descriptions: meshesOf(entry),
-      point: pointOf?.(entry),
-      grids: [],
-    };
+    const timeline = timelineOf(entry);
+    const prepared = { timeline, descriptions: meshesOf(entry), point: pointOf?.(entry), grids: [] };
     this.#last = { entry, prepared };
     return prepared;
-  }
-
-  #meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
-    const { from, to, width, points, nodes, coordinate, density } = description;
-    const places = points.map(({ at, align, concentrate }) => `${at} ${align} ${concentrate}`).join();
-    const key = `${level} ${nodes} ${coordinate} ${density} ${from} ${to} ${width} ${places}`;
-    let mesh = this.#meshes.get(key);
-    if (mesh === undefined) this.#meshes.set(key, (mesh = axisMesh(description, level)));
-    return mesh;
   }
 }
 
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
 function programsOf(spec: ProgramSpec): (timeline: Timeline) => TimeProgram {
-  const own = new Map<string, TimeProgram>();
-  const known = new Map<Timeline, TimeProgram>();
-  const make = (timeline: Timeline): TimeProgram => {
+  const own = memoize(
+    (timeline: Timeline) => timeProgram(spec, timeline),
+    Infinity,
     // Of one segment a program has places only, no times.
-    const key = timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : keyOf(timeline);
-    let program = own.get(key);
-    if (program === undefined) own.set(key, (program = timeProgram(spec, timeline)));
-    return program;
-  };
-  return (timeline) => {
-    let program = known.get(timeline);
-    if (program === undefined) known.set(timeline, (program = make(timeline)));
-    return program;
-  };
+    (timeline) =>
+      timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : keyOf(timeline),
+  );
+  return memoizeBy(own);
 }

@@ -1,6 +1,7 @@
 import { DeviceLostError } from "../../../base/errors.ts";
 import {
-  AdaptiveRows,
+  type AdaptiveBatch,
+  AdaptiveRow,
   BatchSolver,
   Bumps,
   type ErrorModel,
@@ -15,6 +16,7 @@ import {
   type Resolution,
   roundingError,
   type RowSpec,
+  SpotReader,
   totalVariance,
   volatilityAt,
 } from "../../../pde/fdm/index.ts";
@@ -48,7 +50,7 @@ const MAX_NODES_F32 = 257;
 const FINER = 4;
 
 /**
- * The method of finite differences in one factor, refined to a target accuracy (`AdaptiveRows`). It prices every option
+ * The method of finite differences in one factor, refined to a target accuracy (`AdaptiveRow`). It prices every option
  * on one factor.
  *
  * Cost: 0.1 to 1 ms for a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
@@ -113,10 +115,11 @@ class FdmPlan implements MethodPlan {
   readonly #device: Device;
   readonly #solver: BatchSolver;
   readonly #pool = new InstancePool();
-  readonly #rows: AdaptiveRows;
-  readonly #bumps: Bumps;
+  readonly #adaptive: AdaptiveBatch;
+  /** The rows that are solved, and the bumps of trades. */
+  readonly #rows: AdaptiveRow[] = [];
+  readonly #bumps: Bumps[] = [];
   readonly #accuracy: number;
-  readonly #rounding: number;
   readonly #cases: number;
   /** The problems of rows that are not settled; a dividend on expiry is in their payoffs. */
   readonly #problems: ProblemDifference[] = [];
@@ -137,19 +140,17 @@ class FdmPlan implements MethodPlan {
     const { columns, settings, precision } = batch;
     const { cases } = columns;
     const rows = trades.length * cases.count;
-    const { arena } = solver;
     const { accuracy = TARGET_ERRORS.fdm } = settings;
     this.#accuracy = precision === "f32" ? Math.max(accuracy, FINEST_F32) : accuracy;
-    this.#rounding = precision === "f32" ? 2e-6 : 1e-12;
     this.#batch = batch;
     this.#columns = columns;
     this.#trades = trades;
     this.#device = device;
     this.#solver = solver;
     this.#cases = cases.count;
-    const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
-    this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
-    this.#bumps = new Bumps(trades.length, this.#pool, arena, settings.sensitivityErrorEstimates);
+    const goal = { accuracy: this.#accuracy, rounding: precision === "f32" ? 2e-6 : 1e-12 };
+    const reader = new SpotReader(this.#pool, cases.spots);
+    this.#adaptive = { goal, pool: this.#pool, arena: solver.arena, reader };
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
     this.#maxNodes = new Int32Array(trades.length);
@@ -260,7 +261,11 @@ class FdmPlan implements MethodPlan {
     this.#models[i] = errorModel;
     const size = firstResolution(this.#accuracy, errorModel, settings.greeks !== "none", maxNodes);
     if (this.#known[base] !== 0) this.#startScenarios(i, size);
-    else this.#rows.start(base, this.#problems[base], { size, maxNodes, errorModel, reading: "both" });
+    else this.#startRow(base, { size, maxNodes, errorModel, reading: "both" });
+  }
+
+  #startRow(row: number, spec: RowSpec): void {
+    this.#rows[row] = new AdaptiveRow(this.#adaptive, this.#problems[row], spec);
   }
 
   /** Tells whether nothing moves at random in any of the rows of a trade. */
@@ -272,17 +277,21 @@ class FdmPlan implements MethodPlan {
   /** Continues with a trade all of whose instances have their values. */
   #advance(i: number): void {
     const base = i * this.#cases;
-    const rows = this.#rows;
-    const mayRefine = this.#batch.budget.allowsTimes(this.#trades[i], FINER);
-    for (let c = 0; c < this.#cases; c++) if (rows.advance(base + c, mayRefine)) this.#outOfTime.add(i);
+    const { settings, precision, budget } = this.#batch;
+    const mayRefine = budget.allowsTimes(this.#trades[i], FINER);
+    for (const row of this.#rows.slice(base, base + this.#cases))
+      if (row?.advance(mayRefine) === true) this.#outOfTime.add(i);
     if (this.#started[i] !== 0) {
-      this.#bumps.refine(i, this.#rounding);
+      this.#bumps[i]?.refine();
       return;
     }
+    const { pairs, size } = this.#rows[base];
     const problems = this.#problems[base];
-    if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
-      this.#bumps.start(i, rows.pairsOf(base), problems, bumpsOnMeshes(problems.problem, this.#batch.precision));
-    this.#startScenarios(i, rows.sizeOf(base));
+    if (settings.greeks === "all" && paidNow(problems.problem) === undefined) {
+      const sizes = bumpsOnMeshes(problems.problem, precision);
+      this.#bumps[i] = new Bumps(this.#adaptive, pairs, problems, sizes, settings.sensitivityErrorEstimates);
+    }
+    this.#startScenarios(i, size);
   }
 
   /** The scenarios' cases, the base case left out, on meshes of their own. */
@@ -291,7 +300,7 @@ class FdmPlan implements MethodPlan {
     const base = i * this.#cases;
     const spec: RowSpec = { size, maxNodes: this.#maxNodes[i], errorModel: this.#models[i], reading: "points" };
     for (let row = base + 1; row < base + this.#cases; row++)
-      if (this.#problems[row] !== undefined && this.#known[row] === 0) this.#rows.start(row, this.#problems[row], spec);
+      if (this.#problems[row] !== undefined && this.#known[row] === 0) this.#startRow(row, spec);
   }
 
   #readTrade(i: number, trade: number, results: ResultColumns): void {
@@ -310,23 +319,24 @@ class FdmPlan implements MethodPlan {
       readKnockedOut(problem, paid, trade, results);
       return;
     }
-    const rows = this.#rows;
+    const solved = this.#rows[row];
     const spot = problem.spots[0];
-    const [value, delta, gamma] = [rows.value(row, 0), rows.delta[row], rows.gamma[row]];
-    const estimate = rows.estimate(row, 0);
+    const { delta, gamma } = solved;
+    const value = solved.value(0);
+    const estimate = solved.estimate(0);
     results.value[trade] = value;
-    results.errorEstimate[trade] = estimate + roundingError(precision, spot, rows.magnitude(row, 0));
+    results.errorEstimate[trade] = estimate + roundingError(precision, spot, solved.magnitude(0));
     if (settings.greeks !== "none") {
       results.delta[trade] = delta;
       results.gamma[trade] = gamma;
-      results.theta[trade] = rows.isExercised(row) ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
+      results.theta[trade] = solved.isExercised ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
     }
-    results.vega[trade] = this.#bumps.vega(i, this.#rounding);
-    results.rho[trade] = this.#bumps.rho(i, this.#rounding);
+    results.vega[trade] = this.#bumps[i]?.slope("volatility") ?? Number.NaN;
+    results.rho[trade] = this.#bumps[i]?.slope("rate") ?? Number.NaN;
     if (settings.sensitivityErrorEstimates) this.#readErrors(i, trade, results);
     if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
     const rough = lacksErrorExpansion(problem);
-    if (rows.isDriftDominated(row) && (rough || estimate > this.#accuracy * spot))
+    if (solved.isDriftDominated && (rough || estimate > this.#accuracy * spot))
       results.warnings[trade] |= rough ? WARNING.roughVolatility : WARNING.driftDominates;
     results.priced(trade, "fdm");
   }
@@ -342,17 +352,19 @@ class FdmPlan implements MethodPlan {
     const { sensitivityErrors: errors, errorEstimate } = results;
     const estimate = errorEstimate[trade];
     const deviation = Math.sqrt(totalVariance(problem));
+    const solved = this.#rows[row];
+    const bumps = this.#bumps[i];
     // Where the trade is exercised, all that is not known is on which node the boundary is.
-    const width = this.#rows.isExercised(row) ? this.#rows.cellWidth(row) : spot * Math.min(0.5 * deviation, 1);
+    const width = solved.isExercised ? solved.cellWidth : spot * Math.min(0.5 * deviation, 1);
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
-    const delta = 2 * this.#rows.deltaMove[row] + estimate / width;
-    const gamma = 2 * this.#rows.gammaMove[row] + (estimate / width ** 2) * (problem.expiry / smoothingTime(problem));
+    const delta = 2 * solved.deltaMove + estimate / width;
+    const gamma = 2 * solved.gammaMove + (estimate / width ** 2) * (problem.expiry / smoothingTime(problem));
     errors.delta[trade] = delta;
     errors.gamma[trade] = gamma;
     errors.theta[trade] =
       Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma;
-    errors.vega[trade] = this.#bumps.vegaError(i, estimate, 0.5 * volatility, this.#rounding);
-    errors.rho[trade] = this.#bumps.rhoError(i, estimate, 0.5 * rates, this.#rounding);
+    errors.vega[trade] = bumps?.error("volatility", estimate, 0.5 * volatility) ?? Number.NaN;
+    errors.rho[trade] = bumps?.error("rate", estimate, 0.5 * rates) ?? Number.NaN;
   }
 
   #readScenarios(i: number, trade: number, results: ResultColumns): void {
@@ -369,12 +381,11 @@ class FdmPlan implements MethodPlan {
 
   #readSolved(row: number, to: number, results: ResultColumns): void {
     const { spots } = this.#problems[row].problem;
-    const roundingAt = (k: number): number =>
-      roundingError(this.#batch.precision, spots[k + 1], this.#rows.magnitude(row, k + 1));
+    const solved = this.#rows[row];
     results.setScenarios(
       to,
-      (k) => this.#rows.value(row, k + 1),
-      (k) => this.#rows.estimate(row, k + 1) + roundingAt(k),
+      (k) => solved.value(k + 1),
+      (k) => solved.estimate(k + 1) + roundingError(this.#batch.precision, spots[k + 1], solved.magnitude(k + 1)),
     );
   }
 
@@ -383,7 +394,7 @@ class FdmPlan implements MethodPlan {
    */
   #keepToday(row: number, to: number, { scenarioValues }: ResultColumns): void {
     const [today, ...spots] = this.#problems[row].problem.spots;
-    const value = this.#rows.value(row, 0);
+    const value = this.#rows[row].value(0);
     for (let k = 0; k < spots.length; k++) if (spots[k] === today) scenarioValues[to * spots.length + k] = value;
   }
 }

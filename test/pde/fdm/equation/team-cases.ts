@@ -1,7 +1,10 @@
 /** Equations by teams of work items against the same by one item an instance: values, exercise boundaries, status. */
 import { type Device, Pace } from "../../../../src/device/index.ts";
-import { BatchSolver, type Solved } from "../../../../src/pde/fdm/execute/equation-batch.ts";
-import type { EquationSplit } from "../../../../src/pde/fdm/execute/equation-split.ts";
+import {
+  axisSolver,
+  type EquationSplit,
+  type InstanceResult,
+} from "../../../../src/pde/fdm/execute/equation-launch.ts";
 import { oneAxisModelOf } from "../../../../src/pde/fdm/model/full-grid.ts";
 import type { Precision } from "../../../../src/kernel/index.ts";
 import { problems as deviceProblems, put } from "./device-cases.ts";
@@ -67,9 +70,9 @@ export async function solved(
   precision: Precision,
   split: EquationSplit,
   pace = new Pace(device, {}),
-): Promise<Solved[]> {
+): Promise<InstanceResult[]> {
   const model = oneAxisModelOf(problem);
-  const solver = await BatchSolver.create(device, model, precision, pace, split);
+  const solver = await axisSolver(device, model, precision, pace, split);
   const plan = await solver.plan({ mesh: 0, halfSteps: false }, [...model.batch.entries.keys()]);
   return solver.solve(plan);
 }
@@ -79,7 +82,10 @@ export const isOffered = ({ limits }: Device, split: TeamSplit): boolean =>
   limits.maxGroupSize >= 64 && (split === "workgroup" || limits.subgroupSize === 32);
 
 /** The largest difference between two solutions of the same entries, of values and of exercise boundaries. */
-export function apart(one: readonly Solved[], other: readonly Solved[]): { values: number; boundary: number } {
+export function apart(
+  one: readonly InstanceResult[],
+  other: readonly InstanceResult[],
+): { values: number; boundary: number } {
   const largest = (a: Float64Array, b: Float64Array): number =>
     a.reduce((max, x, i) => {
       const distance = Number.isNaN(x) && Number.isNaN(b[i]) ? 0 : Math.abs(x - b[i]);

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it, test } from "vitest";
 import { createCpuDevice } from "../../../../src/device/cpu/index.ts";
 import { type Device, Pace } from "../../../../src/device/index.ts";
-import { executorFor } from "../../../../src/pde/fdm/execute/equation-split.ts";
+import { executorFor } from "../../../../src/pde/fdm/execute/equation-launch.ts";
 import { solve } from "../../../../src/pde/fdm/index.ts";
 import { FAULT, STATUS } from "../../../../src/pde/fdm/operator/status.ts";
 import { oneAxisModelOf } from "../../../../src/pde/fdm/model/full-grid.ts";

@@ -2,7 +2,9 @@
 import { bool, fn, i32, read, real, record, write } from "../../../../kernel/index.ts";
 import { Row, rowAt } from "../rollback.ts";
 import { Column } from "../../operator/state.ts";
-import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import type { AxisMesh } from "../../mesh/axis-mesh.ts";
+import { type AxesVariant, type AxisCode, slotsOf } from "../../operator/axes-variant.ts";
+import type { Grid, PlannedInstance } from "../plan.ts";
 
 /** The launch parameters of every kernel on several axes (`axesKernel` describes their layout). */
 export const axesParams = {
@@ -289,3 +291,94 @@ export const meshOf = (axis: number) =>
       return mesh + (axis === 0 ? 0 : axis === 1 ? arrays * stride : arrays * (stride + n1));
     },
   });
+
+/** The numbers of nodes of each axis, and the strides and sizes of the padded node arrays. */
+export interface AxesShape {
+  readonly n0: number;
+  readonly n1: number;
+  readonly n2: number;
+  readonly stride: number;
+  readonly plane: number;
+  readonly lines: number;
+  readonly size: number;
+}
+
+/** Not a multiple of 4·`PAD`, for which the nodes of a line along another axis would share few sets of a cache. */
+function padded(count: number): number {
+  const tiles = Math.ceil(count / PAD);
+  return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
+}
+
+/** Returns the shape of the padded node arrays of a grid with given numbers of nodes. */
+export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
+  const stride = padded(n0);
+  const lines = padded(n1 * n2);
+  return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
+}
+
+/** The number of reals of device memory that an instance needs. */
+export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
+
+/** The packed meshes, once for all instances on the same; and where each instance's meshes and window start. */
+export function packedMeshes(
+  axes: readonly AxisCode[],
+  { n1, n2, stride }: AxesShape,
+  instances: readonly PlannedInstance[],
+): { readonly table: Float64Array; readonly places: Int32Array } {
+  const lengths = [stride, n1, n2];
+  const words = AXIS_ARRAYS * (stride + n1 + n2);
+  const starts = new Map<Grid, number>();
+  const packed: Float64Array[] = [];
+  const places = new Int32Array(PLACES * instances.length);
+  instances.forEach(({ grid }, l) => {
+    let start = starts.get(grid);
+    if (start === undefined) {
+      starts.set(grid, (start = words * packed.length));
+      const own = new Float64Array(words);
+      grid.meshes.reduce((at, mesh, k) => {
+        own.set(packedMesh(axes[k], lengths[k], mesh), at);
+        return at + AXIS_ARRAYS * lengths[k];
+      }, 0);
+      packed.push(own);
+    }
+    places[PLACES * l] = start;
+    places.set(grid.window.starts, PLACES * l + 1);
+  });
+  const table = new Float64Array(words * packed.length);
+  packed.forEach((own, i) => table.set(own, words * i));
+  return { table, places };
+}
+
+/**
+ * The arrays of one axis, of `length` numbers each: the values, the steps to the next node's coordinate, and the
+ * weights of ∂/∂x to the next node and to the one before. They are made in f64 here, for differences of rounded
+ * coordinates are not those of f32.
+ *
+ * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end
+ * of zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other
+ * axes: a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
+ * (design/alternating-directions.md).
+ */
+function packedMesh(
+  { first, last: end }: AxisCode,
+  length: number,
+  { values, coordinates: x }: AxisMesh,
+): Float64Array {
+  const packed = new Float64Array(AXIS_ARRAYS * length);
+  const last = x.length - 1;
+  for (let i = 0; i < length; i++) {
+    packed[i] = values[Math.min(i, last)];
+    packed[length + i] = i < last ? x[i + 1] - x[i] : 1;
+  }
+  for (let i = 0; i <= last; i++) {
+    const down = i > 0 ? x[i] - x[i - 1] : 0;
+    const up = i < last ? x[i + 1] - x[i] : 0;
+    const isFree = (i === 0 ? first : end).kind === "zero-curvature";
+    let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
+    if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
+    if (i === last) [next, before] = [0, isFree ? 1 / down : 0];
+    packed[2 * length + i] = next;
+    packed[3 * length + i] = before;
+  }
+  return packed;
+}
