@@ -140,7 +140,9 @@ export class Bumps {
 
   /** Adds the instances of one input's bumps, up and, for central differences or estimates, down. */
   #bump(input: Input, size: number): void {
-    Object.assign(this.#inputs[input], { first: this.#batch.pool.count, size });
+    const own = this.#inputs[input];
+    own.first = this.#batch.pool.count;
+    own.size = size;
     for (const by of this.#isSmooth && !this.#tellsErrors ? [size] : [size, -size]) {
       const { problem, subtracted } = shiftedDifference(this.#problems, { volatility: 0, rate: 0, [input]: by });
       // On the grids of the base case, for today's spot: pairs, or fine solutions alone.
@@ -160,8 +162,8 @@ export class Bumps {
   /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */
   #curvature(input: Input): number {
     const { first, size } = this.#inputs[input];
-    const [up, down] = [first, this.#down(first)].map((start) => this.#valueOf(start, this.#stride));
-    return Math.abs(up - 2 * this.#valueOf(this.#base, 2) + down) / size;
+    const down = this.#valueOf(this.#down(first), this.#stride);
+    return Math.abs(this.#valueOf(first, this.#stride) - 2 * this.#valueOf(this.#base, 2) + down) / size;
   }
 
   /** Tells whether the bumps of an input go across a bend: an exercise boundary, or a rate of 0 where exercise ends. */

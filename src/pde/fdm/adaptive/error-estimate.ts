@@ -197,21 +197,23 @@ export function boundaryNoise({ problem, mesh }: Pick<Grid, "problem" | "mesh">)
 }
 
 /** Returns the noise at a spot, in the currency; 0 where it is unknown. */
-export function noiseAt(known: BoundaryNoise, problem: OneFactorProblem, spot: number): number {
-  if (typeof known === "string") return 0;
-  const { boundary, noise, drift, deviation } = known;
-  /** The probability that the spot comes to a level within the life. */
-  const reach = (from: number, level: number, side: 1 | -1): number =>
-    hitProbability(side * Math.log(level / from), side * drift, deviation);
-  const exerciseSide = problem.payoff.exerciseSide === "high" ? 1 : -1;
-  const ofAlive = (from: number): number => noise * reach(from, boundary, exerciseSide);
-  if (isKnockedIn(problem, spot)) return ofAlive(spot);
+export function noiseAt(noise: BoundaryNoise, problem: OneFactorProblem, spot: number): number {
+  if (typeof noise === "string") return 0;
+  if (isKnockedIn(problem, spot)) return ofAlive(noise, problem, spot);
   // First to a level, and from there to the boundary.
   let max = 0;
   for (const { side, level } of problem.knockIns?.levels ?? [])
-    max = Math.max(max, reach(spot, level, side === "up" ? 1 : -1) * ofAlive(level));
+    max = Math.max(max, reach(noise, spot, level, side === "up" ? 1 : -1) * ofAlive(noise, problem, level));
   return max;
 }
+
+function ofAlive(known: KnownNoise, { payoff }: OneFactorProblem, spot: number): number {
+  return known.noise * reach(known, spot, known.boundary, payoff.exerciseSide === "high" ? 1 : -1);
+}
+
+/** The probability that the spot comes to a level within the life. */
+const reach = ({ drift, deviation }: KnownNoise, spot: number, level: number, side: 1 | -1): number =>
+  hitProbability(side * Math.log(level / spot), side * drift, deviation);
 
 interface Terms {
   /** +1 for a call, −1 for a put. */
