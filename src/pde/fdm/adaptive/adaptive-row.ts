@@ -22,7 +22,7 @@ import {
   type InstancePool,
   pointOf,
   type ProblemDifference,
-  SpotReader,
+  type SpotReader,
 } from "./extrapolation.ts";
 
 /** The target accuracy of an adaptive solution. */
@@ -54,7 +54,7 @@ const MAX_TRIES = 3;
 /** The multiple of the accuracy below which √2 times finer will do: errors fall as h² at least. */
 const NEARLY = 2.2;
 
-/** What the problems of a batch share: their goal, the pool and the memory of their instances, a reader of solutions. */
+/** What the problems of a batch share: their goal, the pool and the memory of instances, a reader of solutions. */
 export interface AdaptiveBatch {
   readonly goal: Goal;
   readonly pool: InstancePool;
@@ -68,8 +68,8 @@ export interface AdaptiveBatch {
  *
  * At each resolution a problem is solved on a fine and a coarse grid; a difference of two problems takes such a pair
  * for each. Where errors in space and time may cancel or fall at different rates, the fine mesh is also solved with the
- * coarse time steps. The constructor adds the first instances to the pool. `advance` assesses them once they are solved,
- * and refines where needed. The error model is in design/accuracy.md.
+ * coarse time steps. The constructor adds the first instances to the pool. `advance` assesses them once they are
+ * solved, and refines where needed. The error model is in design/accuracy.md.
  */
 export class AdaptiveRow {
   /** The delta and gamma at today's spot. */

@@ -116,8 +116,8 @@ export class Bumps {
   }
 
   /**
-   * The error estimate of a slope; NaN where no estimates were requested. `estimate` is the error estimate of the value,
-   * and `scale` a change of the input that changes the value substantially.
+   * The error estimate of a slope; NaN where no estimates were requested. `estimate` is the error estimate of the
+   * value, and `scale` a change of the input that changes the value substantially.
    *
    * It is the slope's leading error in space and time, what the width of the difference leaves, and rounding. A forward
    * difference is off by ½·h·V″, a central one by ⅙·h²·V‴, where V‴ is about V″ over the `scale` on which V changes,

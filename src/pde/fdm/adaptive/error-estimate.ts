@@ -26,7 +26,7 @@ export class Assessment {
   /** The value at the previous resolution and its error estimate there, in the currency. */
   valueBefore = 0;
   estimateBefore = 0;
-  /** True where a value has moved beyond the estimate before it: its error does not fall as errors do that are smooth. */
+  /** True where a value has moved beyond the estimate before it: its error does not fall as smooth errors do. */
   irregular = false;
 
   /**

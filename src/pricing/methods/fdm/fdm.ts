@@ -4,7 +4,6 @@ import {
   AdaptiveRow,
   BatchSolver,
   Bumps,
-  type ErrorModel,
   errorModelOf,
   firstResolution,
   InstancePool,
@@ -125,10 +124,9 @@ class FdmPlan implements MethodPlan {
   readonly #problems: ProblemDifference[] = [];
   /** 1 for a row that needs no solver. */
   readonly #known: Uint8Array;
-  // One entry a trade: 1 once its bumps and scenarios are under way; what all its rows are solved with.
+  // One entry a trade: 1 once its bumps and scenarios are under way; what its first row is solved with.
   readonly #started: Uint8Array;
-  readonly #maxNodes: Int32Array;
-  readonly #models: ErrorModel[] = [];
+  readonly #specs: RowSpec[] = [];
   /** Trades with instances to be solved, by their place in `trades`, and the number after each one's last instance. */
   #going: number[] = [];
   #ends: number[] = [];
@@ -153,7 +151,6 @@ class FdmPlan implements MethodPlan {
     this.#adaptive = { goal, pool: this.#pool, arena: solver.arena, reader };
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
-    this.#maxNodes = new Int32Array(trades.length);
   }
 
   /** Makes the first instances of every trade. @throws the signal's reason */
@@ -257,15 +254,10 @@ class FdmPlan implements MethodPlan {
     }
     const maxNodes = maxNodesOf(this.#device, precision, problems.at(first).problem, inItems);
     const errorModel = errorModelOf(this.#problems[base]);
-    this.#maxNodes[i] = maxNodes;
-    this.#models[i] = errorModel;
     const size = firstResolution(this.#accuracy, errorModel, settings.greeks !== "none", maxNodes);
+    this.#specs[i] = { size, maxNodes, errorModel, reading: "both" };
     if (this.#known[base] !== 0) this.#startScenarios(i, size);
-    else this.#startRow(base, { size, maxNodes, errorModel, reading: "both" });
-  }
-
-  #startRow(row: number, spec: RowSpec): void {
-    this.#rows[row] = new AdaptiveRow(this.#adaptive, this.#problems[row], spec);
+    else this.#rows[base] = new AdaptiveRow(this.#adaptive, this.#problems[base], this.#specs[i]);
   }
 
   /** Tells whether nothing moves at random in any of the rows of a trade. */
@@ -298,9 +290,10 @@ class FdmPlan implements MethodPlan {
   #startScenarios(i: number, size: Resolution): void {
     this.#started[i] = 1;
     const base = i * this.#cases;
-    const spec: RowSpec = { size, maxNodes: this.#maxNodes[i], errorModel: this.#models[i], reading: "points" };
+    const spec: RowSpec = { ...this.#specs[i], size, reading: "points" };
     for (let row = base + 1; row < base + this.#cases; row++)
-      if (this.#problems[row] !== undefined && this.#known[row] === 0) this.#startRow(row, spec);
+      if (this.#problems[row] !== undefined && this.#known[row] === 0)
+        this.#rows[row] = new AdaptiveRow(this.#adaptive, this.#problems[row], spec);
   }
 
   #readTrade(i: number, trade: number, results: ResultColumns): void {
