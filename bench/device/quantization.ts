@@ -7,7 +7,15 @@
 import { DiscCounter, type PiGenerator } from "../reproduce/pi.ts";
 import { compileExact, type Device, openDevice, uploaded } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
-import { meanRevertingFactors, NearestSearch, normalQuantizer, QuantizationTree, type SearchMethod, TransitionCounter, type TransitionMethod } from "../../src/quadrature/quantization/index.ts";
+import {
+  meanRevertingFactors,
+  NearestSearch,
+  normalQuantizer,
+  QuantizationTree,
+  type SearchMethod,
+  TransitionCounter,
+  type TransitionMethod,
+} from "../../src/quadrature/quantization/index.ts";
 import { rowPlaces } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
 import { emptyRows, rowMakerOf } from "../../src/quadrature/quantization/tree/rows.ts";
 import { LAYER_GROUP, layersKernel, gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";

@@ -128,7 +128,7 @@ export const bugs: readonly Bug[] = [
       ["dense/array.ts", "this.#last() + 1 - offset", "this.#last() - offset"],
       ["tridiagonal/factors.ts", "const multiplier = (swap ? p : a) / pivot;", "const multiplier = a / pivot;"],
       ["tridiagonal/run.ts", "(k === 1 ? a[k] : -before * a[k - 1])", "-before * a[k - 1]"],
-      ["tridiagonal/thomas-tiles.ts", "rows - (((rows - 1) / tile) | 0) * tile", "rows - ((rows / tile) | 0) * tile"],
+      ["tridiagonal/thomas-cpu.ts", "rows - (((rows - 1) / tile) | 0) * tile", "rows - ((rows / tile) | 0) * tile"],
     ],
   ),
   ...beside("numerics/linalg", "numerics/linalg/krylov", [

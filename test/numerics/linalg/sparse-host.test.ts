@@ -16,7 +16,7 @@ import {
   stencil,
   stencilMatrix,
 } from "../../../src/numerics/linalg/index.ts";
-import { reverseCuthillMcKee } from "../../../src/numerics/linalg/sparse/order.ts";
+import { reverseCuthillMcKee } from "../../../src/numerics/linalg/sparse/packets.ts";
 import { readFixture } from "../../support/fixtures.ts";
 import { products } from "./krylov-support.ts";
 import { matrices, uniform, uploaded } from "./sparse-support.ts";

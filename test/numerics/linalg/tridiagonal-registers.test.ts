@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { lower } from "../../../src/kernel/index.ts";
-import { reduceRunsKernel } from "../../../src/numerics/linalg/tridiagonal/reduce-runs.ts";
+import { reduceRunsKernel } from "../../../src/numerics/linalg/tridiagonal/reduce.ts";
 import { registerHybridKernel } from "../../../src/numerics/linalg/tridiagonal/register-hybrid.ts";
 import { streamedHybridKernel } from "../../../src/numerics/linalg/tridiagonal/streamed-hybrid.ts";
 import { compile, nvccMissing, translationUnit } from "../../kernel/cuda-support.ts";

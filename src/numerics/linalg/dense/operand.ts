@@ -3,10 +3,10 @@
  * are.
  */
 import { ShapeError } from "../../../base/errors.ts";
-import type { Device } from "../../../device/index.ts";
-import type { DeviceBuffer } from "../../../device/index.ts";
+import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import type { MatmulSpec, Order } from "./matmul-spec.ts";
+import { i32, read, real, write } from "../../../kernel/index.ts";
 
 /** An operand of a product as kernels read it: its buffer, its start and its strides. */
 export interface Operand {
@@ -76,3 +76,31 @@ function strideIn(array: DeviceArray, order: Order, who: string): number {
 /** Returns the order of an array; for a single row or column both would do. */
 export const orderOf = ({ strides, columns }: DeviceArray): Order =>
   strides.column === 1 || columns <= 1 ? "row-major" : "column-major";
+
+/** The parameters of all product kernels. */
+export const productParams = {
+  rows: i32,
+  columns: i32,
+  inner: i32,
+  /** Tiles of C, along its rows and its columns. */
+  tileRows: i32,
+  tileColumns: i32,
+  alpha: real,
+  beta: real,
+  /**
+   * The place at which a matrix starts in its buffer, and the distances of its rows (or columns, if it is transposed)
+   * and of its batch's matrices.
+   */
+  aStart: i32,
+  aStride: i32,
+  aBatch: i32,
+  bStart: i32,
+  bStride: i32,
+  bBatch: i32,
+  cStart: i32,
+  cStride: i32,
+  cBatch: i32,
+  a: read(real),
+  b: read(real),
+  c: write(real),
+} as const;

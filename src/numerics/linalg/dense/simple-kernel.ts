@@ -7,7 +7,7 @@
  */
 import { kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { productParams } from "./parameters.ts";
+import { productParams } from "./operand.ts";
 
 /** The variant of the simple product kernel. */
 interface SimpleShape {

@@ -12,7 +12,7 @@
  */
 import { kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { productParams } from "./parameters.ts";
+import { productParams } from "./operand.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 
 /** The variant of the tiled product kernel. */

@@ -1,8 +1,7 @@
 import { type Device, isGpu } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { toCsr } from "./convert.ts";
-import { pitchOf, type SparseMatrix } from "./formats.ts";
-import { hybWidth, longestRow } from "./statistics.ts";
+import { pitchOf, type SparseMatrix, hybWidth, longestRow } from "./formats.ts";
 
 /** The costs of a place in each format. */
 interface Costs {

@@ -14,9 +14,10 @@ import {
   type PktMatrix,
   type SparseFormat,
   type SparseMatrix,
+  hybWidth,
+  longestRow,
 } from "./formats.ts";
 import { packetsOf } from "./packets.ts";
-import { hybWidth, longestRow } from "./statistics.ts";
 
 /** The options of `convertSparse` besides the format. @stable */
 export interface ConvertOptions {

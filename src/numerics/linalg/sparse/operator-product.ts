@@ -7,11 +7,10 @@ import { cooAdded, cooAddedOf, cooProductOf } from "./coo-product.ts";
 import { csrProductOf, type CsrShape } from "./csr-product.ts";
 import { coordinatesOf, diagonalsOf, ellOf } from "./device-formats.ts";
 import type { DeviceRows } from "./device-rows.ts";
-import { type CooMatrix, pitchOf, type SparseMatrix } from "./formats.ts";
+import { type CooMatrix, pitchOf, type SparseMatrix, hybWidth, longestRow } from "./formats.ts";
 import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
 import { diaFormat, ellFormat, placesTogether, productOf, type SlotFormat, slotProduct, slotsKernel } from "./slots.ts";
 import { lanesOf, type OperatorOptions } from "./spec.ts";
-import { hybWidth, longestRow } from "./statistics.ts";
 import type { Stencil } from "./stencil.ts";
 
 /** Uploads a matrix and returns its product in its format. @throws SpecError (coordinates out of order or repeated) */

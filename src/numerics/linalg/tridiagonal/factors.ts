@@ -1,8 +1,7 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import type { Matrix, Problem } from "./method.ts";
-import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { type Matrix, type Problem, type Layout, layoutOf, systemBase } from "./method.ts";
 
 interface FactorsVariant {
   readonly layout: Layout;

@@ -1,7 +1,7 @@
 /** The interface between the solver and the algorithms. */
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { i32, type Precision, read, real, write } from "../../../kernel/index.ts";
+import { i32, type Precision, read, real, write, fn, type KernelFunction } from "../../../kernel/index.ts";
 
 /**
  * A batch of systems as the algorithms see it. Three numbers describe every layout in memory: the unknowns of a system
@@ -67,3 +67,44 @@ export const tooLong = (device: Device, { precision }: Problem, algorithm: strin
 
 /** Returns the bytes of a real. */
 export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
+
+/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and already stored. */
+export const reduceParams = {
+  rows: i32,
+  stride: i32,
+  batch: i32,
+  chunk: i32,
+  lower: read(real),
+  diagonal: read(real),
+  upper: read(real),
+  rhs: read(real),
+  outLower: write(real),
+  outUpper: write(real),
+  outRhs: write(real),
+  status: write(i32),
+} as const;
+
+/**
+ * The layout of systems in memory: a `stride` known to be 1, or `batch`, saves kernels a division, and keeps neighbours
+ * together.
+ */
+export type Layout = "contiguous" | "interleaved" | "strided";
+
+/** Returns the layout of `batch` systems, given the distance `stride` between consecutive unknowns of a system. */
+export function layoutOf({ stride, batch }: { readonly stride: number; readonly batch: number }): Layout {
+  if (stride === 1) return "contiguous";
+  return stride === batch ? "interleaved" : "strided";
+}
+
+type I32 = typeof i32;
+
+/** The functions that compute the index of system s for each layout; see `TridiagonalSpec.stride`. */
+export const systemBase: Readonly<Record<Layout, KernelFunction<readonly [I32, I32, I32], number>>> = {
+  contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
+  interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),
+  strided: fn({
+    name: "stridedBase",
+    params: [i32, i32, i32],
+    body: ([s, rows, stride]) => ((s / stride) | 0) * (rows * stride) + (s % stride),
+  }),
+};

@@ -2,8 +2,7 @@ import type { Device } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { firstSingularPivot, stillZero } from "./checks.ts";
-import { type Method, type Problem, systemParams } from "./method.ts";
-import { type Layout, layoutOf, systemBase } from "./place.ts";
+import { type Method, type Problem, systemParams, type Layout, layoutOf, systemBase } from "./method.ts";
 import { codes } from "./status.ts";
 import { privateCapacity, roomFor, sideBySide } from "./thomas.ts";
 

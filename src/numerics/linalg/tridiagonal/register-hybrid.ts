@@ -1,12 +1,19 @@
 import { type Device, firstThatFits, type Resources } from "../../../device/index.ts";
 import { i32, type Kernel, kernel, type Precision, read, real } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { solveLanes } from "./lanes.ts";
-import { loadRuns, storeRuns } from "./load-runs.ts";
-import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams, tooLong } from "./method.ts";
-import { type Layout, layoutOf, systemBase } from "./place.ts";
-import { eliminateRun, substituteRun, tileWords } from "./run.ts";
-import { solveRuns } from "./solve-runs.ts";
+import { solveLanes, solveRuns } from "./lanes.ts";
+import { loadRuns, storeRuns, eliminateRun, substituteRun, tileWords } from "./run.ts";
+import {
+  bytesOf,
+  type ChunkMethod,
+  type Chunks,
+  type Problem,
+  systemParams,
+  tooLong,
+  type Layout,
+  layoutOf,
+  systemBase,
+} from "./method.ts";
 import { codes } from "./status.ts";
 
 /** The division of a workgroup among systems. */

@@ -1,10 +1,8 @@
-import type { Device, DeviceBuffer } from "../../../device/index.ts";
+import { type Device, type DeviceBuffer, offeredPrecision } from "../../../device/index.ts";
 import { hostReal } from "../../../kernel/index.ts";
-import { offeredPrecision } from "../../../device/index.ts";
 import { DisposedError, SpecError } from "../../../base/errors.ts";
 import { checkBuffer } from "../given.ts";
-import { chooseAlgorithm } from "./auto.ts";
-import { type Chosen, createMethod } from "./create-method.ts";
+import { chooseAlgorithm, type Chosen, createMethod } from "./create-method.ts";
 import { type Factors, factorsOf } from "./factors.ts";
 import type { Matrix, Method, Problem } from "./method.ts";
 import { type Periodic, periodicOf } from "./periodic.ts";

@@ -2,9 +2,8 @@ import { type Device, fits } from "../../../device/index.ts";
 import { fn, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { bytesOf, type Method, type Problem, systemParams } from "./method.ts";
-import { SystemArrays } from "./load-runs.ts";
-import { eliminateRow, freeFirstRow } from "./run.ts";
-import { solveRuns } from "./solve-runs.ts";
+import { SystemArrays, eliminateRow, freeFirstRow } from "./run.ts";
+import { solveRuns } from "./lanes.ts";
 import { codes } from "./status.ts";
 
 /** The division of a workgroup among streamed systems. */
@@ -79,7 +78,7 @@ function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant)
 /**
  * The kernel of the register hybrid for interleaved systems that keeps memory busy: a workgroup goes from tile to tile
  * of `systems` neighbours; rows arrive through a ring in workgroup memory (`gpu.fetch`), and the first rows of the next
- * tile are in flight while the last of this one are eliminated, joined (`solve-runs.ts`) and substituted. A run is
+ * tile are in flight while the last of this one are eliminated, joined (`solveRuns`) and substituted. A run is
  * eliminated row by row as it arrives, so that registers hold a, c and d alone.
  *
  * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.

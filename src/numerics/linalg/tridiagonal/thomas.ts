@@ -1,9 +1,17 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams } from "./method.ts";
+import {
+  bytesOf,
+  type ChunkMethod,
+  type Chunks,
+  type Problem,
+  systemParams,
+  type Layout,
+  layoutOf,
+  systemBase,
+} from "./method.ts";
 import { firstZeroPivot, stillZero } from "./checks.ts";
-import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { codes } from "./status.ts";
 
 interface ThomasVariant {

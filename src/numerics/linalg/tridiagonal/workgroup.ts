@@ -1,11 +1,172 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
-import { i32, type Kernel, kernel } from "../../../kernel/index.ts";
+import { i32, type Kernel, kernel, fn, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { reduceCyclic, substituteCyclic } from "./cr.ts";
-import { bytesOf, type Method, type Problem, systemParams, tooLong } from "./method.ts";
-import { reduceParallel } from "./pcr.ts";
-import { type Layout, layoutOf, systemBase } from "./place.ts";
-import { codes } from "./status.ts";
+import {
+  bytesOf,
+  type Method,
+  type Problem,
+  systemParams,
+  tooLong,
+  type Layout,
+  layoutOf,
+  systemBase,
+} from "./method.ts";
+import { codes, CODE_OK } from "./status.ts";
+
+/**
+ * Returns the function of parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row
+ * eliminates both neighbours at distance 1, 2, 4, …, until each row is decoupled and x = d/b, in d. The rows are those
+ * at step − 1, 2·step − 1, … of the arrays; all of them for step = 1. An item reads all its inputs before the barrier,
+ * and writes after it. The function returns the code of the first zero pivot.
+ *
+ * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel
+ * Computers (1981); in place as in D. Egloff, GPUs in Financial Computing (2010).
+ */
+function reduceParallel(groupSize: number, perItem: number) {
+  return fn({
+    name: "reduceParallel",
+    params: [write(real), write(real), write(real), write(real), i32, i32],
+    env: { groupSize, perItem, ok: CODE_OK },
+    *body([a, b, c, d, rows, step], gpu, { groupSize, perItem, ok }) {
+      const item = gpu.localId();
+      const newA = gpu.privateReal(perItem);
+      const newB = gpu.privateReal(perItem);
+      const newC = gpu.privateReal(perItem);
+      const newD = gpu.privateReal(perItem);
+      const count = (rows / step) | 0;
+      let code = ok;
+      for (let distance = 1; distance < count; distance = distance * 2) {
+        const s = distance * step;
+        for (let p = 0; p < perItem; p++) {
+          const k = item + p * groupSize;
+          if (k < count) {
+            const i = (k + 1) * step - 1;
+            let alpha = 0.0;
+            let gamma = 0.0;
+            newA[p] = 0.0;
+            newB[p] = b[i];
+            newC[p] = 0.0;
+            newD[p] = d[i];
+            if (k >= distance) {
+              const pivot = b[i - s];
+              if (pivot === 0) code = Math.min(code, i - s);
+              alpha = -a[i] / pivot;
+              newA[p] = alpha * a[i - s];
+              newB[p] += alpha * c[i - s];
+              newD[p] += alpha * d[i - s];
+            }
+            if (k + distance < count) {
+              const pivot = b[i + s];
+              if (pivot === 0) code = Math.min(code, i + s);
+              gamma = -c[i] / pivot;
+              newC[p] = gamma * c[i + s];
+              newB[p] += gamma * a[i + s];
+              newD[p] += gamma * d[i + s];
+            }
+          }
+        }
+        yield;
+        for (let p = 0; p < perItem; p++) {
+          const k = item + p * groupSize;
+          if (k < count) {
+            const i = (k + 1) * step - 1;
+            a[i] = newA[p];
+            b[i] = newB[p];
+            c[i] = newC[p];
+            d[i] = newD[p];
+          }
+        }
+        yield;
+      }
+      for (let p = 0; p < perItem; p++) {
+        const k = item + p * groupSize;
+        if (k < count) {
+          const i = (k + 1) * step - 1;
+          if (b[i] === 0) code = Math.min(code, i);
+          d[i] /= b[i];
+        }
+      }
+      yield;
+      return code;
+    },
+  });
+}
+
+/**
+ * Returns the function of the forward half of cyclic reduction in workgroup memory: rows s − 1, 3s − 1, 5s − 1 … are
+ * eliminated from those between, for s = 1, 2, 4 …, in place, until at most `max` rows remain, at s − 1, 2s − 1, 3s − 1
+ * …. The function returns that s and the code of the first zero pivot.
+ *
+ *   α = −aᵢ/bᵢ₋ₛ, γ = −cᵢ/bᵢ₊ₛ:   a′ = α·aᵢ₋ₛ,   b′ = bᵢ + α·cᵢ₋ₛ + γ·aᵢ₊ₛ,   c′ = γ·cᵢ₊ₛ,   d′ = dᵢ + α·dᵢ₋ₛ + γ·dᵢ₊ₛ
+ *
+ * Cost: rows in total, each 12 flops; a barrier a round. Source: R. W. Hockney (1965).
+ */
+function reduceCyclic(groupSize: number, max: number) {
+  return fn({
+    name: "reduceCyclic",
+    params: [write(real), write(real), write(real), write(real), i32],
+    env: { groupSize, max, ok: CODE_OK },
+    *body([a, b, c, d, rows], gpu, { groupSize, max, ok }) {
+      const item = gpu.localId();
+      let code = ok;
+      let s = 1;
+      while (((rows / s) | 0) > max) {
+        for (let i = 2 * s - 1 + 2 * s * item; i < rows; i += 2 * s * groupSize) {
+          const below = b[i - s];
+          if (below === 0) code = Math.min(code, i - s);
+          const alpha = -a[i] / below;
+          let next = 1.0;
+          let nextA = 0.0;
+          let nextC = 0.0;
+          let nextD = 0.0;
+          if (i + s < rows) {
+            next = b[i + s];
+            nextA = a[i + s];
+            nextC = c[i + s];
+            nextD = d[i + s];
+            if (next === 0) code = Math.min(code, i + s);
+          }
+          const gamma = -c[i] / next;
+          b[i] += alpha * c[i - s] + gamma * nextA;
+          d[i] += alpha * d[i - s] + gamma * nextD;
+          a[i] = alpha * a[i - s];
+          c[i] = gamma * nextC;
+        }
+        s = s * 2;
+        yield;
+      }
+      return { s, code };
+    },
+  });
+}
+
+/**
+ * Returns the function of the backward half of cyclic reduction: with the unknowns at s − 1, 2s − 1 … known (in d), it
+ * solves those between, for s/2, s/4, … 1. It starts at the stride `start`, whose rows s − 1, 3s − 1 … are solved
+ * first. Cost: 5 flops a row; a barrier a round.
+ */
+function substituteCyclic(groupSize: number) {
+  return fn({
+    name: "substituteCyclic",
+    params: [read(real), read(real), read(real), write(real), i32, i32],
+    env: { groupSize, ok: CODE_OK },
+    *body([a, b, c, d, rows, start], gpu, { groupSize, ok }) {
+      const item = gpu.localId();
+      let code = ok;
+      for (let s = start; s > 0; s = s >> 1) {
+        for (let i = s - 1 + 2 * s * item; i < rows; i += 2 * s * groupSize) {
+          const before = i >= s ? d[Math.max(i - s, 0)] : 0.0;
+          const after = i + s < rows ? d[Math.min(i + s, rows - 1)] : 0.0;
+          const pivot = b[i];
+          if (pivot === 0) code = Math.min(code, i);
+          d[i] = (d[i] - a[i] * before - c[i] * after) / pivot;
+        }
+        yield;
+      }
+      return code;
+    },
+  });
+}
 
 /** The algorithms in workgroup memory. */
 type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
@@ -24,8 +185,8 @@ interface WorkgroupVariant {
  * latter (Zhang, Cohen & Owens 2010): one system a workgroup, in workgroup memory from the first word read to the last
  * word written.
  *
- * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
- * in whole lines.
+ * Cost a row: 4 words read and 1 written; `reduceCyclic` and `reduceParallel` have the flops. Contiguous systems are
+ * read and written in whole lines.
  */
 const workgroupKernel = memoize(({ algorithm, layout, shared, groupSize, perItem }: WorkgroupVariant): Kernel =>
   kernel({
