@@ -10,16 +10,6 @@ type LibraryFunction = "erf" | "erfc" | "normalCdf" | "normalPdf" | "inverseNorm
 
 const word = new DataView(new ArrayBuffer(8));
 
-function bits(x: number): bigint {
-  word.setFloat64(0, x);
-  return word.getBigUint64(0);
-}
-
-function fromBits(b: bigint): number {
-  word.setBigUint64(0, b);
-  return word.getFloat64(0);
-}
-
 /** Rounds to the nearest integer, ties to even, by adding and subtracting 2⁵². */
 export function nearest(x: number): number {
   if (!(Math.abs(x) < 2 ** 52)) return x;
@@ -29,8 +19,8 @@ export function nearest(x: number): number {
 
 /** Returns the magnitude of one number with the sign of another. */
 export function copysign(magnitude: number, sign: number): number {
-  const negative = sign < 0 || Object.is(sign, -0) || (Number.isNaN(sign) && bits(sign) >> 63n === 1n);
-  return negative ? -Math.abs(magnitude) : Math.abs(magnitude);
+  word.setFloat64(0, sign);
+  return word.getUint32(0) >>> 31 === 1 ? -Math.abs(magnitude) : Math.abs(magnitude);
 }
 
 /** 2ⁿ for −1022 ≤ n ≤ 1023. */
@@ -73,7 +63,9 @@ export function exponent(x: number): number {
  * Returns x with its exponent field replaced by that of 1. For normal x the result is x / 2^exponent(x), in ±[1, 2).
  */
 export function significand(x: number): number {
-  return fromBits((bits(x) & 0x800fffffffffffffn) | 0x3ff0000000000000n);
+  word.setFloat64(0, x);
+  word.setUint32(0, (word.getUint32(0) & 0x800fffff) | 0x3ff00000);
+  return word.getFloat64(0);
 }
 
 /** Returns x with the low 27 significand bits cleared. */
@@ -85,7 +77,10 @@ export function headBits(x: number): number {
 
 /** Returns the high 32 bits of the product of two u32. */
 export function mulHigh(a: number, b: number): number {
-  return Number((BigInt(a >>> 0) * BigInt(b >>> 0)) >> 32n);
+  const [aHigh, aLow, bHigh, bLow] = [a >>> 16, a & 0xffff, b >>> 16, b & 0xffff];
+  const middle = aHigh * bLow + Math.floor((aLow * bLow) / 0x10000); // below 2³³: exact
+  const carry = aLow * bHigh + (middle % 0x10000);
+  return (aHigh * bHigh + Math.floor(middle / 0x10000) + Math.floor(carry / 0x10000)) >>> 0;
 }
 
 /** Returns the number of bits set in a u32. */

@@ -3,7 +3,7 @@
  * whose counter indexes a private array, which stays in registers only with constant indexes. CUDA's compiler is told
  * to unroll them (`unrolls`). A WGSL compiler cannot be told, so they are unrolled here (`unrollLoops`).
  */
-import { foldBinary, foldCompare } from "./fold.ts";
+import { COMPARE, foldBinary } from "./fold.ts";
 import type { ArrayRef, Expr, FixedArray, KernelIR, Stmt } from "./ir.ts";
 import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStmt, weight } from "./visit.ts";
 
@@ -114,7 +114,7 @@ function folded(e: Expr): Expr {
   if (e.kind !== "binary" && e.kind !== "compare") return e;
   if (e.a.kind !== "const" || e.b.kind !== "const" || e.a.type !== "i32" || e.b.type !== "i32") return e;
   const [a, b] = [e.a.value as number, e.b.value as number];
-  if (e.kind === "compare") return { kind: "const", type: "bool", value: foldCompare(e.op, a, b) };
+  if (e.kind === "compare") return { kind: "const", type: "bool", value: COMPARE[e.op](a, b) };
   const value = e.op === "mul" ? Math.imul(a, b) : e.op === "shr" ? a >> b : foldBinary(e.op, a, b);
   return value === null || !Number.isFinite(value) ? e : int(Math.trunc(value) | 0);
 }

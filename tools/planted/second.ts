@@ -144,7 +144,7 @@ export const second: readonly Bug[] = [
     [
       ["interpret/arithmetic.ts", "return (a) => ~a >>> 0;", "return (a) => ~a;"],
       ["frontend/math-calls.ts", 'compareOf(ctx, node, "ge", arithmeticOf', 'compareOf(ctx, node, "gt", arithmeticOf'],
-      ["fold.ts", "return null; // arithmetic or logical: the caller knows", "return a >> b;"],
+      ["fold.ts", "shr: () => null", "shr: (a, b) => a >> b"],
     ],
   ),
   ...beside("kernel", "kernel/cuda kernel/wasm-straight kernel/wasm-scalars kernel/wasm-random", [

@@ -1,6 +1,6 @@
 /** Arithmetic and comparisons during lowering: types and constant folding. */
 import type { Node } from "acorn";
-import { foldBinary, foldCompare } from "../fold.ts";
+import { COMPARE, foldBinary } from "../fold.ts";
 import type { BinaryOp, CompareOp } from "../ir.ts";
 import { boolType, type Context, i32Type, u32Type } from "./context.ts";
 import type { Draft, LateOp, LiteralOrigin } from "./draft.ts";
@@ -87,7 +87,7 @@ export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
 
 /** Returns the expression for a comparison. Constants are folded. */
 export function compareOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
-  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, foldCompare(op, a.value, b.value));
+  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, COMPARE[op](a.value, b.value));
   const mask = op === "eq" || op === "ne" ? NUMERIC | BOOL : NUMERIC;
   for (const side of [a, b]) ctx.require(node, side, mask);
   ctx.unify(node, a, b);

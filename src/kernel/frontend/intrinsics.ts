@@ -68,6 +68,10 @@ export function expectArguments(
   return operands;
 }
 
+const { sqrt, abs, floor, ceil, trunc } = Math;
+/** The intrinsic functions of one argument that are evaluated where it is a constant. */
+const FOLDED: Readonly<Record<string, (a: number) => number>> = { sqrt, abs, floor, ceil, trunc };
+
 /** Returns the expression for a call of an intrinsic function. Constants are folded. */
 export function intrinsicOf(
   ctx: Context,
@@ -79,27 +83,10 @@ export function intrinsicOf(
   const args = expectArguments(ctx, node, name, operands, signature.args);
   const [a] = args;
   if (a?.kind === "const" && args.length === 1) {
-    const folded = foldIntrinsic(signature.op, a.value as number);
-    if (folded !== null) return ctx.constant(node, folded, a.origin && { ...a.origin, start: node.start });
+    const folded = own(FOLDED, signature.op)?.(a.value as number);
+    if (folded !== undefined) return ctx.constant(node, folded, a.origin && { ...a.origin, start: node.start });
   }
   const type =
     signature.result === "same" ? a.type : { i32: i32Type, u32: u32Type, bool: boolType }[signature.result]();
   return ctx.draft(node, type, { kind: "intrinsic", op: signature.op, args });
-}
-
-function foldIntrinsic(op: IntrinsicOp, a: number): number | null {
-  switch (op) {
-    case "sqrt":
-      return Math.sqrt(a);
-    case "abs":
-      return Math.abs(a);
-    case "floor":
-      return Math.floor(a);
-    case "ceil":
-      return Math.ceil(a);
-    case "trunc":
-      return Math.trunc(a);
-    default:
-      return null;
-  }
 }

@@ -2,6 +2,7 @@
  * The IR's operators on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after each
  * operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
  */
+import { COMPARE } from "../fold.ts";
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 
 /** The function by which the interpreter computes an operation with one operand. */
@@ -18,26 +19,15 @@ export function rounding(precision: Precision): Unary {
   return precision === "f32" ? Math.fround : (x) => x;
 }
 
-function realBinary(op: BinaryOp, round: Unary): Binary | undefined {
-  switch (op) {
-    case "add":
-      return (a, b) => round(a + b);
-    case "sub":
-      return (a, b) => round(a - b);
-    case "mul":
-      return (a, b) => round(a * b);
-    case "div":
-      return (a, b) => round(a / b);
-    case "rem":
-      return (a, b) => a % b; // exact
-    case "min":
-      return Math.min;
-    case "max":
-      return Math.max;
-    default:
-      return undefined;
-  }
-}
+const realOperators = (round: Unary): Partial<Readonly<Record<BinaryOp, Binary>>> => ({
+  add: (a, b) => round(a + b),
+  sub: (a, b) => round(a - b),
+  mul: (a, b) => round(a * b),
+  div: (a, b) => round(a / b),
+  rem: (a, b) => a % b, // exact
+  min: Math.min,
+  max: Math.max,
+});
 
 const I32: Readonly<Record<BinaryOp, Binary>> = {
   add: (a, b) => (a + b) | 0,
@@ -72,7 +62,7 @@ const U32: Readonly<Record<BinaryOp, Binary>> = {
 /** Returns the interpreter's function for a binary operation. */
 export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Binary {
   const operator =
-    type === "i32" ? I32[op] : type === "u32" ? U32[op] : type === "real" ? realBinary(op, round) : undefined;
+    type === "i32" ? I32[op] : type === "u32" ? U32[op] : type === "real" ? realOperators(round)[op] : undefined;
   if (operator === undefined) throw new TypeError(`IR: no operator ${op} on ${type}`);
   return operator;
 }
@@ -87,18 +77,10 @@ export function unaryOperator(op: UnaryOp, type: ScalarType): Unary {
   throw new TypeError(`IR: no operator ${op} on ${type}`);
 }
 
-const COMPARE: Readonly<Record<CompareOp, Binary>> = {
-  lt: (a, b) => (a < b ? 1 : 0),
-  le: (a, b) => (a <= b ? 1 : 0),
-  gt: (a, b) => (a > b ? 1 : 0),
-  ge: (a, b) => (a >= b ? 1 : 0),
-  eq: (a, b) => (a === b ? 1 : 0),
-  ne: (a, b) => (a !== b ? 1 : 0),
-};
-
 /** Returns the interpreter's function for a comparison. */
 export function compareOperator(op: CompareOp): Binary {
-  return COMPARE[op];
+  const holds = COMPARE[op];
+  return (a, b) => (holds(a, b) ? 1 : 0);
 }
 
 function saturate(x: number, least: number, greatest: number): number {
