@@ -3,7 +3,7 @@
  * 1.2e-9 in f32), else by h = e^|x|/2, which does not overflow before they do.
  */
 import { real } from "../language.ts";
-import { fn } from "./define.ts";
+import { fn, polynomial } from "./define.ts";
 import { expParts } from "./exp.ts";
 
 /** e^a/2 for a ≥ 0, ∞ where that overflows. */
@@ -18,6 +18,13 @@ const halfExp = fn({
   },
 });
 
+const sinhSeries = polynomial({
+  f32: [0.16666667, 0.008333311, 0.00019842635, 2.7839258e-6],
+  f64: [
+    0.16666666666666669, 0.008333333333333139, 0.00019841269841437776, 2.755731915530606e-6, 2.505212340355587e-8,
+    1.6057239944224872e-10, 7.759324471787967e-13,
+  ],
+});
 /**
  * Returns sinh x. sinh(±0) = ±0, sinh(±∞) = ±∞. Cost: 55 operations, a division and ldexp (f64). Accuracy: 1.51 ulp
  * (f64), 1.47 ulp (f32).
@@ -25,22 +32,16 @@ const halfExp = fn({
 export const sinh = fn({
   name: "sinh",
   params: [real],
-  env: { halfExp },
-  body([x], gpu, { halfExp }) {
+  env: { halfExp, sinhSeries },
+  body([x], gpu, { halfExp, sinhSeries }) {
     const a = Math.abs(x);
     const h = halfExp(a);
     const large = gpu.copysign(h - 0.25 / h, x);
     const z = x * x;
     if (gpu.precision === "f32") {
-      return a > 1 ? large : x + x * z * (0.16666667 + z * (0.008333311 + z * (0.00019842635 + z * 2.7839258e-6)));
+      return a > 1 ? large : x + x * z * sinhSeries(z);
     }
-    let p = 1.6057239944224872e-10 + z * 7.759324471787967e-13;
-    p = 2.505212340355587e-8 + z * p;
-    p = 2.755731915530606e-6 + z * p;
-    p = 0.00019841269841437776 + z * p;
-    p = 0.008333333333333139 + z * p;
-    p = 0.16666666666666669 + z * p;
-    return a > 1 ? large : x + x * (z * p);
+    return a > 1 ? large : x + x * (z * sinhSeries(z));
   },
 });
 
@@ -58,6 +59,14 @@ export const cosh = fn({
   },
 });
 
+const tanhSeries = polynomial({
+  f32: [-0.3333332, 0.13332637, -0.053856578, 0.021085886, -0.0062904307],
+  f64: [
+    -0.333333333333333, 0.1333333333332681, -0.0539682539638658, 0.02186948838872371, -0.008863232646356129,
+    0.003592092465454702, -0.0014555455388204836, 0.0005884551636565607, -0.0002334077979025354, 8.335281478436235e-5,
+    -1.9516435392424934e-5,
+  ],
+});
 /**
  * Returns tanh x. tanh(±0) = ±0, tanh(±∞) = ±1. Cost: 63 operations, a division and ldexp (f64). Accuracy: 1.38 ulp
  * (f64), 1.37 ulp (f32).
@@ -65,26 +74,12 @@ export const cosh = fn({
 export const tanh = fn({
   name: "tanh",
   params: [real],
-  env: { halfExp },
-  body([x], gpu, { halfExp }) {
+  env: { halfExp, tanhSeries },
+  body([x], gpu, { halfExp, tanhSeries }) {
     const a = Math.abs(x);
     const limit = gpu.precision === "f32" ? 10 : 22;
     const large = 1 - 1 / (halfExp(a > limit ? 2 * limit : 2 * a) + 0.5);
     const z = x * x;
-    if (gpu.precision === "f32") {
-      const q = -0.3333332 + z * (0.13332637 + z * (-0.053856578 + z * (0.021085886 + z * -0.0062904307)));
-      return gpu.copysign(a > 0.55 ? large : a + a * (z * q), x);
-    }
-    let p = 8.335281478436235e-5 + z * -1.9516435392424934e-5;
-    p = -0.0002334077979025354 + z * p;
-    p = 0.0005884551636565607 + z * p;
-    p = -0.0014555455388204836 + z * p;
-    p = 0.003592092465454702 + z * p;
-    p = -0.008863232646356129 + z * p;
-    p = 0.02186948838872371 + z * p;
-    p = -0.0539682539638658 + z * p;
-    p = 0.1333333333332681 + z * p;
-    p = -0.333333333333333 + z * p;
-    return gpu.copysign(a > 0.55 ? large : a + a * (z * p), x);
+    return gpu.copysign(a > 0.55 ? large : a + a * (z * tanhSeries(z)), x);
   },
 });

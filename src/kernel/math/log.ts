@@ -6,7 +6,7 @@
  * R(z) = z·P(z), P minimax (test/fixtures/math/minimax.py). e·ln 2 is added in two parts, the first exact.
  */
 import { real } from "../language.ts";
-import { fn } from "./define.ts";
+import { fn, polynomial } from "./define.ts";
 
 /**
  * Returns `exponent` and `f` with x = 2^exponent·(1 + f) and 1 + f in [√½, √2), for every x > 0, in f64 also subnormal
@@ -27,6 +27,13 @@ export const splitLog = fn({
   },
 });
 
+const logSeries = polynomial({
+  f32: [0.6666666, 0.40000972, 0.28498793, 0.24278831],
+  f64: [
+    0.6666666666666734, 0.3999999999941427, 0.2857142874248328, 0.2222219856283991, 0.18183564892053414,
+    0.15314035341065366, 0.14796109200799884,
+  ],
+});
 /**
  * Returns `h` = f²/2 and `rest` with log(1 + f) = f − (h − rest), for 1 + f in [√½, √2). Cost: 20 operations and a
  * division (f64).
@@ -34,21 +41,12 @@ export const splitLog = fn({
 export const logReduced = fn({
   name: "logReduced",
   params: [real],
-  body([f], gpu) {
+  env: { logSeries },
+  body([f], _gpu, { logSeries }) {
     const s = f / (2 + f);
     const z = s * s;
     const h = 0.5 * f * f;
-    if (gpu.precision === "f32") {
-      const r = z * (0.6666666 + z * (0.40000972 + z * (0.28498793 + z * 0.24278831)));
-      return { h, rest: s * (h + r) };
-    }
-    let p = 0.15314035341065366 + z * 0.14796109200799884;
-    p = 0.18183564892053414 + z * p;
-    p = 0.2222219856283991 + z * p;
-    p = 0.2857142874248328 + z * p;
-    p = 0.3999999999941427 + z * p;
-    p = 0.6666666666666734 + z * p;
-    return { h, rest: s * (h + z * p) };
+    return { h, rest: s * (h + z * logSeries(z)) };
   },
 });
 

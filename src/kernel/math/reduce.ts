@@ -8,6 +8,16 @@
 import { real, i32, u32 } from "../language.ts";
 import { fn } from "./define.ts";
 
+/** Bits 32j … 32j + 31 of 2/π after the binary point; 7 of these words suffice in f32, 9 in f32x2. */
+const TWO_OVER_PI = [
+  0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561, 0xb7246e3a,
+  0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
+  0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f, 0xef2f118b, 0x5a0a6d1f, 0x6d367ecf,
+  0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
+  0x56033046,
+];
+const words = (count: number) => TWO_OVER_PI.slice(0, count).map((word, at) => ({ at, word }));
+
 /**
  * Returns bits 32j … 32j + 31 of 2/π after the binary point, 0 for j < 0. It is a chain of selections, because SIMD
  * lanes may need different bits.
@@ -15,49 +25,12 @@ import { fn } from "./define.ts";
 const twoOverPi = fn({
   name: "twoOverPi",
   params: [i32],
-  body([j], gpu) {
+  env: { F32: words(7), F32X2: words(9), F64: words(TWO_OVER_PI.length) },
+  body([j], gpu, env) {
     let word = gpu.u32(0);
-    word = j === 0 ? 0xa2f9836e : word;
-    word = j === 1 ? 0x4e441529 : word;
-    word = j === 2 ? 0xfc2757d1 : word;
-    word = j === 3 ? 0xf534ddc0 : word;
-    word = j === 4 ? 0xdb629599 : word;
-    word = j === 5 ? 0x3c439041 : word;
-    word = j === 6 ? 0xfe5163ab : word;
-    if (gpu.precision !== "f32") {
-      word = j === 7 ? 0xdebbc561 : word;
-      word = j === 8 ? 0xb7246e3a : word;
-    }
-    if (gpu.precision === "f64") {
-      word = j === 9 ? 0x424dd2e0 : word;
-      word = j === 10 ? 0x06492eea : word;
-      word = j === 11 ? 0x09d1921c : word;
-      word = j === 12 ? 0xfe1deb1c : word;
-      word = j === 13 ? 0xb129a73e : word;
-      word = j === 14 ? 0xe88235f5 : word;
-      word = j === 15 ? 0x2ebb4484 : word;
-      word = j === 16 ? 0xe99c7026 : word;
-      word = j === 17 ? 0xb45f7e41 : word;
-      word = j === 18 ? 0x3991d639 : word;
-      word = j === 19 ? 0x835339f4 : word;
-      word = j === 20 ? 0x9c845f8b : word;
-      word = j === 21 ? 0xbdf9283b : word;
-      word = j === 22 ? 0x1ff897ff : word;
-      word = j === 23 ? 0xde05980f : word;
-      word = j === 24 ? 0xef2f118b : word;
-      word = j === 25 ? 0x5a0a6d1f : word;
-      word = j === 26 ? 0x6d367ecf : word;
-      word = j === 27 ? 0x27cb09b7 : word;
-      word = j === 28 ? 0x4f463f66 : word;
-      word = j === 29 ? 0x9e5fea2d : word;
-      word = j === 30 ? 0x7527bac7 : word;
-      word = j === 31 ? 0xebe5f17b : word;
-      word = j === 32 ? 0x3d0739f7 : word;
-      word = j === 33 ? 0x8a5292ea : word;
-      word = j === 34 ? 0x6bfb5fb1 : word;
-      word = j === 35 ? 0x1f8d5d08 : word;
-      word = j === 36 ? 0x56033046 : word;
-    }
+    if (gpu.precision === "f32") for (const one of env.F32) word = j === one.at ? one.word : word;
+    else if (gpu.precision === "f64") for (const one of env.F64) word = j === one.at ? one.word : word;
+    else for (const one of env.F32X2) word = j === one.at ? one.word : word;
     return word;
   },
 });

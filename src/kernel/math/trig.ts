@@ -7,45 +7,45 @@
  * quadrant selects, so that SIMD lanes do not diverge. All finite arguments are reduced in full (reduce.ts).
  */
 import { real } from "../language.ts";
-import { fn } from "./define.ts";
+import { fn, polynomial } from "./define.ts";
 import { reduceHalfPi } from "./reduce.ts";
 
+const sinSeries = polynomial({
+  f32: [-0.16666655, 0.008332192, -0.00019518788],
+  f64: [
+    -0.16666666666666632, 0.00833333333332242, -0.0001984126982981239, 2.755731369354991e-6, -2.505075837821758e-8,
+    1.58968113496391e-10,
+  ],
+});
 /** sin(r + t) = r + rest. Cost: 18 operations (f64). */
 const sinReduced = fn({
   name: "sinReduced",
   params: [real, real],
-  body([r, t], gpu) {
+  env: { sinSeries },
+  body([r, t], _gpu, { sinSeries }) {
     const z = r * r;
-    if (gpu.precision === "f32") {
-      return r * z * (-0.16666655 + z * (0.008332192 + z * -0.00019518788)) + t * (1 - 0.5 * z);
-    }
-    let p = -2.505075837821758e-8 + z * 1.58968113496391e-10;
-    p = 2.755731369354991e-6 + z * p;
-    p = -0.0001984126982981239 + z * p;
-    p = 0.00833333333332242 + z * p;
-    p = -0.16666666666666632 + z * p;
-    return r * z * p + t * (1 - 0.5 * z);
+    return r * z * sinSeries(z) + t * (1 - 0.5 * z);
   },
 });
 
+const cosSeries = polynomial({
+  f32: [0.041666646, -0.0013887301, 2.4430674e-5],
+  f64: [
+    0.0416666666666666, -0.0013888888888874131, 2.4801587289487466e-5, -2.755731435391149e-7, 2.087572349490219e-9,
+    -1.1359659636717627e-11,
+  ],
+});
 /** cos(r + t) = one + rest, one = 1 − z/2 rounded. Cost: 19 operations (f64). */
 const cosReduced = fn({
   name: "cosReduced",
   params: [real, real],
-  body([r, t], gpu) {
+  env: { cosSeries },
+  body([r, t], _gpu, { cosSeries }) {
     const z = r * r;
     const half = 0.5 * z;
     const one = 1 - half;
     const lost = 1 - one - half;
-    if (gpu.precision === "f32") {
-      return { one, rest: lost + (z * z * (0.041666646 + z * (-0.0013887301 + z * 2.4430674e-5)) - r * t) };
-    }
-    let p = 2.087572349490219e-9 + z * -1.1359659636717627e-11;
-    p = -2.755731435391149e-7 + z * p;
-    p = 2.4801587289487466e-5 + z * p;
-    p = -0.0013888888888874131 + z * p;
-    p = 0.0416666666666666 + z * p;
-    return { one, rest: lost + (z * z * p - r * t) };
+    return { one, rest: lost + (z * z * cosSeries(z) - r * t) };
   },
 });
 
