@@ -236,25 +236,26 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       OWN_ROOM: room(draw.productUniforms),
     },
     body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
+      const { SUBSTEPS, COPIED, A, AFTER, EACH, CONTROL_EACH, variancesOf, logsOf, discountOf } = env;
       const c = gpu.privateReal(env.C_ROOM);
       const normals = gpu.privateReal(env.NORMAL_ROOM);
       const uniforms = gpu.privateReal(env.UNIFORM_ROOM);
       const own = gpu.privateReal(env.OWN_ROOM);
-      const before = gpu.privateReal(env.A);
-      const variances = gpu.privateReal(env.A);
-      const logs = gpu.privateReal(env.A);
-      for (let a = 0; a < env.A; a++) variances[a] = 0;
+      const before = gpu.privateReal(A);
+      const variances = gpu.privateReal(A);
+      const logs = gpu.privateReal(A);
+      for (let a = 0; a < A; a++) variances[a] = 0;
       const { state, spots, running, p } = path;
       let time = gpu.real(0);
       let discount = gpu.real(1);
-      for (let s = 0; s < env.SUBSTEPS; s++) {
-        const isLast = s === env.SUBSTEPS - 1;
-        const n = date * env.SUBSTEPS + s;
+      for (let s = 0; s < SUBSTEPS; s++) {
+        const isLast = s === SUBSTEPS - 1;
+        const n = date * SUBSTEPS + s;
         const row = env.HEAD + n * env.STEP;
         const t = table[row * columns + column];
         const dt = table[(row + 1) * columns + column];
-        for (let j = 0; j < env.COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
-        const tables = { values: table, first: (row + 3 + env.COPIED) * columns + column, stride: columns };
+        for (let j = 0; j < COPIED; j++) c[j] = table[(row + 3 + j) * columns + column];
+        const tables = { values: table, first: (row + 3 + COPIED) * columns + column, stride: columns };
         env.drawStep({ draws, n, isFirst: isFirst && s === 0, words: path.words, normals, uniforms, own });
         // A density ratio of exp(−μ·z − μ²/2) for each z that becomes z + μ.
         for (let j = 0; j < env.SHIFTS; j++) {
@@ -262,23 +263,23 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
           path.weight[0] = path.weight[0] - shift * (normals[j] + 0.5 * shift);
           normals[j] = normals[j] + shift;
         }
-        for (let a = 0; a < env.A; a++) before[a] = spots[a];
-        if (!env.AFTER) env.variancesOf?.({ state, c, dt, variances, tables });
+        for (let a = 0; a < A; a++) before[a] = spots[a];
+        if (!AFTER) variancesOf?.({ state, c, dt, variances, tables });
         env.scoreOf?.({ scores, normals, c, dt, isFirst: n === 0, initial });
         env.modelStep({ state, normals, uniforms, c, t, dt, tables });
-        if (env.AFTER) env.variancesOf?.({ state, c, dt, variances, tables });
-        if (env.EACH || env.CONTROL_EACH || isLast) {
+        if (AFTER) variancesOf?.({ state, c, dt, variances, tables });
+        if (EACH || CONTROL_EACH || isLast) {
           env.observe({ state, spots });
           if (env.LOGS) {
-            if (env.logsOf !== undefined) env.logsOf({ state, logs });
-            else for (let a = 0; a < env.A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : env.LOG_OF_ZERO;
+            if (logsOf !== undefined) logsOf({ state, logs });
+            else for (let a = 0; a < A; a++) logs[a] = spots[a] > 0 ? Math.log(spots[a]) : env.LOG_OF_ZERO;
           }
           time = t + dt;
           discount = table[(row + 2) * columns + column];
-          if (env.discountOf !== undefined) discount *= env.discountOf({ state });
-          if (env.EACH || isLast)
+          if (discountOf !== undefined) discount *= discountOf({ state });
+          if (EACH || isLast)
             env.update?.({ running, p, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
-          if (env.CONTROL_EACH || isLast)
+          if (CONTROL_EACH || isLast)
             env.controlUpdate?.({
               running: path.controlRunning,
               p: path.controlP,

@@ -116,6 +116,7 @@ const walks = walked.map(([name, base]): ConformanceCase => {
       weights: real(uniforms(measures * variants * COLUMNS, 0.5, 1)),
       points: real([0]),
       pointStride: 1,
+      variants: shape.variants,
       moments: zeros(measures * momentsOf(shape) * items),
       itemCount: items,
     }),
