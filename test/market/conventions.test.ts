@@ -1,7 +1,6 @@
 /**
- * Conventions of markets: reference cases (calendars from 1990 to 2060, day counts, schedules), dates against JavaScript's
- * own, and what must hold for random schedules and calendars.
- */
+ * Conventions of markets: reference cases (calendars, day counts, schedules), dates beside those of JavaScript, and what
+ * must hold for random schedules and calendars.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -25,7 +25,7 @@ export interface Holiday {
   readonly except?: readonly number[];
 }
 
-/** A calendar: rules, days of one year only (ISO dates), and whether a day between two holidays is one, too, as in Japan. */
+/** A calendar: rules, days of one year only (ISO dates), and whether a day between two holidays is one, too. */
 export interface CalendarData {
   readonly holidays: readonly Holiday[];
   readonly once?: string;

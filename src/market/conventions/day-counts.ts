@@ -54,7 +54,7 @@ export type DayCount = keyof typeof DAY_COUNTS;
  * @param context the coupon period, for Act/Act ICMA and Act/365L; the trade's last day, for 30E/360 ISDA
  */
 export function yearFraction(count: DayCount, start: Day, end: Day, context: DayCountContext = {}): number {
-  return (DAY_COUNTS[count] as Count)(start, end, context);
+  return DAY_COUNTS[count](start, end, context);
 }
 
 function thirty(start: Day, end: Day, days: (d1: number, d2: number) => readonly [number, number]): number {
