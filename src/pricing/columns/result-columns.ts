@@ -48,6 +48,9 @@ export interface Several extends SeveralSensitivities {
   readonly assumed?: readonly (readonly [string, string])[];
 }
 
+/** Sensitivities by name, or the error estimates of these. */
+export type Measures = Readonly<Partial<Record<SensitivityName, number>>>;
+
 /** The part of a result that only some kinds of trades have. */
 export interface OwnPart {
   readonly figures: TradeFigures;
@@ -163,6 +166,16 @@ export class ResultColumns {
     const { value, delta, gamma, theta, vega, rho, errorEstimate, sensitivityErrors } = this;
     const columns = [value, delta, gamma, theta, vega, rho, errorEstimate, ...Object.values(sensitivityErrors)];
     for (const column of columns) column[trade] = Number.NaN;
+  }
+
+  /** Stores today's value of a trade, and as many of its sensitivities and of their error estimates as are known. */
+  setToday(trade: number, value: number, errorEstimate: number, measures: Measures, errors: Measures = {}): void {
+    this.value[trade] = value;
+    this.errorEstimate[trade] = errorEstimate;
+    for (const name of SENSITIVITIES) {
+      this[name][trade] = measures[name] ?? Number.NaN;
+      this.sensitivityErrors[name][trade] = errors[name] ?? Number.NaN;
+    }
   }
 
   /** Stores the values of a row at the scenarios' spots, and the largest of their error estimates. */

@@ -1,5 +1,5 @@
 /** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
-import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../book/index.ts";
+import type { DriverCorrelations, SpotMove } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import { moveOf, type ResultColumns, WARNING } from "../columns/result-columns.ts";
 import { type Batch, type MethodPlan, readEach } from "./method.ts";
@@ -195,9 +195,6 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { columns, settings } = this.#batch;
     const today = cases[0]![0];
     const estimate = today.estimate!;
-    results.value[trade] = estimate.values[0];
-    const { bias = 0 } = estimate;
-    results.errorEstimate[trade] = estimate.errors[0] + bias;
     results.warnings[trade] |= estimate.warnings ?? 0;
     if (this.#isBeyond(today, estimate.errors.slice(0, 1)))
       results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : this.#estimator.limited;
@@ -210,10 +207,8 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       settings.sensitivityErrorEstimates && knowsErrors
         ? greeksOf(today.terms, names, (name) => measures?.get(name)?.error ?? Number.NaN)
         : undefined;
-    for (const name of SENSITIVITIES) {
-      results[name][trade] = greeks.total[name];
-      results.sensitivityErrors[name][trade] = errors?.total[name] ?? Number.NaN;
-    }
+    const { bias = 0 } = estimate;
+    results.setToday(trade, estimate.values[0], estimate.errors[0] + bias, greeks.total, errors?.total);
     if (assets !== undefined || correlations !== undefined)
       results.setSeveral(trade, { ...greeks.several, errors: errors?.several, assumed: correlations?.assumed ?? [] });
     if (columns.cases.scenarios !== undefined) this.#readScenarios(trade, cases, results);

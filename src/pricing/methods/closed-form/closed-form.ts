@@ -1,4 +1,3 @@
-import { SENSITIVITIES } from "../../../book/index.ts";
 import { type Device, uploaded } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
@@ -214,7 +213,6 @@ class ClosedFormPlan implements MethodPlan {
     const spot = columns.spot[trade];
     const kept = keptByDividends(columns, row);
     const outputs = { value: raw(0) * spot, delta: raw(1) * kept, gamma: (raw(2) * kept * kept) / spot, raw };
-    results.value[trade] = outputs.value;
     const found = {
       delta: outputs.delta,
       gamma: outputs.gamma,
@@ -223,14 +221,12 @@ class ClosedFormPlan implements MethodPlan {
       // R moves by T per unit of a move of r.
       rho: raw(4) * spot * columns.expiry[row],
     };
-    for (const name of SENSITIVITIES) results[name][trade] = found[name];
     const estimate = formula.estimate === undefined ? undefined : raw(formula.estimate);
-    results.errorEstimate[trade] =
-      estimate === undefined ? this.#rounding * (spot + Math.abs(outputs.value)) : estimate * spot;
-    if (this.#sensitivityErrors) {
-      const errors = formula.errorsOf(columns, trade, found, estimate ?? this.#rounding);
-      for (const name of SENSITIVITIES) results.sensitivityErrors[name][trade] = errors[name];
-    }
+    const error = estimate === undefined ? this.#rounding * (spot + Math.abs(outputs.value)) : estimate * spot;
+    const errors = this.#sensitivityErrors
+      ? formula.errorsOf(columns, trade, found, estimate ?? this.#rounding)
+      : undefined;
+    results.setToday(trade, outputs.value, error, found, errors);
     results.priced(trade, formula.method);
   }
 

@@ -128,19 +128,14 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
     const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATED * convertible.notional);
     return { value: (up.value - down.value) / width, error };
   };
-  results.value[trade] = first.value;
-  results.errorEstimate[trade] = first.errorEstimate;
-  const credit = slope("credit");
-  const measures = {
-    delta: { value: first.delta, error: first.errors.delta },
-    gamma: { value: first.gamma, error: first.errors.gamma },
-    vega: slope("volatility"),
-    rho: slope("rate"),
-  };
-  for (const name of MEASURES) {
-    results[name][trade] = measures[name].value;
-    results.sensitivityErrors[name][trade] = measures[name].error;
-  }
+  const [vega, rho, credit] = [slope("volatility"), slope("rate"), slope("credit")];
+  results.setToday(
+    trade,
+    first.value,
+    first.errorEstimate,
+    { delta: first.delta, gamma: first.gamma, vega: vega.value, rho: rho.value },
+    { delta: first.errors.delta, gamma: first.errors.gamma, vega: vega.error, rho: rho.error },
+  );
   if (
     !today.isClosed &&
     first.errorEstimate > accuracyOf(batch, trade) * (1 + 1e-9) &&
@@ -155,8 +150,6 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
     computed: { precision: "f64", backend: "cpu" },
   });
 }
-
-const MEASURES = ["delta", "gamma", "vega", "rho"] as const;
 
 function readScenarios(batch: Batch, trade: number, points: Points, results: ResultColumns): void {
   convertibleRowsOf(batch)(trade).cases.forEach((row, k) => {

@@ -2,7 +2,7 @@
  * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
  * share.
  */
-import { SENSITIVITIES } from "../../../book/index.ts";
+
 import { integratedVariance } from "../../../market/index.ts";
 import {
   isExercisableNow,
@@ -58,23 +58,24 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
   if (isBent) results.warnings[trade] |= WARNING.bentAtSpot;
   const rateShifted = (rate: number): number =>
     deterministicValue(shiftedDifference(problems, { volatility: 0, rate }), spot);
-  results.value[trade] = value;
-  results.delta[trade] = delta;
-  results.gamma[trade] = 0;
-  results.theta[trade] = thetaOf(problem, value, delta);
-  results.vega[trade] = 0;
-  results.rho[trade] =
-    problem.expiry === 0 ? 0 : (rateShifted(0.5 * RATE_WIDTH) - rateShifted(-0.5 * RATE_WIDTH)) / RATE_WIDTH;
-  results.errorEstimate[trade] = ROUNDING * (Math.abs(value) + spot);
-  const { sensitivityErrors: errors } = results;
-  const rounding = 2 * results.errorEstimate[trade];
+  const rho = problem.expiry === 0 ? 0 : (rateShifted(0.5 * RATE_WIDTH) - rateShifted(-0.5 * RATE_WIDTH)) / RATE_WIDTH;
+  const error = ROUNDING * (Math.abs(value) + spot);
   const { rates, dividendYield } = problem;
-  errors.delta[trade] = rounding / width + bend;
-  errors.gamma[trade] = 0;
-  errors.theta[trade] = Math.abs(rates.values[0]) * rounding;
-  errors.theta[trade] += Math.abs(rates.values[0] - dividendYield) * spot * errors.delta[trade];
-  errors.vega[trade] = 0;
-  errors.rho[trade] = rounding / RATE_WIDTH;
+  const [rate] = rates.values;
+  const ofDelta = (2 * error) / width + bend;
+  results.setToday(
+    trade,
+    value,
+    error,
+    { delta, gamma: 0, theta: thetaOf(problem, value, delta), vega: 0, rho },
+    {
+      delta: ofDelta,
+      gamma: 0,
+      theta: Math.abs(rate) * 2 * error + Math.abs(rate - dividendYield) * spot * ofDelta,
+      vega: 0,
+      rho: (2 * error) / RATE_WIDTH,
+    },
+  );
   results.priced(trade, problem.expiry === 0 ? "payoff" : "deterministic");
 }
 
@@ -92,16 +93,11 @@ export function readKnockedOut(
   results: ResultColumns,
 ): void {
   const { value, exercised } = knockedOutPoint(problem, barrier);
-  results.value[trade] = value;
-  results.delta[trade] = 0;
-  results.gamma[trade] = 0;
-  results.theta[trade] = exercised ? 0 : problem.rates.values[0] * value;
-  results.vega[trade] = 0;
-  results.rho[trade] = exercised ? 0 : -problem.expiry * value + 0;
-  results.errorEstimate[trade] = 1e-14 * value;
-  for (const name of SENSITIVITIES)
-    results.sensitivityErrors[name][trade] =
-      1e-14 * (name === "theta" || name === "rho" ? Math.abs(results[name][trade]) : 0);
+  const theta = exercised ? 0 : problem.rates.values[0] * value;
+  const rho = exercised ? 0 : -problem.expiry * value + 0;
+  const none = { delta: 0, gamma: 0, vega: 0 };
+  const errors = { ...none, theta: 1e-14 * Math.abs(theta), rho: 1e-14 * Math.abs(rho) };
+  results.setToday(trade, value, 1e-14 * value, { ...none, theta, rho }, errors);
   results.priced(trade, "knocked-out");
 }
 

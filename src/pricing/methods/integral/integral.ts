@@ -2,7 +2,7 @@ import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
 import { IntegralEngine, type Puts, PutValues, TupleNumbers } from "../../../quadrature/integral/index.ts";
-import type { ResultColumns } from "../../columns/result-columns.ts";
+import type { Measures, ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import {
@@ -188,19 +188,16 @@ class IntegralPlan implements MethodPlan {
       sigma: columns.sigmaOf(row)!.values[0],
     };
     const isExercised = slope === -1;
-    results.value[trade] = unit * value;
-    results.delta[trade] = delta;
-    results.gamma[trade] = gamma;
-    results.theta[trade] = isExercised ? 0 : thetaOf(market, unit * value, delta, gamma);
-    results.vega[trade] = unit * bySigma;
-    results.rho[trade] = unit * byRate;
-    results.errorEstimate[trade] = this.#errorOf(put);
-    if (this.#batch.settings.sensitivityErrorEstimates) this.#readErrors(trade, put, market, results);
+    const theta = isExercised ? 0 : thetaOf(market, unit * value, delta, gamma);
+    const measures = { delta, gamma, theta, vega: unit * bySigma, rho: unit * byRate };
+    const knowsErrors = this.#batch.settings.sensitivityErrorEstimates;
+    const errors = knowsErrors ? this.#errorsOf(trade, put, market) : {};
+    results.setToday(trade, unit * value, this.#errorOf(put), measures, errors);
     results.priced(trade, "integral");
   }
 
   /** Error estimates of the sensitivities: their changes from the coarser scheme, with the margin of the value's. */
-  #readErrors(trade: number, put: number, market: SpotMarket, { sensitivityErrors: errors }: ResultColumns): void {
+  #errorsOf(trade: number, put: number, market: SpotMarket): Measures {
     const { columns } = this.#batch;
     const { spot, rate, dividendYield, sigma } = market;
     const unit = this.#puts.unit[put];
@@ -209,15 +206,14 @@ class IntegralPlan implements MethodPlan {
     const moneyness = Math.exp(this.#puts.logSpot[put]);
     const delta = SENSITIVITY_MARGIN * (isCall ? value + moneyness * slope : slope);
     const gamma = (SENSITIVITY_MARGIN * (isCall ? moneyness * moneyness : 1) * curvature) / unit;
-    errors.delta[trade] = delta + ROUNDING;
-    errors.gamma[trade] = gamma + ROUNDING / spot;
-    errors.theta[trade] =
-      Math.abs(rate) * this.#errorOf(put) +
-      Math.abs(rate - dividendYield) * spot * delta +
-      0.5 * (sigma * spot) ** 2 * gamma +
-      ROUNDING * spot;
-    errors.vega[trade] = unit * (SENSITIVITY_MARGIN * bySigma + ROUNDING);
-    errors.rho[trade] = unit * (SENSITIVITY_MARGIN * byRate + ROUNDING);
+    const theta = Math.abs(rate) * this.#errorOf(put) + Math.abs(rate - dividendYield) * spot * delta;
+    return {
+      delta: delta + ROUNDING,
+      gamma: gamma + ROUNDING / spot,
+      theta: theta + 0.5 * (sigma * spot) ** 2 * gamma + ROUNDING * spot,
+      vega: unit * (SENSITIVITY_MARGIN * bySigma + ROUNDING),
+      rho: unit * (SENSITIVITY_MARGIN * byRate + ROUNDING),
+    };
   }
 
   #readScenarios(trade: number, put: number, results: ResultColumns): void {

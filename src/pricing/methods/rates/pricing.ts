@@ -62,11 +62,7 @@ function planOf(method: RatesMethod, session: RatesSession, batch: Batch, trades
 function readToday(outcome: RatesOutcome | undefined, { settings }: Batch, trade: number, to: ResultColumns) {
   if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("a trade has no value");
   const { value, errorEstimate, theta, vega, rho, keyRates, parameters, warnings = 0 } = outcome;
-  to.value[trade] = value;
-  to.errorEstimate[trade] = errorEstimate;
-  to.theta[trade] = theta;
-  to.vega[trade] = vega;
-  to.rho[trade] = rho;
+  to.setToday(trade, value, errorEstimate, { theta, vega, rho });
   to.warnings[trade] |= warnings;
   const all = settings.greeks === "all";
   to.own.set(trade, {
