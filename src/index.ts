@@ -16,6 +16,7 @@ export type {
   BookInput,
   BookReport,
   ConvertibleTrade,
+  ForwardTrade,
   CurrencyTotals,
   Exercise,
   FailedTrade,

@@ -85,6 +85,7 @@ const KINDS = new Map<string, CellKind>([
   ["swaption", "text"],
   ["swap", "json"],
   ["convertible", "json"],
+  ["forward", "number"],
 ]);
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];

@@ -13,6 +13,7 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
 export function describeTrade(trade: AnyTrade): string {
   if (trade.kind === "rates") return describeRates(trade);
   if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;
+  if (trade.kind === "forward") return `forward ${number(trade.strike)}`;
   const { payoff, exercise, barriers } = trade;
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
 }
@@ -87,7 +88,7 @@ function number(value: number): string {
 /** Returns the names of a trade's underlyings in order; for a trade on interest rates, the currency. */
 export function underlyingsOf(trade: AnyTrade): readonly string[] {
   if (trade.kind === "rates") return [trade.currency];
-  if (trade.kind === "convertible") return [trade.underlying.name];
-  const { underlying, assets } = trade;
+  const assets = "assets" in trade ? trade.assets : undefined;
+  const { underlying } = trade;
   return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
 }

@@ -37,6 +37,7 @@ export { decodeText, readWholeText } from "./text.ts";
 export {
   type BookInput,
   type ConvertibleInput,
+  type ForwardInput,
   type CreditInput,
   bookJsonSchema,
   type MarketInput,

@@ -7,7 +7,7 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
   const { name, currency } = trade.underlying;
-  const assets = trade.kind === "convertible" ? undefined : trade.assets;
+  const assets = "assets" in trade ? trade.assets : undefined;
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
   return { underlying, currency, quantity, tags };
 }

@@ -13,6 +13,8 @@ import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place, checkFormula } from "./place.ts";
 import {
   convertibleTradeSchema,
+  type ForwardTradeSpec,
+  forwardTradeSchema,
   isConvertibleEntry,
   isPlainObject,
   isRatesEntry,
@@ -24,7 +26,7 @@ import {
   basketTradeSchema,
 } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsText, Clock } from "./time.ts";
-import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
+import type { Barrier, Exercise, ForwardTrade, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** The context that reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
@@ -42,11 +44,13 @@ export interface TradeReader {
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
-    const trade = isConvertibleEntry(value)
-      ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
-      : isRatesEntry(value)
-        ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
-        : resolveTrade(acceptTrade(value, place), place, reader);
+    const trade = Object.hasOwn(value, "forward")
+      ? resolveForward(accept(forwardTradeSchema, value, place), place, reader)
+      : isConvertibleEntry(value)
+        ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
+        : isRatesEntry(value)
+          ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
+          : resolveTrade(acceptTrade(value, place), place, reader);
     if (reader.seenBefore(trade.id))
       throw new BookError(place("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };
@@ -86,6 +90,15 @@ function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeRead
   const trade: Draft<Trade> = { id, underlying, volatility, payoff, expiry, exercise, barriers, quantity };
   if (assets !== undefined) trade.assets = assets;
   if (correlations !== undefined) trade.correlations = correlations;
+  if (written !== undefined) trade.tags = { ...written };
+  return trade;
+}
+
+function resolveForward(spec: ForwardTradeSpec, place: Place, { asOf, market }: TradeReader): ForwardTrade {
+  const { id, forward: strike, quantity = 1, tags: written } = spec;
+  const { underlying } = findUnderlying(spec.underlying, market, place, "underlying");
+  const expiry = resolveExpiry(spec.expiry, new Clock(asOf, underlying.dividends.discrete), place);
+  const trade: Draft<ForwardTrade> = { kind: "forward", id, underlying, strike, expiry, quantity };
   if (written !== undefined) trade.tags = { ...written };
   return trade;
 }

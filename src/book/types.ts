@@ -171,8 +171,22 @@ export interface Trade {
   readonly tags?: Tags;
 }
 
-/** Any trade of a book. `kind` tells them apart; it is undefined for trades on underlyings. @stable */
-export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
+/** A forward after reading: it pays S(expiry) − strike. @stable */
+export interface ForwardTrade {
+  readonly kind: "forward";
+  readonly id: string;
+  /** The underlying. Trades on the same underlying share this object. */
+  readonly underlying: Underlying;
+  readonly strike: number;
+  /** The time to expiry in years, ≥ 0. */
+  readonly expiry: number;
+  /** The number of units held, negative when sold. Results are per unit. */
+  readonly quantity: number;
+  readonly tags?: Tags;
+}
+
+/** Any trade of a book. `kind` tells them apart; it is undefined for options on underlyings. @stable */
+export type AnyTrade = Trade | RatesTrade | ConvertibleTrade | ForwardTrade;
 
 /**
  * A trade, or the error that prevents its use, with its index in the book from 0. Trades that do not come from a book

@@ -8,6 +8,7 @@ import { closedForm } from "./methods/closed-form/closed-form.ts";
 import { convertibleKind } from "./methods/convertibles/index.ts";
 import { convolution } from "./methods/convolution/convolution.ts";
 import { deterministic } from "./methods/deterministic/known.ts";
+import { forwardKind } from "./methods/forwards/kind.ts";
 import { fdm } from "./methods/fdm/fdm.ts";
 import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
@@ -50,6 +51,7 @@ export const optionKind: TradeKind<Trade> = {
   warnings: unitWarnings,
   doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
   widen: addMisfits,
+  settlesAtSpot: true,
   rollForward,
   difference,
   views: viewsOfMarket,
@@ -106,6 +108,7 @@ const MAX_AXES = 3;
 const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
   rates: ratesKind,
   convertible: convertibleKind,
+  forward: forwardKind,
 };
 
 /** Returns the kind of a trade. */

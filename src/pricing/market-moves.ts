@@ -62,15 +62,28 @@ export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]
 /** A trade on one underlying. */
 type OnUnderlying = AnyTrade & { readonly underlying: Underlying; readonly volatility: Volatility };
 
-/** Returns a trade on an underlying with each part of its market that has moved. @throws as `withoutDividends` */
-export function viewsOfMarket<T extends OnUnderlying>({ before, rolled, after, years }: Pair<T>): Views<T> {
+/** Returns a trade with each part of its market that has moved, its volatility too. @throws as `withoutDividends` */
+export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): Views<T> {
+  const { rolled, after } = pair;
+  const volatility = same(rolled.volatility, after.volatility)
+    ? undefined
+    : { ...rolled, volatility: after.volatility };
+  return { ...viewsOfUnderlying(pair), volatility };
+}
+
+/** Returns a trade with each part of its underlying's market that has moved. @throws as `withoutDividends` */
+export function viewsOfUnderlying<T extends AnyTrade & { readonly underlying: Underlying }>({
+  before,
+  rolled,
+  after,
+  years,
+}: Pair<T>): Views<T> {
   const [from, to] = [rolled.underlying, after.underlying];
   const market = (change: Partial<Underlying>): T => ({ ...rolled, underlying: { ...from, ...change } });
   const paid = paidDividends(before, years);
   return {
     exDividend: paid.length === 0 ? undefined : market({ spot: withoutDividends(from.spot, paid) }),
     spot: from.spot === to.spot ? undefined : market({ spot: to.spot }),
-    volatility: same(rolled.volatility, after.volatility) ? undefined : { ...rolled, volatility: after.volatility },
     rate: same(from.rates, to.rates) ? undefined : market({ rates: to.rates }),
     dividends: same(from.dividends, to.dividends) ? undefined : market({ dividends: to.dividends }),
   };

@@ -64,12 +64,12 @@ export async function underMovedQuotes(
 }
 
 function underlyingsOfTrade(trade: AnyTrade): readonly Underlying[] {
-  if (!("underlying" in trade)) return [];
+  if (!("volatility" in trade)) return [];
   return (assetsOf(trade) ?? [trade]).map(({ underlying }) => underlying);
 }
 
-/** A trade on underlyings. */
-type OnUnderlyings = Extract<AnyTrade, { readonly underlying: Underlying }>;
+/** A trade on underlyings and their volatilities. */
+type OnUnderlyings = Extract<AnyTrade, { readonly volatility: unknown }>;
 
 const assetsOf = (trade: OnUnderlyings): Trade["assets"] => ("assets" in trade ? trade.assets : undefined);
 
@@ -77,7 +77,7 @@ const assetsOf = (trade: OnUnderlyings): Trade["assets"] => ("assets" in trade ?
 function movedTrade(parsed: ParsedTrade, move: SpotMove, keep: NonNullable<Scenarios["quotes"]>): ParsedTrade {
   if (!parsed.ok) return parsed;
   const { trade } = parsed;
-  if (!("underlying" in trade)) return parsed;
+  if (!("volatility" in trade)) return parsed;
   type Asset = Pick<OnUnderlyings, "underlying" | "volatility">;
   const moved = ({ underlying, volatility }: Asset): Asset => {
     const then = movedUnderlying(underlying, underlying.spot * (1 + moveOf(move, underlying.name)), keep);

@@ -667,6 +667,21 @@ export interface components {
       id: string;
       /** @description a name (a string that is not empty) */
       underlying: string;
+      /** @description a finite number */
+      forward: number;
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      expiry: string | number;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      underlying: string;
       /** @description "call", "put", { "digital" } or { "expression" } */
       payoff: ("call" | "put") | ({
         /** @enum {unknown} */

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { ratesTradeSchema } from "./rates.ts";
-import { basketTradeSchema, tradeSchema, convertibleTradeSchema } from "./trade.ts";
+import { basketTradeSchema, convertibleTradeSchema, forwardTradeSchema, tradeSchema } from "./trade.ts";
 import {
   asOf,
   choose,
@@ -41,12 +41,13 @@ export const scenariosSchema = object({
 /** The scenarios of a book after validation by their schema. */
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;
 
-/** The schema of any trade: on one or several underlyings, on the rates of a currency, or a convertible bond. */
+/** The schema of any trade: on one or several underlyings, on the rates of a currency, a convertible bond, or a forward. */
 const anyTradeSchema = choose("a trade (an object)", {
   marked: {
     underlyings: basketTradeSchema,
     currency: ratesTradeSchema,
     convertible: convertibleTradeSchema,
+    forward: forwardTradeSchema,
     id: tradeSchema,
   },
 });

@@ -6,6 +6,7 @@ export type {
   StrikeTradeInput,
   TradeInput,
   ConvertibleInput,
+  ForwardInput,
   CreditInput,
 } from "./input.ts";
 export {
@@ -30,6 +31,8 @@ export {
   type TradeSpec,
   type ConvertibleTradeSpec,
   convertibleTradeSchema,
+  type ForwardTradeSpec,
+  forwardTradeSchema,
   isConvertibleEntry,
 } from "./trade.ts";
 export {

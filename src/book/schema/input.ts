@@ -321,6 +321,18 @@ export interface BasketExpressionInput extends OnSeveralUnderlyings {
   readonly strike?: number | undefined;
 }
 
+/** A forward, which pays S − strike at expiry, as a book contains it. */
+export interface ForwardInput {
+  readonly id: string;
+  readonly underlying: string;
+  /** The strike. */
+  readonly forward: number;
+  readonly expiry: TimeInput;
+  /** The number of units held, negative when sold; 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}
+
 /** A trade, as a book contains it. The types require a strike wherever the payoff has one. @stable */
 export type TradeInput =
   | FloatingLookbackInput
@@ -330,7 +342,8 @@ export type TradeInput =
   | BasketTradeInput
   | BasketExpressionInput
   | RatesTradeInput
-  | ConvertibleInput;
+  | ConvertibleInput
+  | ForwardInput;
 
 /** The scenarios of a book, as it contains them. All combinations of the four lists are priced. @stable */
 export interface ScenariosInput {

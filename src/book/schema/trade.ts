@@ -70,6 +70,19 @@ export const convertibleTradeSchema = object({
 /** A convertible bond after validation by its schema, before its dates become years. */
 export type ConvertibleTradeSpec = z.infer<typeof convertibleTradeSchema>;
 
+/** The schema that validates a forward, whose strike may have either sign. */
+export const forwardTradeSchema = object({
+  id: name,
+  underlying: name,
+  forward: finite,
+  expiry: time,
+  quantity: finite.optional(),
+  tags: tags.optional(),
+});
+
+/** A forward after validation by its schema, before its expiry becomes years. */
+export type ForwardTradeSpec = z.infer<typeof forwardTradeSchema>;
+
 /** Tells whether an entry of a book's list of trades is a convertible bond. */
 export function isConvertibleEntry(value: unknown): boolean {
   return isPlainObject(value) && Object.hasOwn(value, "convertible");
@@ -95,7 +108,7 @@ const PRODUCTS = {
   digital: 'write { "digital": "call", "cash": 10 }',
   binary: 'write { "digital": "call", "cash": 10 }',
   straddle: 'write { "expression": "abs(S - 100)", "kinks": [100] }',
-  forward: 'write { "expression": "S - 100" }',
+  forward: 'write "forward": 100 in the place of "payoff" and "strike"',
   average: 'write "call" or "put", and "average" beside it',
   asian: 'write "call" or "put", and "average" beside it',
   lookback: 'write "call" or "put", and "lookback" beside it',

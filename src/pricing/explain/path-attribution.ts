@@ -19,7 +19,11 @@ export interface TradePath {
 }
 
 /** Returns the underlyings of a trade with their volatilities. */
-export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly TradeAsset[] =>
+export const assetsOf = ({
+  assets,
+  underlying,
+  volatility,
+}: Pick<Trade, "assets" | "underlying" | "volatility">): readonly TradeAsset[] =>
   assets ?? [{ underlying, volatility }];
 
 /** Tells whether a trade is explained on the way between two markets, and not by its own sensitivities. */

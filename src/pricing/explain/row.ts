@@ -15,7 +15,6 @@ import { kindOf } from "../kinds.ts";
 import { marketMoves, withDividends } from "../market-moves.ts";
 import type { Greeks } from "../options.ts";
 import type { Pair } from "../plan/kind.ts";
-import { rollForward } from "../terms.ts";
 import { type Attribution, firstOrder, revaluation } from "./attribution.ts";
 import type { Match } from "./match.ts";
 import type { AssetPaths } from "./asset-path.ts";
@@ -81,8 +80,8 @@ function unlabelled(match: Match, later: Book, years: number, method: RowMethod)
       case "explained":
         return pairRow(match, "explained", method);
       case "matured":
-        if (!isOption(match.before)) throw new SpecError(NOT_SETTLED);
-        return pairRow(settlement(match.before, later, years), "matured", method);
+        if (kindOf(match.before).settlesAtSpot !== true) throw new SpecError(NOT_SETTLED);
+        return pairRow(settlement(match.before as OnSpots, later, years), "matured", method);
       case "error":
         return failedRow(match.id, match.error, match.book);
       default:
@@ -115,11 +114,14 @@ function refuseKinds({ before, after }: TradeInBoth<Trade>): void {
     );
 }
 
+/** A trade of a kind that settles at the spot (`TradeKind.settlesAtSpot`), whether it has a volatility or not. */
+type OnSpots = AnyTrade & Pick<Trade, "underlying" | "volatility" | "assets">;
+
 /**
  * A trade that expired between the dates, as it stood at expiry: at the later book's spot, since no fixing is known.
  */
-function settlement(before: Trade, { market }: Book, years: number): TradeInBoth<Trade> {
-  const rolled = rollForward(before, before.expiry) as Trade;
+function settlement(before: OnSpots, { market }: Book, years: number): TradeInBoth {
+  const rolled = kindOf(before).rollForward(before, before.expiry) as OnSpots;
   const paying = assetsOf(before).map(({ underlying }) => underlying.dividends.discrete);
   const settled = ({ underlying, volatility }: TradeAsset, i: number): TradeAsset => {
     const later = market.underlyings.get(underlying.name);

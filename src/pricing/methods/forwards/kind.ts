@@ -1,0 +1,124 @@
+/** Forwards on one underlying, by their carry: of the volatility's model they know nothing. */
+import type { ForwardTrade } from "../../../book/index.ts";
+import { discountFactor, doubtsAbout, integrate, shifted } from "../../../market/index.ts";
+import { moveOf, type ResultColumns } from "../../columns/result-columns.ts";
+import { paidDividends, same, viewsOfUnderlying, withDividends } from "../../market-moves.ts";
+import { thetaOf } from "../../plan/greeks.ts";
+import { type TradeKind, UNBOUNDED } from "../../plan/kind.ts";
+import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
+import { expiryWarnings, MAX_RATE, warn } from "../../term-warnings.ts";
+import { rollExpiry, rollUnderlying } from "../../terms.ts";
+
+/** Rounding, relative to the spot and the strike. */
+const ROUNDING = 1e-14;
+
+/** The time of a forward in microseconds of one core. */
+const COST = 1;
+
+/**
+ * Returns the value of a forward with its derivatives by the spot and by a parallel shift of the rates:
+ *
+ *   V = S·e^{−qT}·Π(1 − pᵢ) − Σ cᵢ·e^{−q(T − tᵢ)}·Π_{j>i}(1 − pⱼ)·P(tᵢ) − K·P(T)
+ *
+ * Cash dividends cᵢ are paid whatever the spot is.
+ */
+export function forwardValue({ underlying: { spot, rates, dividends }, strike, expiry }: ForwardTrade) {
+  const carry = (time: number): number => Math.exp(-dividends.yield * (expiry - time));
+  let delta = carry(0);
+  let paid: (readonly [time: number, amount: number])[] = [];
+  for (const { time, cash, proportional } of dividends.discrete) {
+    if (time > expiry) break;
+    const left = 1 - proportional;
+    delta *= left;
+    paid = [...paid.map(([before, amount]) => [before, amount * left] as const), [time, cash * carry(time)]];
+  }
+  let [value, rho] = [spot * delta, 0];
+  for (const [time, amount] of [...paid, [expiry, strike] as const]) {
+    const worth = amount * discountFactor(rates, time);
+    value -= worth;
+    rho += time * worth;
+  }
+  return { value, delta, rho };
+}
+
+const tradeOf = ({ columns }: Batch, trade: number): ForwardTrade => columns.givenOf(trade) as ForwardTrade;
+
+/** Rounding of all that is known of a forward. */
+const roundingOf = ({ underlying: { spot }, strike }: ForwardTrade): number => ROUNDING * (spot + Math.abs(strike));
+
+const NO_ERRORS = { delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0 } as const;
+
+/** The method of forwards. Error: rounding. Verified: test/pricing/forwards.test.ts. */
+const byCarry: PricingMethod = {
+  name: "deterministic",
+  minCost: COST,
+  accepts: () => COST,
+  open: () => ({
+    plan: (batch, trades) =>
+      Promise.resolve({
+        run: () => Promise.resolve(),
+        read: (results, signal) => readEach(trades, results, signal, (trade) => read(batch, trade, results)),
+        [Symbol.dispose]() {},
+      }),
+    [Symbol.dispose]() {},
+  }),
+};
+
+function read(batch: Batch, trade: number, results: ResultColumns): void {
+  const terms = tradeOf(batch, trade);
+  const { spot, rates, dividends, name } = terms.underlying;
+  const { value, delta, rho } = forwardValue(terms);
+  const market = { spot, rate: rates.values[0], dividendYield: dividends.yield, sigma: 0 };
+  const theta = thetaOf(market, value, delta, 0);
+  results.setToday(trade, value, roundingOf(terms), { delta, gamma: 0, theta, vega: 0, rho }, NO_ERRORS);
+  results.priced(trade, "deterministic");
+  const { cases, dates, scenarios } = batch.columns.cases;
+  if (scenarios === undefined) return;
+  cases.forEach(({ date, shift: { rate } }, k) => {
+    const then = rollForward(terms, dates[date]);
+    if (then === undefined) return;
+    const of = { ...then, underlying: { ...then.underlying, rates: shifted(then.underlying.rates, rate) } };
+    const known = forwardValue(of);
+    results.setScenarios(
+      batch.columns.rowOf(trade) + k,
+      (s) => known.value + known.delta * spot * moveOf(scenarios.spot[s], name),
+      () => roundingOf(terms),
+    );
+  });
+}
+
+function rollForward(trade: ForwardTrade, years: number): ForwardTrade | undefined {
+  const expiry = rollExpiry(trade.expiry, years);
+  if (years === 0 || expiry === undefined) return expiry === undefined ? undefined : trade;
+  return { ...trade, expiry, underlying: rollUnderlying(trade.underlying, years) };
+}
+
+/** The kind of forwards. */
+export const forwardKind: TradeKind<ForwardTrade> = {
+  methods: [byCarry],
+  add() {},
+  askedOf: () => Number.NaN,
+  limitsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
+  warnings({ expiry, underlying: { currency, rates, name, dividends } }) {
+    const warnings = expiryWarnings(expiry);
+    warn(warnings, "rate", currency, rates.values, MAX_RATE);
+    warn(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+    return warnings;
+  },
+  doubts: ({ underlying, expiry }) => doubtsAbout(underlying.rates.fit, expiry),
+  settlesAtSpot: true,
+  rollForward,
+  difference(rolled, after) {
+    if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
+    return same(rolled.strike, after.strike) ? undefined : "its strike differs";
+  },
+  views: viewsOfUnderlying,
+  firstOrder({ before, rolled, after, years }) {
+    const { spot } = after.underlying;
+    const logDiscount = (t: number): number =>
+      integrate(rolled.underlying.rates, t) - integrate(after.underlying.rates, t);
+    const paid = withDividends(spot, paidDividends(before, years)) - spot;
+    const rate = after.expiry === 0 ? 0 : -logDiscount(after.expiry) / after.expiry;
+    return { moves: { years, spot: spot - before.underlying.spot, paid, volatility: 0, rate }, logDiscount, credit: 0 };
+  },
+};
