@@ -84,7 +84,7 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   widen?(batch: Batch, trades: readonly number[], results: ResultColumns): void;
   /** Returns the trade `years` later if its own market follows its forwards; undefined where nothing is left of it. */
   rollForward(trade: T, years: number): T | undefined;
-  /** True where a trade that has expired is worth what its payoff is at the spot of a later book, since nothing is fixed. */
+  /** True where a trade that expired before a later book was worth its payoff at the spot of that book. */
   readonly settlesAtSpot?: boolean;
   /**
    * Returns the name of the first term in which trades of the kind differ; undefined if they are the same. Fixings and
