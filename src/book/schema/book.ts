@@ -41,7 +41,7 @@ export const scenariosSchema = object({
 /** The scenarios of a book after validation by their schema. */
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;
 
-/** The schema of any trade: on one or several underlyings, on the rates of a currency, a convertible bond, or a forward. */
+/** The schema of any trade: on one or several underlyings, on rates, a convertible bond, or a forward. */
 const anyTradeSchema = choose("a trade (an object)", {
   marked: {
     underlyings: basketTradeSchema,
