@@ -1,6 +1,7 @@
 /**
- * Conventions of markets: reference cases (calendars, day counts, schedules), dates beside those of JavaScript, and what
- * must hold for random schedules and calendars.
+ * Conventions of markets: reference cases of calendars, day counts and schedules, dates beside those of JavaScript, and
+ * what must hold for random schedules and calendars.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

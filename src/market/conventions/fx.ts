@@ -26,8 +26,8 @@ export const spotDate = (trade: Day, { counted, joint }: PairCalendars, lag = 2)
 
 /**
  * Returns when an option of a tenor expires and is delivered (Clark, Foreign Exchange Option Pricing, 2011, ch. 1).
- * Days and weeks are counted from the trade to the expiry, months from the spot date to the delivery. The expiry is then
- * the latest weekday whose spot date is not after the delivery.
+ * Days and weeks are counted from the trade to the expiry, months from the spot date to the delivery. The expiry is
+ * then the latest weekday whose spot date is not after the delivery.
  */
 export function optionDates(
   trade: Day,
