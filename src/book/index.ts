@@ -51,4 +51,5 @@ export { groupOf, type TotalledTrade, Totals, type TradeCounts } from "./totals.
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
 export type * from "./types.ts";
+export { FIGURE_FIELDS, type FieldType, RESULT_COLUMNS, RESULT_FIELDS, SCENARIO_FIELDS } from "./result-fields.ts";
 export type * from "./convertible-types.ts";

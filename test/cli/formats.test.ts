@@ -1,6 +1,6 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
-import { failedResult } from "../../src/book/index.ts";
+import { failedResult, RESULT_COLUMNS } from "../../src/book/index.ts";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
 import {
   decimalsFor,
@@ -10,7 +10,6 @@ import {
   largestUnderlyings,
   magnitude,
   parquetTable,
-  RESULT_COLUMNS,
 } from "../../src/output/formats/index.ts";
 import { encoded } from "../../src/output/formats/encoded.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";

@@ -85,22 +85,18 @@ export const bugs: readonly Bug[] = [
     ],
   ),
   ...beside("output/formats", "cli/formats cli/price", [
-    ["csv.ts", "Object.hasOwn(own, name) ? own[name] : null", "Object.hasOwn(own, name) ? own[name] : name"],
-    ["csv.ts", "result.sensitivityErrorEstimates?.[name] ?? null", "result.sensitivityErrorEstimates?.[name] ?? 0"],
+    ["columns.ts", "Object.hasOwn(own, name) ? own[name] : null", "Object.hasOwn(own, name) ? own[name] : name"],
+    ["columns.ts", "result.sensitivityErrorEstimates?.[name] ?? null", "result.sensitivityErrorEstimates?.[name] ?? 0"],
     ["json.ts", 'const separator = first ? "\\n" : ",\\n";', 'const separator = ",\\n";'],
     [
       "numbers.ts",
       "Math.max(digits - 1 - Math.floor(Math.log10(largest)), 0)",
       "Math.max(digits - Math.floor(Math.log10(largest)), 0)",
     ],
-    [
-      "parquet-results.ts",
-      "values === undefined ? null : values.flat(3)",
-      "values === undefined ? null : values.flat(2)",
-    ],
+    ["parquet-results.ts", ".flat(3)", ".flat(2)"],
     ["totals.ts", "sizeOf(b) - sizeOf(a)", "sizeOf(a) - sizeOf(b)"],
     ["csv.ts", '/[",\\r\\n]/.test(text)', '/[",]/.test(text)'],
-    ["csv.ts", "credit.size > 0 ||", ""],
+    ["columns.ts", "credit.size > 0 ||", ""],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral", [
     ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],

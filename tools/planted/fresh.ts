@@ -169,11 +169,11 @@ export const fresh: readonly Bug[] = [
   ]),
   ...beside("output/formats", "cli/formats cli/price service/pipeline/pipeline", [
     ["json.ts", "first = !continues;", "first = true;"],
-    ["csv.ts", 'typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure', "figure as string"],
-    ["csv.ts", "|| underlyings.size === 0 ||", "||"],
+    ["csv.ts", 'typeof field === "object" && field !== null', 'typeof field === "boolean" && field'],
+    ["columns.ts", "|| underlyings.size === 0 ||", "||"],
     ["numbers.ts", 'Number(shown) === 0 ? shown.replace("-", "") : shown', "shown"],
     ["totals.ts", "hidden: all.length - max", "hidden: all.length"],
-    ["parquet-results.ts", 'name === "keyRates" || name === "parameters" ? "string"', 'name === "keyRates" ? "string"'],
+    ["parquet-results.ts", "reading((field) => JSON.stringify(field))", "reading((field) => field)"],
     ["encoded.ts", "length + 3 * piece.length;", "length + 2 * piece.length;"],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [

@@ -123,7 +123,7 @@ export const second: readonly Bug[] = [
       "sentences(one.underlying, trades, one.missing)",
     ],
     ["numbers.ts", "Math.floor(Math.log10(largest)), 0), 8)", "Math.floor(Math.log10(largest)), 0), 10)"],
-    ["csv.ts", "[...rates.values()].some(", "[...rates.values()].every("],
+    ["columns.ts", "[...rates.values()].some(", "[...rates.values()].every("],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral quadrature/integral/tuples", [
     ["boundaries.ts", "k * this.#capacity + first,", "k * this.#capacity,"],

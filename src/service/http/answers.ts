@@ -1,4 +1,5 @@
 /** JSON Schemas of the service's responses. Responses may contain further fields. */
+import { FIGURE_FIELDS, type FieldType, RESULT_FIELDS } from "../../book/index.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -6,7 +7,6 @@ const text = { type: "string" };
 const number = { type: "number" };
 const nullable = { type: ["number", "null"] };
 const count = { type: "integer", minimum: 0 };
-const sensitivities = { delta: nullable, gamma: nullable, theta: nullable, vega: nullable, rho: nullable };
 
 /** The schema of an object with required fields and optional ones. */
 function object(properties: Json, optional: Json = {}): Json {
@@ -33,29 +33,33 @@ const explainTotals = {
   errorEstimate: number,
 };
 
+/** Fields that a result may lack: those of trades that could not be read, or were. */
+const OPTIONAL: readonly string[] = ["underlying", "currency", "quantity", "precision", "backend", "error"];
+const FIELDS: Readonly<Record<Exclude<FieldType, "json">, Json>> = {
+  text: { type: ["string", "null"] },
+  number: nullable,
+  texts: list(text),
+};
+
+/** A figure that is an object or a list has further fields. */
+function resultSchema(): Json {
+  const schemas = Object.entries({ ...RESULT_FIELDS, ...FIGURE_FIELDS }).flatMap(([name, type]) => {
+    if (name === "status") return [[name, { enum: ["ok", "error"] }] as const];
+    if (name === "error") return [[name, error] as const];
+    return type === "json" ? [] : [[name, FIELDS[type]] as const];
+  });
+  const isOptional = (name: string): boolean => OPTIONAL.includes(name) || Object.hasOwn(FIGURE_FIELDS, name);
+  return object(
+    Object.fromEntries(schemas.filter(([name]) => !isOptional(name))),
+    Object.fromEntries(schemas.filter(([name]) => isOptional(name))),
+  );
+}
+
 /** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
 export function answerSchemas(): Record<string, Json> {
   const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
   return {
-    Result: object(
-      {
-        id: { type: ["string", "null"] },
-        status: { enum: ["ok", "error"] },
-        value: nullable,
-        ...sensitivities,
-        errorEstimate: nullable,
-        method: { type: ["string", "null"] },
-        warnings: list(text),
-      },
-      {
-        underlying: { type: ["string", "null"] },
-        currency: { type: ["string", "null"] },
-        quantity: nullable,
-        precision: { type: ["string", "null"] },
-        backend: { type: ["string", "null"] },
-        error,
-      },
-    ),
+    Result: resultSchema(),
     Totals: object(
       {
         currency: text,

@@ -1,19 +1,15 @@
 /** Result files of runs: the results of one chunk of trades, as Parquet. */
-import type {
-  ScenarioErrorEstimates,
-  Scenarios,
-  ScenarioValues,
-  TotalledTrade,
-  Totals,
-  TradeResult,
-} from "../../book/index.ts";
 import {
-  type ParquetColumn,
-  parquetTable,
-  type PricedRow,
   RESULT_COLUMNS,
-  resultColumns,
-} from "../../output/formats/index.ts";
+  SCENARIO_FIELDS,
+  type ScenarioErrorEstimates,
+  type Scenarios,
+  type ScenarioValues,
+  type TotalledTrade,
+  type Totals,
+  type TradeResult,
+} from "../../book/index.ts";
+import { type ParquetColumn, parquetColumns, parquetTable, type PricedRow } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest } from "./manifest.ts";
 
@@ -27,7 +23,6 @@ export interface PartRow {
 }
 
 const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity"]);
-const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
 
 /**
  * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
@@ -36,14 +31,14 @@ const SCENARIOS = ["scenarios", "scenarioErrorEstimates"];
 function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
   return [
     // Their tags are among the other fields.
-    ...resultColumns({ scenarios, sensitivityErrors, tags: [] }),
+    ...parquetColumns({ scenarios, sensitivityErrors, tags: [] }),
     { name: "details", type: "string", value: ({ result }) => detailsOf(result) },
   ];
 }
 
 function detailsOf(result: TradeResult): string | null {
-  const hasColumn = (name: string): boolean =>
-    (name !== "error" && (RESULT_COLUMNS as readonly string[]).includes(name)) || SCENARIOS.includes(name);
+  const columns: readonly string[] = [...RESULT_COLUMNS, ...SCENARIO_FIELDS];
+  const hasColumn = (name: string): boolean => name !== "error" && columns.includes(name);
   const rest = Object.entries(result).filter(([name, value]) => !hasColumn(name) && value !== undefined);
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }

@@ -1,0 +1,47 @@
+/** The fields of a result, from which tables, run files and the service's schema follow: a new one is one line here. */
+import type { PricedTrade, TradeFigures } from "./result-types.ts";
+
+/** What a field holds: text, a number, a list of texts, or an object or list that tables show as JSON. */
+export type FieldType = "text" | "number" | "texts" | "json";
+
+/** The fields of every result, in the order of a table's columns. `error` is that of a trade without a price. */
+export const RESULT_FIELDS = {
+  id: "text",
+  underlying: "text",
+  currency: "text",
+  quantity: "number",
+  status: "text",
+  value: "number",
+  delta: "number",
+  gamma: "number",
+  theta: "number",
+  vega: "number",
+  rho: "number",
+  errorEstimate: "number",
+  method: "text",
+  precision: "text",
+  backend: "text",
+  warnings: "texts",
+  error: "text",
+} as const satisfies Partial<Record<keyof PricedTrade | "error", FieldType>>;
+
+/** The fields that only results of some kinds of trades have; the compiler finds one that is missing here. */
+export const FIGURE_FIELDS = {
+  clean: "number",
+  accrued: "number",
+  yield: "number",
+  duration: "number",
+  convexity: "number",
+  optionAdjustedSpread: "number",
+  keyRates: "json",
+  parameters: "json",
+  parity: "number",
+  bondFloor: "number",
+  creditSensitivity: "number",
+} as const satisfies Record<keyof TradeFigures, FieldType>;
+
+/** The fields of a result under scenarios: numbers in nested lists. */
+export const SCENARIO_FIELDS = ["scenarios", "scenarioErrorEstimates"] as const;
+
+/** The names of the fields of every result, in order. */
+export const RESULT_COLUMNS = Object.keys(RESULT_FIELDS) as readonly (keyof typeof RESULT_FIELDS)[];

@@ -1,0 +1,79 @@
+/** The columns of a table of results, whatever its format. */
+import {
+  FIGURE_FIELDS,
+  type FieldType,
+  type Market,
+  RESULT_FIELDS,
+  SCENARIO_FIELDS,
+  SENSITIVITIES,
+  type TradeResult,
+} from "../../book/index.ts";
+import type { RunStart } from "./writer.ts";
+
+/** A column of a table of results; its name is the path of the field in a result, with dots. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: FieldType | "tag" | "numbers";
+  /** Returns the field of a result: a text or a number, a list of texts, or an object or nested lists. */
+  readonly value: (result: TradeResult) => unknown;
+}
+
+/**
+ * Tells whether trades in a market may be bonds, caps, swaptions or convertible bonds, whose results have further
+ * columns. This is so if the market has a short rate model, credit, or no underlyings.
+ */
+export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
+  credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
+
+/** A column with a tag, or with all tags. */
+export interface TagColumn {
+  readonly name: string;
+  readonly value: (result: Pick<TradeResult, "tags">) => string | number | null;
+}
+
+/**
+ * Returns one column for each tag. If the names of the tags are not known in advance, returns one column with all tags
+ * of a trade as JSON.
+ */
+export function tagColumns(tags: RunStart["tags"]): TagColumn[] {
+  if (tags === undefined)
+    return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
+  return tags.map((name) => ({
+    name: `tag.${name}`,
+    value: ({ tags: own }) => (own !== undefined && Object.hasOwn(own, name) ? own[name] : null),
+  }));
+}
+
+/** Returns a tag as text, because the same tag may be a number in one trade and text in another. */
+export function tagText({ value }: TagColumn, result: Parameters<TagColumn["value"]>[0]): string | null {
+  const tag = value(result);
+  return tag === null ? null : String(tag);
+}
+
+/** Returns the columns of a table of results. */
+export function resultColumns({
+  scenarios,
+  sensitivityErrors,
+  tags,
+  figures,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags" | "figures">): readonly ResultColumn[] {
+  const fields = Object.entries({ ...RESULT_FIELDS, ...(figures === true ? FIGURE_FIELDS : {}) });
+  const errors = sensitivityErrors ? SENSITIVITIES : [];
+  const nested = scenarios === undefined ? [] : SCENARIO_FIELDS;
+  return [
+    ...fields.map(([name, type]) => ({ name, type, value: fieldOf(name) })),
+    ...tagColumns(tags).map((column) => ({ ...column, type: "tag" as const })),
+    ...errors.map((name): ResultColumn => ({
+      name: `sensitivityErrorEstimates.${name}`,
+      type: "number",
+      value: (result) => (result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null),
+    })),
+    ...nested.map((name) => ({ name, type: "numbers" as const, value: fieldOf(name) })),
+  ];
+}
+
+/** An error is shown by its message, and what a result does not have is null. */
+function fieldOf(name: string): (result: TradeResult) => unknown {
+  if (name === "error") return (result) => (result.status === "error" ? result.error.message : null);
+  return (result) => Reflect.get(result, name) ?? null;
+}
