@@ -3334,6 +3334,15 @@ export interface components {
         code: string;
         message: string;
       };
+      clean?: number | null;
+      accrued?: number | null;
+      yield?: number | null;
+      duration?: number | null;
+      convexity?: number | null;
+      optionAdjustedSpread?: number | null;
+      parity?: number | null;
+      bondFloor?: number | null;
+      creditSensitivity?: number | null;
     };
     Totals: {
       currency: string;

@@ -26,19 +26,18 @@ export const parquetColumns = (
 ): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
 
 function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<PricedRow> {
-  const reading = (read: (field: unknown) => unknown) => {
-    return ({ result }: PricedRow): ParquetCell => {
-      const field = value(result);
-      return field === null ? null : (read(field) as ParquetCell);
-    };
+  const plain = ({ result }: PricedRow): ParquetCell => value(result) as ParquetCell;
+  const reading = (read: (field: unknown) => unknown) => (row: PricedRow) => {
+    const field = plain(row);
+    return field === null ? null : (read(field) as ParquetCell);
   };
   switch (type) {
     case "text":
-      return { name, type: "string", value: reading((field) => field) };
+      return { name, type: "string", value: plain };
     case "number":
-      return { name, type, value: reading((field) => field) };
+      return { name, type, value: plain };
     case "texts":
-      return { name, type: "strings", value: reading((field) => field) };
+      return { name, type: "strings", value: plain };
     case "tag":
       return { name, type: "string", value: reading(String) };
     case "json":
