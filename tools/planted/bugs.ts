@@ -99,7 +99,7 @@ export const bugs: readonly Bug[] = [
     ["columns.ts", "credit.size > 0 ||", ""],
   ]),
   ...beside("quadrature/integral", "quadrature/integral/integral", [
-    ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
+    ["boundary.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
     ["premium.ts", "const isEarly = r > 0 || q < r;", "const isEarly = r > 0 && q < r;"],
     ["premium.ts", "const slope = (-0.5 * sign) / depth;", "const slope = (0.5 * sign) / depth;"],
     ["engine.ts", "number < 0 ? -1 : all[number]", "number < 0 ? 0 : all[number]"],

@@ -105,7 +105,7 @@ export const fresh: readonly Bug[] = [
     ["closed-form.ts", "(1 - credit.jump) * integrate(credit.hazard, t)", "integrate(credit.hazard, t)"],
     ["closed-form.ts", "return isLate && !isPaid &&", "return isLate &&"],
     ["contract.ts", "after ? time > t + SAME_TIME : time > t - SAME_TIME", "time > t + SAME_TIME"],
-    ["read.ts", "(price + accrued) / ratio", "price / ratio"],
+    ["engine.ts", "(price + accrued) / ratio", "price / ratio"],
     [
       "rollback.ts",
       "((nodes[i] * notional) / credit.reference) ** credit.exponent",

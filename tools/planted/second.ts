@@ -130,7 +130,7 @@ export const second: readonly Bug[] = [
     ["premium.ts", "byOwnRate ? 1 / rate : -1 / dividendYield", "byOwnRate ? 1 / rate : 1 / dividendYield"],
     ["premium.ts", "isPair ? Math.log(r / q) : 0.0", "isPair ? Math.log(q / r) : 0.0"],
     [
-      "meeting.ts",
+      "pairs.ts",
       "Math.log(model[boundaries + upper] / model[upper])",
       "Math.log(model[upper] / model[boundaries + upper])",
     ],

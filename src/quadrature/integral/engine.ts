@@ -1,7 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { Boundaries } from "./boundaries.ts";
-import { meetingKernel } from "./meeting.ts";
-import { Pairs } from "./pairs.ts";
+import { meetingKernel, Pairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 

@@ -1,8 +1,7 @@
 /** The kernel of a batch: a workgroup solves its system, in every step of a time loop, without leaving. */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { BASIS, teamGmres } from "./batch-gmres.ts";
-import { slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
+import { BASIS, teamGmres, slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
 import { type BatchSweep, concluded, header, HEADER_WORDS, teamResidual } from "./batch-parts.ts";
 import { at, begin, flag, FLAG_WORDS, STATE_WORDS, verify } from "./recurrences.ts";
 import type { KrylovMethod } from "./spec.ts";
