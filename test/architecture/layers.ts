@@ -32,7 +32,7 @@ const parted: Ranks = {
   pde: [["sparsegrid", "convertible", "short-rates"], ["fdm"]],
   quadrature: [["integral", "quantization", "rates"]],
   numerics: [["random"], ["linalg"]],
-  market: [["*", "models", "products"], ["conventions"]],
+  market: [["*", "models", "products"], ["linear"], ["conventions"]],
   base: [
     ["threads"],
     ["event-loop.ts"],

@@ -34,9 +34,11 @@ const NAMES: Readonly<Record<string, CalendarSpec>> = {
 };
 const COUNTS: Readonly<Record<string, DayCount>> = { "30/360 Bond Basis": "30/360" };
 
+export const countOf = (name: unknown): DayCount => COUNTS[name as string] ?? (name as DayCount);
+
 const specs = (names: unknown): CalendarSpec[] => (names as string[]).map((name) => NAMES[name] ?? raise(name));
-const calendars = (names: unknown) => calendarOf(specs(names));
-const convention = (name: unknown): BusinessDayConvention =>
+export const calendars = (names: unknown) => calendarOf(specs(names));
+export const convention = (name: unknown): BusinessDayConvention =>
   (name as string).replaceAll("_", "-") as BusinessDayConvention;
 const days = (list: unknown): number[] => (list as string[]).map(dayOf);
 
@@ -45,8 +47,7 @@ function raise(name: string): never {
 }
 
 function fractions(p: Params): Record<string, unknown> {
-  const name = p["day_count"] as string;
-  const count = COUNTS[name] ?? (name as DayCount);
+  const count = countOf(p["day_count"]);
   if (p["rows"] !== undefined)
     return {
       year_fractions: (p["rows"] as Record<string, string>[]).map((row) => {

@@ -1,0 +1,125 @@
+/** Finds curves that reprice quotes: all nodes of all curves at once, by Newton's method with exact derivatives. */
+import { SpecError } from "../../base/errors.ts";
+import type { Day } from "../../market/conventions/index.ts";
+import {
+  addGradient,
+  Curve,
+  type CurveRule,
+  type Flow,
+  timeOf,
+  valueOfFlows,
+  zeroGradient,
+} from "../../market/linear/index.ts";
+
+/**
+ * An instrument that is worth nothing at its quote: flows + quote·(flows by quote), per unit of notional. It fixes the
+ * node at `pillar`, the last day that matters to it.
+ */
+export interface QuotedInstrument {
+  readonly name: string;
+  readonly quote: number;
+  readonly start: Day;
+  readonly end: Day;
+  readonly pillar: Day;
+  readonly flows: readonly Flow[];
+  readonly byQuote: readonly Flow[];
+}
+
+/** A curve to be found. Flows refer to the curve by its number: known curves first, then those to be found. */
+export interface CurveToFind {
+  readonly name: string;
+  readonly rule: CurveRule;
+  readonly instruments: readonly QuotedInstrument[];
+}
+
+/** Curves that reprice their instruments, and how their nodes move with the quotes. */
+export interface CurveSet {
+  readonly curves: readonly Curve[];
+  /** The derivatives of the zero rates of all found nodes by all quotes, a row a node. */
+  readonly byQuotes: readonly Float64Array[];
+  /** The largest difference between a quote and the one that the curves give. */
+  readonly error: number;
+}
+
+const MAX_STEPS = 50;
+
+/**
+ * Finds curves from quotes.
+ * @throws SpecError for two instruments of a curve with one pillar, or quotes that no curves reproduce
+ */
+export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind[], reference: Day): CurveSet {
+  const found = wanted.map(({ name, rule, instruments }) => {
+    const times = instruments.map(({ pillar }) => timeOf(pillar, reference));
+    times.forEach((time, k) => {
+      if (!(time > (times[k - 1] ?? 0)))
+        throw new SpecError(
+          `${name}: ${instruments[k].name} ends at or before ${instruments[k - 1]?.name ?? "the curve begins"}; leave one out`,
+        );
+    });
+    return new Curve(
+      times,
+      times.map(() => 0.02),
+      rule,
+    );
+  });
+  const curves = [...known, ...found];
+  const instruments = wanted.flatMap((one) => one.instruments);
+  const size = instruments.length;
+  let jacobian: Float64Array[] = [];
+  let quotes: number[] = [];
+  let error = Infinity;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const annuities = instruments.map(({ byQuote }) => valueOfFlows(byQuote, curves));
+    quotes = instruments.map(({ flows }, k) => -valueOfFlows(flows, curves) / annuities[k]);
+    const off = quotes.map((quote, k) => quote - instruments[k].quote);
+    const before = error;
+    error = Math.max(0, ...off.map(Math.abs));
+    if (Number.isNaN(error)) break;
+    if (error < 1e-15 || (error < 1e-12 && error >= before)) break;
+    jacobian = instruments.map(({ flows, byQuote }, k) => {
+      const gradient = zeroGradient(curves);
+      addGradient(flows, curves, gradient, -1 / annuities[k]);
+      addGradient(byQuote, curves, gradient, -quotes[k] / annuities[k]);
+      const row = new Float64Array(size);
+      let at = 0;
+      for (const part of gradient.slice(known.length)) {
+        row.set(part, at);
+        at += part.length;
+      }
+      return row;
+    });
+    const change = solveDense(jacobian, [Float64Array.from(off)])[0];
+    let at = 0;
+    for (const { zeros } of found) for (let k = 0; k < zeros.length; k++) zeros[k] -= change[at++];
+  }
+  const worst = quotes.findIndex((quote, k) => !(Math.abs(quote - instruments[k].quote) < 1e-10));
+  if (worst >= 0) throw new SpecError(`${instruments[worst].name}: no curve reproduces this quote beside the others`);
+  const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
+  const columns = jacobian.length === 0 ? [] : solveDense(jacobian, units);
+  const byQuotes = instruments.map((_, node) => Float64Array.from(columns, (column) => column[node]));
+  return { curves, byQuotes, error };
+}
+
+/** Solves A·x = b for several right-hand sides, by elimination with partial pivoting. */
+function solveDense(matrix: readonly Float64Array[], sides: readonly Float64Array[]): Float64Array[] {
+  const n = matrix.length;
+  const rows = matrix.map((row, k) => Float64Array.from([...row, ...sides.map((side) => side[k])]));
+  for (let k = 0; k < n; k++) {
+    let pivot = k;
+    for (let i = k + 1; i < n; i++) if (Math.abs(rows[i][k]) > Math.abs(rows[pivot][k])) pivot = i;
+    [rows[k], rows[pivot]] = [rows[pivot], rows[k]];
+    for (let i = k + 1; i < n; i++) {
+      const factor = rows[i][k] / rows[k][k];
+      if (factor !== 0) for (let j = k; j < rows[i].length; j++) rows[i][j] -= factor * rows[k][j];
+    }
+  }
+  return sides.map((_, side) => {
+    const x = new Float64Array(n);
+    for (let i = n - 1; i >= 0; i--) {
+      let sum = rows[i][n + side];
+      for (let j = i + 1; j < n; j++) sum -= rows[i][j] * x[j];
+      x[i] = sum / rows[i][i];
+    }
+    return x;
+  });
+}

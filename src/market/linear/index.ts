@@ -1,0 +1,25 @@
+/** Products that are linear in discount factors: curves, flows, and legs that are made of flows. */
+export { Curve, type CurveRule } from "./curve.ts";
+export {
+  addGradient,
+  amountOf,
+  type CurveGradient,
+  type Factor,
+  type Flow,
+  type Growth,
+  valueOfFlow,
+  valueOfFlows,
+  zeroGradient,
+} from "./flows.ts";
+export {
+  type Fixings,
+  fixedFlow,
+  floatingOf,
+  type Leg,
+  legOf,
+  type LegSpec,
+  type OvernightRule,
+  type PaidFlow,
+  type RateIndex,
+  timeOf,
+} from "./legs.ts";

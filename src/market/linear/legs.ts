@@ -1,0 +1,199 @@
+/** Legs of swaps, notes and deposits as flows: fixed, term rates, and overnight rates compounded or averaged. */
+import { SpecError } from "../../base/errors.ts";
+import {
+  type Calendar,
+  type Day,
+  type DayCount,
+  isoOf,
+  paymentDate,
+  scheduleOf,
+  type ScheduleSpec,
+  yearFraction,
+} from "../conventions/index.ts";
+import type { Flow, Growth } from "./flows.ts";
+
+/** Published rates of an index by day. */
+export type Fixings = ReadonlyMap<Day, number>;
+
+/** An index of interest rates, and the number of its projection curve. */
+export interface RateIndex {
+  readonly name: string;
+  readonly curve: number;
+  readonly calendar: Calendar;
+  readonly dayCount: DayCount;
+  /** The business days from the fixing of a term rate to the start of its period. */
+  readonly fixingLag?: number;
+  readonly fixings?: Fixings;
+}
+
+/** How overnight rates make a coupon. */
+export interface OvernightRule {
+  readonly averaged?: boolean;
+  /** `lookback`: rates of earlier days, weighted by those of the period; `shift`: weights of earlier days, too;
+   * `lockout`: the last days repeat a rate. */
+  readonly observation?: "plain" | "lookback" | "shift" | "lockout";
+  /** The number of business days of the observation rule. */
+  readonly days?: number;
+}
+
+/** A leg, as its receiver sees it. */
+export interface LegSpec {
+  readonly schedule: ScheduleSpec & { readonly calendar: Calendar };
+  /** The notional of each period; the last number holds for all further ones. */
+  readonly notional: number | readonly number[];
+  readonly dayCount: DayCount;
+  /** Whether the day count looks at the coupon periods with this number a year. */
+  readonly frequency?: number;
+  readonly paymentLag?: number;
+  readonly paymentCalendar?: Calendar;
+  /** A fixed rate, or the spread over the index. */
+  readonly rate: number;
+  readonly index?: RateIndex;
+  /** Given for an overnight index. */
+  readonly overnight?: OvernightRule;
+  /** Notional that is exchanged: at the end, at both ends, or also where it changes. */
+  readonly exchange?: "none" | "final" | "ends" | "all";
+  /** What one unit of notional is worth from a day on, if it is reset at the start of each period and exchanged. */
+  readonly reset?: (start: Day) => Pick<Flow, "scale" | "factors">;
+  /** The number of the discount curve. */
+  readonly discount: number;
+}
+
+/** A flow with the day on which it is paid. */
+export interface PaidFlow extends Flow {
+  readonly date: Day;
+}
+
+/** A leg's flows, and the change of its value by its rate or spread, also as flows. */
+export interface Leg {
+  readonly flows: readonly PaidFlow[];
+  readonly byRate: readonly PaidFlow[];
+  /** The adjusted dates of the periods. */
+  readonly dates: readonly Day[];
+}
+
+/** The time of a day in years from the reference day, Act/365F. */
+export const timeOf = (day: Day, reference: Day): number => (day - reference) / 365;
+
+/** Returns a flow of a known amount. */
+export function fixedFlow(amount: number, date: Day, reference: Day, discount: number): PaidFlow {
+  return { date, scale: 1, factors: discounting(date, reference, discount), fixed: amount, gearing: 0 };
+}
+
+const discounting = (date: Day, reference: Day, curve: number) =>
+  [{ curve, time: timeOf(date, reference), power: 1 }] as const;
+
+/**
+ * Returns the flows of a leg after the reference day. Rates whose day lies before it are fixings; those of the
+ * reference day are, where they are published.
+ *
+ * @throws SpecError for a fixing that is missing
+ */
+export function legOf(spec: LegSpec, reference: Day): Leg {
+  const { schedule, dayCount, paymentLag = 0, paymentCalendar = schedule.calendar, rate, index, discount } = spec;
+  const { dates } = scheduleOf(schedule);
+  const flows: PaidFlow[] = [];
+  const byRate: PaidFlow[] = [];
+  const notionalOf = (k: number): number =>
+    typeof spec.notional === "number" ? spec.notional : spec.notional[Math.min(k, spec.notional.length - 1)];
+  for (let k = 0; k + 1 < dates.length; k++) {
+    const [start, end] = [dates[k], dates[k + 1]];
+    const paid = paymentDate(end, paymentLag, paymentCalendar);
+    if (paid <= reference) continue;
+    const period = spec.frequency === undefined ? {} : { period: { start, end, frequency: spec.frequency } };
+    const notional = notionalOf(k);
+    const accrual = yearFraction(dayCount, start, end, { ...period, termination: schedule.to });
+    byRate.push(fixedFlow(notional * accrual, paid, reference, discount));
+    const floating = index && floatingOf(index, spec.overnight, start, end, reference);
+    const coupon: PaidFlow = {
+      ...fixedFlow(notional * accrual * rate, paid, reference, discount),
+      gearing: floating ? (notional * accrual) / floating.accrual : 0,
+      growth: floating?.growth,
+    };
+    const reset = spec.reset?.(start);
+    if (reset === undefined) {
+      flows.push(coupon);
+      continue;
+    }
+    const scaled = (flow: PaidFlow): PaidFlow => ({
+      ...flow,
+      scale: flow.scale * reset.scale,
+      factors: [...flow.factors, ...reset.factors],
+    });
+    byRate.push(scaled(byRate.pop()!));
+    if (start > reference) flows.push(scaled(fixedFlow(-notional, start, reference, discount)));
+    flows.push(scaled(coupon), scaled(fixedFlow(notional, end, reference, discount)));
+  }
+  for (const { date, amount } of exchanges(spec, dates, notionalOf))
+    if (date > reference) flows.push(fixedFlow(amount, date, reference, discount));
+  return { flows, byRate, dates };
+}
+
+function exchanges({ exchange = "none" }: LegSpec, dates: readonly Day[], notionalOf: (k: number) => number) {
+  const last = dates.length - 2;
+  const found: { date: Day; amount: number }[] = [];
+  if (exchange === "ends" || exchange === "all") found.push({ date: dates[0], amount: -notionalOf(0) });
+  if (exchange === "all")
+    for (let k = 1; k <= last; k++) found.push({ date: dates[k], amount: notionalOf(k - 1) - notionalOf(k) });
+  if (exchange !== "none") found.push({ date: dates[last + 1], amount: notionalOf(exchange === "all" ? last : 0) });
+  return found.filter(({ amount }) => amount !== 0);
+}
+
+/** What a unit grows to by an index over a period, and the fraction of a year by which the rate is annualised. */
+export function floatingOf(
+  index: RateIndex,
+  overnight: OvernightRule | undefined,
+  start: Day,
+  end: Day,
+  reference: Day,
+): { readonly growth: Growth; readonly accrual: number } {
+  if (overnight !== undefined) return overnightOf(index, overnight, start, end, reference);
+  const { calendar, curve, dayCount, fixingLag = 0 } = index;
+  const accrual = yearFraction(dayCount, start, end);
+  const fixing = knownRate(index, calendar.addBusinessDays(start, -fixingLag), reference);
+  const growth: Growth =
+    fixing === undefined
+      ? { curve, known: 1, periods: [timeOf(start, reference), timeOf(end, reference), 1] }
+      : { curve, known: 1 + fixing * accrual, periods: [] };
+  return { growth, accrual };
+}
+
+/** Returns the rate of a day if it is known; undefined if it lies ahead. @throws SpecError if it is missing */
+function knownRate({ name, fixings }: RateIndex, day: Day, reference: Day): number | undefined {
+  const rate = fixings?.get(day);
+  if (day > reference || (day === reference && rate === undefined)) return undefined;
+  if (rate === undefined) throw new SpecError(`fixings: ${name} of ${isoOf(day)} is missing; add it`);
+  return rate;
+}
+
+function overnightOf(
+  index: RateIndex,
+  { averaged = false, observation = "plain", days = 0 }: OvernightRule,
+  start: Day,
+  end: Day,
+  reference: Day,
+): { readonly growth: Growth; readonly accrual: number } {
+  const { calendar, curve, dayCount } = index;
+  const shifted = (day: Day): Day => (days === 0 ? day : calendar.addBusinessDays(day, -days));
+  const [from, to] = observation === "shift" ? [shifted(start), shifted(end)] : [start, end];
+  const lock = observation === "lockout" ? calendar.addBusinessDays(end, -days - 1) : Infinity;
+  const years = (a: Day, b: Day): number => yearFraction(dayCount, a, b);
+  let known = 1;
+  const periods: number[] = [];
+  for (let day = from; day < to;) {
+    const next = Math.min(calendar.addBusinessDays(day, 1), to);
+    const observed = observation === "lookback" ? shifted(day) : Math.min(day, lock);
+    const rate = observed < reference ? knownRate(index, observed, reference) : undefined;
+    if (rate !== undefined) known = averaged ? known + rate * years(day, next) : known * (1 + rate * years(day, next));
+    else if (observation === "plain" && !averaged) {
+      periods.push(timeOf(day, reference), timeOf(to, reference), 1); // the days that are left telescope
+      break;
+    } else {
+      const after = calendar.addBusinessDays(observed, 1);
+      const weight = years(day, next) / years(observed, after);
+      periods.push(timeOf(observed, reference), timeOf(after, reference), weight);
+    }
+    day = next;
+  }
+  return { growth: { curve, known, periods, averaged }, accrual: years(from, to) };
+}
