@@ -1,5 +1,6 @@
 /** Stochastic local volatility: a stochastic variance, and a leverage of spot and time. */
 import { fn, read, real, write } from "../../kernel/index.ts";
+import { memoize } from "../../base/memoize.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { type Column, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
@@ -116,7 +117,7 @@ const sabrCoefficients = fn({
   },
 });
 
-const functionsOf = (law: typeof hestonLaw, own: typeof hestonCoefficients) => ({
+const functionsOf = memoize((law: typeof hestonLaw, own: typeof hestonCoefficients) => ({
   coefficients: fn({
     name: "stochasticLocalCoefficients",
     params: modelParams.coefficients,
@@ -146,12 +147,9 @@ const functionsOf = (law: typeof hestonLaw, own: typeof hestonCoefficients) => (
       state[0] = state[0] + c[4] - 0.5 * leverage * leverage * total + leverage * noise;
     },
   }),
-});
+}));
 
-const LAWS = {
-  heston: functionsOf(hestonLaw, hestonCoefficients),
-  sabr: functionsOf(sabrLaw, sabrCoefficients),
-};
+const LAWS = { heston: [hestonLaw, hestonCoefficients], sabr: [sabrLaw, sabrCoefficients] } as const;
 
 const COMMON = {
   start: fn({
@@ -196,16 +194,17 @@ const COMMON = {
 export function stochasticLocal(settings: StochasticLocalSettings): PathModel {
   const { variance, spot, rate = 0, yield: carry = 0, v0 = 1, kappa = 0, theta = 0, sigma, rho } = settings;
   const { center, width, leverage } = settings;
-  const { coefficients, step } = LAWS[variance];
+  const [law, own] = LAWS[variance];
+  const { coefficients, step } = functionsOf(law, own);
   const nodes = leverage.length;
-  const own = { spot, yield: carry, rate, v0, kappa, theta, sigma, rho, center, width, nodes };
+  const given = { spot, yield: carry, rate, v0, kappa, theta, sigma, rho, center, width, nodes };
   return {
     name: `stochastic local volatility (${variance})`,
     assets: 1,
     state: 2,
     normals: 1,
     uniforms: 1,
-    parameters: { ...own, ...Object.fromEntries(leverage.map((values, j) => [`leverage${j}`, values])) },
+    parameters: { ...given, ...Object.fromEntries(leverage.map((values, j) => [`leverage${j}`, values])) },
     coefficients: { count: COEFFICIENTS + nodes, function: coefficients },
     step,
     ...COMMON,

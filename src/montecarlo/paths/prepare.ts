@@ -1,7 +1,8 @@
 /** The table of a batch: initial states, parameters of products, and for each step what no path changes. */
 import { fn, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { memoize } from "../../base/memoize.ts";
 import { LAYOUT_NUMBERS } from "../parameters.ts";
-import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
+import { type PathShape, room, rowsOf, shapeKey } from "./shape.ts";
 
 /** Number `at` of a table of parameters, by its layout: its first place, and the distances of steps and columns. */
 const valueAt = fn({
@@ -21,7 +22,7 @@ const valueAt = fn({
  *
  * Memory traffic: each number is written once.
  */
-export const prepareKernel = kernelOf((shape: PathShape) => {
+function makePrepare(shape: PathShape) {
   const rows = rowsOf(shape);
   const names = Object.keys(shape.model.parameters);
   return kernel({
@@ -101,4 +102,5 @@ export const prepareKernel = kernelOf((shape: PathShape) => {
       }
     },
   });
-});
+}
+export const prepareKernel = memoize(makePrepare, 64, (shape) => shapeKey(shape));

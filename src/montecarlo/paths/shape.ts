@@ -1,7 +1,7 @@
 /** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
-import { keyOf, memoize } from "../../base/memoize.ts";
+import { keyOf } from "../../base/memoize.ts";
 
 /** The source of random numbers: the generator Philox, or scrambled Sobol' points. @experimental */
 export type Sampling = "philox" | "sobol";
@@ -142,13 +142,6 @@ const productParts = (p: PathProduct): readonly unknown[] => [
   p.halfWidth,
 ];
 
-/**
- * Returns a function that makes the kernel of a shape and caches it; `further` returns more values that the kernel
- * depends on.
- */
-export function kernelOf<S extends PathShape, K>(
-  make: (shape: S) => K,
-  further: (shape: S) => readonly unknown[] = () => [],
-): (shape: S) => K {
-  return memoize(make, 64, (shape) => keyOf([...partsOf(shape), ...further(shape)]));
-}
+/** Returns the key of a kernel that depends on a shape and on `further` values. */
+export const shapeKey = (shape: PathShape, ...further: readonly unknown[]): string =>
+  keyOf([...partsOf(shape), ...further]);

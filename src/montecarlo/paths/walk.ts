@@ -4,7 +4,7 @@ import { memoize } from "../../base/memoize.ts";
 import { advanceFunction, Batch, beginFunction, Draws, Path, pathFunction, payoffOfPath } from "./advance.ts";
 import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction, Rule } from "../stopping/rule.ts";
-import { BLOCK, kernelOf, type PathShape, room } from "./shape.ts";
+import { BLOCK, type PathShape, room, shapeKey } from "./shape.ts";
 
 /** The properties of a simulation that the code of the kernel of samples depends on. */
 export interface WalkShape extends PathShape {
@@ -53,10 +53,9 @@ export const measuresOf = ({ measures, scores, product }: WalkShape): number =>
  *
  * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */
-export const walkKernel = kernelOf(makeWalk, (s) => [
-  [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "),
-  ...basisParts(s.basis),
-]);
+export const walkKernel = memoize(makeWalk, 64, (s) =>
+  shapeKey(s, [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "), basisParts(s.basis)),
+);
 
 /**
  * Returns the function that follows a path from its start to date number `last`, or to an earlier date if it `decides`

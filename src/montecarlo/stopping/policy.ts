@@ -1,8 +1,9 @@
 /** Paths that follow an exercise rule, for the martingale that bounds all rules. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
+import { memoize } from "../../base/memoize.ts";
 import { rowsOf } from "../paths/shape.ts";
-import { continuationFunction, type StoppingShape, stoppingKernel } from "./rule.ts";
+import { continuationFunction, stoppingKey, type StoppingShape } from "./rule.ts";
 
 /** The environment that all kernels of this file are compiled with. */
 const environment = (shape: StoppingShape) => ({
@@ -22,7 +23,7 @@ export const OUTER_NUMBERS = 2;
  * The kernel of outer paths, one item for each path and instance: state, running state, discounted payoff and decision
  * of the rule at each date, [dates, numbers, paths, instances].
  */
-export const outerKernel = stoppingKernel((shape: StoppingShape) =>
+const makeOuter = (shape: StoppingShape) =>
   kernel({
     name: "outerPaths",
     params: {
@@ -74,14 +75,14 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
         outer[at + (S + R + 1) * row] = date === dates - 1 || (paid > 0 && paid >= continued) ? 1 : 0;
       }
     },
-  }),
-);
+  });
+export const outerKernel = memoize(makeOuter, 64, stoppingKey);
 
 /**
  * The kernel of inner paths, one item for each date but the last, outer path and instance: the mean of the rule's
  * earnings after that date over `inner` paths that begin there, [dates − 1, paths, instances].
  */
-export const innerKernel = stoppingKernel((shape: StoppingShape) =>
+const makeInner = (shape: StoppingShape) =>
   kernel({
     name: "innerPaths",
     params: {
@@ -152,5 +153,5 @@ export const innerKernel = stoppingKernel((shape: StoppingShape) =>
       }
       args.continued[item] = mean;
     },
-  }),
-);
+  });
+export const innerKernel = memoize(makeInner, 64, stoppingKey);

@@ -3,7 +3,7 @@ import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts
 import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
 import { BLOCK, room } from "../paths/shape.ts";
 import { memoize } from "../../base/memoize.ts";
-import { continuedBy, scaledBasis, type StoppingShape, stoppingKernel } from "./rule.ts";
+import { continuedBy, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
 
 /**
  * Returns the number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of
@@ -17,7 +17,7 @@ export const sumsOf = (functions: number): number => (functions * (functions + 1
  *
  * Bytes: each number written once.
  */
-export const recordKernel = stoppingKernel((shape: StoppingShape) => {
+function makeRecord(shape: StoppingShape) {
   const { product, basis } = shape;
   return kernel({
     name: "recordPaths",
@@ -73,7 +73,8 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
       }
     },
   });
-});
+}
+export const recordKernel = memoize(makeRecord, 64, stoppingKey);
 
 /** The number of paths that the scales of variables are taken from. */
 const SCALED_PATHS = 1024;
@@ -126,7 +127,7 @@ export const scaleKernel = memoize((variables: number, standardised: boolean) =>
  *
  * Bytes per path: 2·(variables + 1) + 2 words.
  */
-export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
+const makeSweep = ({ basis }: StoppingShape) =>
   kernel({
     name: "sweepPaths",
     params: {
@@ -194,8 +195,8 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
       }
       for (let q = 0; q < SUMS; q++) sums[q * items + item] = sum[q];
     },
-  }),
-);
+  });
+export const sweepKernel = memoize(makeSweep, 64, stoppingKey);
 
 /** The number of blocks whose sums a work item adds. */
 export const ADDED = 32;

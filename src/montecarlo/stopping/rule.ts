@@ -2,7 +2,7 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { Path } from "../paths/advance.ts";
 import type { PathShape } from "../paths/shape.ts";
-import { kernelOf, room } from "../paths/shape.ts";
+import { room, shapeKey } from "../paths/shape.ts";
 import type { BasisShape } from "./basis.ts";
 
 /** The shape of paths with the basis of an exercise rule. */
@@ -11,17 +11,14 @@ export interface StoppingShape extends PathShape {
   readonly single: boolean;
 }
 
-/** The parts that kernels of a shape depend on beside its paths. */
-const stoppingParts = ({ basis, single }: StoppingShape): readonly unknown[] => [single, ...basisParts(basis)];
-
 /** Returns the parts on which the kernels of a basis depend. */
 export const basisParts = (basis: BasisShape | undefined): readonly unknown[] =>
   basis === undefined
     ? []
     : [[basis.variables, basis.count, basis.standardised].join(" "), basis.variablesOf, basis.basis];
 
-/** Returns a cached function that makes the kernel of a stopping shape. */
-export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf(make, stoppingParts);
+/** Returns the key of a kernel of a stopping shape. */
+export const stoppingKey = (shape: StoppingShape): string => shapeKey(shape, shape.single, basisParts(shape.basis));
 
 /**
  * The coefficients of an exercise rule, [dates, functions, instances], and the scales of variables, [dates, variables,

@@ -67,11 +67,11 @@ interface Sequence {
 /** The only place where the type of a generator's state is given up. */
 const erased = <T>(typed: unknown): T => typed as T;
 
-const SEQUENCES: Readonly<Record<"drand48" | "mrg32k3a" | "xorwow", Sequence>> = {
-  drand48: erased({ State: Drand48State, start: drand48Start, next: drand48Next, word: drand48Word }),
-  mrg32k3a: erased({ State: Mrg32k3aState, start: mrg32k3aStart, next: mrg32k3aNext, word: mrg32k3aWord }),
-  xorwow: erased({ State: XorwowState, start: xorwowStart, next: xorwowNext, word: xorwowWord }),
-};
+const SEQUENCES = {
+  drand48: { State: Drand48State, start: drand48Start, next: drand48Next, word: drand48Word },
+  mrg32k3a: { State: Mrg32k3aState, start: mrg32k3aStart, next: mrg32k3aNext, word: mrg32k3aWord },
+  xorwow: { State: XorwowState, start: xorwowStart, next: xorwowNext, word: xorwowWord },
+} as const;
 
 const word = fn({ name: "word", params: [u32], body: ([bits]) => bits });
 const quantile = fn({ name: "quantile", params: [real], body: ([u], gpu) => gpu.inverseNormalCdf(u) });
@@ -229,7 +229,7 @@ export function sourceOf(spec: RandomSpec): Source {
     const take = takePoint(fromWord(spec), spec.scramble === "owen");
     return { start: erased(sobolStart), draw: single(erased(SobolState), take), group: 1, steps: 1 };
   }
-  const sequence = SEQUENCES[generator];
+  const sequence = erased<Sequence>(SEQUENCES[generator]);
   const [take, steps] = takeOf(spec, sequence);
   const { State, start } = sequence;
   if (spec.distribution === "normal" && spec.method === "box-muller")

@@ -76,26 +76,25 @@ interface Generator {
  */
 const DRAND48_BLOCK = 4264680865n;
 
-const erased = (jumps: unknown): Jumps<unknown> => jumps as Jumps<unknown>;
 const LARGEST_SEED = (1n << 64n) - 1n;
 
 /** The properties of the generators on the host. @internal */
 export const GENERATORS: Readonly<Record<GeneratorName, Generator>> = {
   drand48: {
-    jumps: erased(drand48Jumps),
+    jumps: drand48Jumps,
     blockLength: DRAND48_BLOCK,
     stateOf: (seed) => wordsOf((seed << 16n) + 0x330en, 2),
     maxSeed: (1n << 32n) - 1n,
   },
-  mrg32k3a: { jumps: erased(mrg32k3aJumps), blockLength: 1n << 127n, stateOf: mrg32k3aState, maxSeed: LARGEST_SEED },
+  mrg32k3a: { jumps: mrg32k3aJumps, blockLength: 1n << 127n, stateOf: mrg32k3aState, maxSeed: LARGEST_SEED },
   xorwow: {
-    jumps: erased(xorwowJumps),
+    jumps: xorwowJumps,
     blockLength: 1n << 67n,
     stateOf: curandXorwowState,
     maxSeed: LARGEST_SEED,
   },
   philox: {
-    jumps: erased(philoxJumps),
+    jumps: philoxJumps,
     blockLength: 1n << 66n,
     stateOf: (seed) => [0, 0, 0, 0, ...wordsOf(seed, 2)],
     maxSeed: LARGEST_SEED,

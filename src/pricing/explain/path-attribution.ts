@@ -107,7 +107,6 @@ const moveOf = (parts: readonly Part[]): Position => ({
   ...LATER,
   ...Object.assign({}, ...parts.map((part): Position => WHOLE[part])),
 });
-const ALL: Position = moveOf(Object.keys(WHOLE) as Part[]);
 
 /** The terms of the joint effect of a part and time, and of a part and those before it. */
 const WITH_TIME = { spot: "charm", volatility: "veta", rate: "rhoTime", dividends: "dividendCross" } as const;
@@ -246,8 +245,9 @@ function smileSlopes(plan: Plan, { before, assets }: TradePath) {
  * correlations, and the fits of the later book, which are the moved quotes' up to misfits and strikes.
  */
 function lastSteps(plan: Plan, { before, after, assets }: TradePath) {
-  const all = plan.add(ALL);
-  const end: Position = assets.some(({ volatility }) => volatility.hasOwnEnd) ? { ...ALL, own: 1 } : ALL;
+  const whole = moveOf(Object.keys(WHOLE) as Part[]);
+  const all = plan.add(whole);
+  const end: Position = assets.some(({ volatility }) => volatility.hasOwnEnd) ? { ...whole, own: 1 } : whole;
   const withOwn = plan.add(end);
   const correlated = same(before.correlations, after.correlations) ? withOwn : plan.add(end, "after");
   return ({ value }: PricedTrade, prices: Prices) => ({

@@ -1,7 +1,7 @@
 /** Jumps equal steps, for every generator; streams are blocks; the polynomial of XORWOW is what its recurrence has. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { M1, M2, reduce1, reduce2, reduceSmall1 } from "../../../src/numerics/random/generators/mrg32k3a.ts";
+import { C1, C2, M1, M2, reduce, reduceSmall } from "../../../src/numerics/random/generators/mrg32k3a.ts";
 import { XORWOW_POLYNOMIAL } from "../../../src/numerics/random/generators/xorwow.ts";
 import {
   drand48Start,
@@ -124,17 +124,17 @@ test("products modulo m₁ and m₂ from words of 32 bits are exact, at the ends
     Number(((BigInt(high) << 32n) | BigInt(low)) % BigInt(m));
   fc.assert(
     fc.property(word, word, (high, low) => {
-      expect(reduce1(high, low)).toBe(remainder(high, low, M1));
-      expect(reduce2(high, low)).toBe(remainder(high, low, M2));
+      expect(reduce(high, low, C1)).toBe(remainder(high, low, M1));
+      expect(reduce(high, low, C2)).toBe(remainder(high, low, M2));
       const small = high % Math.floor(2 ** 31 / 209);
-      expect(reduceSmall1(small, low)).toBe(remainder(small, low, M1));
+      expect(reduceSmall(small, low, C1)).toBe(remainder(small, low, M1));
     }),
     { numRuns: 5000, seed: 1 },
   );
   for (const high of ends)
     for (const low of ends) {
-      expect(reduce1(high, low)).toBe(remainder(high, low, M1));
-      expect(reduce2(high, low)).toBe(remainder(high, low, M2));
+      expect(reduce(high, low, C1)).toBe(remainder(high, low, M1));
+      expect(reduce(high, low, C2)).toBe(remainder(high, low, M2));
     }
 });
 

@@ -8,7 +8,7 @@
  * No 64-bit integers: 2³² ≡ c (mod 2³² − c) folds the high word of a product into the low one. A jump over s steps is a
  * pair of 3×3 matrices, A₁ˢ mod m₁ and A₂ˢ mod m₂.
  */
-import { fn, i32, type KernelFunction, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
+import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
 import type { Jumps, TableFunctions } from "./generator.ts";
 
 /** The state of MRG32k3a: the last three values of each recurrence, the oldest first. @stable */
@@ -20,55 +20,43 @@ export const M1 = 4294967087;
 /** The modulus m₂ of MRG32k3a. */
 export const M2 = 4294944443;
 
-type Reduce = KernelFunction<readonly [typeof u32, typeof u32], number>;
+/** The c of m = 2³² − c, for both moduli. */
+export const [C1, C2] = [2 ** 32 - M1, 2 ** 32 - M2];
 
 /**
- * (high·2³² + low) mod m with m = 2³² − c, for high·c below 2³¹. As 2³² ≡ c, the number is v = high·c + low, which is
- * below 2m; and v − m is v + c without its carry. Cost: 5 operations, one of them a product.
+ * (high·2³² + low) mod 2³² − c, for high·c below 2³¹. As 2³² ≡ c, the number is v = high·c + low, which is below twice
+ * the modulus m; and v − m is v + c without its carry. Cost: 5 operations, one of them a product.
  */
-const smallReducer = (name: string, c: number): Reduce =>
-  fn({
-    name,
-    params: [u32, u32],
-    env: { C: c },
-    body([high, low], _gpu, { C }) {
-      const folded = ((Math.imul(high, C) >>> 0) + C) >>> 0;
-      const sum = (folded + low) >>> 0;
-      return sum < folded ? sum : (sum - C) >>> 0;
-    },
-  });
-/** Reduces a small multiple of m₁ modulo m₁. */
-export const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
-const reduceSmall2 = smallReducer("reduceSmallM2", 2 ** 32 - M2);
+export const reduceSmall = fn({
+  name: "reduceSmall",
+  params: [u32, u32, u32],
+  body([high, low, c]) {
+    const folded = ((Math.imul(high, c) >>> 0) + c) >>> 0;
+    const sum = (folded + low) >>> 0;
+    return sum < folded ? sum : (sum - c) >>> 0;
+  },
+});
 
-/**
- * Makes the function (high·2³² + low) mod m for any `high`, which is folded twice. Cost: 10 operations, two of them
- * products.
- */
-const reducer = (name: string, reduceSmall: Reduce, c: number): Reduce =>
-  fn({
-    name,
-    params: [u32, u32],
-    env: { reduceSmall, C: c },
-    body([high, low], gpu, { reduceSmall, C }) {
-      const sum = ((Math.imul(high, C) >>> 0) + low) >>> 0;
-      return reduceSmall(gpu.mulHigh(high, C) + gpu.u32(sum < low ? 1 : 0), sum);
-    },
-  });
-/** Reduces a 64-bit product modulo m₁. */
-export const reduce1 = reducer("reduceM1", reduceSmall1, 2 ** 32 - M1);
-/** Reduces a 64-bit product modulo m₂. */
-export const reduce2 = reducer("reduceM2", reduceSmall2, 2 ** 32 - M2);
+/** The same for any `high`, which is folded twice. Cost: 10 operations, two of them products. */
+export const reduce = fn({
+  name: "reduce",
+  params: [u32, u32, u32],
+  env: { reduceSmall },
+  body([high, low, c], gpu, { reduceSmall }) {
+    const sum = ((Math.imul(high, c) >>> 0) + low) >>> 0;
+    return reduceSmall(gpu.mulHigh(high, c) + gpu.u32(sum < low ? 1 : 0), sum, c);
+  },
+});
 
 /** (a·x + b·y) mod m₁, for a and b below 2²¹: the sum of the products' high words is small. */
 const combine1 = fn({
   name: "combineM1",
   params: [u32, u32],
-  env: { A: 1403580, B: 810728, C: 2 ** 32 - M1 },
+  env: { A: 1403580, B: 810728, C: C1 },
   body([x, y], gpu, { A, B, C }) {
     const low = Math.imul(x, A) >>> 0;
     const sum = (low + (Math.imul(y, B) >>> 0)) >>> 0;
-    // As in `reduceSmall1`, whose high word would be one more where the low words' sum has a carry.
+    // As in `reduceSmall`, whose high word would be one more where the low words' sum has a carry.
     const folded = ((Math.imul(gpu.mulHigh(x, A) + gpu.mulHigh(y, B), C) >>> 0) + C) >>> 0;
     const carried = sum < low ? (folded + C) >>> 0 : folded;
     const all = (carried + sum) >>> 0;
@@ -80,7 +68,7 @@ const combine1 = fn({
 const combine2 = fn({
   name: "combineM2",
   params: [u32, u32],
-  env: { A: 527612, B: 1370589, C: 2 ** 32 - M2 },
+  env: { A: 527612, B: 1370589, C: C2 },
   body([x, y], gpu, { A, B, C }) {
     const low = Math.imul(x, A) >>> 0;
     const sum = (low + (Math.imul(y, B) >>> 0)) >>> 0;
@@ -135,23 +123,20 @@ export const mrg32k3aWord = fn({
   body: ({ state: { x2, y2 } }, _gpu, { M1 }) => (x2 > y2 ? x2 - y2 : (x2 - y2 + M1) >>> 0),
 });
 
-/** Row `row` of a 3×3 matrix in a table, times a vector. */
-const rowTimes = (name: string, reduce: Reduce) =>
-  fn({
-    name,
-    params: [read(u32), i32, u32, u32, u32],
-    env: { reduce },
-    body([table, at, x, y, z], gpu, { reduce }) {
-      const first = reduce(gpu.mulHigh(table[at], x), Math.imul(table[at], x) >>> 0);
-      const second = reduce(gpu.mulHigh(table[at + 1], y), Math.imul(table[at + 1], y) >>> 0);
-      const third = reduce(gpu.mulHigh(table[at + 2], z), Math.imul(table[at + 2], z) >>> 0);
-      const two = (first + second) >>> 0;
-      const sum = (two + third) >>> 0;
-      return reduce(gpu.u32(two < first ? 1 : 0) + gpu.u32(sum < two ? 1 : 0), sum);
-    },
-  });
-const rowTimes1 = rowTimes("rowTimesM1", reduce1);
-const rowTimes2 = rowTimes("rowTimesM2", reduce2);
+/** Row `row` of a 3×3 matrix in a table, times a vector, mod 2³² − c. */
+const rowTimes = fn({
+  name: "rowTimes",
+  params: [read(u32), i32, u32, u32, u32, u32],
+  env: { reduce },
+  body([table, at, x, y, z, c], gpu, { reduce }) {
+    const first = reduce(gpu.mulHigh(table[at], x), Math.imul(table[at], x) >>> 0, c);
+    const second = reduce(gpu.mulHigh(table[at + 1], y), Math.imul(table[at + 1], y) >>> 0, c);
+    const third = reduce(gpu.mulHigh(table[at + 2], z), Math.imul(table[at + 2], z) >>> 0, c);
+    const two = (first + second) >>> 0;
+    const sum = (two + third) >>> 0;
+    return reduce(gpu.u32(two < first ? 1 : 0) + gpu.u32(sum < two ? 1 : 0), sum, c);
+  },
+});
 
 /** The kernel functions for tables of MRG32k3a. */
 export const mrg32k3aTable: TableFunctions<State> = {
@@ -170,15 +155,15 @@ export const mrg32k3aTable: TableFunctions<State> = {
   jump: fn({
     name: "mrg32k3aJump",
     params: { state: Mrg32k3aState, table: read(u32), at: i32 },
-    env: { rowTimes1, rowTimes2 },
-    body({ state: { x0, x1, x2, y0, y1, y2 }, table, at }, _gpu, { rowTimes1, rowTimes2 }): State {
+    env: { rowTimes, C1, C2 },
+    body({ state: { x0, x1, x2, y0, y1, y2 }, table, at }, _gpu, { rowTimes, C1, C2 }): State {
       return {
-        x0: rowTimes1(table, at, x0, x1, x2),
-        x1: rowTimes1(table, at + 3, x0, x1, x2),
-        x2: rowTimes1(table, at + 6, x0, x1, x2),
-        y0: rowTimes2(table, at + 9, y0, y1, y2),
-        y1: rowTimes2(table, at + 12, y0, y1, y2),
-        y2: rowTimes2(table, at + 15, y0, y1, y2),
+        x0: rowTimes(table, at, x0, x1, x2, C1),
+        x1: rowTimes(table, at + 3, x0, x1, x2, C1),
+        x2: rowTimes(table, at + 6, x0, x1, x2, C1),
+        y0: rowTimes(table, at + 9, y0, y1, y2, C2),
+        y1: rowTimes(table, at + 12, y0, y1, y2, C2),
+        y2: rowTimes(table, at + 15, y0, y1, y2, C2),
       };
     },
   }),

@@ -32,27 +32,26 @@ import {
 const COST = { "closed-form": 20, fdm: 5000 } as const;
 
 /** The closed forms of bonds that nobody may end early, in Black and Scholes' model. */
-export const closedFormConvertibles = methodOf("closed-form", (batch, trade) => {
-  const { cases, bumps } = convertibleRowsOf(batch)(trade);
-  // Asked for by name, it prices all rows.
-  const rows = batch.settings.method === "auto" ? cases.slice(0, 1) : [...cases, ...bumps];
-  return rows.every((row) => row?.isClosed !== false) ? undefined : "rights to end early, or other terms without one";
-});
+export const closedFormConvertibles: PricingMethod = {
+  name: "closed-form",
+  minCost: COST["closed-form"],
+  accepts(batch, trade) {
+    const { cases, bumps } = convertibleRowsOf(batch)(trade);
+    // Asked for by name, it prices all rows.
+    const rows = batch.settings.method === "auto" ? cases.slice(0, 1) : [...cases, ...bumps];
+    const isClosed = rows.every((row) => row?.isClosed !== false);
+    return isClosed ? COST["closed-form"] : "rights to end early, or other terms without one";
+  },
+  open: (device) => sessionOf("closed-form", device),
+};
 
 /** Finite differences of two coupled equations, for all bonds; closed forms for those of their rows that have one. */
-export const finiteConvertibles = methodOf("fdm", () => undefined);
-
-function methodOf(
-  name: keyof typeof COST,
-  refuses: (batch: Batch, trade: number) => string | undefined,
-): PricingMethod {
-  return {
-    name,
-    minCost: COST[name],
-    accepts: (batch, trade) => refuses(batch, trade) ?? COST[name],
-    open: (device) => sessionOf(name, device),
-  };
-}
+export const finiteConvertibles: PricingMethod = {
+  name: "fdm",
+  minCost: COST.fdm,
+  accepts: () => COST.fdm,
+  open: (device) => sessionOf("fdm", device),
+};
 
 function sessionOf(name: keyof typeof COST, device: Device): MethodSession {
   const cpu = new CpuBeside(device);
