@@ -130,26 +130,27 @@ export const iteratePolicy = (varying: boolean) =>
     },
   });
 
-/** Makes one time step with early exercise by `iteratePolicy`, for products of books. */
-export const policyStep = fn({
-  name: "policyStep",
-  params: {
-    u: write(real),
-    z: write(real),
-    rows: Rows,
-    obstacle: read(real),
-    active: write(real),
-    factor: write(real),
-    crankNicolson: bool,
-  },
-  env: { iteratePolicy: iteratePolicy(false) },
-  body({ u, z, rows: { a, c, nodes, hRate }, obstacle, active, factor, crankNicolson }, _gpu, { iteratePolicy }) {
-    const system = { nodes, diagonal: a, decay: 1 + hRate, a, c, right: u };
-    const bound = { u, obstacle, weightOfOld: crankNicolson ? 0.5 : 0.0 };
-    iteratePolicy({ system, bound, z, active, factor });
-    for (let i = 0; i < nodes; i++) {
-      const y = crankNicolson ? z[i] + z[i] - u[i] : z[i];
-      u[i] = Math.max(y, obstacle[i]);
-    }
-  },
-});
+/** Returns the function that makes one time step with early exercise by `iteratePolicy`, for products of books. */
+export const policyStep = () =>
+  fn({
+    name: "policyStep",
+    params: {
+      u: write(real),
+      z: write(real),
+      rows: Rows,
+      obstacle: read(real),
+      active: write(real),
+      factor: write(real),
+      crankNicolson: bool,
+    },
+    env: { iteratePolicy: iteratePolicy(false) },
+    body({ u, z, rows: { a, c, nodes, hRate }, obstacle, active, factor, crankNicolson }, _gpu, { iteratePolicy }) {
+      const system = { nodes, diagonal: a, decay: 1 + hRate, a, c, right: u };
+      const bound = { u, obstacle, weightOfOld: crankNicolson ? 0.5 : 0.0 };
+      iteratePolicy({ system, bound, z, active, factor });
+      for (let i = 0; i < nodes; i++) {
+        const y = crankNicolson ? z[i] + z[i] - u[i] : z[i];
+        u[i] = Math.max(y, obstacle[i]);
+      }
+    },
+  });

@@ -131,7 +131,7 @@ export const derivativesOf = memoizeBy((names: readonly string[]): readonly Deri
 });
 
 /** The most nodes of a stencil: those of a second derivative of fourth order. */
-const MAX_STENCIL = stencilLength(4, 2);
+const MAX_STENCIL = 4 + 2;
 
 /** The orders of differentiation along an axis. */
 const ORDERS = [0, 1, 2] as const;
@@ -175,9 +175,6 @@ function areEqual(a: Float64Array, b: Float64Array): boolean {
   return true;
 }
 
-/** The weights of an axis that a grid does not have: one node of weight 1. */
-const NO_AXIS = new AxisWeights();
-
 /**
  * The factor by which an estimated error that is not corrected is raised: by a quarter, as in Roache's (1994) grid
  * convergence index where the order is known.
@@ -204,6 +201,8 @@ export class PointReader {
   readonly #read: Float64Array;
   /** The weights of each axis of the fine grid, then of each companion's. */
   readonly #axes: readonly (readonly AxisWeights[])[];
+  /** The weights of an axis that a grid does not have: one node of weight 1. */
+  readonly #noAxis = new AxisWeights();
 
   constructor(names: readonly string[], companions: readonly Convergence[], order: 2 | 4) {
     const derivatives = derivativesOf(names);
@@ -245,7 +244,7 @@ export class PointReader {
     into: Float64Array,
   ): void {
     for (let k = 0; k < axes.length; k++) axes[k].make(nodes[k], x[k], this.#order);
-    const [first, second = NO_AXIS, third = NO_AXIS] = axes;
+    const [first, second = this.#noAxis, third = this.#noAxis] = axes;
     const line = nodes[0].length;
     const plane = nodes.length > 1 ? line * nodes[1].length : line;
     for (let k = 0; k < into.length; k++) {

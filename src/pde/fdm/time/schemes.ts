@@ -78,7 +78,10 @@ function theta(theta: number): TimeScheme {
  * The scheme of Crank and Nicolson (1947): θ = ½, of second order and only A-stable, so that rough data need
  * Rannacher's start (1984), which the time grid provides.
  */
-export const crankNicolson: TimeScheme = theta(0.5);
+export const crankNicolson: TimeScheme = {
+  order: 2,
+  stages: [{ implicit: 0.5, at: 0.5, end: 1, fromU: 1, fromV: 0, extrapolation: 2 }],
+};
 
 /** γ = 2 − √2 gives both stages the same matrix, and the least error constant (Bank et al. 1985). */
 const gamma = 2 - Math.SQRT2;

@@ -192,10 +192,9 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
     env: {
       hasBarriers: barriers > 0,
       hasKnockIns: knockIns > 0,
-      policy: exercise === "policy",
       timeDependent,
       holdEnds,
-      policyStep,
+      policyStep: exercise === "policy" ? policyStep() : undefined,
       rowsStep,
       dormantStep: dormantStep(barriers, knockIns),
       projectedStep: projectedStep(exercise !== "none" && !dates, dates, timeDependent),
@@ -210,7 +209,7 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
       let { next, slope, kink } = cursor.exercise;
       for (let k = 0; k < step.count; k++) {
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
-        if (env.policy) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
+        if (env.policyStep !== undefined) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
         else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
         else {
           if (env.timeDependent) {
