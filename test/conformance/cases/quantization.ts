@@ -1,12 +1,21 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
 import { layersKernel, LAYER_GROUP, gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
-import { autoregressiveStep, standardised, meanRevertingFactors } from "../../../src/quadrature/quantization/tree/chain.ts";
+import {
+  autoregressiveStep,
+  standardised,
+  meanRevertingFactors,
+} from "../../../src/quadrature/quantization/tree/chain.ts";
 import { rowKernels } from "../../../src/quadrature/quantization/tree/rows.ts";
 import { clearKernel } from "../../../src/quadrature/quantization/tree/counter.ts";
 import { walkKernel } from "../../../src/quadrature/quantization/tree/walk.ts";
 import { assignKernel } from "../../../src/quadrature/quantization/normal/lloyd.ts";
 import { decideKernel, expectationKernel } from "../../../src/quadrature/quantization/control/whole-swings.ts";
-import { decideKernel as decideOnGrid, gatherKernel, growthKernel, weightsKernel } from "../../../src/quadrature/quantization/convolution/kernels.ts";
+import {
+  decideKernel as decideOnGrid,
+  gatherKernel,
+  growthKernel,
+  weightsKernel,
+} from "../../../src/quadrature/quantization/convolution/kernels.ts";
 import { stencilOf } from "../../../src/quadrature/quantization/convolution/steps.ts";
 import { rollbackKernel } from "../../../src/quadrature/quantization/control/stopping.ts";
 import { nearestKernel, searcherOf } from "../../../src/quadrature/quantization/search/nearest.ts";
