@@ -75,7 +75,7 @@ function partialsIn(name: string, params: FunctionParams, given: object): readon
     throw new SpecError(`${owner}: parameter ${bad[0]} is no number; only a function of numbers may have a derivative`);
   const count = entries.length;
   for (const [key, partial] of Object.entries(given) as [string, FunctionSpec | undefined][]) {
-    if (!(key in params)) throw new SpecError(`${owner}.${key}: the function has no such parameter`);
+    if (!Object.hasOwn(params, key)) throw new SpecError(`${owner}.${key}: the function has no such parameter`);
     if (partial === undefined) continue;
     const takes = partial.kind === "function" ? Object.keys(partial.params) : undefined;
     if (

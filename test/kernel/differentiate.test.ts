@@ -4,7 +4,25 @@
  */
 import { describe, expect, test } from "vitest";
 import { openDevice } from "../../src/device/index.ts";
-import { fn, gradient, i32, kernel, read, real, record, tangent, userFunction, write } from "../../src/kernel/index.ts";
+import {
+  fn,
+  functionFromSource,
+  type FunctionSpec,
+  gradient,
+  i32,
+  type Kernel,
+  kernel,
+  type KernelFunction,
+  lower,
+  read,
+  real,
+  record,
+  shapeOf,
+  specificationText,
+  tangent,
+  userFunction,
+  write,
+} from "../../src/kernel/index.ts";
 import { counted } from "../support/extent.ts";
 import { exactSlope, randomFunction } from "./differentiate-random.ts";
 
@@ -25,6 +43,9 @@ const closed = (() => {
   const pdf = Math.exp((-d1 * d1) / 2) / Math.sqrt(2 * Math.PI);
   return { vega: S * pdf * Math.sqrt(t), gamma: pdf / (S * sigma * Math.sqrt(t)) };
 })();
+
+const zero = { value: 0, d: { x0: 0 } };
+const one = { value: 0, d: { x0: 1 } };
 
 test("random functions: both modes, and differences in 50 digits", () => {
   for (let seed = 1; seed <= COUNT; seed++) {
@@ -63,6 +84,31 @@ describe("closed forms", () => {
     expect(value.d.S).toBeCloseTo(gradient(blackScholes, { of: ["S"] })(at).d.S, 14);
   });
 
+  // Where a change is zero, its own derivative need not be.
+  test.each<[string, KernelFunction<readonly [typeof real], number>, number]>([
+    ["√(1 + x²)", fn({ params: [real], body: ([x]) => Math.sqrt(1 + x * x) }), 1],
+    ["exp(x²)", fn({ params: [real], body: ([x]) => Math.exp(x * x) }), 2],
+    ["cos² x", fn({ params: [real], body: ([x]) => Math.cos(x) * Math.cos(x) }), -2],
+    ["1/(1 + x²)", fn({ params: [real], body: ([x]) => 1 / (1 + x * x) }), -2],
+    ["N(x²)", fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x * x) }), Math.sqrt(2 / Math.PI)],
+    ["x^p", fn({ params: [real], env: { p: 2.5 }, body: ([x], _gpu, { p }) => 3 + Math.abs(x) ** p * 2 + x ** 2 }), 2],
+    ["x^y", fn({ params: [real], body: ([x]) => x ** (2 + Math.floor(x)) }), 2],
+  ])("the second derivative of %s at a stationary point", (_, f, second) => {
+    const [forward, back] = [tangent(f, { of: [0] }), gradient(f, { of: [0] })];
+    const adjoint = { adjoint: { value: 0, d: { x0: 1 } } };
+    expect(tangent(forward, { of: [0] })(0).d.x0.d.x0).toBeCloseTo(second, 14);
+    expect(tangent(back, { of: [0] })(0).d.x0.d.x0).toBeCloseTo(second, 14);
+    expect(gradient(forward, { of: [0] })(0, adjoint).d.x0).toBeCloseTo(second, 14);
+    expect(gradient(back, { of: [0] })(0, adjoint).d.x0).toBeCloseTo(second, 14);
+  });
+
+  test("three levels, where the first two vanish", () => {
+    const f = fn({ params: [real], body: ([x]) => Math.exp(x * x * x) });
+    const second = tangent(gradient(f, { of: [0] }), { of: [0] });
+    expect(tangent(second, { of: [0] })(0).d.x0.d.x0.d.x0).toBe(6);
+    expect(gradient(second, { of: [0] })(0, { adjoint: { value: zero, d: { x0: one } } }).d.x0).toBe(6);
+  });
+
   test("a step's tangents and adjoints go through a sequence of steps", () => {
     const State = record({ S: real, v: real });
     const step = fn({
@@ -98,6 +144,9 @@ describe("closed forms", () => {
     const truncated = fn({ params: [real], body: ([v]) => Math.sqrt(Math.max(v, 0)) * 2 + v });
     expect(tangent(truncated, { of: [0] })(-0.1).d.x0).toBe(1);
     expect(gradient(truncated, { of: [0] })(-0.1).d.x0).toBe(1);
+    const logistic = fn({ params: [real], body: ([x]) => 1 / (1 + Math.exp(-x)) });
+    expect(Math.abs(tangent(logistic, { of: [0] })(-800).d.x0)).toBe(0);
+    expect(Math.abs(gradient(logistic, { of: [0] })(-800).d.x0)).toBe(0);
     const power = fn({ params: [real, real], body: ([x, y]) => x ** y });
     expect(tangent(power, { of: [0, 1] })(0, 2).d).toEqual({ x0: 0, x1: 0 });
     // Far in the money, d₁ is infinite: the price is the forward's.
@@ -106,6 +155,73 @@ describe("closed forms", () => {
       K: expect.any(Number) as number,
     });
   });
+});
+
+describe("what is not chosen has no part in a derivative", () => {
+  const slopes = (f: KernelFunction<readonly [typeof real], number>, x: number): readonly number[] => [
+    tangent(f, { of: [0] })(x).d.x0,
+    gradient(f, { of: [0] })(x).d.x0,
+  ];
+
+  test("where its slope is infinite", () => {
+    expect(slopes(fn({ params: [real], body: ([x]) => (x === 0 ? 2 : 5 / x) + x }), 0)).toEqual([1, 1]);
+    const bounded = fn({
+      params: [real],
+      body([x]) {
+        const inverse = 1 / x;
+        return Math.min(inverse, 5) + 2 * x;
+      },
+    });
+    expect(slopes(bounded, 0)).toEqual([2, 2]);
+  });
+
+  test("where it reads beyond the end of an array, and what it chose by has changed since", () => {
+    const read3 = fn({
+      params: [real, i32, read(real)],
+      body([x, n, u], gpu) {
+        let k = n;
+        let sum = 0;
+        for (let i = 0; i < 40; i++) {
+          sum += k < 3 ? (k > 1 ? Math.sqrt(u[k] * x) * u[k - 1] : u[k] * x * x) : x;
+          k = (k + 5) & 7;
+        }
+        k = 9;
+        return sum + u[0] * gpu.real(k);
+      },
+    });
+    const u = Float64Array.of(2, 3, 5);
+    const exact = 5 * ((3 * Math.sqrt(5 / 1.7)) / 2 + (2 + 3) * 2 * 1.7 + 5);
+    expect(tangent(read3, { of: [0] })(1.7, 1, u).d.x0).toBeCloseTo(exact, 11);
+    expect(gradient(read3, { of: [0] })(1.7, 1, u).d.x0).toBeCloseTo(exact, 11);
+  });
+});
+
+test("expressions do not double with each operation around them", () => {
+  const around = (text: string): string => `Math.abs(gpu.copysign(Math.sqrt(1 + 1 / (1 + ${text})), 1))`;
+  let text = "x";
+  for (let k = 0; k < 14; k++) text = around(text);
+  const source = `([x], gpu) => ${text}`;
+  const f = functionFromSource({ name: "f", params: [real], source }) as KernelFunction<readonly [typeof real], number>;
+  const [forward, back] = [tangent(f, { of: [0] })(1).d.x0, gradient(f, { of: [0] })(1).d.x0];
+  expect(forward).toBeGreaterThan(0);
+  expect(back / forward).toBeCloseTo(1, 10);
+  expect(tangent(tangent(f, { of: [0] }), { of: [0] })(1).d.x0.d.x0).toBeLessThan(0);
+});
+
+test("functions with derivatives share compiled code only if their derivatives are the same", () => {
+  const of = (scale: number) => {
+    const f = fn({ params: [real, real], env: { scale }, body: ([x, y], _gpu, { scale }) => scale * x * x * y });
+    const rule = fn({ params: [real, real], env: { scale }, body: ([x], _gpu, { scale }) => scale * x });
+    const ruled = fn({ params: [real], body: ([x]) => x, derivative: [rule] });
+    const inner = [tangent(f, { of: [0] }), tangent(f, { of: [1] }), tangent(f, { of: [0, 1] }), ruled];
+    return [...inner, gradient(f, { of: [0] }), tangent(f, { of: [0], directions: ["up"] })];
+  };
+  const functions = [...of(1), ...of(2)];
+  const calling = (f: FunctionSpec): Kernel =>
+    kernel({ params: { out: write(real) }, env: { f }, body: ({ out }) => void (out[0] = 1) });
+  expect(new Set(functions.map(shapeOf)).size).toBe(functions.length);
+  expect(new Set(functions.map((f) => specificationText(calling(f)))).size).toBe(functions.length);
+  expect(of(1).map(shapeOf)).toEqual(functions.slice(0, 6).map(shapeOf));
 });
 
 describe("what is differentiated by rule", () => {
@@ -123,6 +239,29 @@ describe("what is differentiated by rule", () => {
     });
     expect(tangent(outer, { of: [0] })(2).d.x0).toBe(12);
     expect(gradient(outer, { of: [0] })(2).d.x0).toBe(12);
+  });
+
+  test("a rule's own rule, in a loop, by an argument that the rule's body does not use", () => {
+    const second = fn({ params: [real, real, real], body: ([x]) => 3 * x });
+    const none = fn({ params: [real, real, real], body: () => 0 });
+    const first = fn({ params: [real, real], body: () => 2, derivative: [second, none] });
+    const f = fn({ params: [real], body: ([x]) => 2 * x, derivative: [first] });
+    const looped = fn({
+      params: [real],
+      env: { f },
+      body([x], _gpu, { f }) {
+        let step = x;
+        let sum = 0;
+        for (let i = 0; i < 40; i++) {
+          sum += f(step);
+          step *= 0.5;
+        }
+        return sum;
+      },
+    });
+    const exact = (3 * 0.7) / (1 - 0.125); // Σ 3·s·(ds/dx)² with s = x/2ᵏ
+    expect(tangent(tangent(looped, { of: [0] }), { of: [0] })(0.7).d.x0.d.x0).toBeCloseTo(exact, 12);
+    expect(tangent(gradient(looped, { of: [0] }), { of: [0] })(0.7).d.x0.d.x0).toBeCloseTo(exact, 12);
   });
 
   test("a user's plain function, by the names of its arguments", () => {
@@ -211,7 +350,47 @@ describe("what is refused, with its place and remedy", () => {
     ["no such input", () => tangent(sum, { of: ["y" as "x"] }), "no parameter y; there are x, n, flag, u, out"],
     ["an integer", () => tangent(sum, { of: ["n"] }), "parameter n is not real"],
     ["an array without directions", () => tangent(sum, { of: ["u"] }), "use tangent(…) with directions"],
-    ["no input at all", () => gradient(found, { of: [] }), "name at least one parameter"],
+    ["no input at all", () => gradient(found, { of: [] }), "name at least one"],
+    ["no options", () => tangent(found, undefined as never), "expected options, { of: […], directions: […] }"],
+    ["an unknown option", () => gradient(found, { of: ["x"], directions: [] } as never), "no option directions"],
+    ["no list of inputs", () => tangent(found, { of: null as never }), "of: expected a list of names"],
+    ["an input twice", () => tangent(found, { of: ["x", "x"] }), `"x" is named twice`],
+    ["what is no kernel function", () => tangent(Math.sin as never, { of: ["x"] }), "declare it with fn({ … })"],
+    [
+      "a record with an integer",
+      () => tangent(fn({ params: { r: record({ n: i32, a: real }) }, body: ({ r }) => r.a }), { of: ["r"] }),
+      "has fields that are not real",
+    ],
+    ["a missing argument", () => tangent(found, { of: ["x"], directions: ["up"] })({ x: 1 } as never), "argument up.x"],
+    [
+      "an array for two inputs with two arrays of tangents",
+      () => {
+        const product = fn({ params: [read(real), read(real)], body: ([u, v]) => u[0] * v[0] });
+        const moved = tangent(product, { of: [0, 1], directions: ["up"] });
+        const twice = fn({
+          params: [read(real), read(real), read(real)],
+          env: { moved },
+          body: ([u, byU, byV], _gpu, { moved }) => moved(u, u, { up: { x0: byU, x1: byV } }).d.up,
+        });
+        lower(
+          kernel({
+            params: { u: read(real), v: read(real), w: read(real), out: write(real) },
+            env: { twice },
+            body: ({ u, v, w, out }, _gpu, { twice }) => void (out[0] = twice(u, v, w)),
+          }),
+          "f64",
+        );
+      },
+      "two arrays of tangents",
+    ],
+    [
+      "a rule that gives an integer",
+      () => {
+        const rule = fn({ params: [real, real], body: ([x], gpu) => gpu.i32(x) });
+        tangent(fn({ params: [real], body: ([x]) => x, derivative: [rule] }), { of: [0] })(2);
+      },
+      "expected real, got i32",
+    ],
     ["a direction with a parameter's name", () => tangent(found, { of: ["x"], directions: ["x"] }), "rename it"],
     ["a store of what has no tangent array", () => tangent(sum, { of: ["x"] })(args), "name it in `of`, too"],
     ["a store, in reverse", () => gradient(sum, { of: ["x"] })(args), "use tangent(…)"],

@@ -84,14 +84,16 @@ export class Algebra {
   }
 
   /**
-   * `x` times a partial derivative that may be infinite, or NaN, where `x` is zero: the product is zero there. The full
-   * truncation of a variance, √max(v, 0), has such a slope for v < 0.
+   * A product that is zero where one of its factors is, though the other is infinite or NaN. The full truncation of a
+   * variance, √max(v, 0), has an infinite slope and no change for v < 0; 1/(1 + exp(−x)) has the opposite far below 0.
    */
-  guarded(x: Draft, partial: Draft, alsoZeroPartial = false): Draft {
-    if (x.kind === "const" && x.value !== 0) return this.mul(x, partial);
+  guarded(a: Draft, b: Draft): Draft {
+    if ([a, b].some(({ kind, value }: Draft & { value?: unknown }) => kind === "const" && value !== 0))
+      return this.mul(a, b);
     const zero = this.constant(0);
-    const product = this.select(this.compare("eq", x, zero), zero, this.mul(x, partial))!;
-    return alsoZeroPartial ? this.select(this.compare("eq", partial, zero), zero, product)! : product;
+    const [noA, noB] = [this.compare("eq", a, zero), this.compare("eq", b, zero)];
+    const condition = this.ctx.draft(this.node, typeVariable("bool"), { kind: "logical", op: "or", a: noA, b: noB });
+    return this.real({ kind: "select", condition, a: zero, b: this.mul(a, b), product: [a, b] });
   }
 
   assign(local: number, value: Draft, out: DraftStatement[]): void {

@@ -103,18 +103,17 @@ export function tangent<
 >;
 export function tangent(
   f: KernelFunction<FunctionParams, ResultValue>,
-  {
-    of,
-    directions,
-  }: { readonly of: readonly (number | string)[]; readonly directions?: readonly string[] | undefined },
+  options: { readonly of: readonly (number | string)[]; readonly directions?: readonly string[] | undefined },
 ): unknown {
-  const owner = `tangent of "${f.functionName}"`;
+  const owner = checked("tangent", f, options, ["of", "directions"]);
+  const { of, directions } = options;
+  if (directions !== undefined) checkNames(`${owner}: directions`, directions);
   const { inputs, fields } = inputsOf(owner, f, of, directions !== undefined);
   const count = directions?.length ?? leaves(fields);
   if (count > MAX_DIRECTIONS)
     throw new SpecError(`${owner}: ${count} directions, at most ${MAX_DIRECTIONS}; use gradient(…), or several calls`);
   for (const name of directions ?? [])
-    if (!isTuple(f.params) && name in f.params)
+    if (!isTuple(f.params) && Object.hasOwn(f.params, name))
       throw new SpecError(`${owner}: directions: "${name}" is a parameter of the function already; rename it`);
   const extra = directions && Object.fromEntries(directions.map((name) => [name, record(fields)]));
   return derived(f, { of: f, mode: "tangent", inputs, directions }, extra, tangent);
@@ -151,13 +150,13 @@ export function gradient<P extends FunctionParams, R extends number | ResultReco
   R extends number ? P : WithExtra<P, { readonly adjoint: AdjointOf<R> }>,
   { readonly value: R; readonly d: ByInputs<P, O, number> } & ResultRecord
 > {
-  const owner = `gradient of "${f.functionName}"`;
+  const owner = checked("gradient", f, options, ["of"]);
   const { inputs } = inputsOf(owner, f, options.of, false);
   const result = resultOf(f, "f64");
   const extra = typeof result === "string" ? undefined : { adjoint: adjointOf(result) };
   if (typeof result === "string" && result !== "number")
     throw new SpecError(`${owner}: the function returns ${result}; only a real result has a gradient`);
-  if (extra && !isTuple(f.params) && "adjoint" in f.params)
+  if (extra && !isTuple(f.params) && Object.hasOwn(f.params, "adjoint"))
     throw new SpecError(`${owner}: "adjoint" is a parameter of the function already; rename it`);
   return derived(f, { of: f, mode: "gradient", inputs }, extra, gradient) as never;
 }
@@ -182,12 +181,31 @@ function derived(f: FunctionSpec, differentiated: Differentiated, extra: Fields 
   return made;
 }
 
+/** Checks the arguments of `tangent` and `gradient`, and returns what error messages begin with. @throws SpecError */
+function checked(mode: string, f: unknown, options: unknown, known: readonly string[]): string {
+  if (typeof f !== "function" || (f as Partial<FunctionSpec>).kind !== "function")
+    throw new SpecError(`${mode}: the first argument is no kernel function; declare it with fn({ … })`);
+  const owner = `${mode} of "${(f as unknown as FunctionSpec).functionName}"`;
+  const form = `{ ${known.map((name) => `${name}: […]`).join(", ")} }`;
+  if (typeof options !== "object" || options === null) throw new SpecError(`${owner}: expected options, ${form}`);
+  const other = Object.keys(options).find((name) => !known.includes(name));
+  if (other !== undefined) throw new SpecError(`${owner}: there is no option ${other}; options are ${form}`);
+  checkNames(`${owner}: of`, (options as { readonly of?: unknown }).of);
+  return owner;
+}
+
+function checkNames(owner: string, names: unknown): void {
+  const isName = (one: unknown): one is number | string => typeof one === "string" || typeof one === "number";
+  if (!Array.isArray(names) || !names.every(isName)) throw new SpecError(`${owner}: expected a list of names`);
+  if (names.length === 0) throw new SpecError(`${owner}: the list is empty; name at least one`);
+  const twice = names.find((name, k) => names.indexOf(name) !== k);
+  if (twice !== undefined) throw new SpecError(`${owner}: "${twice}" is named twice`);
+}
+
 /** Returns the names of the inputs in results, by parameter, and their declarations by these names. */
 function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)[], mayMoveArrays: boolean) {
-  if (f.kind !== "function") throw new SpecError(`${owner}: not a kernel function; declare it with fn({ … })`);
   const { params, argumentNames } = f;
   const declared = params as Readonly<Record<string, Declaration>>;
-  if (of.length === 0) throw new SpecError(`${owner}: of: no input; name at least one parameter`);
   const inputs: Record<string, string> = {};
   const fields: Record<string, Declaration> = {};
   for (const given of of) {
@@ -201,9 +219,11 @@ function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)
     const declaration = declared[key];
     if (!isRealInput(declaration, mayMoveArrays))
       throw new SpecError(
-        declaration.kind === "scalar" || mayMoveArrays
-          ? `${owner}: of: parameter ${given} is not real`
-          : `${owner}: of: parameter ${given} has an array; use tangent(…) with directions`,
+        isRealInput(declaration, true)
+          ? `${owner}: of: parameter ${given} has an array; use tangent(…) with directions`
+          : declaration.kind === "record"
+            ? `${owner}: of: parameter ${given} has fields that are not real; pass them by another parameter`
+            : `${owner}: of: parameter ${given} is not real`,
       );
     inputs[key] = label;
     fields[label] = declaration;

@@ -47,7 +47,7 @@ export const elementaryDerivatives = once((): ReadonlyMap<FunctionSpec, readonly
         params: two,
         body([x, y, power]) {
           if (x !== 0) return (y * power) / x;
-          return y === 1 ? 1 : y > 1 || y === 0 ? 0 : y * Infinity;
+          return y === 0 ? 0 : y * x ** (y - 1);
         },
       }),
       fn({ params: two, body: ([x, , power]) => (x === 0 ? 0 : power * Math.log(x)) }),

@@ -25,7 +25,7 @@ export class Forward {
   constructor(make: Algebra, directions: readonly Direction[]) {
     this.make = make;
     this.directions = directions;
-    this.linearisation = new Linearisation(make, { active: this.active, keepsLocals: false });
+    this.linearisation = new Linearisation(make, { active: this.active, isReverse: false });
   }
 
   /** Returns the statements together with those that compute the tangents. */
@@ -37,7 +37,7 @@ export class Forward {
   /** Returns the tangent of an expression in each direction. */
   tangents(d: Draft, out: DraftStatement[]): readonly Slope[] {
     const linear = this.linearisation.of(d, out);
-    return this.directions.map((direction) => this.tangent(linear, direction));
+    return this.directions.map((direction) => this.tangent(linear, direction, out));
   }
 
   /** Makes the variables and arrays for the tangents of what the statements compute from the inputs. */
@@ -78,7 +78,7 @@ export class Forward {
       case "assign": {
         const linear = this.linearisation.of(s.value, out);
         // The tangents come first: they may need the variable's old value.
-        this.assignTangents(s.local, (direction) => this.tangent(linear, direction), out);
+        this.assignTangents(s.local, (direction) => this.tangent(linear, direction, out), out);
         out.push({ ...s, value: linear.value });
         break;
       }
@@ -123,7 +123,7 @@ export class Forward {
     for (const direction of this.directions) {
       const array = direction.arrays.get(keyOfArray(s.array));
       if (array !== undefined)
-        out.push({ ...s, array, index, value: this.tangent(linear, direction) ?? this.make.constant(0) });
+        out.push({ ...s, array, index, value: this.tangent(linear, direction, out) ?? this.make.constant(0) });
     }
     out.push({ ...s, index, value: linear.value });
   }
@@ -135,7 +135,7 @@ export class Forward {
     const linear = this.linearisation.of(s.value, out);
     const tangents = this.directions.map((direction) => {
       const result = direction.locals.get(s.result);
-      const value = this.make.keep(this.tangent(linear, direction) ?? this.make.constant(0), out);
+      const value = this.make.keep(this.tangent(linear, direction, out) ?? this.make.constant(0), out);
       return result?.kind === "local" ? [{ ...s, value, result: result.id }] : [];
     });
     out.push({ ...s, value: linear.value }, ...tangents.flat());
@@ -149,13 +149,13 @@ export class Forward {
     const tangent = ({ locals }: Direction): Slope =>
       s.args.reduce<Slope>((total, arg, k) => {
         const change = active[k] && arg.kind === "local" ? locals.get(arg.id) : undefined;
-        return make.add(total, change && make.guarded(change, partials[k]!, true));
+        return make.add(total, change && make.guarded(change, partials[k]!));
       }, undefined);
     const { make } = this;
     this.assignTangents(s.result, tangent, out);
   }
 
-  private tangent({ rule }: Linear, direction: Direction): Slope {
+  private tangent({ rule }: Linear, direction: Direction, out: DraftStatement[]): Slope {
     if (rule === undefined) return undefined;
     const { make } = this;
     switch (rule.kind) {
@@ -167,11 +167,11 @@ export class Forward {
       }
       case "sum":
         return rule.terms.reduce<Slope>((total, { of, times }) => {
-          const tangent = this.tangent(of, direction);
-          return make.add(total, tangent && times(tangent));
+          const tangent = this.tangent(of, direction, out);
+          return make.add(total, tangent && times(tangent, out));
         }, undefined);
       case "choice":
-        return make.select(rule.condition, this.tangent(rule.a, direction), this.tangent(rule.b, direction));
+        return make.select(rule.condition, this.tangent(rule.a, direction, out), this.tangent(rule.b, direction, out));
       default:
         return rule satisfies never;
     }

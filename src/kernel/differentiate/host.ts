@@ -1,4 +1,5 @@
 /** Calls of differentiated functions from plain JavaScript. */
+import { ShapeError, SpecError } from "../../base/errors.ts";
 import { kernelFromSource } from "../frontend/declare.ts";
 import { lower, type ResultKind, resultOf } from "../frontend/lower.ts";
 import { interpret } from "../interpret/index.ts";
@@ -32,6 +33,8 @@ export function hostCall(
   let made: HostKernel | undefined;
   return (...args: readonly unknown[]) => {
     const leaves = leavesOf(params, isTuple(params) ? args : args[0]);
+    const missing = leaves.find(({ value }) => value === undefined);
+    if (missing !== undefined) throw new ShapeError(`${name}: there is no argument ${missing.path}`);
     made ??= hostKernel(name, params, spec());
     const out = new Float64Array(made.length);
     const bound = Object.fromEntries(leaves.map(({ value }, k) => [`a${k}`, value]));
@@ -50,6 +53,8 @@ function hostKernel(name: string, params: FunctionParams, spec: FunctionSpec): H
   const result = resultOf(spec, "f64");
   const stores: string[] = [];
   const store = (kind: ResultKind, read: string): void => {
+    if (kind === "nothing" || kind === "what is no number")
+      throw new SpecError(`${name} returns ${kind}, so that only kernels can call it`);
     if (typeof kind !== "string") for (const [field, part] of kind) store(part, `${read}.${field}`);
     else stores.push(`out[${stores.length}] = ${kind === "true or false" ? `${read} ? 1 : 0` : `gpu.real(${read})`};`);
   };
@@ -76,9 +81,11 @@ function hostKernel(name: string, params: FunctionParams, spec: FunctionSpec): H
 function leavesOf(
   declared: Readonly<Record<string, Declaration>> | FunctionParams,
   given: unknown,
-): { declared: LaunchDeclaration; value: unknown }[] {
+  path = "",
+): { declared: LaunchDeclaration; value: unknown; path: string }[] {
   return Object.entries(declared as Readonly<Record<string, Declaration>>).flatMap(([name, one]) => {
     const value = (given as Readonly<Record<string, unknown>> | undefined)?.[name];
-    return one.kind === "record" ? leavesOf(one.fields, value) : [{ declared: one, value }];
+    const place = path === "" ? name : `${path}.${name}`;
+    return one.kind === "record" ? leavesOf(one.fields, value, place) : [{ declared: one, value, path: place }];
   });
 }

@@ -1,11 +1,10 @@
 /** Lowers calls of the functions that `tangent` and `gradient` make. */
 import type { Node } from "acorn";
-import type { Context, RecordValue, Value } from "../frontend/context.ts";
+import type { ArrayValue, Context, RecordValue, Value } from "../frontend/context.ts";
 import type { Draft, DraftStatement } from "../frontend/draft.ts";
 import { scalarOf, scalar } from "../frontend/expressions.ts";
 import { inlineValues } from "../frontend/inline.ts";
 import { REAL } from "../frontend/types.ts";
-import type { ArrayRef } from "../ir.ts";
 import { type Declaration, type Differentiated, type FunctionSpec, isTuple } from "../language.ts";
 import { Algebra } from "./algebra.ts";
 import { elementaryDerivatives } from "./elementary.ts";
@@ -21,7 +20,7 @@ export const derivativeOf = (fn: FunctionSpec): readonly (FunctionSpec | undefin
 interface Input {
   readonly path: readonly string[];
   readonly local?: number;
-  readonly array?: ArrayRef;
+  readonly array?: ArrayValue;
 }
 
 /** Lowers a call: the function's own statements, and with them those of its derivatives. */
@@ -70,7 +69,7 @@ function inputOf(
     return { kind: "record", fields: new Map(bound) };
   }
   if (declared.kind === "buffer" && value.kind === "array") {
-    if (declared.element === "real") inputs.push({ path, array: value.array.ref });
+    if (declared.element === "real") inputs.push({ path, array: value.array });
     return value;
   }
   if (declared.kind !== "scalar" || declared.type !== "real") return value;
@@ -112,13 +111,38 @@ function seeded(make: Algebra, inputs: readonly Input[], given: Value): Directio
   const direction: Direction = { locals: new Map(), arrays: new Map() };
   for (const { path, local, array } of inputs) {
     const seed = path.reduce((value, name) => (value as RecordValue).fields.get(name)!, given);
-    if (array !== undefined && seed.kind === "array") direction.arrays.set(keyOfArray(array), seed.array.ref);
+    if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction);
     if (local === undefined) continue;
     const draft = scalarOf(make.ctx, make.node, seed);
     // A direction that does not move this input leaves no trace.
     if (!(draft.kind === "const" && draft.value === 0)) direction.locals.set(local, draft);
   }
   return direction;
+}
+
+/** Lets one array be the tangents of another. Both are read at the same indexes. */
+function moveArray({ ctx, node }: Algebra, array: ArrayValue, by: ArrayValue, { arrays }: Direction): void {
+  const key = keyOfArray(array.ref);
+  const known = arrays.get(key);
+  if (known !== undefined && keyOfArray(known) !== keyOfArray(by.ref))
+    throw ctx.fail(
+      node,
+      `the array ${array.name} is passed for two inputs and has two arrays of tangents`,
+      "pass one array of tangents for both, or copies of the array",
+    );
+  if (!isSamePlace(array.from, by.from))
+    throw ctx.fail(
+      node,
+      `the part of ${array.name} and its tangents begin at different indexes`,
+      "pass parts of both with one variable as their start, or whole arrays",
+    );
+  arrays.set(key, by.ref);
+}
+
+function isSamePlace(a: Draft | undefined, b: Draft | undefined): boolean {
+  if (a?.kind === "const" && b?.kind === "const") return a.value === b.value;
+  if (a?.kind === "local" && b?.kind === "local") return a.id === b.id;
+  return a === b;
 }
 
 function gradient(

@@ -18,13 +18,19 @@ export type Rule =
   | { readonly kind: "load"; readonly array: ArrayRef; readonly index: Draft }
   /** The sum of a linear map of each term's change. */
   | { readonly kind: "sum"; readonly terms: readonly Term[] }
-  /** The change of either operand. */
-  | { readonly kind: "choice"; readonly condition: Draft; readonly a: Linear; readonly b: Linear };
+  /** The change of either operand. `isBranch`: what the one needs has values only where it is chosen. */
+  | {
+      readonly kind: "choice";
+      readonly condition: Draft;
+      readonly a: Linear;
+      readonly b: Linear;
+      readonly isBranch?: boolean;
+    };
 
-/** A term of a sum: `times` is the partial derivative times its argument. */
+/** A term of a sum: `times` is the partial derivative times its argument, which it may evaluate into `out`. */
 export interface Term {
   readonly of: Linear;
-  times(change: Draft): Draft;
+  times(change: Draft, out: DraftStatement[]): Draft;
 }
 
 /** What depends on the inputs: local variables, and arrays, by `keyOfArray`. */
@@ -83,8 +89,11 @@ export function spread(statements: readonly DraftStatement[], active: Active): v
 /** What `Linearisation` asks of a mode of differentiation. */
 export interface Mode {
   readonly active: Active;
-  /** Whether values are used again after variables may have been reassigned, so that they have to be kept. */
-  readonly keepsLocals: boolean;
+  /**
+   * Whether rules are applied to adjoints, after all statements: variables may have been reassigned, so that values
+   * have to be kept, and what is not chosen has the adjoint zero.
+   */
+  readonly isReverse: boolean;
 }
 
 /** Splits expressions into values, which are evaluated once, and their rules. */
@@ -99,13 +108,15 @@ export class Linearisation {
 
   /**
    * Returns an expression's value and its rule. Operands that a derivative needs again are evaluated once, into `out`;
-   * not so in a branch that may not be evaluated (`hoists` is false), because it may load beyond the end of an array.
+   * not so in a choice that may not be evaluated (`hoists` is false), because it may load beyond the end of an array.
+   * Reverse mode makes a branch of such a choice.
    */
   of(d: Draft, out: DraftStatement[], hoists = true): Linear {
     if (!isActive(d, this.mode.active)) return { value: d };
     const { make } = this;
     const leaf = (l: Linear): Draft => this.leaf(l.value, out, hoists);
     const kept = (draft: Draft): Draft => (hoists ? make.keep(draft, out) : draft);
+    const held: Held = (change, list) => (hoists ? make.keep(change, list) : change);
     const part = (operand: Draft): Linear => this.of(operand, out, hoists);
     const like = (shape: Parameters<typeof make.ctx.draft>[2]): Draft => make.ctx.draft(make.node, d.type, shape);
     switch (d.kind) {
@@ -124,23 +135,48 @@ export class Linearisation {
         return sum(like({ ...d, args: [a.value] }), [{ of: a, times: (x) => x }]);
       }
       case "select": {
+        if (d.product !== undefined) {
+          const [a, b] = d.product.map(part) as [Linear, Linear];
+          const [x, y] = [leaf(a), leaf(b)];
+          return sum(make.guarded(x, y), [
+            { of: a, times: (change, list) => make.guarded(held(change, list), y) },
+            { of: b, times: (change, list) => make.guarded(held(change, list), x) },
+          ]);
+        }
         const condition = this.leaf(d.condition, out, hoists);
+        if (this.mode.isReverse && (loads(d.a) || loads(d.b))) return this.branch(d, condition, out);
         const [a, b] = [d.a, d.b].map((side) => this.of(side, out, hoists && !loads(side))) as [Linear, Linear];
         return { value: like({ ...d, condition, a: a.value, b: b.value }), rule: { kind: "choice", condition, a, b } };
       }
       case "intrinsic":
-        return this.intrinsic(d, d.args.map(part), kept, leaf, like);
+        return this.intrinsic(d, d.args.map(part), { kept, leaf, like, held });
       case "binary":
-        return this.binary(d, part(d.a), part(d.b), kept, leaf, like);
+        return this.binary(d, part(d.a), part(d.b), { kept, leaf, like, held });
       default:
         return { value: d };
     }
   }
 
+  /** Turns a choice into a branch that assigns a variable. */
+  private branch(d: Extract<Draft, { kind: "select" }>, condition: Draft, out: DraftStatement[]): Linear {
+    const { ctx, node } = this.make;
+    const local = ctx.newLocal("v", d.type);
+    ctx.settled.add(local);
+    const place = ctx.place(node);
+    const [[a, yes], [b, no]] = [d.a, d.b].map((side) => {
+      const list: DraftStatement[] = [];
+      const linear = this.of(side, list);
+      list.push({ kind: "assign", local, value: linear.value, place });
+      return [linear, list] as const;
+    });
+    out.push({ kind: "if", condition, then: yes, else: no, place });
+    return { value: ctx.local(node, local), rule: { kind: "choice", condition, a, b, isBranch: true } };
+  }
+
   /** Returns a value that can be used again: a constant, a parameter, or a variable that keeps its value. */
   private leaf(d: Draft, out: DraftStatement[], hoists: boolean): Draft {
     const { ctx, node } = this.make;
-    const mayChange = d.kind === "local" && this.mode.keepsLocals && !ctx.settled.has(d.id);
+    const mayChange = d.kind === "local" && this.mode.isReverse && !ctx.settled.has(d.id);
     if (isLeaf(d) && !mayChange) return d;
     return hoists || mayChange ? ctx.settle(node, d, out, "v") : d;
   }
@@ -149,9 +185,7 @@ export class Linearisation {
     d: Extract<Draft, { kind: "binary" }>,
     a: Linear,
     b: Linear,
-    kept: (draft: Draft) => Draft,
-    leaf: (l: Linear) => Draft,
-    like: Like,
+    { kept, leaf, like, held }: Ways,
   ): Linear {
     const { make } = this;
     switch (d.op) {
@@ -175,9 +209,16 @@ export class Linearisation {
         const quotient = b.rule ? kept(like({ ...d, a: a.value, b: divisor })) : like({ ...d, a: a.value, b: divisor });
         const inverse = kept(make.div(make.constant(1), divisor));
         const slope = b.rule && kept(make.neg(make.mul(quotient, inverse)));
+        const { isReverse } = this.mode;
         return sum(quotient, [
-          { of: a, times: (change) => make.mul(change, inverse) },
-          { of: b, times: (change) => make.mul(change, slope!) },
+          {
+            of: a,
+            times: (change, out) =>
+              isReverse && divisor.kind !== "const"
+                ? make.guarded(held(change, out), inverse)
+                : make.mul(change, inverse),
+          },
+          { of: b, times: (change, out) => make.guarded(held(change, out), slope!) },
         ]);
       }
       case "rem": {
@@ -202,9 +243,7 @@ export class Linearisation {
   private intrinsic(
     d: Extract<Draft, { kind: "intrinsic" }>,
     args: readonly Linear[],
-    kept: (draft: Draft) => Draft,
-    leaf: (l: Linear) => Draft,
-    like: Like,
+    { kept, leaf, like, held }: Ways,
   ): Linear {
     const { make } = this;
     const [a, b] = args;
@@ -213,19 +252,21 @@ export class Linearisation {
       case "sqrt": {
         const root = kept(like({ ...d, args: [a.value] }));
         const slope = kept(make.div(make.constant(0.5), root));
-        return one(root, (x) => make.guarded(x, slope));
+        return one(root, (change, out) => make.guarded(held(change, out), slope));
       }
       case "reciprocal": {
         const inverse = kept(like({ ...d, args: [a.value] }));
         const slope = kept(make.neg(make.mul(inverse, inverse)));
-        return one(inverse, (x) => make.mul(x, slope));
+        return one(inverse, (change, out) => make.guarded(held(change, out), slope));
       }
       case "positivePart":
       case "abs": {
         const x = leaf(a);
         const condition = kept(make.compare("gt", x, make.constant(0)));
-        const other = d.op === "abs" ? (change: Draft) => make.neg(change) : () => undefined;
-        return one(like({ ...d, args: [x] }), (change) => make.select(condition, change, other(change))!);
+        return one(like({ ...d, args: [x] }), (given, out) => {
+          const change = d.op === "abs" ? held(given, out) : given;
+          return make.select(condition, change, d.op === "abs" ? make.neg(change) : undefined)!;
+        });
       }
       case "copysign": {
         const [x, sign] = [leaf(a), leaf(b)];
@@ -233,7 +274,10 @@ export class Linearisation {
         const isNegative = (y: Draft): Draft =>
           make.compare("lt", make.intrinsic("copysign", make.constant(1), y), zero);
         const keeps = kept(make.compare("eq", isNegative(x), isNegative(sign)));
-        return one(like({ ...d, args: [x, sign] }), (change) => make.select(keeps, change, make.neg(change))!);
+        return one(like({ ...d, args: [x, sign] }), (given, out) => {
+          const change = held(given, out);
+          return make.select(keeps, change, make.neg(change))!;
+        });
       }
       case "ldexp": {
         const power = leaf(b);
@@ -251,7 +295,19 @@ export class Linearisation {
   }
 }
 
-type Like = (shape: Parameters<Algebra["ctx"]["draft"]>[2]) => Draft;
+type Held = (change: Draft, out: DraftStatement[]) => Draft;
+
+/** What rules are made with. */
+interface Ways {
+  /** Evaluates an expression once. */
+  kept(draft: Draft): Draft;
+  /** Returns a value that can be used again. */
+  leaf(l: Linear): Draft;
+  /** Makes an expression of the type of the one that is split. */
+  like(shape: Parameters<Algebra["ctx"]["draft"]>[2]): Draft;
+  /** Evaluates a change that is used twice, so that expressions do not double with each operation around them. */
+  readonly held: Held;
+}
 
 const same = (change: Draft): Draft => change;
 

@@ -3,6 +3,7 @@ import type { Value } from "../frontend/context.ts";
 import type { Draft, DraftStatement } from "../frontend/draft.ts";
 import { scalarOf } from "../frontend/expressions.ts";
 import { inlineValues } from "../frontend/inline.ts";
+import { REAL } from "../frontend/types.ts";
 import { isTuple } from "../language.ts";
 import type { Algebra } from "./algebra.ts";
 
@@ -32,6 +33,7 @@ export function partialsOf(
         `${functionName} has no derivative with respect to its parameter ${names[k]}`,
         `name one in \`derivative\` of ${functionName}`,
       );
-    return make.keep(scalarOf(ctx, node, inlineValues(ctx, node, partial, passed, out)), out, "partial");
+    const slope = scalarOf(ctx, node, inlineValues(ctx, node, partial, passed, out));
+    return make.keep(ctx.require(node, slope, REAL), out, "partial");
   });
 }

@@ -42,7 +42,7 @@ export class Reverse {
   constructor(make: Algebra, inputs: readonly number[]) {
     this.make = make;
     this.active = { locals: new Set(inputs), arrays: new Set() };
-    this.linearisation = new Linearisation(make, { active: this.active, keepsLocals: true });
+    this.linearisation = new Linearisation(make, { active: this.active, isReverse: true });
   }
 
   /** Returns the statements, rewritten so that all values that the adjoints need are kept. */
@@ -117,7 +117,7 @@ export class Reverse {
     const partials = partialsOf(this.make, s, active, out);
     for (const [k, arg] of s.args.entries())
       if (active[k] && arg.kind === "local")
-        this.accumulate(arg.id, this.make.guarded(adjoint, partials[k]!, true), out, isNested);
+        this.accumulate(arg.id, this.make.guarded(adjoint, partials[k]!), out, isNested);
   }
 
   /** Returns the adjoint of a variable that is about to get its value, on the way back; it is zero before. */
@@ -260,11 +260,20 @@ export class Reverse {
         return this.accumulate(rule.id, adjoint, out, isNested);
       case "sum": {
         const shared = rule.terms.length > 1 ? make.keep(adjoint, out, "adjoint") : adjoint;
-        for (const { of, times } of rule.terms) this.push(of, times(shared), out, isNested);
+        for (const { of, times } of rule.terms) this.push(of, times(shared, out), out, isNested);
         return;
       }
       case "choice": {
         const shared = isLeaf(adjoint) ? adjoint : make.keep(adjoint, out, "adjoint");
+        if (rule.isBranch) {
+          const [yes, no] = [rule.a, rule.b].map((side) => {
+            const list: DraftStatement[] = [];
+            this.push(side, shared, list, true);
+            return list;
+          });
+          out.push({ kind: "if", condition: rule.condition, then: yes, else: no, place: make.ctx.place(make.node) });
+          return;
+        }
         this.push(rule.a, make.select(rule.condition, shared, undefined)!, out, isNested);
         this.push(rule.b, make.select(rule.condition, undefined, shared)!, out, isNested);
         return;

@@ -60,7 +60,14 @@ export type DraftShape =
   | { readonly kind: "binary"; readonly op: BinaryOp; readonly a: Draft; readonly b: Draft }
   | { readonly kind: "compare"; readonly op: CompareOp; readonly a: Draft; readonly b: Draft }
   | { readonly kind: "logical"; readonly op: "and" | "or"; readonly a: Draft; readonly b: Draft }
-  | { readonly kind: "select"; readonly condition: Draft; readonly a: Draft; readonly b: Draft }
+  | {
+      readonly kind: "select";
+      readonly condition: Draft;
+      readonly a: Draft;
+      readonly b: Draft;
+      /** The factors if it is a product that is zero where one of them is, whatever the other is. */
+      readonly product?: readonly [Draft, Draft] | undefined;
+    }
   | { readonly kind: "late"; readonly op: LateOp; readonly args: readonly Draft[]; readonly negated: boolean }
   | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
   | { readonly kind: "index"; readonly op: IndexOp };
@@ -179,8 +186,10 @@ export function everyDraft(statements: readonly DraftStatement[], f: (d: Draft) 
   for (const s of statements) {
     if (s.kind === "assign") visit(s.value);
     else if (s.kind === "store") [s.index, s.value].forEach(visit);
-    else if (s.kind === "call") everyDraft(s.body, f);
-    else if (s.kind === "if") {
+    else if (s.kind === "call") {
+      s.args.forEach(visit);
+      everyDraft(s.body, f);
+    } else if (s.kind === "if") {
       visit(s.condition);
       for (const list of [s.then, s.else]) everyDraft(list, f);
     } else if (s.kind === "loop") {

@@ -94,8 +94,9 @@ const refusal = (name: string) => (): never => {
 /** Returns a text that identifies the code of a function. Functions with equal texts lower to the same code. */
 export const shapeOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
 
-const shapeByParts = memoizeBy(({ params, source, argumentNames, env }: FunctionSpec): string =>
-  keyOf([params, argumentNames, source, env], ofFunction),
+const shapeByParts = memoizeBy(
+  ({ params, source, argumentNames, env, derivative, differentiated }: FunctionSpec): string =>
+    keyOf([params, argumentNames, source, env, derivative, differentiated], ofFunction),
 );
 
 const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
