@@ -20,11 +20,12 @@ export interface Output {
 const nothing = async (): Promise<void> => {};
 
 /** The names of the output formats. */
-export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet"] as const;
+export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet", "arrow"] as const;
 /** The name of an output format. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
+  [".arrow", "arrow"],
   [".csv", "csv"],
   [".json", "json"],
   [".jsonl", "ndjson"],
@@ -35,7 +36,7 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
 
 /**
  * Returns the output format: the one that was asked for, otherwise the one that the output's name implies, otherwise a
- * table. @throws CliError a name without a known format; Parquet to a terminal
+ * table. @throws CliError a name without a known format; Parquet or Arrow to a terminal
  */
 export function outputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
@@ -44,8 +45,11 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
     const known = [...BY_EXTENSION.keys()].join(", ");
     throw new CliError(`no format is known by the name of ${path}; known are ${known}; or say it: --format csv`);
   }
-  if (format === "parquet" && (path === undefined || path === "-") && stdout.isTTY === true)
-    throw new CliError("Parquet is not for a terminal to show; give a file: --output results.parquet");
+  const isBinary = format === "parquet" || format === "arrow";
+  if (isBinary && (path === undefined || path === "-") && stdout.isTTY === true) {
+    const name = format === "arrow" ? "Arrow" : "Parquet";
+    throw new CliError(`${name} is not for a terminal to show; give a file: --output results.${format}`);
+  }
   return format;
 }
 

@@ -2,7 +2,17 @@
 import type { OpenEngine } from "./engine.ts";
 import type { Terminal } from "./terminal.ts";
 import { type Command, Option } from "commander";
-import { accuracyGoal, names, portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
+import {
+  accuracyGoal,
+  deviceIndex,
+  names,
+  portNumber,
+  runShare,
+  seconds,
+  share,
+  tableRows,
+  wholeNumber,
+} from "./arguments.ts";
 import type { MergeOptions } from "./commands/merge.ts";
 import type { QueueOptions } from "./commands/queue.ts";
 import type { ServeOptions } from "./commands/serve.ts";
@@ -167,7 +177,12 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     .option("--port <n>", "0 takes any free one", portNumber, 8080)
     .option("--host <address>", "the interface; one that others reach needs a token", "127.0.0.1")
     .option("--token-file <file>", "a file with the bearer token that requests must have")
+    .addOption(
+      new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("cpu"),
+    )
+    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .option("--stdin", "end when standard input ends, as it does with a program that has started this one")
     .option("--max-bytes <n>", "of a request", wholeNumber, 16_777_216)
     .option("--max-trades <n>", "of a request", wholeNumber, 10_000)
     .option("--max-seconds <s>", "that a request may take", seconds, 60)

@@ -42,7 +42,7 @@ export const bugs: readonly Bug[] = [
   ]),
   ...beside("cli", "cli/price cli/explain cli/formats", [
     ["commands/price-file.ts", "value.failed > 0 ? EXIT.failedTrades", "value.failed > 1 ? EXIT.failedTrades"],
-    ["format/explain-parquet.ts", "moves?.[name] ?? null", "moves?.[name] ?? 0"],
+    ["format/explain-columns.ts", "moves?.[name] ?? null", "moves?.[name] ?? 0"],
     ["format/explain.ts", "row.error?.message ?? null", "null"],
     ["format/table.ts", 'if (hidden <= 0) return "";', 'if (hidden <= 1) return "";'],
     [

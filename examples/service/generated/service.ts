@@ -1741,8 +1741,13 @@ export interface components {
         /** @enum {string} */
         method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
         strict?: boolean;
+        sensitivityErrors?: boolean;
+        timePerTrade?: number;
+        groupBy?: string[];
       };
       stream?: boolean;
+      /** @description a stream ends with a line of totals, an object with a summary */
+      summary?: boolean;
     };
     /** A book without trades */
     MarketRequest: {
@@ -3333,6 +3338,7 @@ export interface components {
       error?: {
         code: string;
         message: string;
+        path?: string;
       };
       clean?: number | null;
       accrued?: number | null;
@@ -3345,6 +3351,23 @@ export interface components {
       creditSensitivity?: number | null;
     };
     Totals: {
+      currency: string;
+      trades: number;
+      value: number;
+      cashDelta: number | null;
+      theta: number | null;
+      rho: number | null;
+      errorEstimate: number;
+      underlyings: components["schemas"]["UnderlyingTotals"][];
+      /** @description how many trades each sum leaves out */
+      missing?: {
+        [key: string]: number;
+      };
+    };
+    GroupTotals: {
+      group: {
+        [key: string]: string | number | null;
+      };
       currency: string;
       trades: number;
       value: number;
@@ -3382,6 +3405,7 @@ export interface components {
       failed: number;
       totals: components["schemas"]["Totals"][];
       results: components["schemas"]["Result"][];
+      groups?: components["schemas"]["GroupTotals"][];
     };
     ExplainedTrade: {
       id: string | null;
@@ -3407,6 +3431,7 @@ export interface components {
       error?: {
         code: string;
         message: string;
+        path?: string;
       };
     };
     SmileTerm: {
@@ -3483,6 +3508,7 @@ export interface components {
       error: {
         code: string;
         message: string;
+        path?: string;
       };
     };
   };
@@ -3506,7 +3532,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description results; with stream: true one result a line, as they come */
+      /** @description results; with stream: true one result a line, as they come; a stream of Arrow instead, if the header Accept says application/vnd.apache.arrow.stream */
       200: {
         content: {
           "application/json": components["schemas"]["PriceResponse"];

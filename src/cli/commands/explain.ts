@@ -8,7 +8,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";
 import type { Part } from "../../output/formats/index.ts";
-import { explainParquet } from "../format/explain-parquet.ts";
+import { explainColumns } from "../format/explain-columns.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
 import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
@@ -156,7 +156,8 @@ function partsOf(
     case "csv":
       return explainCsv(report, tags);
     case "parquet":
-      return explainParquet(report, tags);
+    case "arrow":
+      return explainColumns(report, tags, format);
     case "table":
       return explainTable(report, tableOptions(rows, sink));
     default:

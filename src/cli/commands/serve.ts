@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import type { BackendName } from "../../device/index.ts";
 import { packageVersion } from "../../output/formats/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
@@ -9,7 +10,11 @@ export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   readonly tokenFile?: string;
+  readonly backend: "auto" | BackendName;
+  readonly device?: number;
   readonly threads?: number;
+  /** True to end when standard input ends, as it does with the process that has started this one. */
+  readonly stdin?: true;
   readonly maxBytes: number;
   readonly maxTrades: number;
   readonly maxSeconds: number;
@@ -38,7 +43,13 @@ export async function serve(options: ServeOptions, terminal: Terminal, signal: A
   const cores = threads ?? availableParallelism();
   // A short launch is quicker on this thread than on another one. A long one leaves it free to answer.
   const share = cores === 1 ? "always" : "when-quicker";
-  using device = await openDevice({ backend: "cpu", threads: cores, share });
+  const { backend, device: index } = options;
+  using device = await openDevice({
+    backend,
+    threads: cores,
+    share,
+    ...(index === undefined ? {} : { device: index }),
+  });
   const limits = {
     bytes: options.maxBytes,
     trades: options.maxTrades,
@@ -51,7 +62,11 @@ export async function serve(options: ServeOptions, terminal: Terminal, signal: A
     startService({ device, host, port, token, limits, version: packageVersion() }),
   );
   terminal.stderr.write(`${service.url}, ${device.name}\n`);
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  if (signal.aborted) return EXIT.ok;
+  await new Promise((resolve) => {
+    signal.addEventListener("abort", resolve, { once: true });
+    if (options.stdin === true) terminal.stdin.once("end", resolve).resume();
+  });
   return EXIT.ok;
 }
 

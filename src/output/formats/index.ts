@@ -1,4 +1,5 @@
-/** Result files in JSON, NDJSON, CSV and Parquet, written as streams. */
+/** Result files in JSON, NDJSON, CSV, Parquet and Arrow, written as streams. */
+export { ARROW_STREAM_TYPE, arrowFormat, arrowTable } from "./arrow.ts";
 export { hasFigures, type TagColumn, tagColumns, tagText } from "./columns.ts";
 export { cell } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";

@@ -15,7 +15,7 @@ function object(properties: Json, optional: Json = {}): Json {
 
 const list = (items: Json): Json => ({ type: "array", items });
 const device = object({ backend: { enum: ["cpu", "webgpu", "cuda"] }, name: text });
-const error = object({ code: text, message: text });
+const error = object({ code: text, message: text }, { path: text });
 const numbers: Json = { type: "object", additionalProperties: number };
 const tag = { type: ["string", "number"] };
 const tags: Json = { type: "object", additionalProperties: tag };
@@ -58,34 +58,37 @@ function resultSchema(): Json {
 /** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
 export function answerSchemas(): Record<string, Json> {
   const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+  const totals = {
+    currency: text,
+    trades: count,
+    value: number,
+    cashDelta: nullable,
+    theta: nullable,
+    rho: nullable,
+    errorEstimate: number,
+    underlyings: list(reference("UnderlyingTotals")),
+  };
+  const missing = { ...numbers, description: "how many trades each sum leaves out" };
   return {
     Result: resultSchema(),
-    Totals: object(
-      {
-        currency: text,
-        trades: count,
-        value: number,
-        cashDelta: nullable,
-        theta: nullable,
-        rho: nullable,
-        errorEstimate: number,
-        underlyings: list(reference("UnderlyingTotals")),
-      },
-      { missing: { ...numbers, description: "how many trades each sum leaves out" } },
-    ),
+    Totals: object(totals, { missing }),
+    GroupTotals: object({ group, ...totals }, { missing }),
     UnderlyingTotals: object(
       { underlying: text, trades: count, delta: nullable, gamma: nullable, vega: nullable, cashDelta: nullable },
       { missing: numbers },
     ),
-    PriceResponse: object({
-      asOf: text,
-      market: { ...text, description: "its hash: send it instead of the market while it is kept" },
-      device,
-      priced: count,
-      failed: count,
-      totals: list(reference("Totals")),
-      results: list(reference("Result")),
-    }),
+    PriceResponse: object(
+      {
+        asOf: text,
+        market: { ...text, description: "its hash: send it instead of the market while it is kept" },
+        device,
+        priced: count,
+        failed: count,
+        totals: list(reference("Totals")),
+        results: list(reference("Result")),
+      },
+      { groups: list(reference("GroupTotals")) },
+    ),
     ExplainedTrade: object(
       {
         id: { type: ["string", "null"] },

@@ -1,6 +1,7 @@
 /** The OpenAPI description of the service, generated from the schemas of books. */
 import * as z from "zod";
 import { bookJsonSchema } from "../../book/index.ts";
+import { ARROW_STREAM_TYPE } from "../../output/formats/index.ts";
 import { answerSchemas } from "./answers.ts";
 import { explainOptionsSchema, optionsSchema } from "./requests.ts";
 
@@ -26,7 +27,9 @@ export function openApi(version: string, limits: ServiceLimits): Json {
     paths: {
       "/price": {
         post: operation("price", "PriceRequest", {
-          description: "results; with stream: true one result a line, as they come",
+          description:
+            "results; with stream: true one result a line, as they come; " +
+            `a stream of Arrow instead, if the header Accept says ${ARROW_STREAM_TYPE}`,
           content: { "application/json": result, ...lines },
         }),
       },
@@ -74,6 +77,7 @@ function requestSchemas(): Record<string, Json> {
         trades: { type: "array", items: reference("Trade") },
         options: options(optionsSchema),
         stream: { type: "boolean" },
+        summary: { type: "boolean", description: "a stream ends with a line of totals, an object with a summary" },
       },
     },
     MarketRequest: {

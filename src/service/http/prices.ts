@@ -11,7 +11,10 @@ import {
 } from "../../pricing/index.ts";
 
 /** The options that requests must have in common to be priced together. */
-export type PriceSettings = Pick<NumberedOptions, "greeks" | "accuracy" | "method">;
+export type PriceSettings = Pick<
+  NumberedOptions,
+  "greeks" | "accuracy" | "method" | "strict" | "sensitivityErrorEstimates" | "timePerTrade"
+>;
 
 /** The trades and the options of one request for prices. */
 export interface Request extends PriceSettings {
@@ -168,6 +171,9 @@ function isAlike(a: Request, b: Request): boolean {
     a.greeks === b.greeks &&
     a.accuracy === b.accuracy &&
     a.method === b.method &&
+    a.strict === b.strict &&
+    a.sensitivityErrorEstimates === b.sensitivityErrorEstimates &&
+    a.timePerTrade === b.timePerTrade &&
     a.seed === b.seed &&
     a.scenarios === b.scenarios &&
     (a.scenarios === undefined || a.asOf === b.asOf)

@@ -20,19 +20,26 @@ const strict = <T extends z.core.$ZodLooseShape>(shape: T) =>
 const inRange = { error: "expected an accuracy from 1e-8 to 1e-3, relative to the spot or the notional" };
 const accuracy = z.number(inRange).min(1e-8, inRange).max(1e-3, inRange).optional();
 
+const flag = z.boolean({ error: "expected true or false" });
+const positive = { error: "expected a number of seconds above 0" };
+const groupNames = z.array(z.string({ error: "expected a name" }), { error: "expected a list of names" });
+
 /** The schema that validates the options of a request for prices. */
 export const optionsSchema = strict({
   greeks: oneOf(["all", "grid", "none"]),
   accuracy,
   method: oneOf(METHOD_NAMES),
-  strict: z.boolean({ error: "expected true or false" }).optional(),
+  strict: flag.optional(),
+  sensitivityErrors: flag.optional(),
+  timePerTrade: z.number(positive).positive(positive).optional(),
+  groupBy: groupNames.optional(),
 });
 
 /** The schema that validates the options of a request for an explanation of the change of value. */
 export const explainOptionsSchema = strict({
   method: oneOf(["taylor", "revaluation"]),
   sticky: oneOf(["strike", "delta"]),
-  groupBy: z.array(z.string({ error: "expected a name" }), { error: "expected a list of names" }).optional(),
+  groupBy: groupNames.optional(),
   accuracy,
 });
 
@@ -56,14 +63,18 @@ export interface PriceBody extends WrittenBook {
   readonly options: Given<z.infer<typeof optionsSchema>>;
   /** True if the results are sent as NDJSON. */
   readonly streams: boolean;
+  /** True if the stream ends with a line of totals. */
+  readonly summary: boolean;
 }
 
 /** Validates the body of a request POST /price. @throws BookError an invalid request */
 export function readPriceBody(body: unknown): PriceBody & { readonly trades: readonly unknown[] } {
-  const { options, stream = false, ...book } = fieldsOf(body, "");
+  const { options, stream = false, summary = false, ...book } = fieldsOf(body, "");
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");
+  if (typeof summary !== "boolean") throw new BookError("summary", "expected true or false");
   const written = readWritten(book, "");
-  return { ...written, trades: needTrades(written, ""), options: readOptions(options, optionsSchema), streams: stream };
+  const read = { options: readOptions(options, optionsSchema), streams: stream, summary };
+  return { ...written, trades: needTrades(written, ""), ...read };
 }
 
 /** Validates the body of a request PUT /market, which is a book without trades. @throws BookError an invalid request */

@@ -4,6 +4,15 @@ import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Book, type BookHeader, contextOf, type ParsedTrade, Totals, type TradeResult } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
+import {
+  ARROW_STREAM_TYPE,
+  arrowFormat,
+  formatNamed,
+  hasFigures,
+  parquetColumns,
+  type RunEnd,
+  type RunStart,
+} from "../../output/formats/index.ts";
 import { BookError, FeynkacError } from "../../base/errors.ts";
 import { Metrics, METRICS_TYPE } from "../monitoring/index.ts";
 import { type KeptMarket, Markets } from "./markets.ts";
@@ -72,7 +81,9 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
 
   app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const { status, code } = statusOf(error);
-    void reply.code(status).send({ error: { code, message: status === 500 ? "internal error" : error.message } });
+    const path = error instanceof BookError && error.path !== "" ? { path: error.path } : {};
+    const message = status === 500 ? "internal error" : error.message;
+    void reply.code(status).send({ error: { code, ...path, message } });
   });
   app.setNotFoundHandler((_, reply) => {
     const message = "expected POST /price or /explain, PUT /market, GET /health, /metrics or /openapi.json";
@@ -95,7 +106,8 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
     limited(request, reply, async (signal) => {
       const read = readPriceRequest(request.body, markets, limits, signal);
       trades.add(read.request.trades.length);
-      return answer(reply, read, prices, device);
+      const accepts = String(request.headers.accept).includes(ARROW_STREAM_TYPE);
+      return answer(reply, accepts ? { ...read, form: "arrow" } : read, prices, device);
     }),
   );
   app.post("/explain", (request, reply) =>
@@ -179,17 +191,23 @@ function endingOf(
 
 interface ReadRequest {
   readonly market: string;
-  readonly streams: boolean;
+  /** The form of the answer: one object, a result a line, also with totals on the last line, or Arrow. */
+  readonly form: "object" | "lines" | "lines and summary" | "arrow";
+  /** True if the market may have trades with the numbers that only bonds and convertibles have. */
+  readonly figures: boolean;
+  readonly groupBy: readonly string[] | undefined;
   readonly request: PriceRequest;
 }
 
 function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits, signal: AbortSignal): ReadRequest {
-  const { options, streams, ...written } = readPriceBody(body);
+  const { options, streams, summary, ...written } = readPriceBody(body);
   checkLimits(options.accuracy, written.trades.length, limits);
   const { header, hash } = marketOf(written, markets);
   const { asOf, scenarios, seed, method } = header;
+  const { groupBy, sensitivityErrors, ...settings } = options;
   const request = {
-    ...options,
+    ...settings,
+    ...(sensitivityErrors === undefined ? {} : { sensitivityErrorEstimates: sensitivityErrors }),
     method: options.method ?? method,
     trades: readAll(header, written.trades),
     asOf,
@@ -197,7 +215,8 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
     seed,
     signal,
   };
-  return { market: hash, streams, request };
+  const form = !streams ? "object" : summary ? "lines and summary" : "lines";
+  return { market: hash, form, figures: hasFigures(header.market), groupBy, request };
 }
 
 /** Checks the accuracy and the number of trades of a request. @throws StatusError if they exceed the limits */
@@ -243,17 +262,18 @@ function readAll(header: BookHeader, list: readonly unknown[]): ParsedTrade[] {
 
 async function answer(
   reply: FastifyReply,
-  { market, streams, request }: ReadRequest,
+  read: ReadRequest,
   prices: Prices,
   { backend, name }: Device,
 ): Promise<unknown> {
-  if (streams) {
+  const { market, form, request } = read;
+  const about = { asOf: request.asOf, market, device: { backend, name } };
+  if (form !== "object") {
     reply.hijack();
-    reply.raw.writeHead(200, { "content-type": "application/x-ndjson" });
+    reply.raw.writeHead(200, { "content-type": form === "arrow" ? ARROW_STREAM_TYPE : "application/x-ndjson" });
     try {
-      for await (const batch of prices.stream(request))
-        if (!reply.raw.write(batch.map((result) => `${JSON.stringify(result)}\n`).join("")))
-          await drained(reply, request.signal);
+      for await (const part of partsOf(read, about, prices))
+        if (part.length > 0 && !reply.raw.write(part)) await drained(reply, request.signal);
       reply.raw.end();
     } catch {
       reply.raw.destroy(); // half an answer must not look like a whole one
@@ -261,7 +281,29 @@ async function answer(
     return reply;
   }
   const results = await prices.price(request);
-  return { asOf: request.asOf, market, device: { backend, name }, ...summed(request.trades, results), results };
+  const sums = new Sums(read);
+  sums.add(results);
+  return { ...about, ...sums.end(), results };
+}
+
+/** Yields the parts of a stream of results: Arrow, or lines. */
+async function* partsOf(read: ReadRequest, about: Pick<RunStart, "asOf" | "device">, prices: Prices) {
+  const { request, form, figures } = read;
+  const { scenarios, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
+  const tags = [...new Set(trades.flatMap((parsed) => (parsed.ok ? Object.keys(parsed.trade.tags ?? {}) : [])))];
+  const start = { ...about, scenarios, sensitivityErrors, tags, figures };
+  const format = form === "arrow" ? arrowFormat("stream") : formatNamed("ndjson");
+  yield await format.begin(start);
+  const sums = new Sums(read);
+  for await (const results of prices.stream(request)) {
+    if (form !== "lines") sums.add(results); // lines alone end without totals
+    yield format.rows(results.map((result) => ({ trade: undefined, result })));
+  }
+  yield format.end(sums.end());
+  if (form !== "lines and summary") return;
+  const columns = parquetColumns(start).map((column) => column.name);
+  const axes = scenarios === undefined ? {} : { scenarios };
+  yield `${JSON.stringify({ summary: { ...about, ...axes, columns, ...sums.end() } })}\n`;
 }
 
 function drained({ raw }: FastifyReply, signal: AbortSignal): Promise<void> {
@@ -271,14 +313,25 @@ function drained({ raw }: FastifyReply, signal: AbortSignal): Promise<void> {
   });
 }
 
-function summed(
-  trades: readonly ParsedTrade[],
-  results: readonly TradeResult[],
-): Pick<Totals, "priced" | "failed" | "totals"> {
-  const totals = new Totals();
-  results.forEach((result, i) => {
-    const parsed = trades[i];
-    totals.add(parsed.ok ? parsed.trade : undefined, result);
-  });
-  return { priced: totals.priced, failed: totals.failed, totals: totals.totals };
+/** Sums the results of a request, which come in the order of its trades. */
+class Sums {
+  readonly #read: ReadRequest;
+  readonly #totals: Totals;
+
+  constructor(read: ReadRequest) {
+    this.#read = read;
+    this.#totals = new Totals({ groupBy: read.groupBy });
+  }
+
+  add(results: readonly TradeResult[]): void {
+    for (const result of results) {
+      const parsed = this.#read.request.trades[this.#totals.priced + this.#totals.failed];
+      this.#totals.add(parsed.ok ? parsed.trade : undefined, result);
+    }
+  }
+
+  end(): RunEnd {
+    const { priced, failed, totals, groups } = this.#totals;
+    return { priced, failed, totals, ...(this.#read.groupBy === undefined ? {} : { groups }) };
+  }
 }

@@ -6,7 +6,7 @@ import type { NumberedOptions } from "../../pricing/index.ts";
 import type { BookPlace } from "../runs/index.ts";
 
 /** The text formats. */
-export type TextFormat = Exclude<FileFormat, "parquet">;
+export type TextFormat = Exclude<FileFormat, "parquet" | "arrow">;
 
 /** The settings by which the chunks of a book are priced and written. */
 export interface ChunkSetting {

@@ -13,6 +13,8 @@ import { CLIENT, clientTypes } from "../../../scripts/client.ts";
 import { Prices, type PriceSettings } from "../../../src/service/http/prices.ts";
 import { type Service, startService } from "../../../src/service/http/index.ts";
 import { feynkac } from "../../cli/in-process.ts";
+import { parquetColumns } from "../../../src/output/formats/index.ts";
+import { batchesOf, readMessages } from "../../output/read-arrow.ts";
 import { random } from "../runs/killed.ts";
 import { sendMalformed } from "./malformed.ts";
 
@@ -238,6 +240,40 @@ describe("POST /price", () => {
       const expected = await priceBook(parseBook(book), { device });
       const lines = (await response.text()).trimEnd().split("\n");
       expect(lines.map((line): unknown => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(expected.results)));
+    });
+
+    test("with totals and groups on the last line, if asked", async () => {
+      const trades = body.trades.map((one, i) => ({ ...one, tags: { desk: i === 0 ? "Paris" : "London" } }));
+      const options = { groupBy: ["desk"], sensitivityErrors: true };
+      const { text } = await ask("/price", { ...body, trades, options, summary: true });
+      const last = JSON.parse(text.trimEnd().split("\n").at(-1)!) as { readonly summary: Record<string, unknown> };
+      const whole = await ask("/price", { ...body, trades, options, stream: false });
+      const { results: _, ...expected } = JSON.parse(whole.text) as Record<string, unknown>;
+      expect(last.summary).toMatchObject(expected);
+      expect(expected["groups"]).toMatchObject([
+        { group: { desk: "Paris" }, trades: 1 },
+        { group: { desk: "London" } },
+      ]);
+      expect(last.summary["columns"]).toEqual(expect.arrayContaining(["tag.desk", "sensitivityErrorEstimates.rho"]));
+    });
+
+    test("or Arrow, if the request accepts it", async () => {
+      const headers = { "content-type": "application/json", accept: "application/vnd.apache.arrow.stream" };
+      const asked = { ...body, scenarios: { spot: [-0.1, 0] } };
+      const response = await fetch(`${service.url}/price`, { method: "POST", body: JSON.stringify(asked), headers });
+      expect(response.headers.get("content-type")).toBe("application/vnd.apache.arrow.stream");
+      const messages = readMessages(await response.bytes());
+      const { stream: _, ...book } = asked;
+      const { results: expected, totals } = await priceBook(parseBook(book), { device });
+      const start = { scenarios: asked.scenarios as never, sensitivityErrors: false, tags: [], figures: false };
+      const columns = parquetColumns(start);
+      const rows = expected.map((result) =>
+        Object.fromEntries(columns.map(({ name, value }) => [name, value({ trade: undefined, result })])),
+      );
+      expect(batchesOf(messages, columns).flat()).toEqual(rows);
+      const { metadata } = messages.at(-1)!;
+      expect([metadata["feynkac.priced"], metadata["feynkac.failed"]]).toEqual(["2", "1"]);
+      expect(JSON.parse(metadata["feynkac.totals"])).toEqual(JSON.parse(JSON.stringify(totals)));
     });
 
     test("that breaks off where pricing fails, so that half of it does not look whole", async () => {
