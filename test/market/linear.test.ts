@@ -7,16 +7,7 @@ import { describe, expect, test } from "vitest";
 import { findCurves } from "../../src/calibration/curves/find.ts";
 import { parSwap, simpleRate, type SwapQuotes } from "../../src/calibration/curves/quoted.ts";
 import { calendarOf, type Day, dayOf, tenorOf } from "../../src/market/conventions/index.ts";
-import {
-  addGradient,
-  Curve,
-  type Leg,
-  legOf,
-  type LegSpec,
-  timeOf,
-  valueOfFlows,
-  zeroGradient,
-} from "../../src/market/linear/index.ts";
+import { Curve, type Leg, legOf, type LegSpec, timeOf, Valuation } from "../../src/market/linear/index.ts";
 import type { Case } from "../../tools/reference/case.ts";
 import { checked } from "../../tools/reference/main.ts";
 import { readFixture } from "../support/fixtures.ts";
@@ -67,15 +58,14 @@ const leg = fc
     };
   });
 
-const value = (of: Leg, curves: readonly Curve[]): number => valueOfFlows(of.flows, curves);
+const value = (of: Leg, curves: readonly Curve[]): number => new Valuation(curves).value(of.flows);
 
 test("the gradient of a leg is the slope of its value, by every node of every curve, and by its rate", () => {
   fc.assert(
     fc.property(curveOf, curveOf, leg, (discount, projection, spec) => {
       const curves = [discount, projection];
       const made = legOf(spec, reference);
-      const gradient = zeroGradient(curves);
-      addGradient(made.flows, curves, gradient);
+      const gradient = new Valuation(curves).gradient(made.flows);
       for (const [c, { zeros }] of curves.entries())
         for (let k = 0; k < zeros.length; k++) {
           const zero = zeros[k];
@@ -88,7 +78,7 @@ test("the gradient of a leg is the slope of its value, by every node of every cu
           expect(Math.abs(gradient[c][k] - slope)).toBeLessThan(2e-8 * 5e6);
         }
       const raised = value(legOf({ ...spec, rate: spec.rate + 1 }, reference), curves);
-      expect(raised - value(made, curves)).toBeCloseTo(valueOfFlows(made.byRate, curves), 3);
+      expect(raised - value(made, curves)).toBeCloseTo(new Valuation(curves).value(made.byRate), 3);
     }),
     { numRuns: 60 },
   );
@@ -168,7 +158,7 @@ describe("curves from quotes", () => {
           return found(list.slice(0, 7), list.slice(7), how).curves.flatMap(({ zeros }) => [...zeros]);
         };
         const [up, down] = [at(bump), at(-bump)];
-        for (const [node, row] of byQuotes.entries())
+        for (const [node, row] of byQuotes().entries())
           expect(Math.abs((up[node] - down[node]) / (2 * bump) - row[moved])).toBeLessThan(
             1e-5 * (1 + Math.abs(row[moved])),
           );

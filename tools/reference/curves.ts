@@ -10,7 +10,7 @@ import {
   type SwapQuotes,
 } from "../../src/calibration/curves/quoted.ts";
 import { type Day, dayOf, isoOf, tenorOf, yearFraction } from "../../src/market/conventions/index.ts";
-import { type Curve, timeOf, valueOfFlow } from "../../src/market/linear/index.ts";
+import { type Curve, timeOf, Valuation } from "../../src/market/linear/index.ts";
 import type { Params, Solver } from "./case.ts";
 import { calendars, countOf } from "./conventions.ts";
 
@@ -106,7 +106,7 @@ function impliedByExchange(p: Params, quoteCurve: Params, more: (pair: PairQuote
   return {
     spot_date: isoOf(pair.calendar.addBusinessDays(reference, pair.spotLag)),
     ...described(curves[last], wanted, p, reference),
-    forward_fx_at_probes: probes.map((day) => valueOfFlow(forwardRate(day, numbered), curves)),
+    forward_fx_at_probes: probes.map((day) => new Valuation(curves).value([forwardRate(day, numbered)])),
   };
 }
 

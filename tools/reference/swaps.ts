@@ -10,7 +10,6 @@ import {
   yearFraction,
 } from "../../src/market/conventions/index.ts";
 import {
-  amountOf,
   Curve,
   type Fixings,
   floatingOf,
@@ -21,8 +20,7 @@ import {
   type OvernightRule,
   type RateIndex,
   timeOf,
-  valueOfFlow,
-  valueOfFlows,
+  Valuation,
 } from "../../src/market/linear/index.ts";
 import type { Params, Solver } from "./case.ts";
 import { calendars, convention, countOf } from "./conventions.ts";
@@ -76,7 +74,7 @@ class Market {
   }
 
   value(flows: readonly Flow[]): number {
-    return valueOfFlows(flows, this.curves);
+    return new Valuation(this.curves).value(flows);
   }
 
   /** The changes of a value when the zero rate of each node is raised by a basis point. */
@@ -163,7 +161,7 @@ function swap(p: Params): Record<string, unknown> {
 
 const cashflows = (leg: Leg, market: Market) =>
   leg.flows
-    .map((flow) => ({ date: isoOf(flow.date), amount: amountOf(flow, market.curves) }))
+    .map((flow) => ({ date: isoOf(flow.date), amount: new Valuation(market.curves).amount(flow) }))
     .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
 
 function pairOf(p: Params, market: Market, base: string, quote: string): PairQuotes {
@@ -194,7 +192,7 @@ function forwards(p: Params): Record<string, unknown> {
     ];
     return { forward, flows };
   });
-  const rate = (flow: Flow): number => valueOfFlow(flow, market.curves);
+  const rate = (flow: Flow): number => market.value([flow]);
   const values = deals.map(({ flows }) => market.value(flows));
   const total = (): number => market.value(deals.flatMap(({ flows }) => flows));
   const today = rate(forwardRate(market.reference, pair));
@@ -240,7 +238,8 @@ export const swaps: Readonly<Record<string, Solver>> = {
       { scale: 1, factors: paid, fixed: notional, gearing: 0 },
       { scale: 1, factors: [...paid, ...ratio], fixed: (-notional * (1 + strike * accrual)) / known, gearing: 0 },
     ];
-    const forward = amountOf({ scale: 1, factors: [], fixed: 0, gearing: 1, growth }, market.curves) / accrual;
+    const forward =
+      new Valuation(market.curves).amount({ scale: 1, factors: [], fixed: 0, gearing: 1, growth }) / accrual;
     return {
       npv: market.value(flows),
       forward_rate: forward,
@@ -280,7 +279,7 @@ export const swaps: Readonly<Record<string, Solver>> = {
     const fixed = notional * ((1 + (p["fixed_rate"] as number)) ** years - 1);
     const sign = p["direction"] === "pay_fixed" ? 1 : -1;
     const flow: Flow = { scale: sign, factors, fixed: -fixed, gearing: notional, growth };
-    const floating = amountOf({ ...flow, fixed: 0 }, market.curves);
+    const floating = new Valuation(market.curves).amount({ ...flow, fixed: 0 });
     return {
       npv: market.value([flow]),
       fixed_amount: fixed,
@@ -340,7 +339,7 @@ export const swaps: Readonly<Record<string, Solver>> = {
       },
       market.reference,
     );
-    const today = (): number => valueOfFlow(forwardRate(market.reference, pair), market.curves);
+    const today = (): number => market.value([forwardRate(market.reference, pair)]);
     const sign = (leg: Params): number => signOf(leg);
     const values = () =>
       [sign(eur.leg) * market.value(eurLeg.flows), sign(usd.leg) * market.value(usdLeg.flows)] as const;
@@ -357,7 +356,7 @@ export const swaps: Readonly<Record<string, Solver>> = {
         .filter((_, k) => usdLeg.dates[k + 1] > market.reference)
         .map((start) => {
           const { scale, factors } = reset(start);
-          return notional * valueOfFlow({ scale, factors, fixed: 1, gearing: 0 }, market.curves);
+          return notional * market.value([{ scale, factors, fixed: 1, gearing: 0 }]);
         }),
       key_rate_deltas: market.keyRates(total),
     };
@@ -394,7 +393,7 @@ export const swaps: Readonly<Record<string, Solver>> = {
     const coupon = after(leg.flows)[0];
     const count = countOf(spec["day_count"]);
     const share = yearFraction(count, from, settlement) / yearFraction(count, from, to);
-    const accrued = (100 * share * amountOf(coupon, market.curves)) / (spec["notional"] as number);
+    const accrued = (100 * share * new Valuation(market.curves).amount(coupon)) / (spec["notional"] as number);
     const annuity = market.value(after(leg.byRate)) * per - 100 * yearFraction(count, from, settlement);
     return {
       settlement_date: isoOf(settlement),
@@ -416,7 +415,7 @@ export const swaps: Readonly<Record<string, Solver>> = {
       dayOf(p["end_date"] as string),
       market.reference,
     );
-    const rate = amountOf({ scale: 1, factors: [], fixed: 0, gearing: 1, growth }, market.curves) / accrual;
+    const rate = new Valuation(market.curves).amount({ scale: 1, factors: [], fixed: 0, gearing: 1, growth }) / accrual;
     return { rate, price: 100 - 100 * rate };
   },
   interpolated_stub_rate(p) {

@@ -1,15 +1,7 @@
 /** Finds curves that reprice quotes: all nodes of all curves at once, by Newton's method with exact derivatives. */
 import { SpecError } from "../../base/errors.ts";
 import type { Day } from "../../market/conventions/index.ts";
-import {
-  addGradient,
-  Curve,
-  type CurveRule,
-  type Flow,
-  timeOf,
-  valueOfFlows,
-  zeroGradient,
-} from "../../market/linear/index.ts";
+import { Curve, type CurveRule, type Flow, timeOf, Valuation } from "../../market/linear/index.ts";
 
 /**
  * An instrument that is worth nothing at its quote: flows + quote·(flows by quote), per unit of notional. It fixes the
@@ -35,8 +27,8 @@ export interface CurveToFind {
 /** Curves that reprice their instruments, and how their nodes move with the quotes. */
 export interface CurveSet {
   readonly curves: readonly Curve[];
-  /** The derivatives of the zero rates of all found nodes by all quotes, a row a node. */
-  readonly byQuotes: readonly Float64Array[];
+  /** Returns the derivatives of the zero rates of all found nodes by all quotes, a row a node. */
+  byQuotes(): readonly Float64Array[];
   /** The largest difference between a quote and the one that the curves give. */
   readonly error: number;
 }
@@ -64,40 +56,47 @@ export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind
   });
   const curves = [...known, ...found];
   const instruments = wanted.flatMap((one) => one.instruments);
-  const size = instruments.length;
-  let jacobian: Float64Array[] = [];
-  let quotes: number[] = [];
   let error = Infinity;
   for (let step = 0; step < MAX_STEPS; step++) {
-    const annuities = instruments.map(({ byQuote }) => valueOfFlows(byQuote, curves));
-    quotes = instruments.map(({ flows }, k) => -valueOfFlows(flows, curves) / annuities[k]);
-    const off = quotes.map((quote, k) => quote - instruments[k].quote);
+    const off = quotesOn(curves, instruments).map((quote, k) => quote - instruments[k].quote);
     const before = error;
     error = Math.max(0, ...off.map(Math.abs));
-    if (Number.isNaN(error)) break;
-    if (error < 1e-15 || (error < 1e-12 && error >= before)) break;
-    jacobian = instruments.map(({ flows, byQuote }, k) => {
-      const gradient = zeroGradient(curves);
-      addGradient(flows, curves, gradient, -1 / annuities[k]);
-      addGradient(byQuote, curves, gradient, -quotes[k] / annuities[k]);
-      const row = new Float64Array(size);
-      let at = 0;
-      for (const part of gradient.slice(known.length)) {
-        row.set(part, at);
-        at += part.length;
-      }
-      return row;
-    });
-    const change = solveDense(jacobian, [Float64Array.from(off)])[0];
+    if (Number.isNaN(error) || error < 1e-15 || (error < 1e-12 && error >= before)) break;
+    const change = solveDense(jacobian(curves, known.length, instruments), [Float64Array.from(off)])[0];
     let at = 0;
     for (const { zeros } of found) for (let k = 0; k < zeros.length; k++) zeros[k] -= change[at++];
   }
+  const quotes = quotesOn(curves, instruments);
   const worst = quotes.findIndex((quote, k) => !(Math.abs(quote - instruments[k].quote) < 1e-10));
   if (worst >= 0) throw new SpecError(`${instruments[worst].name}: no curve reproduces this quote beside the others`);
-  const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
-  const columns = jacobian.length === 0 ? [] : solveDense(jacobian, units);
-  const byQuotes = instruments.map((_, node) => Float64Array.from(columns, (column) => column[node]));
+  const byQuotes = (): readonly Float64Array[] => {
+    const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
+    const columns = solveDense(jacobian(curves, known.length, instruments), units);
+    return instruments.map((_, node) => Float64Array.from(columns, (column) => column[node]));
+  };
   return { curves, byQuotes, error };
+}
+
+/** Returns the quotes that curves give: q = −V/A, of the value V at a quote of zero and its change A by the quote. */
+function quotesOn(curves: readonly Curve[], instruments: readonly QuotedInstrument[]): number[] {
+  const valuation = new Valuation(curves);
+  return instruments.map(({ flows, byQuote }) => -valuation.value(flows) / valuation.value(byQuote));
+}
+
+/** Returns the derivatives of the quotes that curves give by the nodes from curve `first` on: −(dV + q·dA)/A. */
+function jacobian(curves: readonly Curve[], first: number, instruments: readonly QuotedInstrument[]): Float64Array[] {
+  const valuation = new Valuation(curves);
+  const size = instruments.length;
+  return instruments.map(({ flows, byQuote }) => {
+    const annuity = valuation.value(byQuote);
+    const quote = -valuation.value(flows) / annuity;
+    const quoted = byQuote.map((flow) => ({ ...flow, scale: flow.scale * quote }));
+    const row = new Float64Array(size);
+    let at = 0;
+    for (const part of valuation.gradient([...flows, ...quoted]).slice(first))
+      for (const slope of part) row[at++] = -slope / annuity;
+    return row;
+  });
 }
 
 /** Solves A·x = b for several right-hand sides, by elimination with partial pivoting. */

@@ -37,62 +37,82 @@ export interface Flow {
 /** The derivatives of a value by the zero rates of each curve's nodes. */
 export type CurveGradient = readonly Float64Array[];
 
-export const zeroGradient = (curves: readonly Curve[]): CurveGradient =>
-  curves.map(({ times }) => new Float64Array(times.length));
+/** Values of flows on curves as they are when it is made: dates come again and again, and are looked up once. */
+export class Valuation {
+  readonly curves: readonly Curve[];
+  readonly #discounts: readonly Map<number, number>[];
 
-/** Returns −ln of a flow's product of discount factors. */
-const exponentOf = ({ factors }: Flow, curves: readonly Curve[]): number =>
-  factors.reduce((sum, { curve, time, power }) => sum + power * curves[curve].logDiscount(time), 0);
-
-function ratio(curve: Curve, start: number, end: number): number {
-  return Math.exp(curve.logDiscount(end) - curve.logDiscount(start));
-}
-
-function growthOf({ curve, known, periods, averaged }: Growth, curves: readonly Curve[]): number {
-  let growth = known;
-  for (let k = 0; k < periods.length; k += 3) {
-    const part = periods[k + 2] * (ratio(curves[curve], periods[k], periods[k + 1]) - 1);
-    growth = averaged ? growth + part : growth * (1 + part);
+  constructor(curves: readonly Curve[]) {
+    this.curves = curves;
+    this.#discounts = curves.map(() => new Map<number, number>());
   }
-  return growth;
-}
 
-/** Returns the amount that a flow pays, before it is discounted. */
-export function amountOf(flow: Flow, curves: readonly Curve[]): number {
-  const growth = flow.growth ? growthOf(flow.growth, curves) - 1 : 0;
-  return flow.fixed + flow.gearing * growth;
-}
+  /** Returns the discount factor of a curve, by its number, at a time. */
+  discount(curve: number, time: number): number {
+    const known = this.#discounts[curve];
+    let discount = known.get(time);
+    if (discount === undefined) known.set(time, (discount = Math.exp(-this.curves[curve].logDiscount(time))));
+    return discount;
+  }
 
-/** Returns the value of a flow. */
-export const valueOfFlow = (flow: Flow, curves: readonly Curve[]): number =>
-  flow.scale * Math.exp(-exponentOf(flow, curves)) * amountOf(flow, curves);
+  /** Returns the value of flows. */
+  value(flows: readonly Flow[]): number {
+    let sum = 0;
+    for (const flow of flows) sum += this.#scaled(flow) * this.amount(flow);
+    return sum;
+  }
 
-/** Returns the value of flows. */
-export const valueOfFlows = (flows: readonly Flow[], curves: readonly Curve[]): number =>
-  flows.reduce((sum, flow) => sum + valueOfFlow(flow, curves), 0);
+  /** Returns the amount that a flow pays, before it is discounted. */
+  amount({ fixed, gearing, growth }: Flow): number {
+    return growth === undefined ? fixed : fixed + gearing * (this.#growth(growth) - 1);
+  }
 
-/** Adds the derivatives of the value of flows, times a weight, to `gradient`. Cost: about twice the value's. */
-export function addGradient(
-  flows: readonly Flow[],
-  curves: readonly Curve[],
-  gradient: CurveGradient,
-  weight = 1,
-): void {
-  for (const flow of flows) {
-    const discount = weight * flow.scale * Math.exp(-exponentOf(flow, curves));
-    const value = discount * amountOf(flow, curves);
-    for (const { curve, time, power } of flow.factors)
-      curves[curve].weights(time, (node, by) => (gradient[curve][node] -= value * power * by));
-    const { growth, gearing } = flow;
-    if (growth === undefined) continue;
-    const { curve, periods, averaged } = growth;
-    const all = discount * gearing * (averaged ? 1 : growthOf(growth, curves));
-    for (let k = 0; k < periods.length; k += 3) {
-      const [start, end, share] = [periods[k], periods[k + 1], periods[k + 2]];
-      const r = ratio(curves[curve], start, end);
-      const slope = (all * share * r) / (averaged ? 1 : 1 + share * (r - 1));
-      curves[curve].weights(end, (node, by) => (gradient[curve][node] += slope * by));
-      curves[curve].weights(start, (node, by) => (gradient[curve][node] -= slope * by));
+  /** Returns the derivatives of the value of flows. Cost: about twice the value's. */
+  gradient(flows: readonly Flow[]): CurveGradient {
+    // By −ln P at each time first: the dates of many flows are the same.
+    const byTime = this.curves.map(() => new Map<number, number>());
+    const add = (curve: number, time: number, change: number): void =>
+      void byTime[curve].set(time, (byTime[curve].get(time) ?? 0) + change);
+    for (const flow of flows) {
+      const scaled = this.#scaled(flow);
+      const value = scaled * this.amount(flow);
+      for (const { curve, time, power } of flow.factors) add(curve, time, -power * value);
+      const { growth, gearing } = flow;
+      if (growth === undefined) continue;
+      const { curve, periods, averaged } = growth;
+      const all = scaled * gearing * (averaged ? 1 : this.#growth(growth));
+      for (let k = 0; k < periods.length; k += 3) {
+        const weighted = periods[k + 2] * this.#ratio(curve, periods[k], periods[k + 1]);
+        const slope = (all * weighted) / (averaged ? 1 : 1 + weighted - periods[k + 2]);
+        add(curve, periods[k + 1], slope);
+        add(curve, periods[k], -slope);
+      }
     }
+    return this.curves.map((curve, c) => {
+      const gradient = new Float64Array(curve.times.length);
+      for (const [time, change] of byTime[c])
+        curve.weights(time, (node, weight) => (gradient[node] += change * weight));
+      return gradient;
+    });
+  }
+
+  #scaled({ scale, factors }: Flow): number {
+    let product = scale;
+    for (const { curve, time, power } of factors)
+      product = power === 1 ? product * this.discount(curve, time) : product / this.discount(curve, time);
+    return product;
+  }
+
+  #ratio(curve: number, start: number, end: number): number {
+    return this.discount(curve, start) / this.discount(curve, end);
+  }
+
+  #growth({ curve, known, periods, averaged }: Growth): number {
+    let growth = known;
+    for (let k = 0; k < periods.length; k += 3) {
+      const part = periods[k + 2] * (this.#ratio(curve, periods[k], periods[k + 1]) - 1);
+      growth = averaged ? growth + part : growth * (1 + part);
+    }
+    return growth;
   }
 }

@@ -1,16 +1,6 @@
 /** Products that are linear in discount factors: curves, flows, and legs that are made of flows. */
 export { Curve, type CurveRule } from "./curve.ts";
-export {
-  addGradient,
-  amountOf,
-  type CurveGradient,
-  type Factor,
-  type Flow,
-  type Growth,
-  valueOfFlow,
-  valueOfFlows,
-  zeroGradient,
-} from "./flows.ts";
+export { type CurveGradient, type Factor, type Flow, type Growth, Valuation } from "./flows.ts";
 export {
   type Fixings,
   fixedFlow,
