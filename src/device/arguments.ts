@@ -1,7 +1,95 @@
-/** Checks a launch's arguments against the kernel's declarations, with the same rules and messages on every device. */
-import { ShapeError } from "../base/errors.ts";
-import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
-import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
+/**
+ * Buffers, kernels and the arguments of launches, as far as they are alike on every device: what back ends have in
+ * common, and checks with the same rules and messages.
+ */
+import { DisposedError, OutOfMemoryError, ShapeError, SpecError } from "../base/errors.ts";
+import {
+  hostReal,
+  type Kernel,
+  type KernelSignature,
+  pairOf,
+  type Params,
+  type Precision,
+  type ScalarType,
+} from "../kernel/index.ts";
+import type { Device, DeviceBuffer, LaunchArguments, LaunchSize, BufferElement, HostArray } from "./device.ts";
+
+/** Returns a new buffer that contains `values`. */
+export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
+  const buffer = device.createBuffer(element, values.length);
+  device.write(buffer, values);
+  return buffer;
+}
+
+/** The buffers made for one launch. They are disposed together when this object is disposed, also after an error. */
+export class LaunchBuffers implements Disposable {
+  readonly #device: Device;
+  readonly #made: DeviceBuffer[] = [];
+
+  constructor(device: Device) {
+    this.#device = device;
+  }
+
+  /** Returns a new buffer with unspecified contents. */
+  empty<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
+    return this.#keep(this.#device.createBuffer(element, length));
+  }
+
+  /** Returns a new buffer with `values`. */
+  filled<E extends BufferElement>(element: E, values: HostArray): DeviceBuffer<E> {
+    return this.#keep(uploaded(this.#device, element, values));
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of this.#made) buffer[Symbol.dispose]();
+  }
+
+  #keep<E extends BufferElement>(buffer: DeviceBuffer<E>): DeviceBuffer<E> {
+    this.#made.push(buffer);
+    return buffer;
+  }
+}
+
+/** The host's typed array class for each element type of a buffer. */
+export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
+
+/** Returns the size of an element in bytes. */
+export const bytesPerElement = (element: BufferElement): number => ARRAY_TYPES[element].BYTES_PER_ELEMENT;
+
+/**
+ * Returns the size in bytes of a buffer with `length` elements, after checks against the device's limits. @throws
+ * SpecError (an invalid element or length) | OutOfMemoryError (more than the device's limit)
+ */
+export function bufferBytes({ name, limits }: Device, element: BufferElement, length: number): number {
+  if (!(element in ARRAY_TYPES)) throw new SpecError(`buffer of ${element}: expected f64, f32, i32 or u32`);
+  if (!Number.isInteger(length) || length < 0)
+    throw new SpecError(`buffer of ${element}: length ${length}, expected a whole number ≥ 0`);
+  const bytes = length * bytesPerElement(element);
+  if (bytes <= limits.maxBufferBytes) return bytes;
+  throw new OutOfMemoryError(
+    `buffer of ${length} ${element}: ${bytes} bytes, at most ${limits.maxBufferBytes} on ${name}`,
+  );
+}
+
+/**
+ * Returns `buffer` with the back end's own buffer type, after checking that the device made it, that it is not
+ * disposed, and that the elements `offset` … `offset + length` − 1 exist. `who` names the caller in error messages.
+ * @throws ShapeError | DisposedError
+ */
+export function ownBuffer<B extends OwnBuffer>(
+  device: Device,
+  kind: abstract new (...args: never[]) => B,
+  buffer: DeviceBuffer,
+  who: string,
+  offset = 0,
+  length = 0,
+): B {
+  if (!(buffer instanceof kind) || buffer.device !== device) throw new ShapeError(`${who}: a buffer of another device`);
+  buffer.assertUsable(who);
+  const valid = [offset, length].every((n) => Number.isInteger(n) && n >= 0) && offset + length <= buffer.length;
+  if (!valid) throw new ShapeError(`${who}: elements ${offset} … ${offset + length} of a buffer of ${buffer.length}`);
+  return buffer;
+}
 
 /**
  * The largest number of work items of a launch. Items and workgroups are counted in i32, and the numbers of a chunk
@@ -28,17 +116,60 @@ export function launchCount({ name, groupSize, cooperative }: KernelSignature, s
   return count;
 }
 
-/** A buffer of the class that a back end itself implements, whose disposal it can check. */
-export interface UsableBuffer extends DeviceBuffer {
-  /** Checks that the buffer is not disposed. @throws DisposedError */
-  assertUsable(who: string): void;
+/** What the buffers of all back ends have in common. `memory` is where the elements lie. */
+export class OwnBuffer<E extends BufferElement = BufferElement, M = unknown> implements DeviceBuffer<E> {
+  readonly device: Device;
+  readonly element: E;
+  readonly length: number;
+  readonly memory: M;
+  readonly #release: () => void;
+  #disposed = false;
+
+  /** `release` gives the memory back. */
+  constructor(device: Device, element: E, length: number, memory: M, release: () => void) {
+    this.device = device;
+    this.element = element;
+    this.length = length;
+    this.memory = memory;
+    this.#release = release;
+  }
+
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** Checks that the buffer can be used. @throws DisposedError */
+  assertUsable(who: string): void {
+    if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#release();
+  }
+}
+
+/** What the compiled kernels of all back ends have in common; equal kernels share a `program`. */
+export class OwnKernel<P extends Params, Program extends { readonly signature: KernelSignature }> {
+  readonly kernel: Kernel<P>;
+  readonly program: Program;
+  readonly precision: Precision;
+  readonly compileMs: number;
+
+  constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
+    this.kernel = kernel;
+    this.program = program;
+    this.precision = program.signature.precision;
+    this.compileMs = compileMs;
+  }
 }
 
 /**
  * Returns the buffers among a launch's arguments, in the order of the kernel's buffer parameters. @throws ShapeError |
  * DisposedError
  */
-export function launchBuffers<B extends UsableBuffer>(
+export function launchBuffers<B extends OwnBuffer>(
   device: Device,
   kind: abstract new (...args: never[]) => B,
   ir: KernelSignature,

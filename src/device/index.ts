@@ -7,24 +7,31 @@ import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
 import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
 import type { BackendName, Device, SharedContext } from "./device.ts";
 import type { WorkOptions } from "../base/event-loop.ts";
-import { offeredPrecision } from "./precision.ts";
+import { offeredPrecision } from "./capabilities.ts";
 
 export type * from "./device.ts";
 export type { Progress, WorkOptions } from "../base/event-loop.ts";
-export { isGpu } from "./is-gpu.ts";
-export { type EmulationOptions, offeredPrecision } from "./precision.ts";
 /** @internal */
-export { compileExact } from "./compile-exact.ts";
 /** @internal */
-export { firstThatFits, fits, instancesThatFit, privateSizes, type Resources } from "./fits.ts";
+export {
+  firstThatFits,
+  fits,
+  instancesThatFit,
+  privateSizes,
+  type Resources,
+  isGpu,
+  type EmulationOptions,
+  offeredPrecision,
+  compileExact,
+} from "./capabilities.ts";
 /** @internal */
 export { Pace } from "./pace.ts";
 /** @internal */
-export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
+export { LaunchBuffers, uploaded } from "./arguments.ts";
 /** @internal */
 export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
 /** @internal */
-export { buildId } from "./cache/build.ts";
+export { buildId } from "./cache/stored.ts";
 /** @internal */
 export { KernelCache } from "./cache/kernel-cache.ts";
 /** @internal */

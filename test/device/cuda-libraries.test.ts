@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { driverPlaces, mayHaveGpu } from "../../src/device/cuda/library/driver-places.ts";
 import { type Host, newestFirst } from "../../src/device/host.ts";
-import { nvrtcPlaces } from "../../src/device/cuda/library/nvrtc-places.ts";
+import { nvrtcPlaces } from "../../src/device/cuda/nvrtc.ts";
 
 interface Machine {
   readonly platform?: string;

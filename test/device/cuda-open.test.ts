@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCudaDevice, cudaDevices } from "../../src/device/cuda/index.ts";
-import { quoteLog } from "../../src/device/cuda/program/quote.ts";
+import { quoteLog } from "../../src/device/cuda/program/compile.ts";
 import { targetOf } from "../../src/device/cuda/program/target.ts";
 import { devices, diagnoseCuda, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError, SpecError } from "../../src/base/errors.ts";

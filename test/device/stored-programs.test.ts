@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { StoredPrograms } from "../../src/device/cache/stored.ts";
-import type { ProgramImage } from "../../src/device/cpu/program.ts";
+import type { ProgramImage } from "../../src/device/cpu/programs.ts";
 import { thisHost } from "../../src/device/host.ts";
 import {
   fn,

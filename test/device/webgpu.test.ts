@@ -283,7 +283,7 @@ describe("WebGPU device, on its own", () => {
     if (device === undefined) return skip("no WebGPU adapter");
     const compiled = await device.compile(increment, f32);
     using broken = device.createBuffer("f32", 4);
-    broken.gpuBuffer.destroy();
+    broken.memory.destroy();
     device.launch(compiled, { by: 1, out: broken }, { items: 4 });
     await expect(device.finish()).rejects.toThrow(/WebGPU rejected recorded work: .*destroyed/);
     using fine = device.createBuffer("f32", 4);

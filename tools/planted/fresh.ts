@@ -126,7 +126,7 @@ export const fresh: readonly Bug[] = [
     ["arguments.ts", '.some(({ access }) => access === "write")', '.every(({ access }) => access === "write")'],
     ["arguments.ts", "number < min || number > max", "number > max"],
     ["cpu/memory.ts", "new BigInt64Array(this.memory.buffer, start, size / 8).fill(0n);", ""],
-    ["cpu/limits.ts", 'length * (element === "real" && ir.precision === "f64" ? 8 : 4)', "length * 4"],
+    ["capabilities.ts", 'length * (element === "real" && ir.precision === "f64" ? 8 : 4)', "length * 4"],
     ["cache/kernel-cache.ts", "found.sort((a, b) => a.age - b.age)", "found.sort((a, b) => b.age - a.age)"],
   ]),
   ...beside(

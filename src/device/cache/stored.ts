@@ -2,9 +2,17 @@
  * Compiled programs on disk, by the specifications of their kernels. A stored program needs neither the front end nor
  * code generation, which take most of the time from the start of a process to its first result.
  */
-import { buildId } from "./build.ts";
 import { KernelCache } from "./kernel-cache.ts";
 import { inNode } from "../node.ts";
+
+/** The hash of the built code, which the package's build (scripts/bundle.js) inserts. */
+declare const FEYNKAC_BUILD: string | undefined;
+
+/**
+ * Returns a hash that identifies the package's built code. Undefined when the package runs from its TypeScript sources,
+ * which may change at any time.
+ */
+export const buildId = (): string | undefined => (typeof FEYNKAC_BUILD === "undefined" ? undefined : FEYNKAC_BUILD);
 
 /**
  * A compiled program before the GPU driver or V8 loads it. It consists of `bytes` and of data that JSON can represent.

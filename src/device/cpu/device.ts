@@ -1,5 +1,12 @@
-import { DeviceLostError, DisposedError, KernelRuntimeError, PrecisionError, ShapeError } from "../../base/errors.ts";
-import type { Kernel, KernelIR } from "../../kernel/index.ts";
+import {
+  DeviceLostError,
+  DisposedError,
+  KernelRuntimeError,
+  PrecisionError,
+  ShapeError,
+  SpecError,
+} from "../../base/errors.ts";
+import type { Kernel, KernelIR, KernelSignature } from "../../kernel/index.ts";
 import type {
   BufferElement,
   CompiledKernel,
@@ -11,19 +18,65 @@ import type {
   PartsUser,
   HostArray,
   HostArrays,
+  LaunchArguments,
+  LaunchSize,
 } from "../device.ts";
-import type { LaunchArguments, LaunchSize } from "../device.ts";
-import { launchCount } from "../arguments.ts";
-import { argumentBlock } from "./arguments.ts";
-import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
-import { CpuBuffer } from "./buffer.ts";
-import { checkVectors, limitsOf } from "./limits.ts";
-import { CpuMemory } from "./memory.ts";
-import { CpuKernel } from "./program.ts";
-import type { ProgramImage } from "./program.ts";
-import { type ProgramSource, Programs } from "./programs.ts";
+import {
+  launchCount,
+  ARRAY_TYPES,
+  bufferBytes,
+  ownBuffer,
+  launchBuffers,
+  rejectUnknown,
+  setScalar,
+} from "../arguments.ts";
+import { CpuMemory, CpuBuffer } from "./memory.ts";
+import { type ProgramSource, Programs, CpuKernel, type ProgramImage } from "./programs.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
+import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
+
+/** Returns the limits of a CPU device whose memory has `capacity` bytes. */
+function limitsOf(capacity: number): DeviceLimits {
+  return {
+    maxBufferBytes: capacity - 2 ** 20, // room for the argument and scratch areas
+    maxBuffers: 128,
+    maxGroupSize: 1024,
+    maxWorkgroupBytes: 2 ** 18,
+    maxPrivateBytes: 2 ** 20,
+  };
+}
+
+/** Checks the number of SIMD vectors in the options of `compile`. @throws SpecError */
+export function checkVectors(vectors: number | undefined): void {
+  if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
+    throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);
+}
+
+/**
+ * Returns the block of memory with a launch's arguments, in the layout that a compiled WebAssembly kernel expects, and
+ * the buffers among the arguments. `count` is the number of work items or workgroups. @throws ShapeError |
+ * DisposedError
+ */
+function argumentBlock(
+  device: Device,
+  ir: KernelSignature,
+  layout: ArgumentLayout,
+  args: LaunchArguments,
+  count: number,
+): { readonly block: ArrayBuffer; readonly buffers: readonly CpuBuffer[] } {
+  const block = new ArrayBuffer(layout.bytes);
+  const view = new DataView(block);
+  view.setInt32(layout.groupCount, ir.cooperative ? count : 0, true);
+  const buffers = launchBuffers(device, CpuBuffer, ir, args);
+  buffers.forEach((buffer, i) => {
+    view.setUint32(layout.buffers[i], buffer.memory, true);
+    view.setInt32(layout.buffers[i] + 4, buffer.length, true);
+  });
+  ir.scalars.forEach((declared, i) => setScalar(view, layout.scalars[i], ir, declared, args));
+  rejectUnknown(ir, args);
+  return { block, buffers };
+}
 
 /** The settings with which a CPU device is constructed. */
 export interface CpuDeviceSettings extends StreamSettings {
@@ -92,7 +145,7 @@ export class CpuDevice implements Device {
     const bytes = bufferBytes(this, element, length);
     this.#reclaim();
     const address = this.#memory.allocate(bytes);
-    const buffer = new CpuBuffer<E>(this, element, length, address, (released) => this.#release(released));
+    const buffer: CpuBuffer<E> = new CpuBuffer(this, element, length, address, () => this.#release(buffer));
     this.#buffers.add(buffer);
     return buffer;
   }
@@ -200,7 +253,7 @@ export class CpuDevice implements Device {
 
   #release(buffer: CpuBuffer): void {
     this.#buffers.delete(buffer);
-    this.#retired.push(buffer.address);
+    this.#retired.push(buffer.memory);
     this.#reclaim();
   }
 

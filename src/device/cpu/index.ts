@@ -1,9 +1,8 @@
 /** The CPU back end. Kernels run as WebAssembly SIMD on all cores. */
 import { SpecError } from "../../base/errors.ts";
-import { CpuDevice } from "./device.ts";
-import { checkVectors } from "./limits.ts";
+import { CpuDevice, checkVectors } from "./device.ts";
 import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
-import type { ProgramImage } from "./program.ts";
+import type { ProgramImage } from "./programs.ts";
 import { coreCount, startThread } from "./thread.ts";
 
 export { CpuDevice } from "./device.ts";

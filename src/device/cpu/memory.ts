@@ -1,5 +1,18 @@
 /** The WebAssembly memory of a device and its allocator. */
 import { OutOfMemoryError } from "../../base/errors.ts";
+import { ARRAY_TYPES, OwnBuffer } from "../arguments.ts";
+import type { BufferElement, HostArrays } from "../device.ts";
+
+/** A buffer of the CPU device, at an address of the device's WebAssembly memory. */
+export class CpuBuffer<E extends BufferElement = BufferElement> extends OwnBuffer<E, number> {
+  /** The number of the last launch on the worker threads that accesses the buffer; undefined if there is none. */
+  lastLaunch: number | undefined;
+
+  /** Returns a typed array on the buffer's elements, without a copy. */
+  view({ buffer }: WebAssembly.Memory): HostArrays[E] {
+    return new ARRAY_TYPES[this.element](buffer, this.memory, this.length) as HostArrays[E];
+  }
+}
 
 const PAGE = 65_536;
 const MAX_PAGES = 65_536;

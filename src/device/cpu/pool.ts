@@ -2,7 +2,7 @@
 import { LruCache } from "../../base/lru-cache.ts";
 import type { CpuMemory } from "./memory.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./programs.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
 /** The maximum number of pending launches. Each has four numbers in shared memory. */

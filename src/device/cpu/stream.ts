@@ -3,11 +3,10 @@
  * and writes of the host happen when everything before them is complete.
  */
 import { OutOfMemoryError } from "../../base/errors.ts";
-import type { CpuBuffer } from "./buffer.ts";
-import type { CpuMemory } from "./memory.ts";
+import type { CpuMemory, CpuBuffer } from "./memory.ts";
 import type { PoolEvents } from "./pool.ts";
 import { Pool } from "./pool.ts";
-import type { Program } from "./program.ts";
+import type { Program } from "./programs.ts";
 import type { StartThread } from "./thread.ts";
 
 /**

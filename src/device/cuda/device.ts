@@ -1,6 +1,14 @@
 import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../base/errors.ts";
 import type { Kernel, KernelIR } from "../../kernel/index.ts";
-import { launchBuffers, launchCount, rejectUnknown } from "../arguments.ts";
+import {
+  launchBuffers,
+  launchCount,
+  rejectUnknown,
+  ARRAY_TYPES,
+  bufferBytes,
+  bytesPerElement,
+  ownBuffer,
+} from "../arguments.ts";
 import type {
   BufferElement,
   CompiledKernel,
@@ -14,13 +22,11 @@ import type {
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
-import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
-import { CudaBuffer } from "./buffer.ts";
 import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
 import type { Table } from "./ffi/signatures.ts";
 import { limitsOf } from "./limits.ts";
 import type { CudaDeviceInfo } from "./list.ts";
-import { Blocks } from "./memory/blocks.ts";
+import { Blocks, CudaBuffer } from "./memory/blocks.ts";
 import { Downloads } from "./memory/downloads.ts";
 import { Uploads } from "./memory/uploads.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
@@ -133,7 +139,7 @@ export class CudaDevice implements Device {
     const block = this.#allocate(element, length, bytes);
     const { calls, stream } = this.#session;
     if (bytes > 0) this.#session.check("createBuffer", calls.cuMemsetD8Async(block.address, 0, bytes, stream));
-    const buffer = new CudaBuffer<E>(this, element, length, block, (released) => this.#release(released));
+    const buffer: CudaBuffer<E> = new CudaBuffer(this, element, length, block, () => this.#release(buffer));
     this.#buffers.add(buffer);
     return buffer;
   }
@@ -190,11 +196,11 @@ export class CudaDevice implements Device {
     this.#begin("write");
     const target = ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, "write", offset, values.length);
     const Type = ARRAY_TYPES[target.element];
-    const at = target.block.address + offset * target.elementBytes;
+    const at = target.memory.address + offset * Type.BYTES_PER_ELEMENT;
     if (values instanceof Type) return this.#uploads.copy(at, bytesOf(values));
     for (let i = 0; i < values.length; i += CONVERSION) {
       const converted = new Type(values.subarray(i, i + CONVERSION));
-      this.#uploads.copy(at + i * target.elementBytes, bytesOf(converted));
+      this.#uploads.copy(at + i * Type.BYTES_PER_ELEMENT, bytesOf(converted));
     }
   }
 
@@ -208,7 +214,7 @@ export class CudaDevice implements Device {
     const result = newArray(buffer.element, length);
     if (length === 0) await this.finish();
     else {
-      const at = source.block.address + offset * source.elementBytes;
+      const at = source.memory.address + offset * bytesPerElement(buffer.element);
       const arrived = this.#downloads.start(at, bytesOf(result), this.#suspects.sequence);
       this.#timeline.watch();
       await arrived;
@@ -266,7 +272,7 @@ export class CudaDevice implements Device {
   withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
     this.#begin(what);
     const addresses = buffers.map(
-      (buffer) => ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).block.address,
+      (buffer) => ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).memory.address,
     );
     const { driver, stream } = this.#session;
     return work(accessTo(driver, stream, addresses));
@@ -339,7 +345,7 @@ export class CudaDevice implements Device {
     this.#buffers.delete(buffer);
     this.#cleanUp(() => {
       this.#ready();
-      this.#blocks.release(buffer.block);
+      this.#blocks.release(buffer.memory);
     });
   }
 

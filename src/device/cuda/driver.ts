@@ -1,15 +1,26 @@
 /** libcuda, loaded and initialised: its functions, its version, and the words that calls leave their results in. */
 import { DeviceUnavailableError } from "../../base/errors.ts";
 import { driverDevices } from "./ffi/driver-devices.ts";
-import { driverMemory } from "./ffi/driver-memory.ts";
 import { driverModules } from "./ffi/driver-modules.ts";
 import { driverStreams } from "./ffi/driver-streams.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
-import { bind, type Calls } from "./ffi/signatures.ts";
+import { bind, type Calls, type Table } from "./ffi/signatures.ts";
 import { driverPlaces } from "./library/driver-places.ts";
 import { type Host, thisHost } from "../host.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
+
+/** The signatures of the driver's functions for memory. */
+const driverMemory = {
+  cuMemGetInfo_v2: ["u64", "u64"], // size_t *free, size_t *total
+  cuMemAlloc_v2: ["u64", "u64"], // CUdeviceptr *address, size_t bytes
+  cuMemFree_v2: ["u64"],
+  cuMemHostAlloc: ["u64", "u64", "u32"], // void **address, size_t bytes, flags
+  cuMemFreeHost: ["u64"],
+  cuMemcpyHtoDAsync_v2: ["u64", "u64", "u64", "u64"], // CUdeviceptr to, const void *from, size_t bytes, CUstream
+  cuMemcpyDtoHAsync_v2: ["u64", "u64", "u64", "u64"], // void *to, CUdeviceptr from, size_t bytes, CUstream
+  cuMemsetD8Async: ["u64", "u32", "u64", "u64"], // CUdeviceptr, unsigned char, size_t bytes, CUstream
+} as const satisfies Table;
 
 const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
 

@@ -1,5 +1,5 @@
 /** The limits of a kernel on a CUDA device. */
-import { SpecError } from "../../base/errors.ts";
+import { checkLimits } from "../capabilities.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import type { CudaDeviceInfo } from "./list.ts";
@@ -33,20 +33,7 @@ export function limitsOf({
 }
 
 /** Checks a kernel against the limits of a CUDA device. @throws SpecError */
-export function checkLimits(ir: KernelIR, limits: DeviceLimits, device: string): void {
-  const bytes = (arrays: KernelIR["privates"]): number =>
-    arrays.reduce(
-      (sum, { element, length }) => sum + length * (element === "real" && ir.precision === "f64" ? 8 : 4),
-      0,
-    );
-  const needs = [
-    ["buffers", ir.buffers.length, limits.maxBuffers],
-    ["bytes of parameters", 8 + 16 * ir.buffers.length + 8 * ir.scalars.length, PARAMETER_BYTES],
-    ["items a workgroup", ir.groupSize, limits.maxGroupSize],
-    ["bytes of workgroup arrays", bytes(ir.workgroups), limits.maxWorkgroupBytes],
-    ["bytes of private arrays", bytes(ir.privates), limits.maxPrivateBytes],
-  ] as const;
-  for (const [what, got, max] of needs) {
-    if (got > max) throw new SpecError(`${ir.name}: ${got} ${what}, at most ${max} on ${device}`);
-  }
+export function checkCudaLimits(ir: KernelIR, limits: DeviceLimits, device: string): void {
+  const parameters = 8 + 16 * ir.buffers.length + 8 * ir.scalars.length;
+  checkLimits(ir, limits, device, ["bytes of parameters", parameters, PARAMETER_BYTES]);
 }

@@ -5,8 +5,18 @@ import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
 import { bind, type Calls } from "./ffi/signatures.ts";
 import { type Host, thisHost } from "../host.ts";
-import { nvrtcPlaces } from "./library/nvrtc-places.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
+import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
+
+const nvrtc: ToolkitLibrary = {
+  names: ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"],
+  windowsName: /^nvrtc64_\d+_\d+\.dll$/i, // not nvrtc64_120_0.alt.dll
+  pip: "cuda_nvrtc",
+};
+
+/** Returns NVRTC's paths to try, in order: only the given one, or all found on the machine. */
+export const nvrtcPlaces = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
+  toolkitPlaces(host, nvrtc, given);
 
 /** The functions of NVRTC. */
 export type NvrtcCalls = Calls<typeof nvrtcFunctions>;

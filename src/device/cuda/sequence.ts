@@ -1,6 +1,6 @@
 /** Launches recorded once and run again as a whole: a CUDA graph. */
 import { DisposedError } from "../../base/errors.ts";
-import type { CudaBuffer } from "./buffer.ts";
+import type { CudaBuffer } from "./memory/blocks.ts";
 import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
 import type { Program } from "./program/program.ts";
 import type { Session } from "./session.ts";

@@ -14,20 +14,17 @@ import { type Kernel, type KernelIR, lower, type Precision, fromPairs, toPairs }
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
 import type { CompiledKernel, CompileOptions, LaunchArguments, LaunchSize } from "../device.ts";
 import { nameOf, type OpenedAdapter } from "./adapter.ts";
-import { launchBuffers, rejectUnknown } from "../arguments.ts";
-import { bufferBytes, bytesPerElement, ownBuffer, ARRAY_TYPES } from "../buffers.ts";
-import { extentOf, wordsOf } from "./arguments.ts";
+import { launchBuffers, rejectUnknown, bufferBytes, bytesPerElement, ownBuffer, ARRAY_TYPES } from "../arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
 import { transferBytes, usage } from "./constants.ts";
 import { proveEmulatedDouble } from "./emulated-double.ts";
-import { Failures } from "./failures.ts";
-import { Program, WebGpuKernel } from "./kernel.ts";
+import { Program, WebGpuKernel, extentOf, wordsOf } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
 import { prepare, subgroupSizeOf } from "./lowering.ts";
 import { compileModule, createArgumentLayout } from "./pipeline.ts";
 import { readBytes } from "./staging.ts";
 import { Stream } from "./stream.ts";
-import { Waiters } from "./waiters.ts";
+import { Waiters, Failures } from "./waiters.ts";
 
 /**
  * The number of work items that keep a device busy. WebGPU does not tell it: the numbers suffice for a large GPU, and
@@ -91,7 +88,7 @@ export class WebGpuDevice implements Device {
     this.#device.pushErrorScope("out-of-memory");
     const gpuBuffer = this.#device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
     const scope = this.#device.popErrorScope();
-    const buffer = new WebGpuBuffer<E>(this, element, length, gpuBuffer, (released) => this.#release(released));
+    const buffer: WebGpuBuffer<E> = new WebGpuBuffer(this, element, length, gpuBuffer, () => this.#release(buffer));
     this.#buffers.add(buffer);
     // WebGPU learns of a failed allocation later: then whoever uses the buffer, or waits, is told.
     scope.then((error) => error && this.#allocationFailed(buffer, size, error)).catch(() => {});
@@ -176,7 +173,7 @@ export class WebGpuDevice implements Device {
       const piece = bytes.subarray(at, at + transferBytes);
       this.#stream.push({
         kind: "write",
-        target: target.gpuBuffer,
+        target: target.memory,
         byteOffset: first + at,
         bytes: piece,
       });
@@ -191,7 +188,7 @@ export class WebGpuDevice implements Device {
     this.#assertUsable();
     const source = ownBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "read", offset, length);
     const [from, size] = [offset, length].map((count) => count * bytesPerElement(buffer.element));
-    const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.gpuBuffer, from, size));
+    const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.memory, from, size));
     this.#failures.rethrow();
     source.assertUsable("read");
     return valuesOf(buffer.element, bytes) as HostArrays[E];
@@ -230,7 +227,7 @@ export class WebGpuDevice implements Device {
 
   #release(buffer: WebGpuBuffer<any>): void {
     this.#buffers.delete(buffer);
-    this.#stream.push({ kind: "destroy", buffer: buffer.gpuBuffer });
+    this.#stream.push({ kind: "destroy", buffer: buffer.memory });
   }
 
   /** Resolves with the reason when the device is lost. It never resolves if the device is disposed. */

@@ -1,9 +1,46 @@
 import type { Kernel, KernelSignature, Params, Precision } from "../../kernel/index.ts";
-import type { CompiledKernel } from "../device.ts";
+import type { CompiledKernel, LaunchArguments, LaunchSize } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import { GroupPace } from "./pace.ts";
 import type { ArgumentWord } from "./lowering.ts";
 import type { CompiledModule } from "./pipeline.ts";
+import { launchCount, setScalar } from "../arguments.ts";
+
+/** The size of a launch: its number of work items and its number of workgroups. */
+interface LaunchExtent {
+  readonly items: number;
+  readonly groups: number;
+}
+
+/**
+ * Returns the number of work items and of workgroups of a launch.
+ * @throws ShapeError (`items` for a cooperative kernel, `groups` for another kernel, or not a whole number)
+ */
+export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchExtent {
+  const count = launchCount(signature, size);
+  return signature.cooperative
+    ? { groups: count, items: count * signature.groupSize }
+    : { items: count, groups: Math.ceil(count / signature.groupSize) };
+}
+
+/**
+ * Returns the contents of a launch's uniform block as 32-bit integers. Its member `firstGroup` is 0. @throws ShapeError
+ */
+export function wordsOf(
+  { program, signature }: WebGpuKernel,
+  args: LaunchArguments,
+  buffers: readonly WebGpuBuffer[],
+  extent: LaunchExtent,
+): Uint32Array {
+  const { words } = program.compiled.module;
+  const view = new DataView(new ArrayBuffer(words.length * 4));
+  words.forEach((word, i) => {
+    if (word.kind === "items" || word.kind === "groups") view.setUint32(4 * i, extent[word.kind], true);
+    if (word.kind === "length") view.setInt32(4 * i, buffers[word.buffer].length, true);
+    if (word.kind === "scalar") setScalar(view, 4 * i, signature, signature.scalars[word.scalar], args);
+  });
+  return new Uint32Array(view.buffer);
+}
 
 /** The number of bind groups that are kept for each kernel. Solvers alternate between a few sets of buffers. */
 const maxBindGroups = 64;
@@ -60,7 +97,7 @@ export class Program {
   }
 
   #createBindGroup(buffers: readonly WebGpuBuffer[]): GPUBindGroup {
-    const entries = buffers.map(({ gpuBuffer }, binding) => ({ binding, resource: { buffer: gpuBuffer } }));
+    const entries = buffers.map(({ memory: buffer }, binding) => ({ binding, resource: { buffer } }));
     return this.device.createBindGroup({ layout: this.compiled.bufferLayout, entries });
   }
 

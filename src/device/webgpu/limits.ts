@@ -2,7 +2,7 @@ import { SpecError } from "../../base/errors.ts";
 import { type ElementType, hostReal, type KernelSignature } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
-import { bytesPerElement } from "../buffers.ts";
+import { bytesPerElement } from "../arguments.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
 /** Returns the limits of a WebGPU device in the form that all devices share. */

@@ -15,7 +15,7 @@ import {
   TransitionCounter,
   type TreeSettings,
 } from "../../../src/quadrature/quantization/index.ts";
-import { uploaded } from "../../../src/device/launch-buffers.ts";
+import { uploaded } from "../../../src/device/arguments.ts";
 import { gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { casesOf, distance } from "./support.ts";

@@ -8,6 +8,11 @@
  */
 import { OutOfMemoryError } from "../../../base/errors.ts";
 import type { Session } from "../session.ts";
+import { OwnBuffer } from "../../arguments.ts";
+import type { BufferElement } from "../../device.ts";
+
+/** A buffer of a CUDA device. */
+export class CudaBuffer<E extends BufferElement = BufferElement> extends OwnBuffer<E, Block> {}
 
 /** A block of device memory. */
 export interface Block {

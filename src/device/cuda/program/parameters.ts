@@ -3,7 +3,7 @@ import type { KernelSignature } from "../../../kernel/index.ts";
 import type { CudaParameter } from "../../../kernel/emit/cuda/index.ts";
 import { setScalar } from "../../arguments.ts";
 import type { LaunchArguments } from "../../device.ts";
-import type { CudaBuffer } from "../buffer.ts";
+import type { CudaBuffer } from "../memory/blocks.ts";
 import { addressOf, type Koffi } from "../ffi/koffi.ts";
 
 const WORD = 8;
@@ -38,7 +38,7 @@ export class ParameterBlock {
           this.#view.setUint32(at, count, true);
           break;
         case "buffer":
-          this.#setWord(at, buffers[parameter.buffer].block.address);
+          this.#setWord(at, buffers[parameter.buffer].memory.address);
           break;
         case "length":
           this.#setWord(at, buffers[parameter.buffer].length);

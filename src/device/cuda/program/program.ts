@@ -1,7 +1,8 @@
 /** A kernel loaded into one device's context. */
 import { KernelError } from "../../../base/errors.ts";
-import type { Kernel, KernelSignature, Params, Precision } from "../../../kernel/index.ts";
+import type { KernelSignature, Params } from "../../../kernel/index.ts";
 import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
+import { OwnKernel } from "../../arguments.ts";
 import type { CompiledKernel } from "../../device.ts";
 import { versionText } from "../driver.ts";
 import { functionAttribute } from "../ffi/driver-modules.ts";
@@ -85,19 +86,7 @@ function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }:
 }
 
 /** A kernel compiled for a CUDA device. */
-export class CudaKernel<P extends Params = Params> implements CompiledKernel<P> {
-  readonly kernel: Kernel<P>;
-  readonly precision: Precision;
-  readonly compileMs: number;
-  readonly program: Program;
-
-  constructor(kernel: Kernel<P>, program: Program, compileMs: number) {
-    this.kernel = kernel;
-    this.precision = program.signature.precision;
-    this.program = program;
-    this.compileMs = compileMs;
-  }
-
+export class CudaKernel<P extends Params = Params> extends OwnKernel<P, Program> implements CompiledKernel<P> {
   get code(): string {
     return this.program.module.code;
   }

@@ -12,7 +12,7 @@ import { memoizeBy } from "../../../base/memoize.ts";
 import { LruCache } from "../../../base/lru-cache.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
-import { checkLimits } from "../limits.ts";
+import { checkCudaLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
 import type { StoredPrograms } from "../../cache/stored.ts";
 import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
@@ -112,7 +112,7 @@ export class Programs {
   }
 
   #compile(ir: KernelIR, fma: Contraction): Promise<CudaImage> {
-    checkLimits(ir, this.#device.limits, this.#device.name);
+    checkCudaLimits(ir, this.#device.limits, this.#device.name);
     return this.#compiler.compile(ir, fma);
   }
 
