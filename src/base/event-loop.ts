@@ -1,6 +1,12 @@
 import { SpecError } from "./errors.ts";
 import { shownType } from "./argument-checks.ts";
 
+/** Waits until all promises are settled, even if one is rejected, and returns their results. @throws the first error */
+export async function settleAll<T>(jobs: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(jobs);
+  return Promise.all(jobs);
+}
+
 /** Lets the event loop run once, so that messages of devices and signals arrive, and a page can be drawn. */
 function pause(): Promise<void> {
   if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));

@@ -9,6 +9,8 @@ export {
   readHeader,
   readMarketFile,
   underMarket,
+  hashOfId,
+  SeenIds,
 } from "./book.ts";
 export {
   type ChunkedBook,
@@ -21,7 +23,6 @@ export {
 } from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
-export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { forwardAt } from "./carry.ts";
 export type { CheckReport, MarketCalibration, UnderlyingCalibration } from "./calibrate.ts";

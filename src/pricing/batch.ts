@@ -1,6 +1,5 @@
 import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
-import { settleAll } from "../base/settle-all.ts";
-import { Turns } from "../base/event-loop.ts";
+import { Turns, settleAll } from "../base/event-loop.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";

@@ -37,7 +37,7 @@ const parted: Ranks = {
     ["threads"],
     ["event-loop.ts"],
     ["accuracy.ts", "argument-checks.ts", "memoize.ts"],
-    ["settle-all.ts", "elementary.ts", "errors.ts", "lru-cache.ts", "search.ts", "version.ts"],
+    ["elementary.ts", "errors.ts", "search.ts", "version.ts"],
   ],
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LruCache } from "../../src/base/lru-cache.ts";
+import { LruCache } from "../../src/base/memoize.ts";
 
 test("holds what was used last, and says what goes", () => {
   const gone: number[] = [];

@@ -11,7 +11,7 @@ import {
   readNdjson,
   readWholeText,
 } from "../../src/book/index.ts";
-import { SeenIds } from "../../src/book/duplicates.ts";
+import { SeenIds } from "../../src/book/book.ts";
 import { BookError } from "../../src/base/errors.ts";
 import { asOf, market, pieces, trade } from "./books.ts";
 import { everything } from "../support/extent.ts";

@@ -7,7 +7,7 @@ import { beside, type Bug } from "./bug.ts";
 export const fresh: readonly Bug[] = [
   ...beside("", "base/memoize base/lru-cache", [
     [
-      "base/lru-cache.ts",
+      "base/memoize.ts",
       "if (this.#entries.size <= this.#max) return;",
       "if (this.#entries.size < this.#max) return;",
     ],

@@ -1,5 +1,5 @@
 /** Divides a book into chunks with about the same expected cost. */
-import { SeenIds } from "../duplicates.ts";
+import { SeenIds } from "../book.ts";
 import type { ParsedTrade } from "../types.ts";
 import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 

@@ -1,6 +1,6 @@
 /** `feynkac doctor --prepare`: compiles the kernels that books need, and stores them in the kernel cache on disk. */
 import { readdirSync } from "node:fs";
-import { settleAll } from "../../base/settle-all.ts";
+import { settleAll } from "../../base/event-loop.ts";
 import { readBook } from "../../book/index.ts";
 import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
 import { DeviceUnavailableError } from "../../base/errors.ts";

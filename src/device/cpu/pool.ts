@@ -1,5 +1,5 @@
 /** The worker threads of a device, and the launches that were sent to them. */
-import { LruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/memoize.ts";
 import type { CpuMemory } from "./memory.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./programs.ts";

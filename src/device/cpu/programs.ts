@@ -2,7 +2,6 @@
  * The compiled programs of one device. Kernels are compared by their content. Each is compiled once, and the most
  * recently used programs are cached. Programs compiled by other processes are read from disk.
  */
-import { LruCache } from "../../base/lru-cache.ts";
 import { emitWasm, type WasmOptions, type ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
 import {
   canonicalText,
@@ -15,7 +14,7 @@ import {
   type KernelSignature,
   type Params,
 } from "../../kernel/index.ts";
-import { memoizeBy } from "../../base/memoize.ts";
+import { memoizeBy, LruCache } from "../../base/memoize.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits, CompiledKernel } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";

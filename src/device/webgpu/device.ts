@@ -1,6 +1,5 @@
-import { LruCache } from "../../base/lru-cache.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
-import { memoizeBy } from "../../base/memoize.ts";
+import { memoizeBy, LruCache } from "../../base/memoize.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,

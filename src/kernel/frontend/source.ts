@@ -1,5 +1,5 @@
 /** Parses a function's text to its syntax tree, and makes error messages that show a position in it with a caret. */
-import { LruCache } from "../../base/lru-cache.ts";
+import { LruCache } from "../../base/memoize.ts";
 import { parse, type Node as AcornNode } from "acorn";
 
 import { KernelError } from "../../base/errors.ts";

@@ -1,5 +1,5 @@
 /** Grids of one time program, each solved once. */
-import { settleAll } from "../../base/settle-all.ts";
+import { settleAll } from "../../base/event-loop.ts";
 import type { Pace } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import {

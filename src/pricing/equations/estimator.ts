@@ -1,7 +1,6 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
-import { settleAll } from "../../base/settle-all.ts";
 import { type Device, isGpu } from "../../device/index.ts";
-import { Turns } from "../../base/event-loop.ts";
+import { Turns, settleAll } from "../../base/event-loop.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../plan/method.ts";
 import type { Greeks } from "../options.ts";

@@ -8,8 +8,7 @@ import {
   type Precision,
   specificationText,
 } from "../../../kernel/index.ts";
-import { memoizeBy } from "../../../base/memoize.ts";
-import { LruCache } from "../../../base/lru-cache.ts";
+import { memoizeBy, LruCache } from "../../../base/memoize.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkCudaLimits } from "../limits.ts";

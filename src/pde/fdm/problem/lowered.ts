@@ -7,8 +7,7 @@ import {
   type RealFunction,
   storesThatDepend,
 } from "../../../kernel/index.ts";
-import { LruCache } from "../../../base/lru-cache.ts";
-import { keyOf } from "../../../base/memoize.ts";
+import { keyOf, LruCache } from "../../../base/memoize.ts";
 
 /**
  * The number of iterations of loops in one call of a user's function after which the loop counts as endless. They take
