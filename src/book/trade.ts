@@ -15,9 +15,8 @@ import {
   convertibleTradeSchema,
   type ForwardTradeSpec,
   forwardTradeSchema,
-  isConvertibleEntry,
   isPlainObject,
-  isRatesEntry,
+  RATES_FIELDS,
   type PayoffSpec,
   ratesTradeSchema,
   type TradeSpec,
@@ -46,9 +45,9 @@ export function readTrade(value: unknown, index: number, place: Place, reader: T
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
     const trade = Object.hasOwn(value, "forward")
       ? resolveForward(accept(forwardTradeSchema, value, place), place, reader)
-      : isConvertibleEntry(value)
+      : Object.hasOwn(value, "convertible")
         ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
-        : isRatesEntry(value)
+        : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
           ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
           : resolveTrade(acceptTrade(value, place), place, reader);
     if (reader.seenBefore(trade.id))

@@ -8,8 +8,7 @@
  * *Volatility and dividends*, 2010. Verified by tests in test/calibration/american, and by prices of whole books.
  */
 import type { Dividends } from "./dividends.ts";
-import { INSTANT, integrate } from "./piecewise.ts";
-import type { ForwardCurve } from "./rates.ts";
+import { type ForwardCurve, INSTANT, integrate } from "./rates.ts";
 
 /**
  * The coefficients of the decomposition S = scale·X + cash of a spot S at one time; X is a martingale without

@@ -1,4 +1,4 @@
-import { INSTANT } from "./piecewise.ts";
+import { INSTANT } from "./rates.ts";
 
 /**
  * A dividend at one time, `time` years from `asOf` (> 0). The spot falls by S·proportional + cash, but not below zero:

@@ -1,5 +1,11 @@
 /** Market data as immutable plain data: curves, dividends and volatilities. Times are years from `asOf` (Act/365F). */
 export {
+  discountFactor,
+  flatCurve,
+  type ForwardCurve,
+  type HullWhite,
+  zeroCurve,
+  type ZeroRate,
   constant,
   fromIntegral,
   INSTANT,
@@ -9,8 +15,7 @@ export {
   type PiecewiseConstant,
   shifted,
   valueAt,
-} from "./piecewise.ts";
-export { discountFactor, flatCurve, type ForwardCurve, type HullWhite, zeroCurve, type ZeroRate } from "./rates.ts";
+} from "./rates.ts";
 export type { RatesModel } from "./short-rate.ts";
 export {
   alphaOf,

@@ -1,5 +1,88 @@
 import type { FitState } from "./fit-state.ts";
-import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
+import { SpecError } from "../base/errors.ts";
+
+/**
+ * A piecewise constant function of time, with one more value than times:
+ *
+ *   f(t) = values[i]  for times[i−1] < t ≤ times[i],   times[−1] = −∞,  times[n] = +∞
+ *
+ * `times` are years, strictly increasing and > 0. A constant is `{ times: [], values: [c] }`. The function is
+ * left-continuous, so that the value at a time step's right end holds over the whole step.
+ */
+export interface PiecewiseConstant {
+  readonly times: readonly number[];
+  readonly values: readonly number[];
+}
+
+/** Returns the piecewise constant function that has the same value at every time. */
+export function constant(value: number): PiecewiseConstant {
+  return { times: [], values: [value] };
+}
+
+/**
+ * Returns the piecewise constant function f whose integral from 0 takes the given values at the given times. Between
+ * two times f = Δintegral / Δt, and the last value holds beyond the last time.
+ *
+ * @throws SpecError no times; times not strictly increasing from above 0
+ */
+export function fromIntegral(times: readonly number[], integrals: readonly number[]): PiecewiseConstant {
+  if (times.length === 0 || times.length !== integrals.length) {
+    throw new SpecError(
+      `expected as many integrals as times, at least one; got ${times.length} times, ${integrals.length} integrals`,
+    );
+  }
+  const values = times.map((time, i) => {
+    const step = time - (i === 0 ? 0 : times[i - 1]);
+    if (!(step > 0)) throw new SpecError(`times[${i}]: expected times that increase from above 0, got ${time}`);
+    return (integrals[i] - (i === 0 ? 0 : integrals[i - 1])) / step;
+  });
+  return { times: times.slice(0, -1), values };
+}
+
+/** Returns f(t). It searches linearly, which for the dozen nodes of a curve is faster than bisection. */
+export function valueAt(f: PiecewiseConstant, t: number): number {
+  const i = f.times.findIndex((end) => t <= end);
+  return i < 0 ? f.values[f.times.length] : f.values[i];
+}
+
+/** Returns ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
+export function integrate({ times, values }: PiecewiseConstant, t: number, g?: (value: number) => number): number {
+  let sum = 0;
+  let start = 0;
+  for (let i = 0; start < t; i++) {
+    const end = i < times.length && times[i] < t ? times[i] : t;
+    sum += (g === undefined ? values[i] : g(values[i])) * (end - start);
+    start = end;
+  }
+  return sum;
+}
+
+/** Returns ∫₀ᵗ f(s)·g(s) ds. */
+export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t: number): number {
+  const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
+  let sum = 0;
+  let start = 0;
+  for (const end of [...times.filter((time) => time < t), t]) {
+    const middle = 0.5 * (start + end);
+    sum += valueAt(f, middle) * valueAt(g, middle) * (end - start);
+    start = end;
+  }
+  return sum;
+}
+
+/** One second in years. Times that differ by less are treated as equal. */
+export const INSTANT = 1 / 31_536_000;
+
+/** Returns the function s ↦ f(t + s), which is f as seen t ≥ 0 years later. */
+export function rollCurve({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
+  const passed = times.filter((end) => end <= t + INSTANT).length;
+  return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
+}
+
+/** Returns the function f + shift, which is the parallel move of a scenario. */
+export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
+  return { times: f.times, values: f.values.map((value) => value + shift) };
+}
 
 /** A curve of instantaneous forward rates f(t), continuously compounded per year (Act/365F). They may be negative. */
 export interface ForwardCurve extends PiecewiseConstant {

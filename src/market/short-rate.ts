@@ -1,7 +1,6 @@
 /** Chooses the model of the short rate from the rates of a currency in a book. */
 import type { FitState } from "./fit-state.ts";
-import type { PiecewiseConstant } from "./piecewise.ts";
-import type { ForwardCurve } from "./rates.ts";
+import type { ForwardCurve, PiecewiseConstant } from "./rates.ts";
 
 /**
  * The interest rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates

@@ -1,6 +1,6 @@
 import { SpecError } from "../base/errors.ts";
 import { type FitState, rollFit } from "./fit-state.ts";
-import { constant, fromIntegral, integrate, rollCurve, type PiecewiseConstant, shifted } from "./piecewise.ts";
+import { constant, fromIntegral, integrate, rollCurve, type PiecewiseConstant, shifted } from "./rates.ts";
 import type { Smile } from "./smile.ts";
 import { rollSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../base/elementary.ts";

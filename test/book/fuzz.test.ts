@@ -10,7 +10,8 @@ import {
   decodeText,
   readWholeText,
 } from "../../src/book/index.ts";
-import { basketTradeSchema, quickly, REFUSED, tradeSchema } from "../../src/book/schema/index.ts";
+import { quickly, REFUSED } from "../../src/book/place.ts";
+import { basketTradeSchema, tradeSchema } from "../../src/book/schema/index.ts";
 import { formsOf } from "../../src/book/schema/values.ts";
 import { BookError } from "../../src/base/errors.ts";
 import { everything } from "../support/extent.ts";

@@ -140,7 +140,7 @@ export const bugs: readonly Bug[] = [
       "return 3 / ((2 - alpha) / left + (1 + alpha) / right);",
     ],
     ["volatility.ts", "2 * rho * first * second", "rho * first * second"],
-    ["piecewise.ts", "(i === 0 ? 0 : integrals[i - 1])) / step", "0) / step"],
+    ["rates.ts", "(i === 0 ? 0 : integrals[i - 1])) / step", "0) / step"],
   ]),
   ...beside("market/models", "market/models/heston market/models/cev market/models/reiner-rubinstein pricing/greeks", [
     ["black-scholes.ts", "(-0.5 * density * d1)", "(-0.5 * density)"],

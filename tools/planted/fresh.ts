@@ -230,7 +230,7 @@ export const fresh: readonly Bug[] = [
         "Math.max(spot - spot * proportional - cash, 0)",
         "Math.max((spot - cash) * (1 - proportional), 0)",
       ],
-      ["piecewise.ts", "end <= t + INSTANT", "end < t - INSTANT"],
+      ["rates.ts", "end <= t + INSTANT", "end < t - INSTANT"],
       [
         "smile.ts",
         "byTime: (b.variance - a.variance) / (late.time - early.time)",

@@ -33,15 +33,13 @@ export {
   convertibleTradeSchema,
   type ForwardTradeSpec,
   forwardTradeSchema,
-  isConvertibleEntry,
 } from "./trade.ts";
 export {
   type BondSpec,
-  isRatesEntry,
+  RATES_FIELDS,
   type LegSpec,
   type RatesTradeSpec,
   ratesTradeSchema,
   type RedemptionSpec,
 } from "./rates.ts";
-export { quickly, REFUSED } from "./quick.ts";
-export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";
+export { isPlainObject, type Schema, tags } from "./values.ts";

@@ -141,10 +141,5 @@ function remedyOf(value: unknown): string {
 /** A trade on interest rates after validation by its schema, before its dates become years. */
 export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
 
-/**
- * Tells whether an entry of a book's list of trades is a trade on interest rates. It looks for fields that only these
- * trades have.
- */
-export function isRatesEntry(value: unknown): boolean {
-  return isPlainObject(value) && ["currency", ...Object.keys(forms)].some((field) => Object.hasOwn(value, field));
-}
+/** The fields that only trades on interest rates have. */
+export const RATES_FIELDS: readonly string[] = ["currency", ...Object.keys(forms)];

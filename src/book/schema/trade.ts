@@ -83,11 +83,6 @@ export const forwardTradeSchema = object({
 /** A forward after validation by its schema, before its expiry becomes years. */
 export type ForwardTradeSpec = z.infer<typeof forwardTradeSchema>;
 
-/** Tells whether an entry of a book's list of trades is a convertible bond. */
-export function isConvertibleEntry(value: unknown): boolean {
-  return isPlainObject(value) && Object.hasOwn(value, "convertible");
-}
-
 /** A payoff after validation by its schema. */
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import type { Tags } from "../types.ts";
-import { quickly, REFUSED } from "./quick.ts";
+import { pathOf, quickly, REFUSED } from "../place.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
 /** A schema that validates a value of type I and converts it to a T, or reports an error. */
@@ -349,12 +349,4 @@ function inner<T>(
   for (const issue of result.error.issues)
     context.addIssue({ code: "custom", message: issue.message, path: [...prefix, ...pathOf(issue)] });
   return z.NEVER;
-}
-
-/**
- * Returns the path of the value that a problem of validation is about. For an unknown field, it is the path of that
- * field.
- */
-export function pathOf(issue: z.core.$ZodIssue): PropertyKey[] {
-  return issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0]] : issue.path;
 }
