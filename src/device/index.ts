@@ -11,19 +11,9 @@ import { offeredPrecision } from "./capabilities.ts";
 
 export type * from "./device.ts";
 export type { Progress, WorkOptions } from "../base/event-loop.ts";
+export { type EmulationOptions, isGpu, offeredPrecision } from "./capabilities.ts";
 /** @internal */
-/** @internal */
-export {
-  firstThatFits,
-  fits,
-  instancesThatFit,
-  privateSizes,
-  type Resources,
-  isGpu,
-  type EmulationOptions,
-  offeredPrecision,
-  compileExact,
-} from "./capabilities.ts";
+export { compileExact, firstThatFits, fits, instancesThatFit, privateSizes, type Resources } from "./capabilities.ts";
 /** @internal */
 export { Pace } from "./pace.ts";
 /** @internal */

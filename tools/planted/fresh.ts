@@ -6,11 +6,7 @@ import { beside, type Bug } from "./bug.ts";
  */
 export const fresh: readonly Bug[] = [
   ...beside("", "base/memoize base/lru-cache", [
-    [
-      "base/memoize.ts",
-      "if (this.#entries.size <= this.#max) return;",
-      "if (this.#entries.size < this.#max) return;",
-    ],
+    ["base/memoize.ts", "if (this.#entries.size <= this.#max) return;", "if (this.#entries.size < this.#max) return;"],
     ["base/memoize.ts", '${Object.is(value, -0) ? "-0" : String(value)}', "${String(value)}"],
   ]),
   ...beside(
