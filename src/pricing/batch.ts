@@ -9,7 +9,6 @@ import { cheapest, type Limits, methodFor, type TradeKind } from "./plan/kind.ts
 import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { refuseDoubts } from "./term-warnings.ts";
 import type { Settings } from "./options.ts";
-import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
 import { RowProblems } from "./trade-problem.ts";
 
@@ -21,25 +20,12 @@ export interface BatchSetting extends Settings {
 }
 
 /**
- * Prices trades together, and returns their results in order. Trades whose volatility quotes move with the spot of a
- * scenario are priced by `underMovedQuotes`. `firstIndex` is the index of the first trade in the run.
- */
-export function priceBatch(
-  trades: readonly ParsedTrade[],
-  firstIndex: number,
-  setting: BatchSetting,
-): Promise<TradeResult[]> {
-  return underMovedQuotes(trades, firstIndex, setting, (some, under) =>
-    priceTogether(some, firstIndex, { ...setting, ...under }),
-  );
-}
-
-/**
  * Prices trades together, whatever their kinds: parsed rows become columns, each method prices those that it accepts, a
  * guard looks at what they find (`Guard`), and columns become rows again. What one trade throws is that trade's result;
- * what the device throws is thrown.
+ * what the device throws is thrown. `firstIndex` is
+ * the index of the first trade in the run. Scenarios move no quotes here: `underMovedQuotes` does that to a batch.
  */
-function priceTogether(
+export function priceBatch(
   trades: readonly ParsedTrade[],
   firstIndex: number,
   setting: BatchSetting,

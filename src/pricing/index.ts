@@ -11,6 +11,8 @@ export { Backend } from "./backend.ts";
 /** @internal */
 export { priceBatch } from "./batch.ts";
 /** @internal */
+export { underMovedQuotes } from "./moved-quotes.ts";
+/** @internal */
 export { lookAhead } from "./price-book.ts";
 /** @internal */
 export { settingsOf } from "./price-book.ts";

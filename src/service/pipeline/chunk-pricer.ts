@@ -1,7 +1,7 @@
 import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import { formatNamed } from "../../output/formats/index.ts";
-import { Backend, priceBatch, settingsOf } from "../../pricing/index.ts";
+import { Backend, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
 import type { ChunkSetting, PricedChunk } from "./setting.ts";
 
 /** A worker that reads, prices and writes chunks of a book, each as one batch. */
@@ -30,7 +30,9 @@ export class ChunkPricer implements Disposable {
     const { scenarios } = this.#book;
     const settings = settingsOf(options, this.#book);
     const results = await this.#backend.run((engine) =>
-      priceBatch(trades, place.first, { ...settings, engine, scenarios, signal }),
+      underMovedQuotes(trades, place.first, { ...settings, scenarios }, (some, under) =>
+        priceBatch(some, place.first, { ...settings, ...under, engine, signal }),
+      ),
     );
     const totals = new Totals();
     const ids = new Uint32Array(2 * trades.length);

@@ -4,7 +4,7 @@ import { INSTANT } from "../../../market/index.ts";
 import type { SessionOf } from "../../backend.ts";
 import type { Bounds } from "../../plan/kind.ts";
 import type { RatesMethod, RatesRow } from "./method.ts";
-import { type Amount, partsOf, type RateOption, settledAt } from "./claims.ts";
+import { partsOf, type RateOption, settledAt, worth } from "./claims.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** Returns the bounds of a trade's value in its market. They assume no arbitrage, and nothing of the model. */
@@ -22,9 +22,6 @@ export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
       return earlyBounds(product, market);
   }
 }
-
-const worth = (amount: Amount, market: RatesMarket): number =>
-  amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
 
 /** A European option is worth its intrinsic value, and no more than what its payoff receives. */
 function optionBounds({ sign, strike, flows, quote }: RateOption, market: RatesMarket): Pick<Bounds, "low" | "high"> {

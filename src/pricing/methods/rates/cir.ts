@@ -6,7 +6,7 @@ import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { cirAt, CurveSlopes, RatesMarket } from "./rates-market.ts";
 import { rollTerms } from "./roll-forward.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, partsOf, type RateOption } from "./claims.ts";
+import { type Amount, partsOf, type RateOption, worth } from "./claims.ts";
 
 /** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };
@@ -19,7 +19,6 @@ const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8,
  */
 export const cirRates: RatesMethod = {
   name: "closed-form",
-  resultName: "closed-form",
   refuses({ product, rates }) {
     if (rates.kind !== "cir") return `rates (${rates.kind}) under which options have no closed form here`;
     if (product.kind === "bond") return "a bond's rights";
@@ -141,9 +140,6 @@ function atOnce({ sign, strike, flows }: RateOption, market: RatesMarket): Found
   const weight = sign * gain > 0 ? sign : 0;
   return { value: weight * gain, toStrike: -weight, toFlows: flows.map(() => weight) };
 }
-
-const worth = (amount: Amount, market: RatesMarket): number =>
-  amount.reduce((sum, [time, c]) => sum + c * market.discount(time), 0);
 
 /** The step of a parameter's difference, in units of `STEP`. */
 function scaleOf({ market }: RatesRow, name: (typeof PARAMETERS)[number]): number {

@@ -4,6 +4,7 @@ import type { Bond, RateQuote, RatesExercise, RatesProduct, RatesTrade, Redempti
 import { INSTANT } from "../../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
+import type { RatesMarket } from "./rates-market.ts";
 
 /** A trade with exercise dates in the place of exercise periods. */
 export interface DatedTrade {
@@ -179,6 +180,10 @@ export function settledAt(
 
 /** A sum of discounted payments, Σ coefficient·P(0, time), as pairs of time in years and coefficient. */
 export type Amount = readonly (readonly [time: number, coefficient: number])[];
+
+/** Returns the present value of a sum of payments. */
+export const worth = (amount: Amount, market: RatesMarket): number =>
+  amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
 
 /** The right to receive (sign 1) or to pay (sign −1) flows in exchange for a fixed amount. */
 export interface RateOption {

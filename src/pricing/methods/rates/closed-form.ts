@@ -7,7 +7,7 @@ import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
 import { CurveSlopes, RatesMarket } from "./rates-market.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, type Parts, partsOf, type RateOption } from "./claims.ts";
+import { type Amount, type Parts, partsOf, type RateOption, worth } from "./claims.ts";
 
 /** Rounding errors of a sum, relative to the sum of the sizes of its parts. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12, f32: 1e-6 };
@@ -21,7 +21,6 @@ const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12
  */
 export const closedFormRates: RatesMethod = {
   name: "closed-form",
-  resultName: "closed-form",
   refuses,
   open: (device, precision) => ({ price: (rows) => price(device, precision, rows), [Symbol.dispose]() {} }),
 };
@@ -137,9 +136,6 @@ function signChanges(strike: number, amounts: readonly number[]): number {
   }
   return changes;
 }
-
-const worth = (amount: Amount, market: RatesMarket): number =>
-  amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
 
 interface DeviationsAt {
   readonly option: RateOption;

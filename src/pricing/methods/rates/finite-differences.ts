@@ -57,7 +57,6 @@ const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
  */
 export const finiteRates: RatesMethod = {
   name: "fdm",
-  resultName: "fdm",
   refuses,
   open: (device, precision) => new DatedSession(new GridEngine(device, precision), rulesOf(precision)),
 };

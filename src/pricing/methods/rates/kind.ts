@@ -9,9 +9,8 @@ import { closedFormRates } from "./closed-form.ts";
 import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { largestPayment, type RatesMethod } from "./method.ts";
-import { planeRates } from "./plane.ts";
 import { ratesPricing, ratesRowsOf, ratesTradeOf } from "./pricing.ts";
-import { recursionRates } from "./recursion.ts";
+import { planeRates, recursionRates } from "./recursion.ts";
 import { ratesExplanation } from "./roll-forward.ts";
 
 /** The methods of options on single dates, which bound those on several. */

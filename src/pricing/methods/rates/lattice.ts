@@ -29,7 +29,6 @@ const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
  */
 export const latticeRates: RatesMethod = {
   name: "lattice",
-  resultName: "lattice",
   refuses,
   open: (device, precision) => {
     const engine = new LatticeEngine(device);

@@ -2,7 +2,6 @@
 import type { RatesTrade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { TimeBudget } from "../../plan/method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
@@ -45,10 +44,8 @@ export type RatesOutcome = RatesValue | Error;
 
 /** A pricing method for trades on interest rates. */
 export interface RatesMethod {
-  /** The name of the method in options. */
+  /** The name of the method in options and in results. */
   readonly name: "closed-form" | "convolution" | "lattice" | "fdm";
-  /** The name of the method in results. */
-  readonly resultName: ResultMethod;
   /**
    * Returns the reason why the method does not price a trade, as text that completes "it has …"; undefined where it
    * does.

@@ -52,7 +52,7 @@ function planOf(method: RatesMethod, session: RatesSession, batch: Batch, trades
               () => errorEstimate,
             );
           });
-        results.priced(trade, method.resultName);
+        results.priced(trade, method.name);
       }),
     [Symbol.dispose]() {},
   };

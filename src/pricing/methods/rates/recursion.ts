@@ -1,27 +1,67 @@
-/** Bonds with calls and puts, and options with several dates, under Gaussian short rates. */
+/** Bonds with calls and puts, and options with several dates, under one or two Gaussian factors. */
 import type { RatesTrade } from "../../../book/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { constant, type RatesModel } from "../../../market/index.ts";
+import { constant } from "../../../market/index.ts";
 import {
+  checkOnPlane,
   type Fineness,
   type GaussianMarket,
   mostNodes,
   nodesNeeded,
   oneFactorRecursion,
+  type PlaneMarket,
   RecursionEngine,
+  twoFactorRecursion,
 } from "../../../quadrature/rates/index.ts";
-import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
+import { type DatedRules, DatedSession, PER_YEAR } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** Rights on dates are priced by two resolutions, whose difference tells the error. */
-const FINE: Fineness = { density: 2.5, reach: 7 };
-const COARSE: Fineness = { density: 1.75, reach: 6 };
-/** The fineness of sensitivities, whose errors cancel for the most part. */
-const MOVED: Fineness = { density: 2, reach: 6.5 };
-/** The fineness of rights at any time, where the number of dates decides. */
-const WINDOW: Fineness = { density: 1.6, reach: 6.5 };
+/**
+ * How finely a recursion integrates: rights on dates by two resolutions, whose difference tells the error; sensitivities,
+ * whose errors cancel for the most part; and rights at any time, where the number of dates decides.
+ */
+type Resolutions = Readonly<Record<"fine" | "coarse" | "moved" | "window", Fineness>>;
+
+const ONE_FACTOR: Resolutions = {
+  fine: { density: 2.5, reach: 7 },
+  coarse: { density: 1.75, reach: 6 },
+  moved: { density: 2, reach: 6.5 },
+  window: { density: 1.6, reach: 6.5 },
+};
+const TWO_FACTORS: Resolutions = {
+  fine: { density: 2.5, reach: 6.5 },
+  coarse: { density: 1.75, reach: 5.5 },
+  moved: { density: 1.75, reach: 6 },
+  window: { density: 1.3, reach: 5 },
+};
+
+/** Rounding errors relative to the largest payment. */
+const ROUNDING = {
+  one: { f64: 2e-9, f32x2: 1e-8, f32: 5e-6 },
+  two: { f64: 1e-8, f32x2: 2e-8, f32: 1e-5 },
+} as const satisfies Record<string, Readonly<Record<Precision, number>>>;
+
+/** The rules of a recursion but for its market and what it can price. */
+const rulesOf = <M>(
+  { fine, coarse, moved, window }: Resolutions,
+  rules: Pick<DatedRules<M, Fineness>, "marketOf" | "checked" | "perYear" | "least">,
+): DatedRules<M, Fineness> => ({
+  ...rules,
+  dates: { value: [[1, fine]], checks: [[2, [[1, coarse]]]] },
+  moved: [[1, moved]],
+  windows: [[1, window]],
+});
+
+const refuses =
+  (kinds: readonly string[], factors: string) =>
+  ({ rates: { kind }, product }: RatesTrade): string | undefined => {
+    if (!kinds.includes(kind)) return `a model that is not ${factors}, ${kind}`;
+    if (product.kind === "capFloor") return "a sum of options";
+    return product.kind === "swaption" && product.quote !== undefined ? "a quoted volatility" : undefined;
+  };
+
 /**
  * The method of backward recursion from date to date by the exact transition density of Hull and White's and Vasicek's
  * short rates. Books call it "convolution", like the method of swings in `methods/convolution`.
@@ -32,19 +72,26 @@ const WINDOW: Fineness = { density: 1.6, reach: 6.5 };
  */
 export const recursionRates: RatesMethod = {
   name: "convolution",
-  resultName: "convolution",
-  refuses,
-  open: (device, precision) =>
-    new DatedSession(new RecursionEngine(oneFactorRecursion, device, precision), rulesOf(precision)),
+  refuses: refuses(["hullWhite", "vasicek"], "Gaussian in one factor"),
+  open(device, precision) {
+    const rounding = ROUNDING.one[precision];
+    const rules = rulesOf<GaussianMarket>(ONE_FACTOR, {
+      marketOf: (market) => ({ ...dynamicsOf(market), logDiscount: (t) => market.logDiscount(t) }),
+      checked(claim, market, hasWindows) {
+        const nodes = nodesNeeded(claim, market, hasWindows ? ONE_FACTOR.window : ONE_FACTOR.fine);
+        if (nodes > mostNodes)
+          throw new SpecError(
+            `dates of exercise too close to each other for how far away they are: ${nodes} nodes, at most ` +
+              `${mostNodes}; leave some of the dates out`,
+          );
+      },
+      perYear: PER_YEAR,
+      // At the density of windows the error of nodes was at most 1e-6 of the largest payment.
+      least: { dates: rounding, windows: Math.max(1e-6, rounding) },
+    });
+    return new DatedSession(new RecursionEngine(oneFactorRecursion, device, precision), rules);
+  },
 };
-
-function refuses({ rates, product }: RatesTrade): string | undefined {
-  if (product.kind === "capFloor") return "a sum of options";
-  if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
-  return !isGaussian(rates) ? `a model that is not Gaussian in one factor, ${rates.kind}` : undefined;
-}
-
-const isGaussian = ({ kind }: RatesModel): boolean => kind === "hullWhite" || kind === "vasicek";
 
 /** The mean reversion a and the volatility σ(t) of a market. @throws SpecError other models */
 function dynamicsOf(market: RatesMarket): Pick<GaussianMarket, "meanReversion" | "volatility"> {
@@ -60,27 +107,36 @@ function dynamicsOf(market: RatesMarket): Pick<GaussianMarket, "meanReversion" |
   }
 }
 
-function gaussianMarket(market: RatesMarket): GaussianMarket {
-  return { ...dynamicsOf(market), logDiscount: (t) => market.logDiscount(t) };
-}
-
-/** Rounding errors relative to the largest payment. */
-const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-9, f32x2: 1e-8, f32: 5e-6 };
-
-const rulesOf = (precision: Precision): DatedRules<GaussianMarket, Fineness> => ({
-  marketOf: gaussianMarket,
-  checked(claim, market, hasWindows) {
-    const nodes = nodesNeeded(claim, market, hasWindows ? WINDOW : FINE);
-    if (nodes > mostNodes)
-      throw new SpecError(
-        `dates of exercise too close to each other for how far away they are: ${nodes} nodes, at most ${mostNodes}; ` +
-          "leave some of the dates out",
-      );
+/**
+ * The method of backward recursion from date to date by the exact transition density of the G2++ model, whose two
+ * factors form a plane.
+ *
+ * Error: for rights on dates that of two resolutions. Verified: test/quadrature/rates/plane.test.ts.
+ */
+export const planeRates: RatesMethod = {
+  name: "convolution",
+  refuses: refuses(["g2"], "of two Gaussian factors"),
+  open(device, precision) {
+    const rules = rulesOf<PlaneMarket>(TWO_FACTORS, {
+      marketOf: (market) => onPlane(market, precision),
+      checked: (claim, market, hasWindows) =>
+        checkOnPlane(claim, market, hasWindows ? TWO_FACTORS.window : TWO_FACTORS.fine),
+      // Nodes are many where dates are close to each other.
+      perYear: [2, 4, 8],
+      least: { dates: ROUNDING.two[precision], windows: 1e-5 },
+    });
+    return new DatedSession(new RecursionEngine(twoFactorRecursion, device, precision), rules);
   },
-  dates: { value: [[1, FINE]], checks: [[2, [[1, COARSE]]]] },
-  moved: [[1, MOVED]],
-  windows: [[1, WINDOW]],
-  perYear: PER_YEAR,
-  // At the density of windows the error of nodes was at most 1e-6 of the largest payment.
-  least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
-});
+};
+
+/** The largest correlation of a plane that rounding does not make a line. In f32 it moves values by less than that. */
+const MOST_CORRELATED: Readonly<Record<Precision, number>> = { f64: 1, f32x2: 1, f32: 1 - 1e-6 };
+
+function onPlane(market: RatesMarket, precision: Precision): PlaneMarket {
+  const { model, volatilityShift } = market;
+  if (model.kind !== "g2") throw new SpecError(`rates: expected g2, got ${model.kind}`);
+  const [sigma, eta] = [model.sigma, model.eta].map((own) => Math.max(own + volatilityShift, 0));
+  const most = MOST_CORRELATED[precision];
+  const rho = Math.min(Math.max(model.rho, -most), most);
+  return { parameters: [model.a, sigma, model.b, eta, rho], logDiscount: (t) => market.logDiscount(t) };
+}
