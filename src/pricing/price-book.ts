@@ -14,7 +14,7 @@ import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
-import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
+import { pricingPoolOf, startPricingPool } from "./workers/pricing-pool.ts";
 
 /**
  * Prices a book in memory. The same book gives the same numbers on any thread.

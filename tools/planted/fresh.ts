@@ -271,7 +271,7 @@ export const fresh: readonly Bug[] = [
     ["pipeline.ts", "priced({ ...place, repeated })", "priced(place)"],
     ["pipeline.ts", "totals.addCounts(chunk.counts);", ""],
     ["pipeline.ts", "rows += place.rows;", "rows = place.rows;"],
-    ["chunk-pricer.ts", "priceBatch(trades, place.first, {", "priceBatch(trades, 0, {"],
+    ["chunk-pricer.ts", "priceBatch(some, place.first, {", "priceBatch(some, 0, {"],
   ]),
   ...beside(
     "pricing",
@@ -341,7 +341,7 @@ export const fresh: readonly Bug[] = [
       "put === undefined ? 0 : put.price + accrued",
       "put === undefined ? 0 : put.price",
     ],
-    ["methods/convertibles/market.ts", "accruesFrom: coupon.accruesFrom - years", "accruesFrom: coupon.accruesFrom"],
+    ["methods/convertibles/rows.ts", "accruesFrom: coupon.accruesFrom - years", "accruesFrom: coupon.accruesFrom"],
   ]),
   ...beside("pricing", "pricing/factors/known-values pricing/factors/assets pricing/theta-slope", [
     ["terms.ts", "(i === a && j === b) || (i === b && j === a)", "i === a && j === b"],

@@ -235,7 +235,7 @@ export const second: readonly Bug[] = [
     "pde/convertible/roll-forward pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
       ["methods/rates/claims.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
-      ["methods/convertibles/market.ts", "time > years + INSTANT", "time > years - INSTANT"],
+      ["methods/convertibles/rows.ts", "time > years + INSTANT", "time > years - INSTANT"],
     ],
   ),
   ...beside("market/products", "market/products/payoff", [

@@ -5,13 +5,13 @@ import {
   integrate,
   type PiecewiseConstant,
   type Sabr,
+  valueAt,
   varianceOf,
   type Volatility,
 } from "../../market/index.ts";
 import { symmetricEigen } from "../../numerics/linalg/index.ts";
 import type { Asset, Terms } from "../terms.ts";
 import { decayed, totalVariance, varianceOfHeston } from "../variance.ts";
-import { combined, sigmaOf } from "./in-time.ts";
 
 /**
  * Linear coordinates y of the log-spots x = ln(S/s), s today's spots:
@@ -230,4 +230,18 @@ function isAbsorbed(volatility: Volatility): boolean {
 function rateDeviation({ shortRate, expiry }: Terms): number {
   if (shortRate === undefined) return 0;
   return shortRate.volatility * decayed(shortRate.meanReversion, expiry) * Math.sqrt(expiry / 3);
+}
+
+/** Returns σ(t) of a deterministic volatility; NaN at all times for any other volatility. */
+export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
+  volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
+
+/** Returns a function of the values of several piecewise constant functions, which is piecewise constant too. */
+export function combined(
+  all: readonly PiecewiseConstant[],
+  of: (values: readonly number[]) => number,
+): PiecewiseConstant {
+  const times = [...new Set(all.flatMap((one) => one.times))].sort((a, b) => a - b);
+  const values = [...times, Number.POSITIVE_INFINITY].map((t) => of(all.map((one) => valueAt(one, t))));
+  return { times, values };
 }

@@ -2,10 +2,9 @@
 import { integrate, integratedProduct, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import type { Terms } from "../terms.ts";
-import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinates.ts";
+import { type Coordinates, covarianceRate, driftOf, sigmaOf, weighted } from "./coordinates.ts";
 import { assetName, type Coefficients } from "./equation.ts";
 import { apply, type Expression, integralOf, piecewise, plus, times } from "./expression.ts";
-import { sigmaOf } from "./in-time.ts";
 
 /** The equation of lognormal assets in coordinates, and the spots as functions of these coordinates. */
 export interface LognormalEquation {

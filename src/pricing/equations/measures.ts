@@ -22,7 +22,7 @@ import { isExercisable, type Terms } from "../terms.ts";
 import { totalVariance } from "../variance.ts";
 import { assetName, factorEquation, payoffAt } from "./equation.ts";
 import { evaluate } from "./expression.ts";
-import { combined, sigmaOf } from "./in-time.ts";
+import { combined, sigmaOf } from "./coordinates.ts";
 import type { Known } from "./parts.ts";
 import type { GridEstimate } from "./solver.ts";
 

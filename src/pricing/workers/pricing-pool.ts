@@ -1,7 +1,7 @@
 /** Threads that price whole batches of trades, each on its own part of a device. */
-import { unreadResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
-import type { Device, PartsUser } from "../../device/index.ts";
 import { startsFrom, type StartWorker, WorkerPool } from "../../base/threads/index.ts";
+import { type ParsedTrade, type TradeResult, unreadResult } from "../../book/index.ts";
+import type { Device, PartsUser } from "../../device/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 
 /** A batch and its settings, as a pricing pool takes it; T is the type of its trades. */

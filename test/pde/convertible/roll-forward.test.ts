@@ -1,6 +1,6 @@
 /** A convertible bond on a later day: a coupon of that day is paid. */
 import { expect, test } from "vitest";
-import { rollContract } from "../../../src/pricing/methods/convertibles/market.ts";
+import { rollContract } from "../../../src/pricing/methods/convertibles/rows.ts";
 
 test("coupons of the day and before it are paid, and the others come that much earlier", () => {
   const times = [0.5, 1, 1.5, 2];

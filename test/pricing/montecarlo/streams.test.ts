@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, readBook, type Trade } from "../../../src/book/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
-import { streamOf } from "../../../src/pricing/methods/montecarlo/stream.ts";
+import { streamOf } from "../../../src/pricing/methods/montecarlo/montecarlo.ts";
 import { onUnderlyings } from "../../support/on-underlyings.ts";
 
 const [device, threads] = [createCpuDevice({ threads: 1 }), createCpuDevice({ threads: 3 })];

@@ -12,15 +12,14 @@ import {
 import type { Bounds, Limits, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
 import { doubtsOf, expiryWarnings, MIN_DAYS } from "../../term-warnings.ts";
-import { convertibleExplanation } from "./market.ts";
+import { accuracyOf, convertibleExplanation, convertibleRowsOf } from "./rows.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
-import { accuracyOf, convertibleRowsOf } from "./rows.ts";
 
 /** The kind of convertible bonds. */
 export const convertibleKind: TradeKind<ConvertibleTrade> = {
   methods: [closedFormConvertibles, finiteConvertibles],
   add: (batch, trade) => void convertibleRowsOf(batch)(trade),
-  askedOf: (batch, trade, method) => (method === closedFormConvertibles ? Number.NaN : accuracyOf(batch, trade)),
+  askedOf: (batch, trade, method) => (method.name === "closed-form" ? Number.NaN : accuracyOf(batch, trade)),
   limitsOf: (batch) => Promise.resolve(limitsOf(batch)),
   warnings: ({ expiry, credit, underlying }) => [
     ...expiryWarnings(expiry, MIN_DAYS.bond),
@@ -88,3 +87,5 @@ function mostOf({ notional, maturity, ...contract }: Convertible, market: Conver
   const recovery = credit.kind === "spread" ? 0 : credit.recovery * notional;
   return shares + coupons + notional * at(maturity) + (put + recovery) * largest;
 }
+
+/** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */

@@ -13,7 +13,6 @@ import {
 } from "../../../pde/convertible/index.ts";
 import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
 import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
-import { marketOf, rollForward } from "./market.ts";
 import {
   accuracyOf,
   bounded,
@@ -24,6 +23,8 @@ import {
   convertibleOf,
   convertibleRowsOf,
   type Estimated,
+  marketOf,
+  rollForward,
   type Row,
   thetaAt,
 } from "./rows.ts";

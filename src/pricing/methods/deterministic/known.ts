@@ -2,7 +2,6 @@
  * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
  * share.
  */
-
 import { integratedVariance } from "../../../market/index.ts";
 import {
   isExercisableNow,
@@ -195,4 +194,17 @@ function planOf({ columns, problems }: Batch, trades: readonly number[]): Method
     read: (results, signal) => readEach(trades, results, signal, readTrade),
     [Symbol.dispose]() {},
   };
+}
+
+/**
+ * Tells whether the value is known without a solver, because nothing is random or every spot has breached a barrier.
+ */
+export function isKnown(problem: OneFactorProblem): boolean {
+  if (problem.expiry === 0 || totalVariance(problem) === 0) return true;
+  return problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
+}
+
+/** Returns the barrier that today's spot has breached; the spots of scenarios need not have breached it. */
+export function paidNow(problem: OneFactorProblem): KnockOut | undefined {
+  return knockedOutBy(problem, problem.spots[0]);
 }

@@ -24,7 +24,14 @@ import type { Precision } from "../../../kernel/index.ts";
 import { Turns } from "../../../base/event-loop.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
-import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
+import {
+  isDeterministic,
+  isKnown,
+  paidNow,
+  readDeterministic,
+  readKnockedOut,
+  readKnownScenarios,
+} from "../deterministic/known.ts";
 import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
 import {
   type Acceptance,
@@ -38,7 +45,6 @@ import {
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
-import { isKnown, paidNow } from "./is-known.ts";
 import { smoothingTime } from "./smoothing-time.ts";
 
 /** f32 cannot do better than a few of these, relative to spot; it is not asked to. */

@@ -2,7 +2,7 @@
 import type { Device } from "../../../device/index.ts";
 import { newRequest, type Request, type RequestSettings } from "../../plan/request.ts";
 import { isEarly } from "./acceptance.ts";
-import type { PathEstimate } from "./path-estimate.ts";
+import type { PathEstimate } from "./without-paths.ts";
 import { simulate } from "./simulate.ts";
 
 /** The level of a European value beside one of early exercise, which has as many paths: four times the first ones. */

@@ -16,15 +16,12 @@ import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
-import { boundedSteps, GROWTH, mostSteps } from "./barriers.ts";
+import { boundedSteps, GROWTH, isBridged, mostSteps, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, reversionError, sensitivityError, stepBias } from "./error.ts";
-import { exactly, exactMeasures } from "./without-paths.ts";
-import { outOfTime, type PathEstimate } from "./path-estimate.ts";
-import { findLeverages, hasLeverage } from "./leverage.ts";
-import { isBridged, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import { exactly, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";
+import { endsOf, findLeverages, hasLeverage, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 import { type Shift, shiftOf } from "./shift.ts";
-import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 import * as stepping from "./steps.ts";
 
 /** The number of paths to begin with: fewer would do for most values, but not for their second differences. */

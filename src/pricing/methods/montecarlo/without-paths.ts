@@ -1,14 +1,13 @@
 /** Instances whose value needs no paths. */
 import { integrate } from "../../../market/index.ts";
 import { logNormalOption } from "../../../market/models/index.ts";
-import type { ResultMethod } from "../../columns/result-columns.ts";
-import type { Terms } from "../../terms.ts";
-import { knownAt } from "../../equations/parts.ts";
-import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
+import { type ResultMethod, WARNING } from "../../columns/result-columns.ts";
 import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/lognormal.ts";
+import { knownAt } from "../../equations/parts.ts";
 import { combined, type Differences, withBias } from "../../plan/differences.ts";
-import type { Measured } from "../../plan/request.ts";
-import type { PathEstimate } from "./path-estimate.ts";
+import type { Estimate, Measured } from "../../plan/request.ts";
+import type { Terms } from "../../terms.ts";
+import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { isStepped } from "./steps.ts";
 
 /** The relative size of rounding errors. */
@@ -125,4 +124,30 @@ export function exactMeasures(
     return [name, { value: combined({ name, weights }, all), error: ROUNDING * size }];
   });
   return withBias(new Map(exact), bias);
+}
+
+/** The answer of the Monte Carlo method to a request: values, error estimates and sensitivities. */
+export interface PathEstimate extends Estimate {
+  /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
+  readonly level?: number;
+  /**
+   * The fineness of the steps of paths, where the value depends on it, the error that a scheme leaves in them, and the
+   * warning of what kept steps from being finer, if that error is large.
+   */
+  readonly steps?: { readonly fineness: number; readonly bias: number; readonly limit: number };
+  /** The part of the error that comes from bounds of the value, which more paths do not reduce. */
+  readonly halfWidth?: number;
+  /** The sensitivities by name, if they were requested. */
+  readonly measures?: ReadonlyMap<string, Measured>;
+}
+
+/** Returns an estimate whose steps time has kept from being finer. */
+export function outOfTime(estimate: PathEstimate): PathEstimate {
+  const { steps, warnings = 0 } = estimate;
+  const isLimited = (warnings & WARNING.stepsLimited) !== 0;
+  return {
+    ...estimate,
+    ...(steps && { steps: { ...steps, limit: WARNING.outOfTime } }),
+    warnings: isLimited ? (warnings & ~WARNING.stepsLimited) | WARNING.outOfTime : warnings,
+  };
 }

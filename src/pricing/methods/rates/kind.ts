@@ -2,6 +2,7 @@
 import type { RatesTrade } from "../../../book/index.ts";
 import { doubtsAbout } from "../../../market/index.ts";
 import type { Limits, TradeKind } from "../../plan/kind.ts";
+import type { PricingMethod } from "../../plan/method.ts";
 import { expiryWarnings, MAX_RATE, MAX_VOLATILITY, MIN_DAYS, warn } from "../../term-warnings.ts";
 import { narrowedBounds } from "./bounds.ts";
 import { cirRates } from "./cir.ts";
@@ -16,8 +17,8 @@ import { ratesExplanation } from "./roll-forward.ts";
 /** The methods of options on single dates, which bound those on several. */
 const SINGLE_DATES: readonly RatesMethod[] = [closedFormRates, cirRates];
 
-/** The pricing methods of trades on rates, the cheapest first. */
-const METHODS = [...SINGLE_DATES, recursionRates, planeRates, latticeRates, finiteRates].map(ratesPricing);
+/** The pricing methods of trades on rates, the cheapest first, made when a trade asks for them. */
+let methods: readonly PricingMethod[] | undefined;
 
 /** The error of a value to aim at where nothing is said, relative to the largest payment. */
 const ACCURACY = 1e-5;
@@ -27,7 +28,9 @@ const ROUNDING = 1e-9;
 
 /** The kind of trades on interest rates. */
 export const ratesKind: TradeKind<RatesTrade> = {
-  methods: METHODS,
+  get methods() {
+    return (methods ??= [...SINGLE_DATES, recursionRates, planeRates, latticeRates, finiteRates].map(ratesPricing));
+  },
   add: (batch, trade) => void ratesRowsOf(batch).of(trade),
   whyNone({ rates, currency }) {
     if (rates.kind !== "curve") return undefined;
@@ -98,3 +101,5 @@ function withoutVolatility({ product, rates, currency, expiry }: RatesTrade): st
       `rates; give ${mayQuote ? 'the trade a "volatility", or ' : ""}market.rates.${currency} a model, such as hullWhite`,
   ];
 }
+
+/** Trades on interest rates: bonds, options on them, caps, floors and swaptions. */

@@ -1,1 +1,0 @@
-export { pricingPoolOf, startPricingPool } from "./pricing-pool.ts";
