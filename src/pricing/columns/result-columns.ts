@@ -49,7 +49,7 @@ export interface Several extends SeveralSensitivities {
 }
 
 /** Sensitivities by name, or the error estimates of these. */
-export type Measures = Readonly<Partial<Record<SensitivityName, number>>>;
+export type Measures = Readonly<Partial<Record<SensitivityName, number | undefined>>>;
 
 /** The part of a result that only some kinds of trades have. */
 export interface OwnPart {

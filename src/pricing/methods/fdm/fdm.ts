@@ -22,7 +22,7 @@ import {
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { Turns } from "../../../base/event-loop.ts";
-import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
+import { type Measures, type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import {
   isDeterministic,
@@ -323,16 +323,11 @@ class FdmPlan implements MethodPlan {
     const { delta, gamma } = solved;
     const value = solved.value(0);
     const estimate = solved.estimate(0);
-    results.value[trade] = value;
-    results.errorEstimate[trade] = estimate + roundingError(precision, spot, solved.magnitude(0));
-    if (settings.greeks !== "none") {
-      results.delta[trade] = delta;
-      results.gamma[trade] = gamma;
-      results.theta[trade] = solved.isExercised ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
-    }
-    results.vega[trade] = this.#bumps[i]?.slope("volatility") ?? Number.NaN;
-    results.rho[trade] = this.#bumps[i]?.slope("rate") ?? Number.NaN;
-    if (settings.sensitivityErrorEstimates) this.#readErrors(i, trade, results);
+    const error = estimate + roundingError(precision, spot, solved.magnitude(0));
+    const theta = solved.isExercised ? 0 : thetaOf(marketOf(problem), value, delta, gamma);
+    const bumped = { vega: this.#bumps[i]?.slope("volatility"), rho: this.#bumps[i]?.slope("rate") };
+    const measures = settings.greeks === "none" ? bumped : { delta, gamma, theta, ...bumped };
+    results.setToday(trade, value, error, measures, settings.sensitivityErrorEstimates ? this.#errorsOf(i, error) : {});
     if (this.#outOfTime.has(i)) results.warnings[trade] |= WARNING.outOfTime;
     const rough = lacksErrorExpansion(problem);
     if (solved.isDriftDominated && (rough || estimate > this.#accuracy * spot))
@@ -344,12 +339,10 @@ class FdmPlan implements MethodPlan {
    * Error estimates of the sensitivities: what extrapolation moved them by, and the value's own estimate over the width
    * in which the value changes much: a standard deviation of the spot, and what of volatility and rates is one.
    */
-  #readErrors(i: number, trade: number, results: ResultColumns): void {
+  #errorsOf(i: number, estimate: number): Measures {
     const row = i * this.#cases;
     const { problem } = this.#problems[row];
     const { spot, rate, dividendYield, sigma } = marketOf(problem);
-    const { sensitivityErrors: errors, errorEstimate } = results;
-    const estimate = errorEstimate[trade];
     const deviation = Math.sqrt(totalVariance(problem));
     const solved = this.#rows[row];
     const bumps = this.#bumps[i];
@@ -358,12 +351,14 @@ class FdmPlan implements MethodPlan {
     const [volatility, rates] = [deviation / Math.sqrt(problem.expiry), deviation / problem.expiry];
     const delta = 2 * solved.deltaMove + estimate / width;
     const gamma = 2 * solved.gammaMove + (estimate / width ** 2) * (problem.expiry / smoothingTime(problem));
-    errors.delta[trade] = delta;
-    errors.gamma[trade] = gamma;
-    errors.theta[trade] =
-      Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma;
-    errors.vega[trade] = bumps?.error("volatility", estimate, 0.5 * volatility) ?? Number.NaN;
-    errors.rho[trade] = bumps?.error("rate", estimate, 0.5 * rates) ?? Number.NaN;
+    return {
+      delta,
+      gamma,
+      theta:
+        Math.abs(rate) * estimate + Math.abs(rate - dividendYield) * spot * delta + 0.5 * (sigma * spot) ** 2 * gamma,
+      vega: bumps?.error("volatility", estimate, 0.5 * volatility),
+      rho: bumps?.error("rate", estimate, 0.5 * rates),
+    };
   }
 
   #readScenarios(i: number, trade: number, results: ResultColumns): void {

@@ -19,8 +19,8 @@ import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /**
- * How finely a recursion integrates: rights on dates by two resolutions, whose difference tells the error; sensitivities,
- * whose errors cancel for the most part; and rights at any time, where the number of dates decides.
+ * How finely a recursion integrates: rights on dates by two resolutions, whose difference tells the error;
+ * sensitivities, whose errors cancel for the most part; and rights at any time, where the number of dates decides.
  */
 type Resolutions = Readonly<Record<"fine" | "coarse" | "moved" | "window", Fineness>>;
 
