@@ -3,7 +3,7 @@ import { FAULT, STATUS } from "../../operator/status.ts";
 import { AllNodes, atRow, Fault, FAULT_WORDS, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
 import { Place } from "../rollback.ts";
 import { diffusionUnit, equationRow } from "../../operator/equation-row.ts";
-import { largest, partsOf, total } from "./team.ts";
+import { overGroup, partsOf } from "./team.ts";
 import { factorRuns } from "./factor.ts";
 import { Factors, Products, Scans } from "./records.ts";
 import { reachOf, scanProducts } from "./scan.ts";
@@ -210,7 +210,16 @@ function tellFindings({ team }: TeamEquationPlan) {
       findings: Findings,
       before: FactorReport,
     },
-    env: { ...STATUS, items: team.items, NEGATIVE, GROWTH, negative: FAULT.negative, total, largest, diffusionUnit },
+    env: {
+      ...STATUS,
+      items: team.items,
+      NEGATIVE,
+      GROWTH,
+      negative: FAULT.negative,
+      total: overGroup("add"),
+      largest: overGroup("max"),
+      diffusionUnit,
+    },
     *body({ launch, instance, item, all: { u: values }, scans, findings, before }, _gpu, env) {
       const { nodes, pitch, status } = launch;
       const { counter, result } = scans;

@@ -2,7 +2,7 @@ import { fn, read, real, write } from "../../../../kernel/index.ts";
 import { Live } from "../../operator/matrix.ts";
 import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
 import { pinRuns } from "./rows.ts";
-import { type Team, total } from "./team.ts";
+import { overGroup, type Team } from "./team.ts";
 import { factorRuns, type PolicyRows } from "./factor.ts";
 import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
 import { reachOf } from "./scan.ts";
@@ -58,7 +58,7 @@ export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBar
       count: rows,
       hasBarriers,
       pinRuns: pinRuns(rows),
-      total,
+      total: overGroup("add"),
       boundAt,
       factorRuns: factorRuns(team, rows, { policy, lasting: false, scaled: false, summed: false }),
       reachOf: reachOf(team),

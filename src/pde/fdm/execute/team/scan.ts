@@ -1,5 +1,5 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { hops, largest, placeIn, span, type Team } from "./team.ts";
+import { hops, overGroup, placeIn, span, type Team } from "./team.ts";
 import { Scans } from "./records.ts";
 
 /** The `reach` of scans with factors of several steps that need only the nearest neighbours (`Team.neighbours`). */
@@ -249,7 +249,7 @@ export function scanProducts(team: Team, lasting: boolean) {
       few,
       fewOfPivots,
       placeIn: placeIn(team),
-      largest,
+      largest: overGroup("max"),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,

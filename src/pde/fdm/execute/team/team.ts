@@ -143,12 +143,14 @@ export const multipliers = (team: Team, lasting: boolean): number => {
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;
 
 /**
- * `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic operation an
- * item, two barriers.
+ * Returns the function for the sum of a number over the work items of a group, or for the largest of nonnegative ones.
+ * It uses atomics, because a subgroup maximum would depend on which items execute together (design/splits.md,
+ * "Reductions"). `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic
+ * operation an item, two barriers.
  */
-const overGroup = (name: string, operation: "add" | "max") =>
+export const overGroup = (operation: "add" | "max") =>
   fn({
-    name,
+    name: operation === "add" ? "total" : "largest",
     params: [i32, write(i32), write(i32)],
     env: { operation },
     *body([mine, counter, result], gpu, { operation }) {
@@ -163,12 +165,3 @@ const overGroup = (name: string, operation: "add" | "max") =>
       return result[0];
     },
   });
-
-/** Returns the sum of a number over the work items of a group. */
-export const total = overGroup("total", "add");
-
-/**
- * Returns the largest of nonnegative numbers over the work items of a group. It uses atomics, because a subgroup
- * maximum would depend on which items execute together (design/splits.md, "Reductions").
- */
-export const largest = overGroup("largest", "max");
