@@ -33,7 +33,7 @@ export type {
   Solution,
 } from "./read/equation-solution.ts";
 export type { AxesColumns, AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
-export type { AxesDerivatives } from "./read/entry.ts";
+export type { AxesDerivatives } from "./read/point-reader.ts";
 export { solve, type SolutionOn } from "./solve.ts";
 
 // What follows serves other folders of the package, not its users.
@@ -58,7 +58,7 @@ export {
 /** @internal */
 export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
-export { fineGrid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+export { fineGrid, grids, gridsOn, type Resolution } from "./mesh/grid.ts";
 /** @internal */
 export { type Instance, instance, type Reading } from "./execute/instance.ts";
 /** @internal */
@@ -74,9 +74,9 @@ export { Arena } from "./mesh/arena.ts";
 /** @internal */
 export { lacksErrorExpansion } from "./mesh/drift.ts";
 /** @internal */
-export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./model/model.ts";
+export { edgesOf, inTime, type Model, modelOf } from "./model/model.ts";
 /** @internal */
-export { Column, EquationState, type StateNumber, valueAt } from "./operator/state.ts";
+export { Column, type EquationCode, EquationState, type StateNumber, valueAt } from "./operator/state.ts";
 /** @internal */
 export { coefficientFault, FAULT, firstFault } from "./operator/status.ts";
 /** @internal */

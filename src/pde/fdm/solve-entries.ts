@@ -14,9 +14,8 @@ import { titleOf } from "./problem/place.ts";
 import { type Companions, type ParameterValues, parametersOf } from "./problem/settings.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
 import { type MovedProblem, movedProblem, type OwnColumns, readColumns, thetaOf } from "./read/columns.ts";
-import { type EntryContents, named } from "./read/entry.ts";
+import { type EntryContents, named, PointReader, type Rounding } from "./read/point-reader.ts";
 import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
-import { PointReader, type Rounding } from "./read/point-reader.ts";
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 
 /** The finest level of resolution: all nodes and all time steps. */

@@ -1,6 +1,5 @@
 import type { Arena } from "../mesh/arena.ts";
-import { coarserInTime, grids, gridsOn, type Resolution } from "../execute/grid.ts";
-import type { Grid } from "../mesh/grid.ts";
+import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../mesh/grid.ts";
 import { instance } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { cellPeclet } from "../mesh/drift.ts";

@@ -1,10 +1,9 @@
 import { fn, type Precision, real } from "../../../kernel/index.ts";
-import type { Resolution } from "../execute/grid.ts";
+import type { Grid, Resolution } from "../mesh/grid.ts";
 import type { ErrorModel } from "./error-model.ts";
 import { power } from "../../../base/elementary.ts";
 import { integrate } from "../../../market/index.ts";
 import { isKnockedIn, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
-import type { Grid } from "../mesh/grid.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 
 /** The value of a problem at one spot, and the errors observed there at the current resolution. */

@@ -1,4 +1,4 @@
-import type { Resolution } from "../execute/grid.ts";
+import type { Resolution } from "../mesh/grid.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { deviationOf, type MonitoredLevel, type OneFactorProblem } from "../problem/one-factor.ts";
 import { clockOfSteps } from "../problem/variance.ts";

@@ -2,7 +2,7 @@ import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { Arena } from "../mesh/arena.ts";
-import type { Instance, Reading } from "./instance.ts";
+import type { Instance } from "./instance.ts";
 import { coefficientCount } from "./coefficients.ts";
 import type { InstanceValues } from "../read/solution.ts";
 import { Launch } from "./launch.ts";
@@ -133,7 +133,7 @@ export class BatchSolver implements Disposable {
     const capacity = this.capacity(grid, split);
     return {
       exercise: grid.scheme,
-      shape: shapeOf(instance),
+      shape: grid.shape,
       dividends: grid.time.dividends > 0,
       barriers: grid.problem.barriers?.length ?? 0,
       knockIns: grid.problem.knockIns?.levels.length ?? 0,
@@ -209,11 +209,6 @@ function keepsFactors({ grid, coefficients, formula, surface }: Instance): boole
   );
 }
 
-function shapeOf({ variance, formula, surface }: Instance): SolverVariant["shape"] {
-  if (surface !== undefined) return "surface";
-  return variance !== undefined ? "table" : formula !== undefined ? "formula" : "lognormal";
-}
-
 function bytesOf(precision: Precision): number {
   return precision === "f32" ? 4 : 8;
 }
@@ -226,24 +221,17 @@ interface Group {
 
 /** Indices of the instances that can share a launch. */
 function grouped(instances: readonly Instance[]): number[][] {
-  // By time grid first: most instances share that very string, so that finding it costs no comparison.
-  const byReading: Record<Reading, Map<string, Map<string, number[]>>> = {
-    window: new Map(),
-    points: new Map(),
-    both: new Map(),
+  // Most instances share the very strings, which are found by their addresses, and are then compared by numbers.
+  const numbers = new Map<unknown, number>();
+  const numberOf = (of: unknown): number => {
+    let number = numbers.get(of);
+    if (number === undefined) numbers.set(of, (number = numbers.size));
+    return number;
   };
-  const formulas = new Map<unknown, number>();
+  const groups = new Map<string, number[]>();
   const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
-    const byTime = byReading[reading];
-    let groups = byTime.get(grid.time.key);
-    if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
-    let key = grid.key;
-    if (surface !== undefined) key += ` ${surface.surface.spots.length}`;
-    if (formula !== undefined) {
-      const { key: shape } = formula.shape;
-      if (!formulas.has(shape)) formulas.set(shape, formulas.size);
-      key += ` ${formulas.get(shape)}`;
-    }
+    const spots = surface?.surface.spots.length;
+    const key = [grid.time.key, grid.key, reading, spots, formula?.shape.key].map(numberOf).join();
     let members = groups.get(key);
     if (members === undefined) groups.set(key, (members = []));
     return members;
@@ -262,10 +250,11 @@ function grouped(instances: readonly Instance[]): number[][] {
     lastButOne = last;
     last = group;
   }
-  const all = Object.values(byReading).flatMap((byTime) =>
-    [...byTime.values()].flatMap((groups) => [...groups.values()]),
-  );
-  for (const members of all) if (!instances[members[0]].grid.time.homogeneous) sortByExpiry(members, instances);
+  const all = [...groups.values()];
+  // Neighbours then change their rates and volatilities at the same steps, and share factorisations.
+  const expiryOf = (index: number): number => instances[index].grid.problem.expiry;
+  for (const members of all)
+    if (!instances[members[0]].grid.time.homogeneous) members.sort((a, b) => expiryOf(a) - expiryOf(b) || a - b);
   return all;
 }
 
@@ -281,11 +270,6 @@ function sharesLaunch(a: Instance, b: Instance): boolean {
     b.formula === undefined &&
     b.surface === undefined
   );
-}
-
-/** Neighbours then change their rates and volatilities at the same steps, and share factorisations. */
-function sortByExpiry(members: number[], instances: readonly Instance[]): void {
-  members.sort((a, b) => instances[a].grid.problem.expiry - instances[b].grid.problem.expiry || a - b);
 }
 
 function* parts(members: readonly number[], size: number): Generator<readonly number[]> {

@@ -1,13 +1,18 @@
 /** The grid of a one-factor problem: its mesh, its time steps, and what is known of both. */
-import type { Forward } from "../time/forward.ts";
-import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
-import { isMonitored, liveSideOf, type OneFactorProblem } from "../problem/one-factor.ts";
+import { certainForward, type Forward, forwardOf, isForward } from "../time/forward.ts";
+import { cellOf, coarser, firstFrom, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import { certainExercise, hasLevels, isMonitored, liveSideOf, type OneFactorProblem } from "../problem/one-factor.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { onColumn } from "../../../kernel/index.ts";
 import { checkedVolatility, type Diffusion } from "../problem/diffusion.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { PayoffProfile } from "../../../market/products/index.ts";
-import type { Arena } from "./arena.ts";
+import { Arena } from "./arena.ts";
+import { barrierDomain } from "./barrier-domain.ts";
+import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
+import { domain } from "./domain.ts";
+import { pinnedMesh } from "./pinned-mesh.ts";
+import { timesOf } from "../time/nested-times.ts";
 
 /**
  * The treatment of early exercise: by Brennan and Schwartz's projection, by policy iteration, only at the ends of some
@@ -15,6 +20,12 @@ import type { Arena } from "./arena.ts";
  * See `solverKernel`.
  */
 export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
+
+/**
+ * The source of σ²: constant in S, a column of the table, a formula in S and t that the kernel evaluates, or a surface
+ * with cubics in S for each step, which the instances of one expiry share (`operator/coefficients.ts`).
+ */
+export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 
 /** The interpolation weights of six neighbouring nodes for the value, delta and gamma. */
 export interface Stencil {
@@ -54,6 +65,7 @@ export interface Grid {
   readonly firstExercised: boolean;
   /** The method of early exercise. */
   readonly scheme: ExerciseScheme;
+  readonly shape: DiffusionShape;
   readonly time: TimeGrid;
   /** The window of today's spot, computed on first use; see `windowOf`. */
   today: TodaysWindow | undefined;
@@ -82,7 +94,7 @@ const known = new WeakMap<Extract<Diffusion, { kind: "formula" }>["sigma"], Chec
  * it. Other kinds of volatility are checked where the host evaluates them. Cost: some 10 ns for each node and step,
  * nothing if the formula has been checked on a wider mesh. @throws VolatilityError
  */
-export function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: TimeGrid): void {
+function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: TimeGrid): void {
   if (diffusion.kind !== "formula") return;
   const nodes = nodesOf(mesh);
   const { sigma, start = 0 } = diffusion;
@@ -121,7 +133,7 @@ export function hasObstacle(table: Table | undefined): boolean {
 }
 
 /** Evaluates the payoff and the obstacle on a grid. @throws SpecError a payoff that is not a number */
-export function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
+function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const { payoff, american, exerciseTimes = [] } = problem;
   const nodes = nodesOf(mesh, arena);
   const initial = averagedPayoff(payoff, nodes, arena);
@@ -200,4 +212,145 @@ function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, rig
   const bump = Math.min(1e-4 * kink, 0.5 * nearest);
   const bend = (value(kink + bump) - 2 * value(kink) + value(kink - bump)) / bump;
   return (0.25 * bend * ((right - kink) ** 2 + (kink - left) ** 2)) / (right - left);
+}
+
+/** The number of mesh nodes and of time steps of a solution. */
+export interface Resolution {
+  /** The number of nodes, 4k + 1. */
+  readonly nodes: number;
+  /** The number of time steps, even. */
+  readonly steps: number;
+}
+
+/**
+ * Returns the fine grid of a problem, and the coarse one for extrapolation and its error estimate, which has every
+ * second node and half the time steps.
+ */
+export function grids(
+  problem: OneFactorProblem,
+  resolution: Resolution,
+  arena = new Arena(4096),
+): readonly [Grid, Grid] {
+  const forward = forwardFor(problem);
+  const { fine, firstExercised } = fineMesh(problem, resolution.nodes, arena, forward);
+  return gridsOn(problem, fine, resolution, arena, firstExercised, forward);
+}
+
+/** Returns only the fine grid of a problem, for a value without an error estimate. */
+export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
+  const forward = forwardFor(problem);
+  const { fine, firstExercised } = fineMesh(problem, nodes, arena, forward);
+  const { fine: time } = timesOf(forward?.flat ?? problem, steps / 2);
+  return grid(problem, fine, undefined, time, schemeOf(problem, forward), firstExercised, forward, arena);
+}
+
+const forwardFor = (problem: OneFactorProblem): Forward | undefined =>
+  isForward(problem) && exerciseScheme(problem) !== "policy" ? forwardOf(problem) : undefined;
+
+function schemeOf(problem: OneFactorProblem, forward: Forward | undefined): ExerciseScheme {
+  return forward !== undefined && problem.american ? "time-dependent" : exerciseScheme(problem);
+}
+
+function fineMesh(
+  problem: OneFactorProblem,
+  count: number,
+  arena: Arena,
+  forward: Forward | undefined,
+): { fine: Mesh; firstExercised: boolean } {
+  if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), firstExercised: false };
+  if (hasLargeDividends(problem)) {
+    const { nodes } = pinnedMesh(dividendDomain(problem, count), arena);
+    return {
+      fine: { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes },
+      firstExercised: false,
+    };
+  }
+  const spec =
+    forward === undefined
+      ? domain(problem, count, certainExercise(problem))
+      : domain(forward.flat, count, certainForward(problem));
+  const fine = mesh(spec, arena);
+  // σ by node or by formula wants nodes in a table, not in closed form.
+  const tabled = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
+  return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
+}
+
+/** Returns the fine and the coarse grid of a problem on a mesh that was made for another problem. */
+export function gridsOn(
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  resolution: Resolution,
+  arena = new Arena(4096),
+  firstExercised = false,
+  forward?: Forward,
+): readonly [Grid, Grid] {
+  const times = timesOf(forward?.flat ?? problem, resolution.steps / 2);
+  const scheme = schemeOf(problem, forward);
+  const fine = grid(problem, mesh, undefined, times.fine, scheme, firstExercised, forward, arena);
+  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, firstExercised, forward, arena)];
+}
+
+function grid(
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  finer: Grid | undefined,
+  time: TimeGrid,
+  scheme: ExerciseScheme,
+  firstExercised: boolean,
+  forward: Forward | undefined,
+  arena: Arena,
+): Grid {
+  const closed = !("nodes" in mesh) && problem.payoff.vanillaSign !== undefined;
+  if (finer === undefined) checkFormula(problem.diffusion, mesh, time);
+  const table = closed ? undefined : makeTable(mesh, problem, arena);
+  const shape = shapeOf(problem);
+  const columns = table === undefined ? 0 : hasObstacle(table) ? 2 : 1;
+  const [barriers, knockIns] = [problem.barriers, problem.knockIns?.levels].map((levels) => levels?.length ?? 0);
+  return {
+    problem,
+    mesh,
+    table,
+    firstExercised,
+    scheme,
+    shape,
+    time,
+    today: undefined,
+    finer,
+    forward,
+    key: `${scheme} ${shape} ${mesh.count} ${firstExercised} ${columns} ${problem.spots.length} ${barriers} ${knockIns}`,
+  };
+}
+
+/**
+ * Returns the fine mesh of `resolution` with the time steps of the coarse grid. Its solution separates the error in
+ * time from that in space.
+ */
+export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
+  return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };
+}
+
+/**
+ * Brennan and Schwartz' elimination is exact if the exercise region is one interval at the mesh's first nodes. Negative
+ * rates (puts) and yields (calls) can make it two intervals (Battauz, De Donno & Sbuelz 2015), formulas anything.
+ */
+function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
+  const { american, exerciseTimes = [], payoff, rates, dividendYield } = problem;
+  if (!american) return exerciseTimes.length > 0 ? "dates" : "none";
+  // A rebate may be worth more than exercise at one end of the mesh.
+  if (hasLevels(problem) || payoff.exerciseSide === "unknown") return "policy";
+  const { values } = rates;
+  const minRate = values.length === 1 ? values[0] : Math.min(...values);
+  if (payoff.exerciseSide === "low" || payoff.jumps) return minRate >= 0 ? "brennan-schwartz" : "policy";
+  return dividendYield >= 0 ? "brennan-schwartz" : "policy";
+}
+
+function shapeOf({ diffusion }: OneFactorProblem): DiffusionShape {
+  switch (diffusion.kind) {
+    case "deterministic":
+      return "lognormal";
+    case "local":
+      return "table";
+    default:
+      return diffusion.kind;
+  }
 }

@@ -1,7 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import { isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
 import {
-  type AxisPair,
   coefficientLabels,
   type GivenCoefficients,
   jumpsOf,
@@ -12,7 +11,7 @@ import {
   stateNumber,
 } from "./state-functions.ts";
 import { type Given, givenEquation, givenNumber, type State, stateOf } from "../problem/functions.ts";
-import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } from "../operator/state.ts";
+import type { BoundaryCode, EquationCode } from "../operator/state.ts";
 import type { AnyProblem, Boundary, EquationParts } from "../problem/equation.ts";
 import { type Timeline, timelineOf } from "../time/timeline.ts";
 import { type GivenCondition, givenConditions } from "../problem/conditions.ts";
@@ -74,39 +73,6 @@ function givenBoundary(path: string, boundary: Boundary<string, never>, state: S
 /** Compiles a boundary condition for a kernel. */
 function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
   return { kind, number: number === undefined ? undefined : stateNumber(number) };
-}
-
-/** The functions and choices of a problem on any number of axes that the code of its kernels depends on. */
-export interface EquationCode extends DatedCode {
-  /**
-   * The number of parameters in the table of an instance, before its dates: the user's own, then the literals of all
-   * functions.
-   */
-  readonly parameters: number;
-  readonly coefficients: Coefficients;
-  /** The axis numbers of each mixed derivative in the equation. */
-  readonly pairs: readonly AxisPair[];
-  /** True where the equation's source or a Neumann slope adds to the right-hand side. */
-  readonly hasSource: boolean;
-  /** True where diffusion is raised at nodes at which drift dominates it. */
-  readonly fitted: boolean;
-  readonly terminal: StateNumber;
-  readonly axes: readonly AxisEnds[];
-  /** The knock-outs at all times; undefined without any. */
-  readonly region: RegionCode | undefined;
-  /** The payoff of exercise, at all times or on dates. */
-  readonly payoff: StateNumber | undefined;
-}
-
-/**
- * An axis as the kernels see it: its name, whether its coordinate is the logarithm, and the boundary conditions at its
- * ends.
- */
-interface AxisEnds {
-  readonly name: string;
-  readonly log: boolean;
-  readonly first: BoundaryCode;
-  readonly last: BoundaryCode;
 }
 
 /** An equation on one to ten axes, checked and compiled. Solvers on full and on sparse grids extend it. */

@@ -1,6 +1,7 @@
 /** The functions that a user writes of a problem, as kernel functions of the state; see `functions.ts`. */
 import { fn, functionFromSource, i32, real, write } from "../../../kernel/index.ts";
 import {
+  type AxisPair,
   type Coefficients,
   type DatedCode,
   DatedState,
@@ -38,9 +39,6 @@ export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): reado
   "d",
   ...pairs.map(([j, k]) => `m${j}_${k}`),
 ];
-
-/** A pair of axis numbers in increasing order. */
-export type AxisPair = readonly [number, number];
 
 /** The pairs of axes whose mixed derivative is in the equation. */
 export const pairsOf = ({ reads }: GivenCoefficients, axes: number): readonly AxisPair[] =>

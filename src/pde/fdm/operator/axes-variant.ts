@@ -1,24 +1,11 @@
+import { memoizeBy } from "../../../base/memoize.ts";
 import type { Correction } from "../time/schemes.ts";
-import {
-  type BoundaryCode,
-  type Coefficients,
-  type DatedCode,
-  EquationState,
-  type RegionCode,
-  type StateNumber,
-} from "./state.ts";
+import { type AxisEnds, type EquationCode, EquationState, type StateNumber } from "./state.ts";
 import { bool, fn, real, record } from "../../../kernel/index.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./matrix.ts";
 
 /** The properties of one axis that the code of a kernel depends on. */
-export interface AxisCode {
-  readonly name: string;
-  /** True where the coordinate is the logarithm of the axis' value. */
-  readonly log: boolean;
-  /** The boundary condition at the first node. */
-  readonly first: BoundaryCode;
-  /** The boundary condition at the last node. */
-  readonly last: BoundaryCode;
+export interface AxisCode extends AxisEnds {
   /** True where the terminal values depend on this axis, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
   /** True where the matrix rows along this axis, not the first, are the same for all values of the first axis. */
@@ -26,28 +13,14 @@ export interface AxisCode {
 }
 
 /** The properties of a problem on two or three axes that the code of its kernel depends on. */
-export interface AxesVariant extends DatedCode {
+export interface AxesVariant extends Omit<EquationCode, "axes" | "payoff"> {
   readonly axes: readonly AxisCode[];
-  /** The number of parameters, which precede the dates in the table of an instance. */
-  readonly parameters: number;
-  /** The function that writes the coefficients of the equation at a state. */
-  readonly coefficients: Coefficients;
-  /** The axis numbers of each mixed derivative in the equation. */
-  readonly pairs: readonly (readonly [number, number])[];
   /** The presence of the mixed derivatives by axes 0 and 1, 0 and 2, 1 and 2. */
   readonly mixed: readonly [boolean, boolean, boolean];
-  /** True where d or a Neumann slope adds to the right-hand side. */
-  readonly hasSource: boolean;
-  /** True where diffusion is raised at nodes at which drift dominates it. */
-  readonly fitted: boolean;
-  /** The function for the terminal values. */
-  readonly terminal: StateNumber;
   /** The second sweep of the scheme; undefined for a scheme of one sweep. */
   readonly correction: Correction | undefined;
   /** The payoff of exercise at all times, which is imposed by operator splitting. */
   readonly obstacle: StateNumber | undefined;
-  /** The knock-outs at all times; undefined without any. */
-  readonly region: RegionCode | undefined;
   /** True where the matrix rows along the first axis are the same for all values of the other axes. */
   readonly isFirstUniform: boolean;
   /** The flags of the mixed derivatives a01, a02, a12 whose coefficient does not depend on the third of three axes. */
@@ -121,16 +94,8 @@ type RowSlots = Readonly<Record<keyof typeof COMMON, number>>;
 /** The positions of a matrix row's entries and factors, which all nodes of a line along the first axis share. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
-const known = new WeakMap<AxesVariant, Slots>();
-
 /** Returns the indices of the node arrays of a variant. */
-export function slotsOf(variant: AxesVariant): Slots {
-  let slots = known.get(variant);
-  if (slots === undefined) known.set(variant, (slots = numberSlots(variant)));
-  return slots;
-}
-
-function numberSlots(variant: AxesVariant): Slots {
+export const slotsOf = memoizeBy((variant: AxesVariant): Slots => {
   let count = 0;
   const slot = (used = true): number => (used ? count++ : -1);
   const each = (): readonly number[] => variant.axes.map(() => slot());
@@ -167,7 +132,7 @@ function numberSlots(variant: AxesVariant): Slots {
     // An odd number: then neighbouring lines of a grid are in different sets of a cache.
     coefficients: count + ((count + 1) % 2),
   };
-}
+});
 
 /**
  * The position of a node on one axis: whether it is the first or last, its value, and the distances to its neighbours

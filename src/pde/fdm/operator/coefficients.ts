@@ -284,21 +284,15 @@ export function putVolatilities(
   });
 }
 
-const MAX_SHAPES = 256;
-/** A pure function's memory. */
-const shapes = new LruCache<string, VolatilityShape>(MAX_SHAPES);
-const known = new WeakMap<FunctionSpec, KernelVolatility>();
+/** The shapes of volatility formulas by their texts. A pure function's memory. */
+const shapes = new LruCache<string, VolatilityShape>(256);
 
 /** Returns a volatility formula σ(S, t) as a kernel function, with its numeric literals extracted. */
-export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
-  let volatility = known.get(sigma);
-  if (volatility === undefined) {
-    const { call, values } = formulaShape(sigma) ?? { call: sigma as VolatilityFunction, values: [] };
-    const shape = shapes.getOrMake(shapeOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
-    known.set(sigma, (volatility = { shape, literals: values }));
-  }
-  return volatility;
-}
+export const kernelVolatility = memoizeBy((sigma: FunctionSpec): KernelVolatility => {
+  const { call, values } = formulaShape(sigma) ?? { call: sigma as VolatilityFunction, values: [] };
+  const shape = shapes.getOrMake(shapeOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
+  return { shape, literals: values };
+});
 
 type VolatilityFunction = FunctionOf<(S: number, t: number, ...literals: number[]) => number>;
 

@@ -1,11 +1,9 @@
 import type { ExerciseMethod } from "../problem/equation.ts";
 import {
-  type BoundaryCode,
-  type Coefficients,
+  type AxisEnds,
   Column,
-  type DatedCode,
+  type EquationCode,
   isPinned,
-  type RegionCode,
   sideOnAxis,
   type StateNumber,
   stateOnAxis,
@@ -19,34 +17,17 @@ import { FAULT, STATUS } from "./status.ts";
  * The properties of a problem on one axis that the code of its kernel depends on. "First" and "last" are ends in the
  * order of the nodes.
  */
-export interface EquationVariant extends DatedCode {
-  readonly name: string;
+export interface EquationVariant extends Omit<EquationCode, "axes" | "pairs" | "payoff">, AxisEnds {
   /** The largest number of nodes. */
   readonly capacity: number;
-  /** The number of parameters, which precede the dates in the table of an instance. */
-  readonly parameters: number;
-  /** The function that writes the coefficients of the equation at a state. */
-  readonly coefficients: Coefficients;
-  /** True where d or a Neumann slope adds to the right-hand side. */
-  readonly hasSource: boolean;
-  /** True where the coordinate is the logarithm of the axis' value. */
-  readonly log: boolean;
-  /** True where diffusion is raised at nodes at which drift dominates it. */
-  readonly fitted: boolean;
-  /** The function for the terminal values. */
-  readonly terminal: StateNumber;
-  readonly first: BoundaryCode;
-  readonly last: BoundaryCode;
   /** True where any scheme has two stages. */
   readonly twoStages: boolean;
   /** The method that imposes exercise at all times; "none" without it. */
   readonly exercise: ExerciseMethod | "none";
-  /** The payoff of exercise at all times. */
+  /** The payoff of exercise, at all times or on dates. */
   readonly obstacle: StateNumber | undefined;
   /** True where the exercise boundary on exercise dates is recorded. */
   readonly recordsEvents: boolean;
-  /** The knock-outs at all times; undefined without any. */
-  readonly region: RegionCode | undefined;
 }
 
 /** Returns the ends of the only axis and the knock-outs at all times, in the form that `isPinned` takes. */

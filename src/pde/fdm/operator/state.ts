@@ -85,6 +85,42 @@ export interface DatedCode {
   readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;
 }
 
+/** A pair of axis numbers in increasing order. */
+export type AxisPair = readonly [number, number];
+
+/** The functions and choices of a problem on any number of axes that the code of its kernels depends on. */
+export interface EquationCode extends DatedCode {
+  /**
+   * The number of parameters in the table of an instance, before its dates: the user's own, then the literals of all
+   * functions.
+   */
+  readonly parameters: number;
+  readonly coefficients: Coefficients;
+  /** The axis numbers of each mixed derivative in the equation. */
+  readonly pairs: readonly AxisPair[];
+  /** True where the equation's source or a Neumann slope adds to the right-hand side. */
+  readonly hasSource: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
+  readonly fitted: boolean;
+  readonly terminal: StateNumber;
+  readonly axes: readonly AxisEnds[];
+  /** The knock-outs at all times; undefined without any. */
+  readonly region: RegionCode | undefined;
+  /** The payoff of exercise, at all times or on dates. */
+  readonly payoff: StateNumber | undefined;
+}
+
+/**
+ * An axis as the kernels see it: its name, whether its coordinate is the logarithm, and the boundary conditions at its
+ * ends.
+ */
+export interface AxisEnds {
+  readonly name: string;
+  readonly log: boolean;
+  readonly first: BoundaryCode;
+  readonly last: BoundaryCode;
+}
+
 /** The boundary conditions at the ends of each axis, and the knock-outs. */
 interface Pins {
   readonly axes: readonly { readonly first: BoundaryCode; readonly last: BoundaryCode }[];

@@ -87,15 +87,14 @@ function textOf(given: unknown): string | undefined {
 }
 
 /** Adapters of a function by their text. */
-const adapters = new WeakMap<FunctionSpec, Map<string, FunctionSpec>>();
+const adaptersOf = memoizeBy((_call: FunctionSpec) => new Map<string, FunctionSpec>());
 
 /**
  * Returns the cached kernel function that `make` builds around `call`, keyed by `call` and `text`, so that kernels of
  * the same functions are recognised as equal.
  */
 export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: string, make: () => F): F {
-  let known = adapters.get(call);
-  if (known === undefined) adapters.set(call, (known = new Map()));
+  const known = adaptersOf(call);
   let adapter = known.get(text);
   if (adapter === undefined) known.set(text, (adapter = make()));
   return adapter as F;

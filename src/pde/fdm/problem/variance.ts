@@ -8,6 +8,8 @@ import {
   volatilitiesAt,
   volatilityAt,
 } from "./diffusion.ts";
+import { LruCache } from "../../../base/lru-cache.ts";
+import { memoizeBy } from "../../../base/memoize.ts";
 import { cellAt } from "../../../base/search.ts";
 import { integratedVariance, rowRootMeanSquare, rowVolatility } from "../../../market/index.ts";
 
@@ -38,21 +40,9 @@ const BESIDE = 1e-7;
 type InTime = Exclude<Diffusion, { kind: "local" }>;
 
 /** What is known of a volatility, by all else that it depends on; trades share it. A pure function's memory. */
-type Memory<T> = WeakMap<object, Map<string, T>>;
-const profiles: Memory<VarianceProfile> = new WeakMap();
-const looks: Memory<Looks> = new WeakMap();
+const profilesOf = memoizeBy((_volatility: object) => new LruCache<string, VarianceProfile>(MAX_OF_A_VOLATILITY));
+const looksOf = memoizeBy((_volatility: object) => new LruCache<string, Looks>(MAX_OF_A_VOLATILITY));
 const MAX_OF_A_VOLATILITY = 2048;
-
-function kept<T>(memory: Memory<T>, source: object, key: string, make: () => T): T {
-  let ofSource = memory.get(source);
-  if (ofSource === undefined) memory.set(source, (ofSource = new Map<string, T>()));
-  let one = ofSource.get(key);
-  if (one === undefined) {
-    if (ofSource.size >= MAX_OF_A_VOLATILITY) ofSource.clear();
-    ofSource.set(key, (one = make()));
-  }
-  return one;
-}
 
 /** Returns the variance of a problem in time; undefined where σ does not depend on time. */
 export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing): VarianceProfile | undefined {
@@ -61,7 +51,7 @@ export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing)
   if (diffusion.kind === "surface" && diffusion.surface.times.length === 1) return undefined;
   const source = diffusion.kind === "surface" ? diffusion.surface : diffusion.sigma;
   const key = `${spot} ${expiry} ${"shift" in diffusion ? diffusion.shift : 0} ${"start" in diffusion ? diffusion.start : 0}`;
-  return kept(profiles, source, key, () => makeProfile(diffusion, spot, expiry));
+  return profilesOf(source).getOrMake(key, () => makeProfile(diffusion, spot, expiry));
 }
 
 function makeProfile(diffusion: InTime, spot: number, expiry: number): VarianceProfile {
@@ -88,7 +78,7 @@ type OfFormula = Extract<Diffusion, { kind: "formula" }>;
 /** Integrates σ² by Simpson's rule. Pieces are halved where σ is not nearly linear, so that spikes are resolved. */
 function profileOfFormula(diffusion: OfFormula, spot: number, expiry: number): VarianceProfile {
   const key = `${spot} ${expiry} ${diffusion.start ?? 0}`;
-  const looked = kept(looks, diffusion.sigma, key, () => lookAt({ ...diffusion, shift: 0 }, spot, expiry));
+  const looked = looksOf(diffusion.sigma).getOrMake(key, () => lookAt({ ...diffusion, shift: 0 }, spot, expiry));
   const shifted = (value: number): number => Math.max(value + diffusion.shift, 0);
   const values = looked.values.map(shifted);
   const middles = looked.middles.map(shifted);
@@ -189,14 +179,8 @@ function interpolated(from: readonly number[], to: readonly number[], x: number)
   return to[i] + ((x - from[i]) / (from[i + 1] - from[i])) * (to[i + 1] - to[i]);
 }
 
-const clocks = new WeakMap<VarianceProfile, Clock>();
-
 /** Returns the clock of a profile with some variance. */
-function clockOf(profile: VarianceProfile): Clock {
-  let clock = clocks.get(profile);
-  if (clock === undefined) clocks.set(profile, (clock = new Clock(profile)));
-  return clock;
-}
+const clockOf = memoizeBy((profile: VarianceProfile) => new Clock(profile));
 
 /** The ratio of σ² at two times beyond which time steps follow the variance. */
 const UNEVEN = 4;
@@ -285,7 +269,7 @@ function ofFormula(
   from: number,
   to: number,
 ): (spot: number) => number {
-  const looks = looksOf(problem, from, to);
+  const looks = momentsOf(problem, from, to);
   const years = looks.reduce((sum, look) => sum + look.years, 0);
   return (spot) => {
     let variance = 0;
@@ -300,7 +284,7 @@ interface Look {
   readonly years: number;
 }
 
-function looksOf(problem: Diffusing, from: number, to: number): readonly Look[] {
+function momentsOf(problem: Diffusing, from: number, to: number): readonly Look[] {
   const profile = varianceProfile(problem);
   const parts = Array.from({ length: LOOKS }, (_, i) => (i + 0.5) / LOOKS);
   const hasVariance = profile?.variances.some((variance) => variance > 0) === true;

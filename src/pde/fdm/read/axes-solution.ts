@@ -4,7 +4,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
 import { derivativesBy, type EntryStatus, type Moved, warningsOf } from "./columns.ts";
-import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
+import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./point-reader.ts";
 
 /** The value and derivatives of a solution at a point of several axes, with their errors. @experimental */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {

@@ -4,7 +4,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
 import { derivativesBy, type EntryStatus, type Moved, warningsOf } from "./columns.ts";
-import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
+import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./point-reader.ts";
 
 /**
  * The solution at a point of the axis. N is the type of each field: a number, or an array with a number for each entry

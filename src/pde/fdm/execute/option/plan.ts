@@ -1,14 +1,8 @@
 import { bool, fn, i32, read, real, record, write } from "../../../../kernel/index.ts";
-import type { ExerciseScheme } from "../../mesh/grid.ts";
+import type { DiffusionShape, ExerciseScheme } from "../../mesh/grid.ts";
 import type { VolatilityShape } from "../../operator/coefficients.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "../team/team.ts";
 import { itemAt } from "../rollback.ts";
-
-/**
- * The source of σ²: constant in S, a column of the table, a formula in S and t that the kernel evaluates, or a surface
- * with cubics in S for each step, which the instances of one expiry share (`coefficients.ts`).
- */
-type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 
 /** The features of a one-factor problem that the code of its kernel depends on. */
 export interface SolverVariant {
