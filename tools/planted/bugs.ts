@@ -225,7 +225,7 @@ export const bugs: readonly Bug[] = [
   ...beside("", "pricing/explain pricing/method-choice", [
     ["pricing/explain/row.ts", "time > before.expiry && time <= years", "time > before.expiry"],
     ["pricing/methods/integral/integral.ts", "({ time }) => time <= expiry", "({ time }) => time < expiry"],
-    ["pde/fdm/execute/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
+    ["pde/fdm/mesh/grid.ts", 'dividendYield >= 0 ? "brennan-schwartz" : "policy"', '"brennan-schwartz"'],
   ]),
   ...beside(
     "numerics/random",

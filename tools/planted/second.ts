@@ -95,7 +95,7 @@ export const second: readonly Bug[] = [
     ],
   ),
   ...beside("pde/fdm", "pde/fdm/barriers pricing/time-dependent pricing/barriers pricing/dividend-barrier-dates", [
-    ["mesh/barrier-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"],
+    ["mesh/pinned-domain.ts", "problem.dividends.length === 0 ? cut(down) : undefined", "cut(down)"],
   ]),
   ...beside(
     "pde/fdm",

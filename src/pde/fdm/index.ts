@@ -46,7 +46,7 @@ export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
 /** @internal */
 export { roundingError } from "./adaptive/error-estimate.ts";
 /** @internal */
-export { type ErrorModel, errorModelOf, firstResolution } from "./adaptive/error-model.ts";
+export { type ErrorModel, errorModelOf, firstResolution, lacksErrorExpansion } from "./adaptive/error-model.ts";
 /** @internal */
 export {
   InstancePool,
@@ -70,9 +70,7 @@ export { packedParameters } from "./execute/plan.ts";
 /** @internal */
 export { needsItems } from "./execute/split.ts";
 /** @internal */
-export { Arena } from "./mesh/arena.ts";
-/** @internal */
-export { lacksErrorExpansion } from "./mesh/drift.ts";
+export { Arena } from "./mesh/pinned-mesh.ts";
 /** @internal */
 export { edgesOf, inTime, type Model, modelOf } from "./model/model.ts";
 /** @internal */

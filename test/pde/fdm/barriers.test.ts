@@ -11,7 +11,7 @@ import {
   type OneFactorProblem,
 } from "../../../src/pde/fdm/index.ts";
 import { eventsOf } from "../../../src/pde/fdm/time/nested-times.ts";
-import { barrierDomain } from "../../../src/pde/fdm/mesh/barrier-domain.ts";
+import { barrierDomain } from "../../../src/pde/fdm/mesh/pinned-domain.ts";
 import { coarser, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../../src/pde/fdm/mesh/pinned-mesh.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/time-grid.ts";

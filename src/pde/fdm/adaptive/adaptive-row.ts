@@ -1,8 +1,7 @@
-import type { Arena } from "../mesh/arena.ts";
+import type { Arena } from "../mesh/pinned-mesh.ts";
 import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../mesh/grid.ts";
 import { instance } from "../execute/instance.ts";
-import { hasLargeDividends } from "../mesh/dividend-domain.ts";
-import { cellPeclet } from "../mesh/drift.ts";
+import { hasLargeDividends } from "../mesh/pinned-domain.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { deviationOf, knockedOutBy, type OneFactorProblem } from "../problem/one-factor.ts";
 import { premiumAtBoundary } from "../read/solution.ts";
@@ -14,7 +13,7 @@ import {
   errorEstimate,
   noiseAt,
 } from "./error-estimate.ts";
-import { type ErrorModel, nextResolution, type Observed } from "./error-model.ts";
+import { cellPeclet, type ErrorModel, nextResolution, type Observed } from "./error-model.ts";
 import {
   difference,
   extrapolatedPoint,

@@ -1,13 +1,12 @@
 import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Arena } from "../mesh/arena.ts";
+import { Arena } from "../mesh/pinned-mesh.ts";
 import type { Instance } from "./instance.ts";
 import { coefficientCount } from "./coefficients.ts";
 import type { InstanceValues } from "../read/solution.ts";
-import { Launch } from "./launch.ts";
+import { Launch, LaunchMemory } from "./launch.ts";
 import { timeDependentWords } from "../time/forward.ts";
-import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../../base/event-loop.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
 import { solverKernel } from "./option/kernel.ts";

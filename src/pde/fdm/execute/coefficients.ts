@@ -1,7 +1,7 @@
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { DiscreteDividend } from "../../../market/index.ts";
 import { putBarriers, putCrossings, putCrossingsIn, putKnockIns } from "../conditions/barrier-rows.ts";
-import type { Arena } from "../mesh/arena.ts";
+import type { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { volatilitiesAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";

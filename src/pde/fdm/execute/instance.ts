@@ -11,7 +11,7 @@ import { forwardOf } from "../time/forward.ts";
 import { type Diffusion, volatilityAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { windowOf } from "../read/solution.ts";
-import { Arena } from "../mesh/arena.ts";
+import { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import type { LocalSurface } from "../../../market/index.ts";
 import { BARRIERS, DIVIDEND, REFACTOR, SECOND, type TimeGrid } from "../time/time-grid.ts";

@@ -1,5 +1,5 @@
-import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../../device/index.ts";
-import type { LaunchMemory, Packed } from "./launch-memory.ts";
+import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "../../../device/index.ts";
+import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
 import { flagsOfKept, type Instance, keptRows, neededFlags, SurfaceTable } from "./instance.ts";
@@ -9,15 +9,94 @@ import { isKnockedIn } from "../problem/one-factor.ts";
 import { coefficientCount, putCoefficients, solvedBy } from "./coefficients.ts";
 import { runsOfSteps } from "../time/time-grid.ts";
 import { CLOSED_WORDS, putVolatilities, volatilityWords } from "../operator/coefficients.ts";
-import { EXERCISED, pointWords } from "../read/point.ts";
+import { EXERCISED, pointWords } from "./option/values.ts";
 import { launchSize, type Split } from "./split.ts";
+
+type Reals = Float64Array | Float32Array;
+
+/** Returns a function for host arrays of a length, with anything in them: one array that grows and is used again. */
+function growing<T extends Reals | Int32Array>(make: (length: number) => T): (length: number) => T {
+  let values = make(0);
+  return (length) => {
+    if (values.length < length) values = make(length);
+    return values.subarray(0, length) as T;
+  };
+}
+
+/** The host arrays from which one launch is filled. */
+interface Packed {
+  readonly table: (length: number) => Reals;
+  readonly coefficients: (length: number) => Reals;
+  readonly starts: (length: number) => Int32Array;
+}
+
+/**
+ * A pool of buffers and host arrays that successive launches reuse, because allocating and clearing them costs as much
+ * as the arithmetic.
+ */
+export class LaunchMemory implements Disposable {
+  readonly device: Device;
+  /** The element type of buffers of reals. */
+  readonly element: "f64" | "f32";
+  readonly #free: DeviceBuffer[] = [];
+  readonly #all = new Set<DeviceBuffer>();
+  /** Two: one launch is packed while the one before it waits to be recorded. */
+  readonly #packed: readonly [Packed, Packed];
+  #turn = 0;
+
+  constructor(device: Device, precision: Precision) {
+    this.device = device;
+    this.element = hostReal(precision);
+    const reals = (): Packed["table"] =>
+      growing((length) => (this.element === "f64" ? new Float64Array(length) : new Float32Array(length)));
+    const starts = (): Packed["starts"] => growing((length) => new Int32Array(length));
+    const packed = (): Packed => ({ table: reals(), coefficients: reals(), starts: starts() });
+    this.#packed = [packed(), packed()];
+  }
+
+  /** Returns a buffer of at least `length` elements, whose contents are undefined. */
+  take<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
+    const index = this.#free.findIndex(
+      (buffer) => buffer.element === element && buffer.length >= length && buffer.length <= 2 * length + 1024,
+    );
+    if (index >= 0) return this.#free.splice(index, 1)[0] as DeviceBuffer<E>;
+    if (this.#free.length > MAX_FREE) this.#discard(this.#free.splice(0, MAX_FREE / 2));
+    const buffer = this.device.createBuffer(element, length);
+    this.#all.add(buffer);
+    return buffer;
+  }
+
+  give(buffers: readonly DeviceBuffer[]): void {
+    this.#free.push(...buffers);
+  }
+
+  /** Returns host arrays for a launch, which stay valid until the call after next. */
+  pack(): Packed {
+    this.#turn = 1 - this.#turn;
+    return this.#packed[this.#turn];
+  }
+
+  [Symbol.dispose](): void {
+    this.#discard([...this.#all]);
+    this.#free.length = 0;
+  }
+
+  #discard(buffers: readonly DeviceBuffer[]): void {
+    for (const buffer of buffers) {
+      this.#all.delete(buffer);
+      buffer[Symbol.dispose]();
+    }
+  }
+}
+
+const MAX_FREE = 32;
 
 /** Half of the value that stands for exercise; in units of the spot no value comes near it. */
 const MAX = 0.5 * EXERCISED;
 
 /** The output of a launch, one column an instance. */
 interface Output {
-  readonly values: Float64Array | Float32Array;
+  readonly values: Reals;
   readonly pitch: number;
   readonly windowWords: number;
 }
@@ -26,22 +105,15 @@ interface Output {
 class Column implements InstanceValues {
   private readonly output: Output;
   private readonly instance: number;
-  private readonly grid: Grid;
+  /** The units of the prices of nodes, and of values. */
+  private readonly spot: number;
+  private readonly scale: number;
 
-  constructor(output: Output, instance: number, grid: Grid) {
+  constructor(output: Output, instance: number, { problem, forward }: Grid) {
     this.output = output;
     this.instance = instance;
-    this.grid = grid;
-  }
-
-  /** The unit of the prices of nodes. */
-  private get spot(): number {
-    return this.grid.problem.spots[0];
-  }
-
-  /** The unit of values. */
-  private get scale(): number {
-    return this.spot * (this.grid.forward?.weight ?? 1);
+    this.spot = problem.spots[0];
+    this.scale = this.spot * (forward?.weight ?? 1);
   }
 
   /** Made again at each reading: few are read twice, and all would be kept as long as the batch. */
@@ -82,8 +154,14 @@ export class Launch {
   private readonly points: number;
   /** True where the device makes the nodes and the payoff. */
   private readonly closed: boolean;
+  /** The numbers of values of an instance: those of its window, and all of them. */
+  private readonly windowWords: number;
+  private readonly outputs: number;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
+  private readonly table: Reals;
+  private readonly coefficients: Reals;
+  private readonly starts: Int32Array;
   private readonly surface: SurfaceTable | undefined;
   private readonly buffers: DeviceBuffer[] = [];
   private out: DeviceBuffer<"f64" | "f32"> | undefined;
@@ -107,18 +185,18 @@ export class Launch {
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
     this.closed = grid.table === undefined;
+    this.windowWords = (this.closed ? 2 : 1) * this.windows * WINDOW;
+    this.outputs = this.windowWords + this.points;
     this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
     this.surface = instances[0].surface && new SurfaceTable(instances);
-    if (this.closed) this.packMeshes();
-    else this.packTable();
-    this.packCoefficients();
-    this.packStarts();
+    this.table = this.closed ? this.packedMeshes() : this.packedTable();
+    this.coefficients = this.packedCoefficients();
+    this.starts = this.packedStarts();
   }
 
   start(): void {
     const { grid } = this.instances[0];
-    const { table, coefficients, starts } = this.packed;
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
     const runs = runsOfSteps(this.flags, grid.time.homogeneous);
@@ -133,23 +211,14 @@ export class Launch {
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         firstExercised: grid.firstExercised,
-        table: this.filled(element, table.used()),
-        coefficients: this.filled(element, coefficients.used()),
+        table: this.filled(element, this.table),
+        coefficients: this.filled(element, this.coefficients),
         flags: this.filled("i32", runs),
-        start: this.filled("i32", starts.used()),
+        start: this.filled("i32", this.starts),
         out: this.out,
       },
       launchSize(this.split, this.instances.length),
     );
-  }
-
-  /** Values an instance, those of its window first. */
-  private get outputs(): number {
-    return this.windowWords + this.points;
-  }
-
-  private get windowWords(): number {
-    return (this.closed ? 2 : 1) * this.windows * WINDOW;
   }
 
   async finish(): Promise<InstanceValues[]> {
@@ -162,7 +231,7 @@ export class Launch {
   }
 
   /** Everything in units of the spot: prices and values near 1 in any currency, which f32 needs. */
-  private packTable(): void {
+  private packedTable(): Reals {
     const { grid, variance } = this.instances[0];
     const { count } = grid.mesh;
     const hasObstacles = hasObstacle(grid.table);
@@ -172,30 +241,27 @@ export class Launch {
     this.column(table, 0, (instance) => tableOf(instance).nodes, toSpot);
     this.column(table, count, (instance) => tableOf(instance).initial, toSpot);
     if (hasObstacles) this.column(table, 2 * count, (instance) => tableOf(instance).obstacle as Float64Array, toSpot);
-    if (variance === undefined) return;
-    const row = (columns - 1) * count;
-    this.column(
-      table,
-      row,
-      (instance) => instance.variance as Float64Array,
-      (spot) => 1 / (spot * spot),
-    );
+    if (variance !== undefined)
+      this.column(
+        table,
+        (columns - 1) * count,
+        (instance) => instance.variance as Float64Array,
+        (spot) => 1 / (spot * spot),
+      );
+    return table;
   }
 
   /** The launch's table, `words` of it to be filled; the surface, or spots and literals of formulas, come after. */
-  private takeTable(words: number): Float64Array | Float32Array {
+  private takeTable(words: number): Reals {
     const { surface, pitch, instances } = this;
-    const table = this.packed.table.take(words + (surface?.words(pitch) ?? volatilityWords(instances[0]) * pitch));
+    const table = this.packed.table(words + (surface?.words(pitch) ?? volatilityWords(instances[0]) * pitch));
     surface?.fill(table.subarray(words), pitch);
     putVolatilities(table.subarray(words), pitch, instances);
     return table;
   }
 
-  /**
-   * Packs the numbers from which the solver makes a mesh and a vanilla payoff, in its order, and an obstacle that
-   * moves.
-   */
-  private packMeshes(): void {
+  /** The numbers of a mesh and a vanilla payoff in closed form, and an obstacle that moves. */
+  private packedMeshes(): Reals {
     const { instances, pitch } = this;
     const isTimeDependent = instances[0].grid.scheme === "time-dependent";
     const moves = isTimeDependent ? timeDependentWords(instances[0].grid.time) : 0;
@@ -211,15 +277,19 @@ export class Launch {
       packed[4 * pitch + l] = zeroAt;
       packed[5 * pitch + l] = problem.payoff.vanillaSign as number;
     }
+    return packed;
   }
 
   /** Packs for each step what early exercise pays, φ·(slope·x − kink): slope, φ·kink. */
-  private packMoves(packed: Float64Array | Float32Array): void {
+  private packMoves(packed: Reals): void {
     const { instances, pitch } = this;
     for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
       const few = instances.slice(first, first + INSTANCES_AT_ONCE);
       const factors = few.map(({ problem, grid }) => timeDependentExercise(problem, grid.time));
-      const kinks = few.map(signedKink);
+      const kinks = few.map(
+        ({ grid: { mesh, problem } }) =>
+          ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0],
+      );
       for (let k = 0; k < factors[0].length; k += 2)
         for (let l = 0, at = k * pitch + first; l < few.length; l++, at++) {
           packed[at] = factors[l][k];
@@ -228,20 +298,21 @@ export class Launch {
     }
   }
 
-  private packCoefficients(): void {
+  private packedCoefficients(): Reals {
     const { instances, pitch } = this;
     const rows = keptRows(instances[0], this.flags);
     const kept = this.homogeneous ? this.flags : undefined;
     const count = rows?.length ?? coefficientCount(instances[0].grid.time, solvedBy(instances[0]), kept);
     const pointRows = this.points * pointWords(this.closed);
-    const packed = this.packed.coefficients.take((count + pointRows) * pitch);
+    const packed = this.packed.coefficients((count + pointRows) * pitch);
     if (rows === undefined) putCoefficients(packed, pitch, instances, kept);
     else this.copyRows(packed, rows);
     if (pointRows > 0) this.packPoints(packed.subarray(count * pitch));
+    return packed;
   }
 
   /** A row of a few instances at a time: rows are far apart, and each write to another one a new line of the cache. */
-  private copyRows(packed: Float64Array | Float32Array, kept: readonly number[]): void {
+  private copyRows(packed: Reals, kept: readonly number[]): void {
     const { instances, pitch } = this;
     for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
       const end = Math.min(first + INSTANCES_AT_ONCE, instances.length);
@@ -252,7 +323,7 @@ export class Launch {
   }
 
   /** Points after the coefficients: spots, and the nodes that they may be read from where those are not all. */
-  private packPoints(packed: Float64Array | Float32Array): void {
+  private packPoints(packed: Reals): void {
     const words = pointWords(this.closed);
     this.instances.forEach(({ grid }, l) => {
       const { spots } = grid.problem;
@@ -269,14 +340,15 @@ export class Launch {
     });
   }
 
-  private packStarts(): void {
+  private packedStarts(): Int32Array {
     const { instances } = this;
-    const packed = this.packed.starts.take(this.pitch);
-    if (this.windows === 0) return;
+    const packed = this.packed.starts(this.pitch);
+    if (this.windows === 0) return packed;
     for (let l = 0; l < instances.length; l++) {
       const { grid } = instances[l];
       packed[l] = (windowOf(grid).first ?? 0) + numbering(grid, grid.problem.spots[0]);
     }
+    return packed;
   }
 
   /**
@@ -284,7 +356,7 @@ export class Launch {
    * nearest cache.
    */
   private column(
-    into: Float64Array | Float32Array,
+    into: Reals,
     row: number,
     valuesOf: (instance: Instance) => Float64Array,
     scaleOf: (spot: number) => number,
@@ -319,9 +391,6 @@ export class Launch {
     return buffer;
   }
 }
-
-const signedKink = ({ grid: { mesh, problem } }: Instance): number =>
-  ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0];
 
 const tableOf = ({ grid }: Instance): Table => grid.table as Table;
 

@@ -1,4 +1,3 @@
-import { bracketedNewton } from "./mesh.ts";
 import type { Alignment, CoordinateName, DensityKind } from "../problem/equation.ts";
 import { SpecError } from "../../../base/errors.ts";
 
@@ -70,6 +69,31 @@ export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {
   [values[0], values[last]] = [description.from, description.to];
   settle(description, { values, coordinates });
   return { values, coordinates };
+}
+
+/**
+ * Solves f(x) = target for an increasing f on [low, high] by Newton's method. Steps that would leave the bracket are
+ * replaced by bisection. `slope` is f′.
+ */
+function bracketedNewton(
+  f: (x: number) => number,
+  slope: (x: number) => number,
+  target: number,
+  low: number,
+  high: number,
+  start = low,
+): number {
+  let x = Math.min(Math.max(start, low), high);
+  for (let iteration = 0; iteration < 60; iteration++) {
+    const residual = f(x) - target;
+    if (residual > 0) high = x;
+    else low = x;
+    let next = x - residual / slope(x);
+    if (!(next >= low && next <= high)) next = 0.5 * (low + high);
+    if (Math.abs(next - x) <= 1e-14 * (Math.abs(x) + 1)) return next;
+    x = next;
+  }
+  return x;
 }
 
 /** Takes the rounding out of nodes that are to be points, and puts points that are to lie midway exactly there. */

@@ -1,9 +1,6 @@
-import { deviationOf } from "../problem/one-factor.ts";
+import { deviationOf, driftOver, type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 import { integrate } from "../../../market/index.ts";
-import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { totalDrift, totalVariance } from "../problem/one-factor.ts";
-import { volatilityOver } from "../problem/variance.ts";
-import { isStrongWhileQuiet } from "./drift.ts";
+import { varianceProfile, volatilityOver } from "../problem/variance.ts";
 import type { MeshSpec } from "./mesh.ts";
 
 /**
@@ -45,9 +42,28 @@ const FARTHEST = 100;
 const LARGEST_CUT = 50;
 
 /** The specification of the mesh of a one-factor problem. */
-export interface Domain extends MeshSpec {
+interface Domain extends MeshSpec {
   /** True where the first node is certain to be exercised, because the mesh ends inside the exercise region. */
   readonly firstExercised: boolean;
+}
+
+/** What the domain of a problem is made from. */
+export interface Extent {
+  /** The standard deviation and the drift of ln S up to expiry. */
+  readonly deviation: number;
+  readonly drift: number;
+  /** The sum of all cash dividends, undiscounted. */
+  readonly cash: number;
+  /** True where the coordinate is S, because volatility takes the spot to zero (`reachesZero`). */
+  readonly linear: boolean;
+}
+
+/** Returns what the domain of a problem is made from. */
+export function extentOf(problem: OneFactorProblem): Extent {
+  const deviation = deviationOf(problem);
+  let cash = 0;
+  for (const dividend of problem.dividends) cash += dividend.cash;
+  return { deviation, drift: totalDrift(problem), cash, linear: reachesZero(problem, deviation) };
 }
 
 /**
@@ -55,27 +71,14 @@ export interface Domain extends MeshSpec {
  * one.
  */
 export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
-  const deviation = deviationOf(problem);
-  const drift = totalDrift(problem);
-  const cash = cashOf(problem);
-  const linear = reachesZero(problem, deviation);
+  const extent = extentOf(problem);
+  const { deviation, drift, cash, linear } = extent;
   const kinks = denseAt(problem, deviation);
-  const { lowest, highest, firstExercised } = ends(
-    problem,
-    kinks,
-    deviation,
-    drift,
-    cash,
-    linear,
-    reachOf(count),
-    exercised,
-  );
   const centre = kinks[kinks.length >> 1];
   return {
     count,
     coordinate: linear ? "linear" : "log",
-    lowest,
-    highest,
+    ...ends(problem, kinks, extent, reachOf(count), exercised),
     kinks,
     pins: jumpsOf(problem).filter((jump) => !kinks.some((kink) => isSamePrice(kink, jump))),
     width:
@@ -83,7 +86,6 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
       (linear ? cash : cash / centre),
     zero: !linear && cash > 0,
     descending: problem.payoff.exerciseSide === "high",
-    firstExercised,
   };
 }
 
@@ -99,7 +101,7 @@ const FALL = 3;
  * S, with as many nodes below the kink as above it, whatever the volatility. A volatility surface is constant below its
  * lowest spot. `deviation` is the standard deviation of ln S at expiry.
  */
-export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
+function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
   if (diffusion.kind === "deterministic" || diffusion.kind === "surface") return false;
   const start = Math.min(lowestOf(payoff.kinks), lowestOf(spots));
@@ -110,13 +112,6 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
 /** The prices at which σ(S) is discontinuous. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
   diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
-
-/** The sum of all cash dividends, undiscounted. */
-export function cashOf({ dividends }: OneFactorProblem): number {
-  let sum = 0;
-  for (const { cash } of dividends) sum += cash;
-  return sum;
-}
 
 /** The kinks; the spot as well, where a formula may bend as much and no kink is near. */
 function denseAt(
@@ -130,10 +125,7 @@ function denseAt(
 function ends(
   problem: OneFactorProblem,
   kinks: readonly number[],
-  deviation: number,
-  drift: number,
-  cash: number,
-  linear: boolean,
+  { deviation, drift, cash, linear }: Extent,
   deviations: number,
   exercised: number | undefined,
 ): Pick<Domain, "lowest" | "highest" | "firstExercised"> {
@@ -305,4 +297,33 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
   const bottom = x - BOTTOM;
   for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, sigma(Math.exp(moved(x, 0.5, sigma(Math.exp(x))))));
   return Math.exp(x);
+}
+
+/** Tells whether drift in a direction outweighs diffusion over the time in which σ is below its mean. */
+function isStrongWhileQuiet(problem: OneFactorProblem, deviation: number, sign: 1 | -1): boolean {
+  let [inflow, own] = [0, 0];
+  for (const { drift, variance, years } of phasesOf(problem)) {
+    if (variance * problem.expiry >= deviation * deviation * years) continue;
+    inflow += Math.max(0, sign * drift);
+    own += variance;
+  }
+  return inflow * inflow > own;
+}
+
+/** A part of the life, its drift ∫ (r − q) dt and its variance ∫ σ² dt. */
+export interface Phase {
+  readonly drift: number;
+  readonly variance: number;
+}
+
+/** Returns the parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
+export function phasesOf(problem: OneFactorProblem): readonly (Phase & { readonly years: number })[] {
+  const profile = varianceProfile(problem);
+  if (profile === undefined) return [];
+  const { times, variances } = profile;
+  return variances.map((variance, i) => ({
+    drift: driftOver(problem, times[i], times[i + 1]),
+    variance,
+    years: times[i + 1] - times[i],
+  }));
 }

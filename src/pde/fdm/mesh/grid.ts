@@ -7,11 +7,9 @@ import { onColumn } from "../../../kernel/index.ts";
 import { checkedVolatility, type Diffusion } from "../problem/diffusion.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { PayoffProfile } from "../../../market/products/index.ts";
-import { Arena } from "./arena.ts";
-import { barrierDomain } from "./barrier-domain.ts";
-import { dividendDomain, hasLargeDividends } from "./dividend-domain.ts";
+import { Arena, pinnedMesh } from "./pinned-mesh.ts";
+import { barrierDomain, dividendDomain, hasLargeDividends } from "./pinned-domain.ts";
 import { domain } from "./domain.ts";
-import { pinnedMesh } from "./pinned-mesh.ts";
 import { timesOf } from "../time/nested-times.ts";
 
 /**

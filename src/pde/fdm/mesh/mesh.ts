@@ -1,6 +1,4 @@
-import type { NodeMesh } from "./pinned-mesh.ts";
-import { Arena } from "./arena.ts";
-import { pinnedMesh } from "./pinned-mesh.ts";
+import { Arena, type NodeMesh, pinnedMesh } from "./pinned-mesh.ts";
 import { firstIndex } from "../../../base/search.ts";
 
 /**
@@ -211,31 +209,6 @@ function manyKinks({ kinks, pins: jumps = [], width, ...spec }: MeshSpec, arena:
   return nodesOf(
     pinnedMesh({ ...spec, centres: kinks.map((at) => ({ at, width })), pins, bends: pins, wishes }, arena),
   );
-}
-
-/**
- * Solves f(x) = target for an increasing f on [low, high] by Newton's method. Steps that would leave the bracket are
- * replaced by bisection. `slope` is f′.
- */
-export function bracketedNewton(
-  f: (x: number) => number,
-  slope: (x: number) => number,
-  target: number,
-  low: number,
-  high: number,
-  start = low,
-): number {
-  let x = Math.min(Math.max(start, low), high);
-  for (let iteration = 0; iteration < 60; iteration++) {
-    const residual = f(x) - target;
-    if (residual > 0) high = x;
-    else low = x;
-    let next = x - residual / slope(x);
-    if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-    if (Math.abs(next - x) <= 1e-14 * (Math.abs(x) + 1)) return next;
-    x = next;
-  }
-  return x;
 }
 
 /** Returns the mesh of every second node, ends included, for extrapolation and error estimates. */

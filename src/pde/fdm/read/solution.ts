@@ -13,7 +13,7 @@ import {
 /**
  * The number of nodes from which a solution is interpolated. The polynomial of degree 5 through the six nodes about the
  * spot gives the value and two derivatives as weighted sums, with errors of O(h⁶), O(h⁵) and O(h⁴) where the solution
- * is smooth. The device reads values in the same way (`read/point.ts`).
+ * is smooth. The device reads values in the same way (`execute/option/values.ts`).
  */
 export const WINDOW = 6;
 

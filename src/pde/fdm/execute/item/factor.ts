@@ -5,7 +5,7 @@ import { Coefficients, coefficientWords, readCoefficients, Slice, SLICE_WORDS } 
 import { Place } from "../rollback.ts";
 import { Launch, type SolverVariant } from "../option/plan.ts";
 import { valueAt } from "../../operator/state.ts";
-import { varianceAt } from "../option/events.ts";
+import { varianceAt } from "../option/values.ts";
 
 /**
  * The arrays of an instance in private memory, with one value for each node; those that a variant does not use have

@@ -12,7 +12,7 @@ import { valueAt } from "../../operator/state.ts";
 import { CLOSED_WORDS, grownNode, readClosed, readSurface } from "../../operator/coefficients.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
-import { applyDividend, readValues, settle } from "../option/events.ts";
+import { applyDividend, readValues, settle } from "../option/values.ts";
 import { Place } from "../rollback.ts";
 import { itemPlan, KEPT_FACTORS, placeOf, type SolverVariant } from "../option/plan.ts";
 import { atRun, atStart, Cursor, factor, projectedStep } from "./factor.ts";

@@ -11,7 +11,7 @@ import {
 import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
 import { barrierWords, CROSSING_WORDS, NEVER_EXERCISED } from "../../conditions/barrier.ts";
-import { settle } from "../option/events.ts";
+import { settle } from "../option/values.ts";
 import type { TeamPlan } from "../option/plan.ts";
 import { computeRowMetrics, holdRuns } from "./rows.ts";
 import { atStart, Cursor } from "./records.ts";

@@ -11,7 +11,7 @@ import { advanceRuns } from "./step.ts";
 import { advanceSums } from "./sums.ts";
 import { barrierWords } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
-import { applyDividend, readValues, settle } from "../option/events.ts";
+import { applyDividend, readValues, settle } from "../option/values.ts";
 import { exerciseRuns, obstacleRuns } from "./exercise.ts";
 import { factor } from "./refactor.ts";
 

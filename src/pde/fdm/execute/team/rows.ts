@@ -3,7 +3,7 @@ import { Column, valueAt } from "../../operator/state.ts";
 import { Live, matrixRow } from "../../operator/matrix.ts";
 import { Coefficients, Slice } from "../../operator/coefficients.ts";
 import { Place } from "../rollback.ts";
-import { varianceAt } from "../option/events.ts";
+import { varianceAt } from "../option/values.ts";
 import { Mesh, Rows } from "./records.ts";
 import { Launch, type TeamPlan } from "../option/plan.ts";
 import { readHeld } from "../../conditions/barrier.ts";
