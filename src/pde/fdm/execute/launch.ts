@@ -2,7 +2,7 @@ import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } f
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
-import { flagsOfKept, type Instance, keptRows, neededFlags, SurfaceTable } from "./instance.ts";
+import { flagsOfKept, type Instance, keptRows, neededFlags, surfaceTable, type SurfaceTable } from "./instance.ts";
 import { timeDependentExercise, timeDependentWords } from "../time/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/one-factor.ts";
@@ -189,7 +189,7 @@ export class Launch {
     this.outputs = this.windowWords + this.points;
     this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
-    this.surface = instances[0].surface && new SurfaceTable(instances);
+    this.surface = instances[0].surface && surfaceTable(instances);
     this.table = this.closed ? this.packedMeshes() : this.packedTable();
     this.coefficients = this.packedCoefficients();
     this.starts = this.packedStarts();

@@ -3,8 +3,15 @@ import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
-import { derivativesBy, type EntryStatus, type Moved, warningsOf } from "./columns.ts";
-import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./point-reader.ts";
+import { derivativesBy, type EntryStatus, warningsOf } from "./columns.ts";
+import {
+  type Moved,
+  type AxesDerivatives,
+  type EntryContents,
+  extrapolatedValues,
+  outsideOf,
+  readPoint,
+} from "./point-reader.ts";
 
 /** The value and derivatives of a solution at a point of several axes, with their errors. @experimental */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {

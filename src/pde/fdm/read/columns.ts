@@ -1,6 +1,6 @@
 import type { Given, GivenEquation } from "../problem/functions.ts";
 import { batchOf, type ParameterValues } from "../problem/settings.ts";
-import { derivativesOf, type GridValues, type PointReader, type Rounding } from "./point-reader.ts";
+import { derivativesOf, type GridValues, type PointReader, type Rounding, type Moved } from "./point-reader.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { isList, shownType } from "../../../base/argument-checks.ts";
@@ -118,14 +118,6 @@ export function readColumns<S extends ReadableGrid>(batch: ReadableBatch<S>, rea
 /** Tells whether a grid's nodes reach a point. */
 const reaches = ({ nodes }: GridValues, x: readonly number[]): boolean =>
   nodes.every((axis, k) => x[k] >= axis[0] && x[k] <= axis[axis.length - 1]);
-
-/** The solutions of an entry with one parameter bumped up and down by `step`. */
-export interface Moved<Entry> {
-  readonly name: string;
-  readonly step: number;
-  readonly up: Entry;
-  readonly down: Entry;
-}
 
 /** The error of an entry, the only thing read here. */
 interface Failing {

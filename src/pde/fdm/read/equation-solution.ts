@@ -3,8 +3,8 @@ import type { BackendName } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { shownType } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
-import { derivativesBy, type EntryStatus, type Moved, warningsOf } from "./columns.ts";
-import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./point-reader.ts";
+import { derivativesBy, type EntryStatus, warningsOf } from "./columns.ts";
+import { type Moved, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./point-reader.ts";
 
 /**
  * The solution at a point of the axis. N is the type of each field: a number, or an array with a number for each entry

@@ -13,7 +13,6 @@
 import { cellAt } from "../../../base/search.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { SpecError } from "../../../base/errors.ts";
-import type { Moved } from "./columns.ts";
 
 export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): readonly Float64Array[] {
   const weights = Array.from({ length: highest + 1 }, () => new Float64Array(nodes.length));
@@ -287,6 +286,14 @@ export interface AxesDerivatives<A extends string = string, N = number> {
 
 /** A coarser solution. */
 type Companion = GridValues & Convergence;
+
+/** The solutions of an entry with one parameter bumped up and down by `step`. */
+export interface Moved<Entry> {
+  readonly name: string;
+  readonly step: number;
+  readonly up: Entry;
+  readonly down: Entry;
+}
 
 /** One entry of a batch, solved or failed. E is the type of its copies with bumped parameters. */
 export interface EntryContents<E = never> {

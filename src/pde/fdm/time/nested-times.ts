@@ -147,23 +147,21 @@ interface NestedTimes {
   readonly coarse: TimeGrid;
 }
 
-interface Known extends Pick<OneFactorProblem, "american" | "dividends"> {
-  readonly exerciseTimes: OneFactorProblem["exerciseTimes"];
-  readonly restarts: OneFactorProblem["restarts"];
+/** What the time grids of problems with one expiry depend on. */
+interface Key extends Pick<OneFactorProblem, "american" | "dividends" | "exerciseTimes" | "restarts"> {
   readonly levels: readonly MonitoredLevel[];
   readonly steps: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
   readonly clock: Clock | undefined;
   readonly inTime: InTime | undefined;
-  readonly times: NestedTimes;
 }
 
 /**
  * Grids by expiry: a book has few, and the shifts of a trade have one. A pure function's memory, emptied when it grows
  * beyond use.
  */
-const grids = new Map<number, Known[]>();
+const grids = new Map<number, { readonly key: Key; readonly times: NestedTimes }[]>();
 const MAX_EXPIRIES = 512;
 const MAX_OF_AN_EXPIRY = 32;
 
@@ -172,54 +170,26 @@ const MAX_OF_AN_EXPIRY = 32;
  * the grids.
  */
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
+  const { american, dividends, exerciseTimes, restarts, expiry, payoff } = problem;
   const homogeneous = isTimeHomogeneous(problem);
   const levels = monitoredLevels(problem);
-  const { american, dividends, exerciseTimes, restarts, expiry } = problem;
-  const { jumps } = problem.payoff;
   const clock = homogeneous ? undefined : clockOfSteps(problem);
   const inTime = homogeneous ? undefined : inTimeOf(problem);
+  const { jumps } = payoff;
+  const key = { american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, clock, inTime };
   let ofExpiry = grids.get(expiry);
   if (ofExpiry === undefined) {
     if (grids.size >= MAX_EXPIRIES) grids.clear();
     grids.set(expiry, (ofExpiry = []));
   }
-  for (const known of ofExpiry)
-    if (
-      known.steps === steps &&
-      known.homogeneous === homogeneous &&
-      known.jumps === jumps &&
-      known.clock === clock &&
-      known.inTime?.rates === inTime?.rates &&
-      known.inTime?.sigma === inTime?.sigma &&
-      sameDates(known, problem, levels)
-    )
-      return known.times;
-  const times = makeTimes(problem, levels, steps, homogeneous, clock, inTime);
+  for (const known of ofExpiry) if (isSame(known.key, key)) return known.times;
+  const times = makeTimes(problem, key);
   if (ofExpiry.length >= MAX_OF_AN_EXPIRY) ofExpiry.length = 0;
-  ofExpiry.push({
-    american,
-    dividends,
-    exerciseTimes,
-    restarts,
-    levels,
-    steps,
-    homogeneous,
-    jumps,
-    clock,
-    inTime,
-    times,
-  });
+  ofExpiry.push({ key, times });
   return times;
 }
 
-function makeTimes(
-  problem: OneFactorProblem,
-  levels: readonly MonitoredLevel[],
-  steps: number,
-  homogeneous: boolean,
-  clock: Clock | undefined,
-  inTime: InTime | undefined,
-): NestedTimes {
+function makeTimes(problem: OneFactorProblem, { levels, steps, homogeneous, clock, inTime }: Key): NestedTimes {
   const { american } = problem;
   const jumping = areContinuous(levels);
   const spec = {
@@ -259,13 +229,19 @@ function phasesOf(steps: number): number {
 const areContinuous = (levels: readonly MonitoredLevel[]): boolean =>
   levels.length > 0 && levels.every(({ times }) => times === undefined);
 
-function sameDates(known: Known, problem: OneFactorProblem, levels: readonly MonitoredLevel[]): boolean {
+function isSame(a: Key, b: Key): boolean {
   return (
-    known.american === problem.american &&
-    same(known.exerciseTimes, problem.exerciseTimes, sameNumber) &&
-    same(known.restarts, problem.restarts, sameNumber) &&
-    same(known.dividends, problem.dividends, sameDividend) &&
-    same(known.levels, levels, sameMonitoring)
+    a.steps === b.steps &&
+    a.homogeneous === b.homogeneous &&
+    a.jumps === b.jumps &&
+    a.american === b.american &&
+    a.clock === b.clock &&
+    a.inTime?.rates === b.inTime?.rates &&
+    a.inTime?.sigma === b.inTime?.sigma &&
+    same(a.exerciseTimes, b.exerciseTimes, sameNumber) &&
+    same(a.restarts, b.restarts, sameNumber) &&
+    same(a.dividends, b.dividends, sameDividend) &&
+    same(a.levels, b.levels, sameMonitoring)
   );
 }
 
