@@ -77,8 +77,8 @@ export const bugs: readonly Bug[] = [
     "pde/fdm",
     "pde/fdm/mesh pde/fdm/barriers pde/fdm/dividend-jump pde/fdm/equation/conditions pde/fdm/equation/fornberg pde/fdm/exercise-dates",
     [
-      ["conditions/dividend.ts", "sign * (x[j + 1] - target) < 0) j++", "sign * (x[j + 1] - target) > 0) j++"],
-      ["conditions/exercise.ts", "right: here > 0 ? held : exercised", "right: here > 0 ? exercised : held"],
+      ["conditions/dates.ts", "sign * (x[j + 1] - target) < 0) j++", "sign * (x[j + 1] - target) > 0) j++"],
+      ["conditions/dates.ts", "right: here > 0 ? held : exercised", "right: here > 0 ? exercised : held"],
       ["mesh/mesh.ts", "nodeAt(mesh, i) <= price !== ascending", "nodeAt(mesh, i) > price"],
       ["operator/equation-row.ts", "return 5 + method + others", "return 4 + method + others"],
       ["read/point-reader.ts", "Math.min(low + 1, nodes.length - 1)", "Math.min(low, nodes.length - 1)"],

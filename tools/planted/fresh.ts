@@ -146,7 +146,7 @@ export const fresh: readonly Bug[] = [
     [
       ["conditions/barrier.ts", "const weightOfOld = crankNicolson ? 0.5 : 0.0;", "const weightOfOld = 0.0;"],
       [
-        "conditions/dividend.ts",
+        "conditions/dates.ts",
         "if (j >= high) value = u[above] + line * (target - x[above]);",
         "if (j >= high) value = u[above] + line * (target - x[below]);",
       ],
@@ -156,7 +156,7 @@ export const fresh: readonly Bug[] = [
         "((spec.refinement * 32 + spec.phases) * 8 + spec.rannacherSteps) * 4",
         "(spec.refinement * 32 + spec.phases) * 8 * 4",
       ],
-      ["time/nested-times.ts", "known.jumps === jumps &&", ""],
+      ["time/nested-times.ts", "a.jumps === b.jumps &&", ""],
     ],
   ),
   ...beside("pde/fdm", "pricing/volatility-in-time pricing/time-dependent pricing/accuracy pde/fdm/mesh", [

@@ -103,7 +103,7 @@ export const second: readonly Bug[] = [
     [
       ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
       [
-        "conditions/exercise.ts",
+        "conditions/dates.ts",
         "found = here - (now * (x1 - here)) / (next - now);",
         "found = here + (now * (x1 - here)) / (next - now);",
       ],

@@ -25,14 +25,8 @@ export type {
   StateFunction,
 } from "./problem/equation.ts";
 export type { EntryStatus } from "./read/columns.ts";
-export type {
-  EntrySolution,
-  ExerciseBoundary,
-  PointColumns,
-  PointSolution,
-  Solution,
-} from "./read/equation-solution.ts";
-export type { AxesColumns, AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
+export type { EntrySolution, ExerciseBoundary, PointColumns, PointSolution, Solution } from "./read/entry-solution.ts";
+export type { AxesColumns, AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/entry-solution.ts";
 export type { AxesDerivatives } from "./read/point-reader.ts";
 export { solve, type SolutionOn } from "./solve.ts";
 
@@ -99,7 +93,7 @@ export {
   totalVariance,
 } from "./problem/one-factor.ts";
 /** @internal */
-export { placed } from "./problem/place.ts";
+export { placed } from "./problem/lowered.ts";
 /** @internal */
 export {
   type Batch,
@@ -121,7 +115,7 @@ export { reportOf } from "./read/report.ts";
 /** @internal */
 export { type InstanceValues, pointValue, spotValues } from "./read/solution.ts";
 /** @internal */
-export { endlessLoops, solveAxes } from "./solve-entries.ts";
+export { endlessLoops, solveAxes } from "./solve.ts";
 /** @internal */
 export { eventsOf } from "./time/nested-times.ts";
 /** @internal */

@@ -1,7 +1,7 @@
 /** The jump over a dividend: cubics are reproduced, nothing overshoots, straight lines go on beyond the ends. */
 import { describe, expect, test } from "vitest";
 
-import { payDividend } from "../../../src/pde/fdm/conditions/dividend.ts";
+import { payDividend } from "../../../src/pde/fdm/conditions/dates.ts";
 
 /** Nodes whose distances differ by up to a factor of four, in units of the spot. */
 const ascending = [0, 0.1, 0.14, 0.3, 0.38, 0.5, 0.7, 0.72, 0.8, 1.1];

@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column, valueAt } from "../operator/state.ts";
 import { Live, Rows, ZERO_VALUE_GUARD } from "../operator/matrix.ts";
-import { payDividend } from "./dividend.ts";
+import { NEVER_EXERCISED, payDividend } from "./dates.ts";
 
 /** The number of coefficients of one barrier on a date; see `knockOut`. */
 const SETTING_WORDS = 5;
@@ -15,9 +15,6 @@ export const CROSSING_WORDS = SETTING_WORDS + 2;
  */
 export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
-
-/** The exercise payoff of a node that cannot be exercised; it is below every value. */
-export const NEVER_EXERCISED = -1e30;
 
 /**
  * Returns the function that applies the knock-outs of a date to u, barrier by barrier: u ← value beyond the barrier's

@@ -8,7 +8,7 @@ import {
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { hostReal, type Kernel, type Precision, sharing } from "../../../kernel/index.ts";
-import { NOWHERE } from "../conditions/exercise.ts";
+import { NOWHERE } from "../conditions/dates.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
 import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
 import type { OneAxisModel } from "../model/full-grid.ts";

@@ -118,8 +118,8 @@ export interface SurfaceTable {
 }
 
 /**
- * Returns the surface table of `instances` of one pattern of steps, on surfaces of as many spots: one block for all that
- * share dates, surface and spot.
+ * Returns the surface table of `instances` of one pattern of steps, on surfaces of as many spots: one block for all
+ * that share dates, surface and spot.
  */
 export function surfaceTable(instances: readonly Instance[]): SurfaceTable {
   const [first] = instances;

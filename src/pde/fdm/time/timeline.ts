@@ -1,7 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import { timeGrid } from "./time-grid.ts";
-import type { GivenCondition } from "../problem/conditions.ts";
-import { shown, type ParameterValues } from "../problem/settings.ts";
+import { type GivenCondition, type ParameterValues, shown } from "../problem/settings.ts";
 import { implicitEuler, type TimeScheme } from "./schemes.ts";
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { KernelError } from "../../../../src/base/errors.ts";
-import { placed, titleOf } from "../../../../src/pde/fdm/problem/place.ts";
+import { placed, titleOf } from "../../../../src/pde/fdm/problem/lowered.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "feynkac me@home "));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,8 +1,8 @@
+import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { fn, i32, read, real } from "../../../../kernel/index.ts";
 import { EquationState, valueAt } from "../../operator/state.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { atNode, countsOf, eachNode, eachOf, valuesAt } from "./node.ts";
 import {
   AXES_STATUS,

@@ -1,5 +1,5 @@
+import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { bool, fn, i32, real, record } from "../../../../kernel/index.ts";
-import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import type { StateNumber } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";

@@ -1,5 +1,4 @@
 import { fn, i32, type Kernel, read, real, write } from "../../../../kernel/index.ts";
-import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { stateOnAxis, valueAt } from "../../operator/state.ts";
 import { FAULT, STATUS } from "../../operator/status.ts";
 import { PROGRAM_BITS } from "../../time/timeline.ts";
@@ -20,12 +19,11 @@ import {
   spread,
 } from "./memory.ts";
 import { rollbackKernel, rowAt } from "../rollback.ts";
-import { obstacleAt } from "../../conditions/exercise.ts";
+import { NEVER_EXERCISED, obstacleAt, valueAtTarget } from "../../conditions/dates.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import { factor, recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
 import { recordBoundaryRuns, rightHandSideRuns, solveStageRuns } from "../team/equation.ts";
 import { type EquationVariant, Stage } from "../../operator/equation-row.ts";
-import { valueAtTarget } from "../../conditions/dividend.ts";
 import { LOOP_BUDGET } from "../../problem/lowered.ts";
 import { groupSize, type Team } from "../team/team.ts";
 

@@ -1,10 +1,10 @@
+import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { bool, fn, i32, type Precision, read, real, record, write } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../operator/equation-row.ts";
 import { multipliers, multiplierWords, partsOf, scratchWords, type Team } from "../team/team.ts";
 import { Column } from "../../operator/state.ts";
 import { itemAt, Place, Row } from "../rollback.ts";
 import { Factors, Products, Rows, Scans } from "../team/records.ts";
-import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 
 /** The choices that determine the code of an equation's kernel: the variant, and how many items solve an instance. */
 export interface EquationPlan {

@@ -1,6 +1,6 @@
 /** The parts of an equation's time loop that an item does in its own way where it solves an instance alone. */
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { exerciseBoundary } from "../../conditions/exercise.ts";
+import { exerciseBoundary } from "../../conditions/dates.ts";
 import { iteratePolicy } from "../../conditions/policy.ts";
 import { assemble, pinsOf, Stage, stageSum } from "../../operator/equation-row.ts";
 import { pinnedOnAxis, valueAt } from "../../operator/state.ts";

@@ -17,7 +17,7 @@ import { Place } from "../rollback.ts";
 import { itemPlan, KEPT_FACTORS, placeOf, type SolverVariant } from "../option/plan.ts";
 import { atRun, atStart, Cursor, factor, projectedStep } from "./factor.ts";
 import { policyStep } from "../../conditions/policy.ts";
-import { exerciseByHalves, exerciseOnDate } from "../../conditions/exercise.ts";
+import { exerciseByHalves, exerciseOnDate } from "../../conditions/dates.ts";
 
 /**
  * Returns the function that allocates the arrays of a work item; those that a variant does not use have one element.

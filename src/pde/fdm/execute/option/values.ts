@@ -9,8 +9,7 @@ import {
   settleDormant,
 } from "../../conditions/barrier.ts";
 import { Live } from "../../operator/matrix.ts";
-import { payDividend } from "../../conditions/dividend.ts";
-import { exerciseOnDate } from "../../conditions/exercise.ts";
+import { exerciseOnDate, payDividend } from "../../conditions/dates.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import { Launch, type OptionPlan, type SolverVariant } from "./plan.ts";
 import { Place } from "../rollback.ts";

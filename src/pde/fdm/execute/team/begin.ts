@@ -1,3 +1,4 @@
+import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import {
@@ -10,7 +11,7 @@ import {
 } from "../../operator/coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
-import { barrierWords, CROSSING_WORDS, NEVER_EXERCISED } from "../../conditions/barrier.ts";
+import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { settle } from "../option/values.ts";
 import type { TeamPlan } from "../option/plan.ts";
 import { computeRowMetrics, holdRuns } from "./rows.ts";

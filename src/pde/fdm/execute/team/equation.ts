@@ -1,5 +1,5 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { boundaryBehind, isExercised, NOWHERE } from "../../conditions/exercise.ts";
+import { boundaryBehind, isExercised, NOWHERE } from "../../conditions/dates.ts";
 import { atStart, Fault, firstFault, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
 import { Place, Row } from "../rollback.ts";
 import { Scans } from "./records.ts";

@@ -1,6 +1,5 @@
 import { fn, read, real, write } from "../../../../kernel/index.ts";
-import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
-import { bendBetween, exercisedByHalf } from "../../conditions/exercise.ts";
+import { NEVER_EXERCISED, bendBetween, exercisedByHalf } from "../../conditions/dates.ts";
 import { closedNode, readClosed } from "../../operator/coefficients.ts";
 import { Launch } from "../option/plan.ts";
 import { Place } from "../rollback.ts";

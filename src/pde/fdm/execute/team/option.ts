@@ -13,7 +13,7 @@ import { barrierWords } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
 import { applyDividend, readValues, settle } from "../option/values.ts";
 import { exerciseRuns, obstacleRuns } from "./exercise.ts";
-import { factor } from "./refactor.ts";
+import { factor } from "./factor.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
 const KEPT = 3;
