@@ -46,19 +46,24 @@ export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   putEnd(rows, up, mesh.count, problem, mesh, time);
 }
 
-/** An end of where the trade is alive: its node, `none` without a barrier there, and what it holds. */
+/**
+ * An end of where the trade is alive, or dormant: its node, `none` without a level there, the kind of what is beyond
+ * (`DORMANT_END`), and what is held.
+ */
 function putEnd(
   rows: Rows,
-  barrier: KnockOut | undefined,
+  level: KnockOut | MonitoredLevel | undefined,
   none: number,
   problem: OneFactorProblem,
   mesh: Mesh,
   time: number,
 ): void {
-  const node = barrier && nodeOfLevel(mesh, barrier);
-  const held = barrier !== undefined && node !== undefined ? heldValue(barrier, problem, time) : undefined;
+  const node = level && nodeOfLevel(mesh, level);
+  const isIn = level !== undefined && !isKnockOut(level);
+  const held = level === undefined || isIn || node === undefined ? undefined : heldValue(level, problem, time);
+  const { discounted, held: isHeld, joined } = DORMANT_END;
   rows.put(node ?? none);
-  rows.put(held === undefined ? 0 : 1);
+  rows.put(isIn ? joined : held === undefined ? discounted : isHeld);
   rows.put((held ?? 0) * (1 / problem.spots[0]));
 }
 
@@ -253,7 +258,6 @@ function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): 
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
-  const scale = 1 / problem.spots[0];
   // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
   const dormant = { ...problem, american: false };
   const compares = comparesAt(problem, time, before);
@@ -266,23 +270,9 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
     rows.put(isSet ? keptOnNode(level, mesh, node) : 1);
   }
   const { down, up } = dormantBetween(problem, before, time);
-  for (const [level, none] of [
-    [down, -1],
-    [up, mesh.count],
-  ] as const) {
-    const node = level && nodeOfLevel(mesh, level);
-    const held = level !== undefined && isKnockOut(level) ? heldValue(level, dormant, time) : undefined;
-    rows.put(node ?? none);
-    rows.put(
-      level !== undefined && !isKnockOut(level)
-        ? DORMANT_END.joined
-        : held !== undefined
-          ? DORMANT_END.held
-          : DORMANT_END.discounted,
-    );
-    rows.put((held ?? 0) * scale);
-  }
-  rows.put(rebate * scale);
+  putEnd(rows, down, -1, dormant, mesh, time);
+  putEnd(rows, up, mesh.count, dormant, mesh, time);
+  rows.put(rebate * (1 / problem.spots[0]));
 }
 
 /**

@@ -14,7 +14,7 @@ import { firstFault, hasFailed, type Status } from "../operator/status.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../model/full-grid.ts";
 import { lazily } from "../problem/lowered.ts";
-import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
+import { PROGRAM_BITS, type TimeProgram } from "../time/timeline.ts";
 import { axesKernel, type PassKernels, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import {
   AXES_STATUS,
@@ -281,9 +281,9 @@ function launchPasses(
   if (args.first === 0) launch(passes.begin, 0);
   for (let run = args.first; run < args.end; run++) {
     const flags = words[2 * run];
-    if ((flags & EVENT) !== 0) launch(passes.event, run);
+    if ((flags & PROGRAM_BITS.EVENT) !== 0) launch(passes.event, run);
     else {
-      if ((flags & FACTOR) !== 0) launch(passes.factor, run);
+      if ((flags & PROGRAM_BITS.FACTOR) !== 0) launch(passes.factor, run);
       launch(passes.advance, run);
     }
   }

@@ -12,7 +12,7 @@ import { NOWHERE } from "../conditions/dates.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
 import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
 import type { OneAxisModel } from "../model/full-grid.ts";
-import { STEP_END, type TimeProgram } from "../time/timeline.ts";
+import { PROGRAM_BITS, type TimeProgram } from "../time/timeline.ts";
 import { equationKernel } from "./equation/kernel.ts";
 import { equationBytes } from "./equation/memory.ts";
 import {
@@ -210,7 +210,7 @@ async function launch(
 /** Values of the exercise boundary that rows before `row` have recorded. */
 function recordedBefore({ words }: TimeProgram, row: number): number {
   let count = 0;
-  for (let k = 0; k < row; k++) if ((words[2 * k] & STEP_END) !== 0) count++;
+  for (let k = 0; k < row; k++) if ((words[2 * k] & PROGRAM_BITS.STEP_END) !== 0) count++;
   return count;
 }
 

@@ -1,4 +1,4 @@
-import { Arena, type NodeMesh, pinnedMesh } from "./pinned-mesh.ts";
+import { Arena, type MeshRange, type NodeMesh, pinnedMesh } from "./pinned-mesh.ts";
 import { firstIndex } from "../../../base/search.ts";
 
 /**
@@ -11,23 +11,13 @@ import { firstIndex } from "../../../base/search.ts";
  * so that dx/dξ = b near a lone kink, growing like |x − xₖ| away from it (Tavella & Randall 2000, ch. 5.3). Kinks are
  * nodes of even index, so that the coarser mesh of every second node has them too.
  */
-export interface MeshSpec {
-  /** The number of nodes, 4k + 1. */
-  readonly count: number;
-  /** The coordinate x: "log" for lognormal models, "linear" where σ(S)·S does not vanish like S at zero. */
-  readonly coordinate: "log" | "linear";
-  /** The lower end of the mesh as a price; 0 only with the linear coordinate. */
-  readonly lowest: number;
-  /** The upper end of the mesh as a price. */
-  readonly highest: number;
+export interface MeshSpec extends MeshRange {
   /** The prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
   /** The further prices that must be nodes, because the volatility jumps there. */
   readonly pins?: readonly number[];
   /** The width b, in units of the coordinate. */
   readonly width: number;
-  /** Adds a node S = 0 below `lowest` (log coordinate), because dividends may take the spot there. */
-  readonly zero: boolean;
   /**
    * True where the highest node comes first. The elimination of Brennan and Schwartz requires the exercise region at
    * index 0.

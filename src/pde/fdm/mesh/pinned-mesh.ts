@@ -40,6 +40,19 @@ export class Arena {
   }
 }
 
+/** The number of nodes of a mesh of prices, its coordinate and its ends. */
+export interface MeshRange {
+  /** The number of nodes, 4k + 1. */
+  readonly count: number;
+  /** The coordinate x: "log" for lognormal models, "linear" where σ(S)·S does not vanish like S at zero. */
+  readonly coordinate: "log" | "linear";
+  /** The ends of the mesh as prices; the lower one is 0 only with the linear coordinate. */
+  readonly lowest: number;
+  readonly highest: number;
+  /** Adds a node S = 0 below `lowest` (log coordinate), because dividends may take the spot there. */
+  readonly zero: boolean;
+}
+
 /**
  * The specification of a mesh with nodes at given prices, dense about given centres, each with its own width. Nodes are
  * the images of equidistant i under i → ξ → x,
@@ -49,15 +62,7 @@ export class Arena {
  * with x = ln S or S, and centres xₖ. Pins have even indices, so that the mesh of every second node has them too.
  * Neighbouring intervals differ by O(h²) everywhere.
  */
-export interface PinnedMeshSpec {
-  /** The number of nodes, 4k + 1. */
-  readonly count: number;
-  /** The coordinate x: "log" for ln S, "linear" for S. */
-  readonly coordinate: "log" | "linear";
-  /** The lower end of the mesh as a price. */
-  readonly lowest: number;
-  /** The upper end of the mesh as a price. */
-  readonly highest: number;
+export interface PinnedMeshSpec extends MeshRange {
   /** The prices about which nodes are dense, each with its width in units of the coordinate. */
   readonly centres: readonly { readonly at: number; readonly width: number }[];
   /** The prices that must be nodes, increasing, between the ends. */
@@ -66,8 +71,6 @@ export interface PinnedMeshSpec {
   readonly bends?: readonly number[];
   /** The prices that become nodes if no pin is too near. */
   readonly wishes: readonly number[];
-  /** Adds S = 0 below `lowest`. */
-  readonly zero: boolean;
 }
 
 /**

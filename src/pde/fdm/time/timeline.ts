@@ -4,22 +4,23 @@ import { type GivenCondition, type ParameterValues, shown } from "../problem/set
 import { implicitEuler, type TimeScheme } from "./schemes.ts";
 
 /**
- * The flag of a row of the time program before which the matrix is factored. A time program is the list of the stages
- * of time steps and of events that a kernel executes in turn, one in each row.
+ * The flags of a row of the time program, which is the list of the stages of time steps and of events that a kernel
+ * executes in turn, one in each row.
  */
-export const FACTOR = 1;
-/** The flag of a program row that uses the factors of the row before. */
-export const KEEP = 2;
-/** The flag of a program row that ends a time step. */
-export const STEP_END = 4;
-/** The flag of a program row that applies a condition on its date, such as exercise or a dividend. */
-export const EVENT = 8;
-/** The flag of a program row before which the exercise payoff is evaluated. */
-export const OBSTACLE = 16;
-/** The flag of a program row that has a second sweep (`Correction`); steps of implicit Euler have none. */
-export const CORRECTED = 32;
-/** All flags of program rows, for use as the environment of a kernel. */
-export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
+export const PROGRAM_BITS = {
+  /** The matrix is factored before the row. */
+  FACTOR: 1,
+  /** The next row uses the solution before this one (`Stage`). */
+  KEEP: 2,
+  /** The row ends a time step. */
+  STEP_END: 4,
+  /** The row applies a condition on its date, such as exercise or a dividend. */
+  EVENT: 8,
+  /** The exercise payoff is evaluated before the row. */
+  OBSTACLE: 16,
+  /** The row has a second sweep (`Correction`); steps of implicit Euler have none. */
+  CORRECTED: 32,
+} as const;
 /** The position of the eight bits in a program row's flags that hold the number of the condition to apply. */
 export const CONDITION_SHIFT = 8;
 /** The position of the eight bits in a program row's flags that tell which knock-outs are in force. */
@@ -148,6 +149,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
     },
     !spec.matrixInTime,
   );
+  const { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } = PROGRAM_BITS;
   const words: number[] = [];
   const reals: number[] = [];
   const records: { segment: number; place: number }[] = [];

@@ -251,11 +251,6 @@ export function passKernels(variant: AxesVariant): PassKernels {
         },
       }),
     );
-  return {
-    begin: kernels("begin"),
-    factor: kernels("factor"),
-    advance: kernels("advance"),
-    event: kernels("event"),
-    read: kernels("read"),
-  };
+  const names = Object.keys(phases) as (keyof Phases)[];
+  return Object.fromEntries(names.map((name) => [name, kernels(name)])) as PassKernels;
 }
