@@ -135,8 +135,8 @@ export const fresh: readonly Bug[] = [
       ["execute/axes/update.ts", "return target < left || target > right ? linear : value;", "return value;"],
       [
         "time/schemes.ts",
-        "scheme: crankNicolson(), rannacherSteps: rannacherSteps(2)",
-        "scheme: crankNicolson(), rannacherSteps: rannacherSteps(0)",
+        "scheme: crankNicolson, rannacherSteps: rannacherSteps(2)",
+        "scheme: crankNicolson, rannacherSteps: rannacherSteps(0)",
       ],
     ],
   ),

@@ -200,8 +200,6 @@ export class PointReader {
   /** The orders of differentiation along three axes, of each derivative. */
   readonly #orders: readonly (readonly number[])[];
   readonly #read: Float64Array;
-  /** The weights of an axis that a grid does not have: one node of weight 1. */
-  readonly #none = new AxisWeights();
   /** The weights of each axis of the fine grid, then of each companion's. */
   readonly #axes: readonly (readonly AxisWeights[])[];
   /** The weights of an axis that a grid does not have: one node of weight 1. */

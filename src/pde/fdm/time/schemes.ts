@@ -229,7 +229,7 @@ export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): 
     case "implicit-euler":
       return { kind, scheme: implicitEuler, rannacherSteps: 0 };
     case "crank-nicolson":
-      return { kind, scheme: crankNicolson(), rannacherSteps: rannacherSteps(2) };
+      return { kind, scheme: crankNicolson, rannacherSteps: rannacherSteps(2) };
     case "theta":
       if (!(choice.theta >= 0.5 && choice.theta <= 1))
         throw new SpecError(

@@ -119,7 +119,7 @@ test("a problem of formulas may travel as JSON", async () => {
 
 describe("the program of a time grid", () => {
   const spec = {
-    scheme: crankNicolson(),
+    scheme: crankNicolson,
     steps: 100,
     refinement: 1,
     grading: 1,
