@@ -14,7 +14,7 @@ import {
 import { Column, valueAt } from "./state.ts";
 import { emptyRow, type LocalSurface, rootMeanSquare } from "../../../market/index.ts";
 import { REFACTOR, stepTimes, type TimeGrid } from "../time/time-grid.ts";
-import { LruCache } from "../../../base/memoize.ts";
+import { LruCache, memoizeBy } from "../../../base/memoize.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 
 /**

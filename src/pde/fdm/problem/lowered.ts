@@ -8,7 +8,8 @@ import {
   type RealFunction,
   storesThatDepend,
 } from "../../../kernel/index.ts";
-import { keyOf, LruCache } from "../../../base/memoize.ts";
+import { KernelError, type SourcePlace } from "../../../base/errors.ts";
+import { keyOf, LruCache, memoizeBy } from "../../../base/memoize.ts";
 
 /**
  * The number of iterations of loops in one call of a user's function after which the loop counts as endless. They take

@@ -8,8 +8,7 @@ import {
   volatilitiesAt,
   volatilityAt,
 } from "./diffusion.ts";
-import { LruCache } from "../../../base/lru-cache.ts";
-import { memoizeBy } from "../../../base/memoize.ts";
+import { LruCache, memoizeBy } from "../../../base/memoize.ts";
 import { cellAt } from "../../../base/search.ts";
 import { integratedVariance, rowRootMeanSquare, rowVolatility } from "../../../market/index.ts";
 
