@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import { type Case, differences, type Solver } from "./case.ts";
 import { conventions } from "./conventions.ts";
 import { curves } from "./curves.ts";
+import { fx } from "./fx.ts";
 import { swaps } from "./swaps.ts";
 
-const SOLVERS: Readonly<Record<string, Solver>> = { ...conventions, ...curves, ...swaps };
+const SOLVERS: Readonly<Record<string, Solver>> = { ...conventions, ...curves, ...swaps, ...fx };
 
 /** Returns what is wrong with a case; undefined where there is no way to compute it. */
 export function checked(one: Case): readonly string[] | undefined {
