@@ -1,4 +1,4 @@
-/** Conventions of currency options: reference cases; a strike has the delta that it was asked for; smiles are complete. */
+/** Conventions of currency options: reference cases; a strike has the delta that was asked for; smiles are complete. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
