@@ -169,7 +169,7 @@ async function choose(
     if (!parsed.ok) continue;
     if (turns.due) await turns.take();
     const kind = kindOf(parsed.trade);
-    batch.columns.place[i] = parsed.index ?? firstIndex + i;
+    batch.columns.indexInRun[i] = parsed.index ?? firstIndex + i;
     try {
       if (batch.settings.strict) refuseDoubts(kind.doubts(parsed.trade));
       kind.add(batch, i, parsed.trade);

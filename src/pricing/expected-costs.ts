@@ -46,7 +46,7 @@ export function expectedCosts(
     if (!parsed.ok) return NOTHING;
     try {
       const kind = kindOf(parsed.trade);
-      columns.place[i] = parsed.index ?? i;
+      columns.indexInRun[i] = parsed.index ?? i;
       kind.add(batch, i, parsed.trade);
       const method = methodFor(kind, batch, i);
       const cost = method.accepts(batch, i);

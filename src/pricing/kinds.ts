@@ -40,7 +40,7 @@ export const METHODS: readonly (typeof BY_NAME)[Exclude<MethodName, "auto">][] =
 export const optionKind: TradeKind<Trade> = {
   methods: METHODS,
   add: ({ columns }, trade, terms) => {
-    columns.add(trade, terms, columns.place[trade]);
+    columns.add(trade, terms, columns.indexInRun[trade]);
   },
   whyNone(terms, reasonOf) {
     const meant = methodMeantFor(terms);

@@ -65,7 +65,7 @@ function monitoredLevel({ type, level, from, to, monitoring }: Barrier): Monitor
 function commonRebate(columns: TradeColumns, row: number, [{ rebate }, ...others]: readonly Barrier[]): number {
   if (others.some((other) => other.rebate !== rebate))
     throw new BookError(
-      `trades[${columns.place[Math.floor(row / columns.cases.count)]}].barriers`,
+      `trades[${columns.indexInRun[Math.floor(row / columns.cases.count)]}].barriers`,
       "knock-ins have one rebate together, paid if none is ever hit: give each of them the same",
     );
   return rebate;

@@ -297,7 +297,7 @@ export function localDiffusions({ assets, rate, ends, root, correlation }: Diffu
   const failures: ParameterFailure[] = assets.flatMap(({ spot }, i) => spotFailures(`assets[${i}].spot`, spot));
   const factor = choleskyParameters(correlation, d, failures);
   const shapes = assets.map(({ volatility }) => shapeOf(volatility));
-  const named = (name: string, all: readonly Parameter[]): Parameters =>
+  const byAxisName = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, j) => [`${name}${j + 1}`, one]));
   return {
     name: `${d === 1 ? "a local volatility" : `${d} local volatilities`} in steps`,
@@ -306,7 +306,7 @@ export function localDiffusions({ assets, rate, ends, root, correlation }: Diffu
     normals: d,
     uniforms: shapes.filter(isAbsorbed).length,
     parameters: {
-      ...named(
+      ...byAxisName(
         "spot",
         assets.map(({ spot }) => spot),
       ),
@@ -314,8 +314,8 @@ export function localDiffusions({ assets, rate, ends, root, correlation }: Diffu
       [END_OF_STEP]: ends,
       root,
       ...factor,
-      ...named("number", assets.flatMap(ownNumbers)),
-      ...named(
+      ...byAxisName("number", assets.flatMap(ownNumbers)),
+      ...byAxisName(
         "table",
         assets.flatMap(({ volatility }) => tableOf(volatility)),
       ),

@@ -109,7 +109,7 @@ function brownian(settings: BrownianSettings, failures: ParameterFailure[]): Pat
   const { spots, rate = 0, yields = spots.map(() => 0), volatilities } = settings;
   const d = spots.length;
   const suffix = (i: number): string => (d === 1 ? "" : String(i + 1));
-  const named = (name: string, all: readonly Parameter[]): Parameters =>
+  const byAxisName = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
   const factor = d === 1 ? {} : choleskyParameters(settings.correlation, d, failures);
   const sensitivitiesTo = (name: string, parameter: string): Record<string, readonly string[]> =>
@@ -122,9 +122,9 @@ function brownian(settings: BrownianSettings, failures: ParameterFailure[]): Pat
     normals: d,
     uniforms: 0,
     parameters: {
-      ...named("spot", spots),
-      ...named("yield", yields),
-      ...named("volatility", volatilities),
+      ...byAxisName("spot", spots),
+      ...byAxisName("yield", yields),
+      ...byAxisName("volatility", volatilities),
       rate,
       ...factor,
     },

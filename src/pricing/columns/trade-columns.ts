@@ -32,9 +32,9 @@ export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 export class TradeColumns {
   readonly cases: ScenarioCases;
 
-  // One entry a trade. In the order of the batch; `place` is the trade's index in the run, for messages.
+  // One entry a trade. In the order of the batch; `indexInRun` is the trade's index in the run, for messages.
   /** The index of each trade in the run. */
-  readonly place: Int32Array;
+  readonly indexInRun: Int32Array;
   readonly spot: Float64Array;
   readonly dividendYield: Float64Array;
   /** The code of each payoff (`PAYOFF`). */
@@ -80,7 +80,7 @@ export class TradeColumns {
     const rows = trades * cases.count;
     this.cases = cases;
     this.#batch = batch;
-    this.place = new Int32Array(trades);
+    this.indexInRun = new Int32Array(trades);
     this.spot = new Float64Array(trades);
     this.dividendYield = new Float64Array(trades);
     this.payoff = new Uint8Array(trades);
@@ -94,12 +94,12 @@ export class TradeColumns {
     this.#rollers = cases.dates.map((years) => rollerTo(years));
   }
 
-  /** Adds the trade with index `trade` in the batch and index `place` in the run. */
-  add(trade: number, given: Trade, place: number): void {
+  /** Adds the trade with index `trade` in the batch and index `indexInRun` in the run. */
+  add(trade: number, given: Trade, indexInRun: number): void {
     const terms = this.#withoutVariance(given);
     if (terms !== given) this.#replaced.set(trade, terms);
     const { underlying, payoff, exercise } = terms;
-    this.place[trade] = place;
+    this.indexInRun[trade] = indexInRun;
     this.spot[trade] = underlying.spot;
     this.dividendYield[trade] = underlying.dividends.yield;
     this.payoff[trade] = PAYOFF[payoff.kind];

@@ -222,7 +222,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
   #tasksOf({ request, level, known }: Solving<P>): readonly Task<P>[] {
     const { trade, terms, spots, original } = request;
     const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
-    const parts = partsOf(terms, spots, `trades[${this.#batch.columns.place[trade]}]`);
+    const parts = partsOf(terms, spots, `trades[${this.#batch.columns.indexInRun[trade]}]`);
     return parts.map((part) => {
       const built = this.#solver.build(terms, original?.terms ?? terms, byAsset, part, level);
       return { terms, spots, known, part, built, shape: shapeOfProblem(built.problem), points: [] };

@@ -88,7 +88,7 @@ export class Guard {
 
   #error(trade: number, value: number, range: Stated, results: ResultColumns): NumericsError {
     return new NumericsError(
-      `trades[${this.#batch.columns.place[trade]}]: ${outsideText(results.methodOf(trade), value, range)}, and so does ` +
+      `trades[${this.#batch.columns.indexInRun[trade]}]: ${outsideText(results.methodOf(trade), value, range)}, and so does ` +
         "each finer resolution or other method that was tried; name another method, or ask for another accuracy",
     );
   }

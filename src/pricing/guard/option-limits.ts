@@ -162,7 +162,7 @@ export class EuropeanCounterparts {
       return { ok: true, trade: { ...columns.tradeOf(trade), ...plain } } as const;
     });
     const own = new TradeColumns(twins, columns.cases);
-    twins.forEach((twin, i) => own.add(i, twin.trade, columns.place[wanted[i]]));
+    twins.forEach((twin, i) => own.add(i, twin.trade, columns.indexInRun[wanted[i]]));
     const settings = { ...batch.settings, greeks: "none", sensitivityErrorEstimates: false } as const;
     const twinBatch = { ...batch, columns: own, problems: new RowProblems(own), settings };
     const accepted = [...twins.keys()].filter((i) => typeof closedForm.accepts(twinBatch, i) === "number");

@@ -132,7 +132,7 @@ export function methodFor(kind: TradeKind, batch: Batch, trade: number): Pricing
   if (best !== undefined) return best;
   const quoted = (names: Iterable<string>): readonly string[] => Array.from(new Set(names), (name) => `"${name}"`);
   const answers = methods.map((method) => ({ method, name: method.name, answer: method.accepts(batch, trade) }));
-  const refuse = (why: string): BookError => new BookError(`trades[${columns.place[trade]}]`, why);
+  const refuse = (why: string): BookError => new BookError(`trades[${columns.indexInRun[trade]}]`, why);
   if (asked === "auto") {
     const reasons = answers.map(({ name, answer }) => `"${name}": it has ${answer}`);
     const reasonOf = (of: string): string => String(answers.find(({ name }) => name === of)!.answer);

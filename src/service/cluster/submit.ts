@@ -136,7 +136,7 @@ export async function waitForRun(
         throw new RunError(`run ${entry.run} was cancelled; submit with --resume to continue`);
       if (state.state === "lost")
         throw new RunError(`run ${entry.run}: Redis has lost it; nothing that is priced is lost: submit with --resume`);
-      await pause(LOOK, signal);
+      await sleep(LOOK, signal);
     }
   } finally {
     await queue.close().catch(() => undefined);
@@ -153,7 +153,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
 }
 
 /** Waits for a number of milliseconds, or until the signal. It never rejects. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);

@@ -1,7 +1,7 @@
 /** Runs one worker process per device of a machine, and restarts processes that end unexpectedly. */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Log } from "../monitoring/index.ts";
-import { pause } from "./submit.ts";
+import { sleep } from "./submit.ts";
 
 /** A process that a supervisor starts, and starts again when it ends. */
 export interface Supervised {
@@ -41,7 +41,7 @@ async function keepRunning({ name, args }: Supervised, signal: AbortSignal, log:
     if (signal.aborted) return;
     wait = performance.now() - began > LONG_LIFE ? FIRST_WAIT : Math.min(2 * wait, LONGEST_WAIT);
     log("error", "a worker has ended and is started again", { worker: name, pid: child.pid, ended, in: wait / 1000 });
-    await pause(wait, signal);
+    await sleep(wait, signal);
   }
 }
 

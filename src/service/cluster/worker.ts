@@ -9,7 +9,7 @@ import { type ChunkJob, CHUNK, chunkOptions, type Job, MAX_STALLED, parentOf, RU
 import type { Log } from "../monitoring/index.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import { priceChunk } from "./price-chunk.ts";
-import { pause } from "./submit.ts";
+import { sleep } from "./submit.ts";
 
 /** The settings of a worker, which prices chunks of trades from a queue. */
 export interface WorkerRequest {
@@ -84,7 +84,7 @@ export async function runWorker(request: WorkerRequest): Promise<void> {
     await worker.waitUntilReady();
     log("info", "takes jobs", { ...entry, version: packageName() });
     request.onReady?.({ isHealthy: () => board.isConnected && worker.isRunning(), queue: jobs });
-    await pause(2 ** 31 - 1, signal);
+    await sleep(2 ** 31 - 1, signal);
     log("info", "ends: takes no more jobs");
     const timer = setTimeout(() => stop.abort(new Stopped()), 1000 * (request.stopSeconds ?? STOP_SECONDS));
     await worker.close();
@@ -136,7 +136,7 @@ async function work(job: BullJob<Job>, token: string, surroundings: Surroundings
     if (error instanceof Stopped) await putBack(job, token, surroundings);
     if (error instanceof StorageError) {
       await tell(surroundings, job, "cannot read or write; tries again", error);
-      await pause(1000 * (surroundings.storageSeconds ?? STORAGE_SECONDS), surroundings.signal);
+      await sleep(1000 * (surroundings.storageSeconds ?? STORAGE_SECONDS), surroundings.signal);
       await putBack(job, token, surroundings);
     }
     throw error;

@@ -96,10 +96,10 @@ async function solve(
 ): Promise<Points> {
   const points = new Map<Row, readonly ConvertiblePoint[]>();
   const open = rows.filter((row) => !row.isClosed);
-  const placesOf = (numbers: readonly number[]): number[] => [...new Set(numbers.map((i) => open[i].place))];
+  const indicesOf = (numbers: readonly number[]): number[] => [...new Set(numbers.map((i) => open[i].index))];
   const refinement: Refinement = {
-    spend: (numbers, work) => budget.spend(placesOf(numbers), work),
-    allows: (i, times) => budget.allowsTimes(open[i].place, times),
+    spend: (numbers, work) => budget.spend(indicesOf(numbers), work),
+    allows: (i, times) => budget.allowsTimes(open[i].index, times),
   };
   const solved = open.length === 0 ? [] : await solveConvertibles(await cpu.device, open, signal, refinement);
   open.forEach((row, i) => points.set(row, solved[i]));

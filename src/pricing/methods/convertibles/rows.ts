@@ -50,7 +50,7 @@ export const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
 /** A row of a trade: its bond and market under a case or a bump, at spots. */
 export interface Row extends ConvertibleRow {
   /** The index of the trade in the batch. */
-  readonly place: number;
+  readonly index: number;
   readonly isClosed: boolean;
 }
 
@@ -75,22 +75,22 @@ export const accuracyOf = (batch: Batch, trade: number): number =>
 /** Returns a function for the rows of each convertible of a batch. */
 export const convertibleRowsOf = memoizeBy((batch: Batch) => {
   const made = new Map<number, ConvertibleRows>();
-  return (place: number): ConvertibleRows => {
-    const rows = made.get(place) ?? rowsOf(batch, place);
-    made.set(place, rows);
+  return (index: number): ConvertibleRows => {
+    const rows = made.get(index) ?? rowsOf(batch, index);
+    made.set(index, rows);
     return rows;
   };
 });
 
-function rowsOf(batch: Batch, place: number): ConvertibleRows {
+function rowsOf(batch: Batch, index: number): ConvertibleRows {
   const { settings, columns } = batch;
   const { cases, dates, scenarios } = columns.cases;
-  const trade = convertibleOf(batch, place);
-  const accuracy = accuracyOf(batch, place);
+  const trade = convertibleOf(batch, index);
+  const accuracy = accuracyOf(batch, index);
   const { underlying, convertible } = trade;
   const row = (contract: Convertible, market: ConvertibleMarket, spots: readonly number[]): Row => {
     const isClosed = settings.method !== "fdm" && hasClosedForm(contract, market);
-    return { place, contract, market, spots, accuracy, isClosed };
+    return { index, contract, market, spots, accuracy, isClosed };
   };
   const moves = scenarios?.spot ?? [];
   const moved = moves.map((move) => underlying.spot * (1 + moveOf(move, underlying.name)));

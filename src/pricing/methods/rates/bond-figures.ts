@@ -43,26 +43,26 @@ export async function adjustedSpreads(
   signal: AbortSignal | undefined,
 ): Promise<readonly (number | undefined)[]> {
   const found = Array<number | undefined>(rows.length).fill(undefined);
-  let open = rows.flatMap(({ row, value }, place): readonly (readonly [number, Search])[] => {
+  let open = rows.flatMap(({ row, value }, index): readonly (readonly [number, Search])[] => {
     const { product, marketPrice } = row.trade;
     if (product.kind !== "bond" || marketPrice === undefined) return [];
     const target = marketPrice + accruedAt(product.bond, 0);
-    return [[place, begun(row, target, value - target)]];
+    return [[index, begun(row, target, value - target)]];
   });
   for (let round = 0; round < ROUNDS && open.length > 0; round++) {
-    const next = open.flatMap(([place, search]): readonly (readonly [number, Search, number])[] => {
+    const next = open.flatMap(([index, search]): readonly (readonly [number, Search, number])[] => {
       const spread = nextSpread(search, round);
-      if (Math.abs(spread - search.last[0]) < ACCURACY) found[place] = spread;
-      return found[place] === undefined && isOpen(search) ? [[place, search, spread]] : [];
+      if (Math.abs(spread - search.last[0]) < ACCURACY) found[index] = spread;
+      return found[index] === undefined && isOpen(search) ? [[index, search, spread]] : [];
     });
     const moved = next.map(([, { row }, spread]): RatesRow => {
       return { ...row, greeks: "none", market: row.market.moved((t) => spread * t) };
     });
     const outcomes = await session.price(moved, signal);
-    open = next.map(([place, search, spread], i) => {
+    open = next.map(([index, search, spread], i) => {
       const outcome = outcomes[i];
       const value = outcome instanceof Error ? Number.NaN : outcome.value;
-      return [place, after(search, spread, value - search.target)] as const;
+      return [index, after(search, spread, value - search.target)] as const;
     });
   }
   return found;

@@ -64,8 +64,8 @@ const FINER = 4;
 
 /** Runs work for rows, and charges their trades with its time. */
 function spent<T>(rows: readonly RatesRow[], work: () => Promise<T>): Promise<T> {
-  const places = [...new Set(rows.map(({ time }) => time.place))];
-  return rows.length === 0 ? work() : rows[0].time.budget.spend(places, work);
+  const indices = [...new Set(rows.map(({ time }) => time.index))];
+  return rows.length === 0 ? work() : rows[0].time.budget.spend(indices, work);
 }
 
 /** The evaluations of a row, and the weights by which its results follow. */
@@ -102,8 +102,8 @@ export class DatedSession<M, F> implements RatesSession {
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
       const { claim, hasWindows } = datedTrade(plan.row.trade, 1);
       if (hasWindows) return undefined;
-      const { budget, place } = plan.row.time;
-      if (!budget.allowsTimes(place, FINER)) {
+      const { budget, index } = plan.row.time;
+      if (!budget.allowsTimes(index, FINER)) {
         late.add(i);
         return undefined;
       }
@@ -136,8 +136,8 @@ export class DatedSession<M, F> implements RatesSession {
     };
     rules.checked(claim, markets.of(market), hasWindows);
     const resolve = (at: RatesMarket, own: ShortRateTrade, of: Resolution<F>, factor: number, to: number[]): void => {
-      const place = markets.of(at);
-      for (const [weight, fineness] of of) to.push(factor * weight, evaluations.ask(own, place, fineness));
+      const made = markets.of(at);
+      for (const [weight, fineness] of of) to.push(factor * weight, evaluations.ask(own, made, fineness));
     };
     // A value of rights at any time from a number of dates a year and half as many.
     const extrapolate = (own: (perYear: number) => ShortRateTrade, at: RatesMarket, fine: number, factor: number) => {

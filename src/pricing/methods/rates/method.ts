@@ -15,7 +15,7 @@ export interface RatesRow {
   /** The target error, relative to the largest cash flow; undefined for the method's default. */
   readonly accuracy: number | undefined;
   /** The time of the batch's trades, and the index of this one. */
-  readonly time: { readonly budget: TimeBudget; readonly place: number };
+  readonly time: { readonly budget: TimeBudget; readonly index: number };
 }
 
 /**

@@ -92,25 +92,25 @@ async function finish(
   results: ResultColumns,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const bonds = trades.flatMap((place) => {
-    const trade = ratesTradeOf(batch, place);
-    const isPriced = results.status[place] === STATUS.priced && Number.isFinite(results.value[place]);
-    return isPriced && trade.product.kind === "bond" ? [{ place, trade, bond: trade.product.bond }] : [];
+  const bonds = trades.flatMap((index) => {
+    const trade = ratesTradeOf(batch, index);
+    const isPriced = results.status[index] === STATUS.priced && Number.isFinite(results.value[index]);
+    return isPriced && trade.product.kind === "bond" ? [{ index, trade, bond: trade.product.bond }] : [];
   });
   const quoted = bonds.filter(({ trade }) => trade.marketPrice !== undefined && hasRights(trade));
-  const searches = quoted.map(({ place }) => ({ row: ratesRowsOf(batch).of(place)[0]!, value: results.value[place] }));
+  const searches = quoted.map(({ index }) => ({ row: ratesRowsOf(batch).of(index)[0]!, value: results.value[index] }));
   const found = await adjustedSpreads(searches, session, signal);
-  const spreads = new Map(quoted.map(({ place }, i) => [place, found[i]]));
-  for (const { place, trade, bond } of bonds) {
+  const spreads = new Map(quoted.map(({ index }, i) => [index, found[i]]));
+  for (const { index, trade, bond } of bonds) {
     const { marketPrice, rates } = trade;
-    const own = results.own.get(place)!;
+    const own = results.own.get(index)!;
     const spread =
       marketPrice === undefined || hasRights(trade)
-        ? spreads.get(place)
+        ? spreads.get(index)
         : spreadOf(bond, marketPrice, new RatesMarket(rates));
-    results.own.set(place, {
+    results.own.set(index, {
       figures: {
-        ...bondFigures(bond, results.value[place]),
+        ...bondFigures(bond, results.value[index]),
         ...(spread === undefined ? {} : { optionAdjustedSpread: spread }),
         ...own.figures,
       },
@@ -134,20 +134,20 @@ class RatesRows {
   }
 
   /** Returns the rows of a trade by case of the scenarios; undefined where it is settled. */
-  of(place: number): readonly (RatesRow | undefined)[] {
-    const rows = this.#rows.get(place) ?? this.#make(place);
-    this.#rows.set(place, rows);
+  of(index: number): readonly (RatesRow | undefined)[] {
+    const rows = this.#rows.get(index) ?? this.#make(index);
+    this.#rows.set(index, rows);
     return rows;
   }
 
-  #make(place: number): readonly (RatesRow | undefined)[] {
+  #make(index: number): readonly (RatesRow | undefined)[] {
     const { columns, settings, budget } = this.#batch;
     const { greeks, accuracy } = settings;
     const { cases, dates, scenarios } = columns.cases;
-    const trade = ratesTradeOf(this.#batch, place);
+    const trade = ratesTradeOf(this.#batch, index);
     const today = this.#today.get(trade.rates) ?? new RatesMarket(trade.rates);
     this.#today.set(trade.rates, today);
-    const time = { place, budget };
+    const time = { index, budget };
     const first: RatesRow = { trade, market: today, greeks, accuracy, time };
     if (scenarios === undefined) return [first];
     return cases.map(({ date, shift: { volatility, rate } }, i) => {
