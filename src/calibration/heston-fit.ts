@@ -4,12 +4,42 @@
  */
 import type { Device } from "../device/index.ts";
 import { atTheMoney, checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { HestonEngine, type HestonVolatilities } from "./heston-engine.ts";
-import { hestonOnHost } from "./heston-host.ts";
+import { HestonEngine, type HestonVolatilities, quoteArrays } from "./heston-engine.ts";
 import { hostNormalCdf } from "../market/models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
-import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
+import {
+  PARAMETERS,
+  QUOTE_OUTPUTS,
+  hestonMomentKernel,
+  hestonQuoteKernel,
+  hestonRuleKernel,
+  MAX_NODES,
+  MOMENTS,
+  RULE,
+} from "./heston-kernels.ts";
 import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "./least-squares.ts";
+import { runOnHost } from "../kernel/index.ts";
+
+/**
+ * Returns a function that computes the implied volatilities of one underlying's quotes for parameters v₀, κ, θ, σ, ρ,
+ * in JavaScript on the calling thread.
+ */
+function hestonOnHost({ expiries: quoted }: UnderlyingQuotes): (point: Float64Array) => HestonVolatilities {
+  const { expiry, quote, expiryOf } = quoteArrays(quoted);
+  const expiries = quoted.length;
+  const rule = new Float64Array(RULE * expiries);
+  const moments = new Float64Array(2 * MOMENTS * MAX_NODES * expiries);
+  return (point) => {
+    const output = new Float64Array(QUOTE_OUTPUTS * quote.length);
+    const shared = { expiries, expiry, rule };
+    runOnHost(hestonRuleKernel, { ...shared, items: expiries, point }, expiries);
+    const nodes = expiries * MAX_NODES;
+    runOnHost(hestonMomentKernel, { ...shared, items: expiries, point, moments }, nodes);
+    const quotes = quote.length;
+    runOnHost(hestonQuoteKernel, { ...shared, items: quotes, quotes, quote, expiryOf, moments, output }, quotes);
+    return output;
+  };
+}
 
 /** The options of `fitHeston`. */
 export interface HestonFitOptions {

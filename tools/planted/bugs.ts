@@ -271,7 +271,7 @@ export const bugs: readonly Bug[] = [
     ["server.ts", "if (trades > limits.trades)", "if (trades >= limits.trades + 2)"],
     ["server.ts", 'message: status === 500 ? "internal error" : error.message', "message: error.message"],
     ["server.ts", "trades.add(before.trades.length + after.trades.length);", "trades.add(before.trades.length);"],
-    ["markets.ts", "this.#kept.delete(hash);", ""],
+    ["server.ts", "this.#kept.delete(hash);", ""],
     ["server.ts", "if (underWay >= requests)", "if (underWay > requests)"],
     ["server.ts", "reply.raw.destroy();", "reply.raw.end();"],
     ["server.ts", "method: options.method ?? method,", "method: options.method,"],

@@ -427,7 +427,7 @@ export const fresh: readonly Bug[] = [
       "all.every(({ request }) => request.signal.aborted)",
       "all.some(({ request }) => request.signal.aborted)",
     ],
-    ["markets.ts", "this.#kept.size > this.#max", "this.#kept.size >= this.#max"],
+    ["server.ts", "this.#kept.size > this.#max", "this.#kept.size >= this.#max"],
     ["requests.ts", "trades: second.trades ?? trades", "trades"],
     ["requests.ts", "Object.keys(header).length > 1", "Object.keys(header).length > 2"],
   ]),

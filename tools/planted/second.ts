@@ -149,7 +149,7 @@ export const second: readonly Bug[] = [
   ),
   ...beside("kernel", "kernel/cuda kernel/wasm-straight kernel/wasm-scalars kernel/wasm-random", [
     ["emit/cuda/shared-memory.ts", "Math.ceil((size * length) / alignment) * alignment", "size * length"],
-    ["emit/wasm/vector-convert.ts", 'toReal(e, from === "u32" ? "u" : "s")', 'toReal(e, "s")'],
+    ["emit/wasm/vector.ts", 'toReal(e, from === "u32" ? "u" : "s")', 'toReal(e, "s")'],
   ]),
   ...beside(
     "numerics/linalg",
@@ -304,7 +304,7 @@ export const second: readonly Bug[] = [
       "sums.priced !== priced || sums.failed !== failed",
       "sums.priced !== priced && sums.failed !== failed",
     ],
-    ["finish.ts", "`${device.backend} ${device.name}`", "device.backend"],
+    ["price-run.ts", "`${device.backend} ${device.name}`", "device.backend"],
     ["plan.ts", "if (!isOther && open.marketHash === market.sha256) return open;", "if (!isOther) return open;"],
     ["reprice.ts", "this.#isSampled(first + i) ?", "this.#isSampled(i) ?"],
   ]),

@@ -2,7 +2,6 @@
 export { Board, type LogLine, type RunEntry, type WorkerEntry } from "./board.ts";
 export { connectionOf, loadBull, PREFIX, queueName, withoutSecrets } from "./connect.ts";
 export { LEVELS, type Level, MAX_SHARE } from "./jobs.ts";
-export { lengthsOf, type WorkerMetrics, workerMetrics } from "./metrics.ts";
 export { type RunState, stateOf, type SubmitRequest, submitRun, waitForRun } from "./submit.ts";
 export { type Supervised, supervise } from "./supervisor.ts";
-export { runWorker, type WorkerRequest } from "./worker.ts";
+export { runWorker, type WorkerRequest, lengthsOf, type WorkerMetrics, workerMetrics } from "./worker.ts";

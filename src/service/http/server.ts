@@ -1,8 +1,16 @@
 /** The HTTP server of the service. It uses Fastify, which is loaded on demand. */
-import type { ServiceLimits } from "./open-api.ts";
-import { timingSafeEqual } from "node:crypto";
+import { type ServiceLimits, openApi } from "./open-api.ts";
+import { timingSafeEqual, createHash } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Book, type BookHeader, contextOf, type ParsedTrade, Totals, type TradeResult } from "../../book/index.ts";
+import {
+  type Book,
+  type BookHeader,
+  contextOf,
+  type ParsedTrade,
+  Totals,
+  type TradeResult,
+  readHeader,
+} from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import {
   ARROW_STREAM_TYPE,
@@ -15,10 +23,48 @@ import {
 } from "../../output/formats/index.ts";
 import { BookError, FeynkacError } from "../../base/errors.ts";
 import { Metrics, METRICS_TYPE } from "../monitoring/index.ts";
-import { type KeptMarket, Markets } from "./markets.ts";
-import { openApi } from "./open-api.ts";
 import { Prices, type Request as PriceRequest } from "./prices.ts";
 import { readExplainBody, readMarketBody, readPriceBody, type WrittenBook } from "./requests.ts";
+
+/** A cached market with its SHA-256 hash. `header` is a book without trades. */
+interface KeptMarket {
+  readonly hash: string;
+  readonly header: BookHeader;
+}
+
+/** The cache of the most recently used markets, which requests name by their hashes. */
+class Markets {
+  readonly #kept = new Map<string, KeptMarket>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get count(): number {
+    return this.#kept.size;
+  }
+
+  /** Returns a market by its hash; undefined if it is not in the cache. */
+  get(hash: string): KeptMarket | undefined {
+    const market = this.#kept.get(hash);
+    if (market === undefined) return undefined;
+    this.#kept.delete(hash);
+    this.#kept.set(hash, market);
+    return market;
+  }
+
+  /** Reads a book without trades and puts its market into the cache. @throws BookError */
+  keep(written: Readonly<Record<string, unknown>>): KeptMarket {
+    const hash = createHash("sha256").update(JSON.stringify(written)).digest("hex");
+    const known = this.get(hash);
+    if (known !== undefined) return known;
+    const market = { hash, header: readHeader(written) };
+    this.#kept.set(hash, market);
+    while (this.#kept.size > this.#max) this.#kept.delete(this.#kept.keys().next().value as string);
+    return market;
+  }
+}
 
 /** The settings with which the HTTP service is started. */
 export interface ServiceRequest {
