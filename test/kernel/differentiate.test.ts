@@ -196,6 +196,55 @@ describe("what is not chosen has no part in a derivative", () => {
   });
 });
 
+test("a loop whose update depends on the inputs", () => {
+  const f = fn({
+    params: [real],
+    body([x]) {
+      let sum = 0;
+      for (let i = 0, h = 1; i < 35; i++, h = h * x) sum += h;
+      return sum;
+    },
+  });
+  const exact = Array.from({ length: 35 }, (_, k) => k * 0.9 ** (k - 1)).reduce((total, term) => total + term);
+  expect(tangent(f, { of: [0] })(0.9).d.x0).toBeCloseTo(exact, 10);
+});
+
+test("a variable that is reassigned in nested loops, on the way back", () => {
+  const f = fn({
+    params: [real],
+    body([x]) {
+      let power = x;
+      let sum = 0;
+      for (let k = 0; k < 35; k++)
+        for (let i = 0; i < 40; i++) {
+          power = power * x;
+          sum += power;
+        }
+      return sum;
+    },
+  });
+  const x = 0.995;
+  const terms = Array.from({ length: 35 * 40 }, (_, k) => (k + 2) * x ** (k + 1));
+  const exact = terms.reduce((total, term) => total + term);
+  expect(gradient(f, { of: [0] })(x).d.x0 / exact).toBeCloseTo(1, 12);
+});
+
+test.each<[string, KernelFunction<readonly [typeof real], number>, number, number]>([
+  ["remainder", fn({ params: [real], body: ([x]) => (7 + x) % (2 * x) }), 1.5, -3],
+  ["ldexp", fn({ params: [real], body: ([x], gpu) => gpu.ldexp(x * x, 3) }), 2, 32],
+  ["copysign", fn({ params: [real], body: ([x], gpu) => gpu.copysign(x, -2) }), 3, -1],
+  ["significand", fn({ params: [real], body: ([x], gpu) => gpu.significand(x) }), 12, 0.125],
+  ["reciprocal", fn({ params: [real], body: ([x], gpu) => gpu.reciprocal(x) }), 4, -0.0625],
+  ["positivePart", fn({ params: [real], body: ([x], gpu) => gpu.positivePart(x) * x }), 3, 6],
+  ["abs", fn({ params: [real], body: ([x]) => Math.abs(x) }), -3, -1],
+  ["atan2 of its first argument", fn({ params: [real], body: ([x]) => Math.atan2(x, 2) }), 1, 0.4],
+  ["atan2 of its second", fn({ params: [real], body: ([x]) => Math.atan2(2, x) }), 1, -0.4],
+  ["the power 0", fn({ params: [real], body: ([x]) => x ** Math.floor(x) }), 0, 0],
+])("the slope of %s, in both modes", (_, f, x, slope) => {
+  expect(tangent(f, { of: [0] })(x).d.x0).toBeCloseTo(slope, 14);
+  expect(gradient(f, { of: [0] })(x).d.x0).toBeCloseTo(slope, 14);
+});
+
 test("expressions do not double with each operation around them", () => {
   const around = (text: string): string => `Math.abs(gpu.copysign(Math.sqrt(1 + 1 / (1 + ${text})), 1))`;
   let text = "x";
@@ -268,6 +317,26 @@ describe("what is differentiated by rule", () => {
     const plain = userFunction(["S", "t"], ({ S, t }) => S * S * t);
     expect(tangent(plain, { of: ["S"] })(3, 2).d).toEqual({ S: 12 });
     expect(gradient(plain, { of: ["t", "S"] })(3, 2).d).toEqual({ t: 9, S: 12 });
+  });
+
+  test("directions that are constants, in as many directions as there may be, and results that are not real", () => {
+    const f = fn({ params: { x: real, n: i32 }, body: ({ x, n }) => ({ y: x * x, isUp: x > 1, inner: { n } }) });
+    const moved = tangent(f, { of: ["x"], directions: ["up", "none"] });
+    const outer = fn({
+      params: [real],
+      env: { moved },
+      body([x], _gpu, { moved }) {
+        const { value, d } = moved({ x, n: 7, up: { x: 3 }, none: { x: 0 } });
+        return { isUp: value.isUp, n: value.inner.n, slope: d.up.y + d.none.y };
+      },
+    });
+    expect(tangent(outer, { of: [0] })(2)).toEqual({ value: { isUp: true, n: 7, slope: 12 }, d: { x0: { slope: 6 } } });
+    const names = Array.from({ length: 32 }, (_, k) => `d${k}`);
+    const all = tangent(fn({ params: [real], body: ([x]) => x * x }), { of: [0], directions: names });
+    const given = Object.fromEntries(names.map((name, k) => [name, { x0: k }]));
+    expect(Object.values(all(3, given).d)).toEqual(names.map((_, k) => 6 * k));
+    const tooMany = [...names, "d32"];
+    expect(() => tangent(blackScholes, { of: ["S"], directions: tooMany })).toThrow("33 directions, at most 32");
   });
 
   test("arrays move by arrays", () => {

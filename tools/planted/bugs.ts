@@ -113,6 +113,54 @@ export const bugs: readonly Bug[] = [
     ["frontend/records.ts", 'if (field.kind === "record") fields.set(', "if (false) fields.set("],
     ["emit/wgsl/operators.ts", "return `(1f / ${texts[0]})`;", "return `(-1f / ${texts[0]})`;"],
   ]),
+  ...beside("kernel/differentiate", "kernel/differentiate", [
+    [
+      "linearise.ts",
+      "for (const part of [s.init, s.body, s.update]) once(part);",
+      "for (const part of [s.init, s.body]) once(part);",
+    ],
+    ["linearise.ts", 'make.neg(make.intrinsic("trunc", make.div(x, y)))', 'make.intrinsic("trunc", make.div(x, y))'],
+    [
+      "linearise.ts",
+      'const mayChange = d.kind === "local" && this.mode.isReverse && !ctx.settled.has(d.id);',
+      "const mayChange = false;",
+    ],
+    [
+      "linearise.ts",
+      'const keeps = kept(make.compare("eq", isNegative(x), isNegative(sign)));',
+      'const keeps = kept(make.compare("eq", isNegative(sign), isNegative(sign)));',
+    ],
+    ["linearise.ts", '(change) => make.intrinsic("ldexp", change, power)', "(change) => change"],
+    [
+      "forward.ts",
+      "this.assignTangents(s.local, (direction) => this.tangent(linear, direction, out), out);\n        out.push({ ...s, value: linear.value });",
+      "out.push({ ...s, value: linear.value });\n        this.assignTangents(s.local, (direction) => this.tangent(linear, direction, out), out);",
+    ],
+    ["reverse.ts", "this.make.assign(id, this.make.constant(0), out);\n    return taken;", "return taken;"],
+    [
+      "reverse.ts",
+      '.reduce((at, one) => binary("add", binary("mul", at, this.integer(one.rounds)), one[side]), around[0][side]);',
+      '.reduce((at, one) => binary("add", at, one[side]), around[0][side]);',
+    ],
+    [
+      "inline.ts",
+      'if (!(draft.kind === "const" && draft.value === 0)) direction',
+      'if (!(draft.kind === "const")) direction',
+    ],
+    [
+      "elementary.ts",
+      "fn({ params: two, body: ([y, x]) => -y / (x * x + y * y) })",
+      "fn({ params: two, body: ([y, x]) => y / (x * x + y * y) })",
+    ],
+    ["host.ts", 'return kind === "true or false" ? out[at++] !== 0 : out[at++];', "return out[at++];"],
+    [
+      "partials.ts",
+      '[...names, "result"].map((name, k) => [name, args[k]])',
+      '["result", ...names].map((name, k) => [name, args[k]])',
+    ],
+    ["declare.ts", "if (count > MAX_DIRECTIONS)", "if (count >= MAX_DIRECTIONS)"],
+    ["algebra.ts", "a: zero, b: this.mul(a, b), product: [a, b] }", "a: zero, b: this.mul(a, b) }"],
+  ]),
   ...beside("kernel/emit", "kernel/cuda kernel/wgsl", [
     ["cuda/operators.ts", '&& !(type === "i32" && constant === -1);', ";"],
     ["wgsl/operators.ts", 'if (op === "ne" && a.type === "real")', "if (false)"],
