@@ -317,7 +317,7 @@ export const bugs: readonly Bug[] = [
     ["requests.ts", 'if (typeof stream !== "boolean") throw', "if (stream === undefined) throw"],
     ["requests.ts", "value === null || Array.isArray(value))", "value === null)"],
     ["server.ts", "if (trades > limits.trades)", "if (trades >= limits.trades + 2)"],
-    ["server.ts", 'message: status === 500 ? "internal error" : error.message', "message: error.message"],
+    ["server.ts", 'status === 500 ? "internal error" : error.message', "error.message"],
     ["server.ts", "trades.add(before.trades.length + after.trades.length);", "trades.add(before.trades.length);"],
     ["server.ts", "this.#kept.delete(hash);", ""],
     ["server.ts", "if (underWay >= requests)", "if (underWay > requests)"],

@@ -451,11 +451,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["solution.ts", "Math.abs(finer - now) / 4 ** k", "Math.abs(finer - now) / 4 ** (k + 1)"],
     ["solution.ts", "none.with(j, 1).with(j + 1 + k, 1)", "none.with(j, 1).with(k, 1)"],
-    [
-      "solution.ts",
-      "value >= nodes[0] && value <= nodes[nodes.length - 1]",
-      "value >= nodes[0] && value < nodes[nodes.length - 1]",
-    ],
+    ["solution.ts", "value >= low && value <= high", "value >= low && value < high"],
   ]),
   ...beside("base/threads", "pricing/workers service/pipeline/pipeline", [
     ["worker-pool.ts", "for (const resolve of worker.pending.values()) resolve(undefined);", ""],

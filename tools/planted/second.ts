@@ -287,7 +287,7 @@ export const second: readonly Bug[] = [
     "pde/short-rates/grid pde/short-rates/short-rate-of-users pde/short-rates/short-rate-in-time",
     [
       ["diffusions.ts", "const time = parameters[start + 1] + t;", "const time = t;"],
-      ["grid.ts", "Math.max(-2 * shift, 0) : down + up", "Math.max(2 * shift, 0) : down + up"],
+      ["grid-steps.ts", "Math.max(-2 * shift, 0) : down + up", "Math.max(2 * shift, 0) : down + up"],
       ["grid-market.ts", "years + horizon).map((t) => t - years)", "years + horizon)"],
       ["grid-engine.ts", "valueAt(volatility, before + 0.5 * years)", "valueAt(volatility, before)"],
     ],
