@@ -143,6 +143,17 @@ class Prices(unittest.TestCase):
             process = session._process
         self.assertFalse(process.is_running)
 
+    def test_an_answer_that_breaks_off_is_an_error(self):
+        many = [{**TRADES[0], "id": str(i), "strike": 50 + i / 100} for i in range(20000)]
+        for transport in ("auto", "json"):
+            with fk.Session(threads=1) as session:
+
+                def kill(done, total):
+                    session._process._process.kill()
+
+                with self.assertRaisesRegex(fk.ConnectionError, "broke off"):
+                    session.price({**BOOK, "trades": many}, progress=kill, transport=transport)
+
     def test_a_running_service(self):
         url, token = self.session._place()
         with fk.Session(url, token=token) as other:

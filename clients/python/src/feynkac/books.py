@@ -54,7 +54,7 @@ def read_book(
         raise BookError("market", "expected a market; give market=, a dict, a path, or a frame of underlyings")
     if needs_trades and found is None:
         raise BookError("trades", "expected a list of trades; give trades=, a frame or a list of dicts")
-    return plain(_without_frames(written))
+    return {name: plain(field, name) for name, field in _without_frames(written).items() if field is not None}
 
 
 def _rows(found: Any) -> List[Any]:
@@ -196,7 +196,7 @@ def _without_frames(written: Mapping[str, Any]) -> Dict[str, Any]:
     rates = market.get("rates")
     if is_frame(rates):
         replaced["rates"] = _rates(records(rates, "market.rates"))
-    elif hasattr(rates, "to_dict") and not isinstance(rates, Mapping):
+    elif rates is not None and hasattr(rates, "to_dict") and not isinstance(rates, Mapping):
         replaced["rates"] = rates.to_dict()
     correlations = market.get("correlations")
     if is_frame(correlations):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any, Mapping, Optional
 
 
@@ -48,13 +49,13 @@ class DeviceError(FeynkacError):
     code = "DEVICE"
 
 
-class TimeoutError(FeynkacError, TimeoutError):  # noqa: A001 - it is one of the built-in kind
+class TimeoutError(FeynkacError, builtins.TimeoutError):
     """A request that took longer than it may. The service has given it up."""
 
     code = "TIME"
 
 
-class ConnectionError(FeynkacError, ConnectionError):  # noqa: A001 - it is one of the built-in kind
+class ConnectionError(FeynkacError, builtins.ConnectionError):
     """A service that cannot be reached, or that has gone in mid-answer."""
 
     code = "CONNECTION"
@@ -86,7 +87,8 @@ class NotSupportedError(FeynkacError):
 
 def error_of(status: int, body: Mapping[str, Any]) -> FeynkacError:
     """Returns the exception for the answer of a service with a status that is not 200."""
-    error = body.get("error") if isinstance(body.get("error"), dict) else {}
+    found = body.get("error")
+    error: Mapping[str, Any] = found if isinstance(found, dict) else {}
     code = str(error.get("code", "HTTP"))
     message = str(error.get("message", f"the service answered with status {status}"))
     if code.startswith("DEVICE"):

@@ -116,9 +116,7 @@ class LocalProcess:
 
     def _start(self, command: List[str]) -> "subprocess.Popen[str]":
         # Ctrl-C is for this program, which cancels its request; the process must survive that.
-        apart = (
-            {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if os.name == "nt" else {"start_new_session": True}
-        )
+        group = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)  # of Windows alone
         try:
             return subprocess.Popen(
                 command,
@@ -127,7 +125,8 @@ class LocalProcess:
                 stderr=subprocess.PIPE,
                 encoding="utf-8",
                 errors="replace",
-                **apart,  # type: ignore[call-overload]
+                start_new_session=os.name != "nt",
+                creationflags=group,
             )
         except OSError as cause:
             raise StartError(f"cannot start {command[0]!r}: {cause.strerror}; see FEYNKAC_COMMAND") from cause

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .errors import TradeFailure
 from .table import Table
@@ -101,7 +101,7 @@ class Results:
         return f"<Results of {self.as_of}: {self.priced} priced{failed}{'; ' + sums if sums else ''}>"
 
 
-def results_of_lines(records: List[Mapping[str, Any]], summary: Mapping[str, Any]) -> Results:
+def results_of_lines(records: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Results:
     """Returns the results that came as JSON lines, with the columns that Arrow has."""
     columns = {name: [_cell(record, name) for record in records] for name in summary["columns"]}
     return Results(summary, columns)

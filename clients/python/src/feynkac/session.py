@@ -203,7 +203,7 @@ class Session:
         `parts` are `trades`, `market`, `as_of`, `scenarios`, `method` and `seed`, as of `price`. Returns the path.
         """
         read = read_book(book, **parts)
-        target = os.path.abspath(os.fspath(path))
+        target = str(os.path.abspath(os.fspath(path)))
         self._run("price", ["-", "--input-format", "json", "--format", "ndjson", "--report", target], read, timeout)
         return target
 
@@ -231,7 +231,7 @@ class Session:
             raise TimeoutError(f"feynkac {name} took longer than {limit:g} s") from cause
         if done.returncode not in (0, 1):
             raise BookError("", done.stderr.strip().replace("feynkac: ", "") or f"feynkac {name} failed")
-        return done.stdout
+        return str(done.stdout)
 
     def _place(self) -> Tuple[str, Optional[str]]:
         if self._url is not None:
@@ -306,7 +306,7 @@ class _Answer:
 
     def read(self, size: int = -1) -> bytes:
         """Reads bytes, as pyarrow does from a file."""
-        return self._guarded(lambda: self._response.read(None if size < 0 else size))
+        return bytes(self._guarded(lambda: self._response.read(None if size < 0 else size)))
 
     def _guarded(self, act: Callable[[], Any]) -> Any:
         """Does one step on the connection within the time that is left, with this package's exceptions."""
