@@ -8,6 +8,7 @@ import type { BookReport } from "../../src/book/index.ts";
 import { asOf, book, market, trade } from "../book/books.ts";
 import { fakeEngine } from "./fake-engine.ts";
 import { feynkac } from "./in-process.ts";
+import { readMessages } from "../output/read-arrow.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -432,7 +433,7 @@ describe("options", () => {
     expect(await feynkac(["price", "nowhere.json", "--output", target])).toMatchObject({
       status: 2,
       stdout: "",
-      stderr: `feynkac: no format is known by the name of ${target}; known are .csv, .json, .jsonl, .ndjson, .parquet, .txt; or say it: --format csv\n`,
+      stderr: `feynkac: no format is known by the name of ${target}; known are .arrow, .csv, .json, .jsonl, .ndjson, .parquet, .txt; or say it: --format csv\n`,
     });
     expect(existsSync(target)).toBe(false);
     expect(await feynkac(["price", path, "--output", target, "--format", "csv"])).toMatchObject({ status: 0 });
@@ -470,6 +471,32 @@ describe("options", () => {
       "feynkac: Parquet is not for a terminal to show; give a file: --output results.parquet\n",
     ]);
     expect((await feynkac(["price", path, "--format", "parquet"])).stdout).toMatch(/^PAR1/);
+  });
+
+  test("results in Arrow, of price and of explain", async () => {
+    const trades = [trade({ id: "A" }), trade({ id: "B", strike: -5 })];
+    const path = join(folder, "arrow-book.json");
+    writeFileSync(path, JSON.stringify(book(...trades)));
+    for (const [command, columns] of [
+      [
+        ["price", path],
+        ["id", "value", "warnings"],
+      ],
+      [
+        ["explain", path, path],
+        ["id", "change", "warnings"],
+      ],
+    ] as const) {
+      const output = join(folder, "results.arrow");
+      expect((await feynkac([...command, "--output", output])).status).toBe(1);
+      const bytes = readFileSync(output);
+      expect(bytes.subarray(-6).toString("latin1")).toBe("ARROW1");
+      const [schema, ...batches] = readMessages(bytes.subarray(8));
+      expect(schema.fields).toEqual(expect.arrayContaining([...columns]));
+      expect(batches.reduce((sum, { rows = 0 }) => sum + rows, 0)).toBe(2);
+    }
+    const terminal = await feynkac(["price", path, "--format", "arrow"], { tty: true });
+    expect(terminal.stderr).toBe("feynkac: Arrow is not for a terminal to show; give a file: --output results.arrow\n");
   });
 
   test("trades in Parquet, as a file and through a pipe", async () => {
