@@ -135,8 +135,8 @@ test.skipIf(!everything)("docs/explain.md: a put over a weekend", () => {
   expect(Math.abs(unexplained)).toBeLessThan(0.01);
 });
 
-test("docs/kernels.md: calls, records, and sums over workgroups", () => {
-  const [calls, records, sums, ...others] = examplesOf("docs/kernels.md");
+test("docs/kernels.md: calls, records, derivatives, and sums over workgroups", () => {
+  const [calls, records, derivatives, sums, ...others] = examplesOf("docs/kernels.md");
   expect(others).toEqual([]);
   // Black and Scholes' formula, computed in Python.
   const expected = [16.69944840841599, 10.450583572185565, 6.040088129724232];
@@ -147,5 +147,10 @@ test("docs/kernels.md: calls, records, and sums over workgroups", () => {
   const solved = numbers(run(records)).filter((u) => u !== 0);
   expect(solved).toHaveLength(3);
   [7 / 17, 9 / 17, 7 / 17].forEach((u, i) => expect(solved[i]).toBeCloseTo(u, 14));
+  // The price, its delta Φ(0.1), its vega 100·φ(0.1) and its gamma φ(0.1)/20, computed in Python.
+  const slopes = numbers(run(derivatives));
+  [7.965567455405804, 0.5398278372770289, 39.69525474770118, 0.019847627373850587].forEach((slope, i) =>
+    expect(slopes[i]).toBeCloseTo(slope, 10),
+  );
   expect(run(sums)).toMatch(/2016, 6112, 257/);
 });
