@@ -374,7 +374,7 @@ describe("what cannot be priced says why", () => {
     ],
     [
       { ...basket, underlyings: ["A", "B", "C", "H"] },
-      /trades\[0\]: it has several underlyings and a volatility with a factor of its own.*"adi": 5 factors/,
+      /trades\[0\]: it has several underlyings and a volatility with a factor of its own.*"adi": it has 5 factors/,
     ],
     [
       { ...basket, exercise: "american", barriers: [{ type: "up-and-in", level: 120 }] },

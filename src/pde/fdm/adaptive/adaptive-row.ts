@@ -82,7 +82,7 @@ export class AdaptiveRow {
   /** The number of problems: 2 for a difference. */
   readonly #parts: 1 | 2;
   readonly #spots: readonly Assessment[];
-  #attempts: Attempts;
+  readonly #attempts: Attempts;
   #noise: BoundaryNoise = "none";
   /** True while instances are to be solved. */
   #isPending = false;
@@ -97,8 +97,9 @@ export class AdaptiveRow {
     this.#problems = problems;
     this.#spec = spec;
     this.#parts = problems.subtracted === undefined ? 1 : 2;
-    this.#spots = problems.problem.spots.map(() => new Assessment());
-    this.#attempts = { now: { ...spec.size, driftDominated: false }, before: undefined };
+    this.#spots = Array.from(problems.problem.spots, () => new Assessment());
+    const { nodes, steps } = spec.size;
+    this.#attempts = { now: { nodes, steps, driftDominated: false }, before: undefined };
     this.#attempt();
   }
 
@@ -121,7 +122,8 @@ export class AdaptiveRow {
       spot.estimateBefore = this.estimate(k);
     });
     for (const spot of this.#spots) spot.valueBefore = spot.value;
-    this.#attempts = { now: { ...next, driftDominated: now.driftDominated }, before: now };
+    this.#attempts.before = now;
+    this.#attempts.now = { nodes: next.nodes, steps: next.steps, driftDominated: now.driftDominated };
     this.#attempt();
     return false;
   }
@@ -207,8 +209,7 @@ export class AdaptiveRow {
     const { pool } = this.#batch;
     let drift = pool.drift(this.#first);
     if (this.#parts > 1) drift = Math.max(drift, pool.drift(this.#first + 2));
-    const { now, before } = this.#attempts;
-    this.#attempts = { now: { ...now, driftDominated: drift > 1 }, before };
+    this.#attempts.now.driftDominated = drift > 1;
     if (this.#spec.reading === "both") this.#assessToday(drift);
     if (this.#spots.length > 1) this.#assessSpots(drift);
   }

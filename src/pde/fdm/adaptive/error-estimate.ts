@@ -66,13 +66,13 @@ export interface Observation extends Readonly<Record<"fine" | "coarse" | "noise"
 /** A resolution at which a problem was solved. */
 interface Attempt extends Resolution {
   /** True where drift dominates diffusion: the scheme is of first order then, and values are not extrapolated. */
-  readonly driftDominated: boolean;
+  driftDominated: boolean;
 }
 
 /** The current resolution of a problem, and the one before; undefined at the first. */
 export interface Attempts {
-  readonly now: Attempt;
-  readonly before: Attempt | undefined;
+  now: Attempt;
+  before: Attempt | undefined;
 }
 
 /**

@@ -218,22 +218,28 @@ interface Group {
   readonly members: number[];
 }
 
+/** Indices of instances, by the parts of what they have in common. */
+type Branch = Map<unknown, Branch | number[]>;
+
 /** Indices of the instances that can share a launch. */
 function grouped(instances: readonly Instance[]): number[][] {
-  // Most instances share the very strings, which are found by their addresses, and are then compared by numbers.
-  const numbers = new Map<unknown, number>();
-  const numberOf = (of: unknown): number => {
-    let number = numbers.get(of);
-    if (number === undefined) numbers.set(of, (number = numbers.size));
-    return number;
-  };
-  const groups = new Map<string, number[]>();
+  // Part by part: most instances share the very strings, which are found without a comparison, and none is joined.
+  const root: Branch = new Map();
+  const all: number[][] = [];
   const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
-    const spots = surface?.surface.spots.length;
-    const key = [grid.time.key, grid.key, reading, spots, formula?.shape.key].map(numberOf).join();
-    let members = groups.get(key);
-    if (members === undefined) groups.set(key, (members = []));
-    return members;
+    let branch = root;
+    for (const part of [grid.time.key, grid.key, reading, surface?.surface.spots.length]) {
+      let next = branch.get(part);
+      if (next === undefined) branch.set(part, (next = new Map()));
+      branch = next as Branch;
+    }
+    const shape = formula?.shape.key;
+    let members = branch.get(shape);
+    if (members === undefined) {
+      branch.set(shape, (members = []));
+      all.push(members);
+    }
+    return members as number[];
   };
   // Fine and coarse instances alternate, and neighbours in a book are similar: mostly it is the group of the instance
   // before the last.
@@ -249,7 +255,6 @@ function grouped(instances: readonly Instance[]): number[][] {
     lastButOne = last;
     last = group;
   }
-  const all = [...groups.values()];
   // Neighbours then change their rates and volatilities at the same steps, and share factorisations.
   const expiryOf = (index: number): number => instances[index].grid.problem.expiry;
   for (const members of all)
