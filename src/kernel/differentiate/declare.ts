@@ -183,9 +183,10 @@ function derived(f: FunctionSpec, differentiated: Differentiated, extra: Fields 
 
 /** Checks the arguments of `tangent` and `gradient`, and returns what error messages begin with. @throws SpecError */
 function checked(mode: string, f: unknown, options: unknown, known: readonly string[]): string {
-  if (typeof f !== "function" || (f as Partial<FunctionSpec>).kind !== "function")
+  const { kind, functionName } = (typeof f === "function" ? f : {}) as Partial<FunctionSpec>;
+  if (kind !== "function")
     throw new SpecError(`${mode}: the first argument is no kernel function; declare it with fn({ … })`);
-  const owner = `${mode} of "${(f as unknown as FunctionSpec).functionName}"`;
+  const owner = `${mode} of "${functionName}"`;
   const form = `{ ${known.map((name) => `${name}: […]`).join(", ")} }`;
   if (typeof options !== "object" || options === null) throw new SpecError(`${owner}: expected options, ${form}`);
   const other = Object.keys(options).find((name) => !known.includes(name));
