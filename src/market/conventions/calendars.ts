@@ -1,8 +1,8 @@
 /**
  * Holidays as rules. A calendar is a table of them; weekends are never business days.
  *
- * Sources: the European Central Bank's press releases on TARGET; the Federal Reserve's K.8 and SIFMA's recommendations;
- * the closings of the New York Stock Exchange; the Bank of England; Japan's act on national holidays; the Zurich banks.
+ * Verified against the reference lists of test/fixtures/reference/calendars.json, most of them from 2024 to 2030. Rules
+ * and single days of other years are recalled, not read again in print.
  */
 
 /** A holiday's rule. */
