@@ -21,7 +21,8 @@ import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type Place } from "./place.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
-import { type ResolvedRates, resolveRates } from "./rates.ts";
+import { forwardCurveOf, type NamedCurves, numberOf, resolveCurves } from "./curves.ts";
+import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, Clock } from "./time.ts";
 import type { Market, DriverCorrelations } from "./types.ts";
@@ -128,10 +129,13 @@ export interface ResolvedMarket extends Market {
  * dates out of order or decreasing total variance
  */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
+  const hasCurves = (spec.curves ?? spec.fx ?? spec.fixings) !== undefined;
+  const named = hasCurves ? resolveCurves(spec, asOf, place) : undefined;
+  const byName = namedCurve(named, place);
   const rates = new Map(
     [...spec.rates].map(([currency, rate]) => {
       const at = inside(place, "rates", currency);
-      return [currency, doubtedRates(resolveRates(rate, asOf, at), spec.doubts?.rates?.get(currency), at)];
+      return [currency, doubtedRates(resolveRates(rate, asOf, at, byName), spec.doubts?.rates?.get(currency), at)];
     }),
   );
   const curves: Record<string, CurveCalibration> = {};
@@ -157,6 +161,22 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?:
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
+  };
+}
+
+/** Returns how curves are found by their names, as forward rates that end, for doubts, with their last instrument. */
+function namedCurve(named: NamedCurves | undefined, place: Place): CurveByName {
+  const { names = [], curves = [], instruments = [] } = named ?? {};
+  return (name, at) => {
+    const number = numberOf(name, names, at());
+    const curve = forwardCurveOf(curves[number]);
+    const last = instruments[number].at(-1);
+    if (last === undefined) return curve;
+    const time = curves[number].times.at(-1)!;
+    return {
+      ...curve,
+      fit: { place: place("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
+    };
   };
 }
 

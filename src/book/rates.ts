@@ -17,7 +17,10 @@ import type { RateSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import { increasingYears } from "./volatility.ts";
 
-type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" }>;
+type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" | "named" }>;
+
+/** Returns the curve of a name. @throws BookError for a name that the market does not have */
+export type CurveByName = (name: string, place: Place) => ForwardCurve;
 
 /** The interest rates of a currency after reading: their model, and the curve for the forwards of underlyings. */
 export interface ResolvedRates {
@@ -42,16 +45,21 @@ interface ResolvedCurve {
  * Converts the rates of a currency from the book's form. @throws BookError dates out of order, lists of different
  * lengths, or parameters that the model does not allow
  */
-export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
+export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place, byName: CurveByName): ResolvedRates {
+  const curveOf = (of: CurveSpec, at: Place): ResolvedCurve =>
+    of.kind === "named"
+      ? { curve: byName(of.discount, inside(at, "discount")), report: undefined }
+      : resolveCurve(of, asOf, at);
   switch (spec.kind) {
     case "flat":
     case "zeros":
-    case "instruments": {
-      const { curve, report } = resolveCurve(spec, asOf, place);
+    case "instruments":
+    case "named": {
+      const { curve, report } = curveOf(spec, place);
       return { model: { kind: "curve", curve }, curve, shortRate: undefined, report };
     }
     case "hullWhite": {
-      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "hullWhite", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(place, "hullWhite", "curve"));
       const { meanReversion } = spec;
       const volatility = resolveSigma(spec.volatility, asOf, inside(place, "hullWhite", "volatility"));
       const isZero = volatility.values.every((sigma) => sigma === 0);
@@ -65,7 +73,7 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
     }
     case "hullWhiteQuotes": {
       const at = inside(place, "hullWhite");
-      const { curve } = resolveCurve(spec.curve, asOf, inside(at, "curve"));
+      const { curve } = curveOf(spec.curve, inside(at, "curve"));
       const { model: fitted, state, report } = calibrateHullWhite(spec, curve, at);
       const { meanReversion, volatility } = fitted;
       const model: RatesModel = {
@@ -86,11 +94,11 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
       return modelOnly(spec);
     }
     case "g2": {
-      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "g2", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(place, "g2", "curve"));
       return modelOnly({ ...spec, curve }, report);
     }
     case "blackKarasinski": {
-      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "blackKarasinski", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(place, "blackKarasinski", "curve"));
       const lowest = Math.min(...curve.values);
       if (!(lowest > 0))
         throw new BookError(
@@ -102,7 +110,7 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
     case "shortRate": {
       const at = inside(place, "shortRate");
       checkShortRate(spec, at);
-      const { curve, report } = resolveCurve(spec.curve, asOf, inside(at, "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(at, "curve"));
       return modelOnly({ ...spec, curve }, report);
     }
     case "bdt":
@@ -144,7 +152,7 @@ const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates 
   report,
 });
 
-function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ResolvedCurve {
+function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, place: Place): ResolvedCurve {
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
     const { fit, state, report } = calibrateCurve(spec, asOf, place);

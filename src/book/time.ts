@@ -202,6 +202,13 @@ function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }
   return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
+/** Returns the day of `asOf`, in its own time zone, as the number of days since 1970. */
+export const dayOfAsOf = ({ instant, timeOfDay }: AsOf): number => (instant - timeOfDay) / MS_PER_DAY;
+
+/** Returns the day of a time as the number of days since 1970, in the time zone of `asOf`. */
+export const dayNumber = (asOf: AsOf, time: TimeSpec): number =>
+  dayOfAsOf(asOf) + Math.floor(yearsFrom(asOf, time) * 365 + 1e-6);
+
 /** Formats a time in years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));

@@ -23,6 +23,19 @@ export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatili
 /** @internal */
 export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";
 /** @internal */
+export { CurveError, type CurveSet, type CurveToFind, findCurves, type QuotedInstrument } from "./curves/find.ts";
+/** @internal */
+export {
+  basisSwap,
+  forwardPeriod,
+  forwardPoints,
+  type PairQuotes,
+  parSwap,
+  simpleRate,
+  type SwapQuotes,
+  tenorBasis,
+} from "./curves/quoted.ts";
+/** @internal */
 export type { RateInstrument } from "./curves/instruments.ts";
 /** @internal */
 export type { CurveInterpolation } from "./curves/interpolate.ts";

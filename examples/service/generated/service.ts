@@ -999,7 +999,7 @@ export interface components {
                   /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
                   volatility: number;
                 })[]);
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1053,9 +1053,16 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1109,7 +1116,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
               caps: {
                   /** @description years above 0 */
@@ -1124,7 +1138,7 @@ export interface components {
                   price: number;
                 }[];
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1178,7 +1192,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
               swaptions: ({
                   /** @enum {unknown} */
@@ -1229,7 +1250,7 @@ export interface components {
               eta: number;
               /** @description a correlation from −1 to 1 */
               rho: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1283,7 +1304,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             blackKarasinski: {
@@ -1291,7 +1319,7 @@ export interface components {
               meanReversion: number;
               /** @description a volatility from 0 to 100 (0.2 is 20 %) */
               volatility: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1345,7 +1373,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             shortRate: {
@@ -1356,7 +1391,7 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               volatility: string;
               range: readonly [number, number];
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1410,7 +1445,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | {
             bdt: {
@@ -1467,7 +1509,14 @@ export interface components {
             interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
-          });
+          }) | {
+            /** @description a name (a string that is not empty) */
+            discount: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+          };
         };
         /** @description an object of underlyings by name */
         underlyings?: {
@@ -1730,6 +1779,100 @@ export interface components {
           /** @description an object of lists of texts by name */
           underlyings?: {
             [key: string]: string[];
+          };
+        };
+        /** @description an object of curves by name */
+        curves?: {
+          [key: string]: ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of quotes, at least one */
+            instruments: ({
+                /** @description a name (a string that is not empty) */
+                deposit: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                fra: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end?: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+              }) | {
+                /** @description a name (a string that is not empty) */
+                ois: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                swap: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description a name (a string that is not empty) */
+                basis: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+                /** @enum {unknown} */
+                against: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+              }) | {
+                /** @description a name (a string that is not empty) */
+                fxSwap: string;
+                /** @description a finite number */
+                points: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                crossCurrency: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
+            /** @description a name (a string that is not empty) */
+            discount?: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+            /** @description a name (a string that is not empty) */
+            pair?: string;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
+          }) | ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of { "date", "zero" }, at least one */
+            zeros: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                zero: number;
+              })[];
+          });
+        };
+        /** @description an object of exchange rates by pair, such as EURUSD */
+        fx?: {
+          [key: string]: number | ({
+            /** @description a positive number */
+            rate: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date?: string | number;
+          });
+        };
+        /** @description an object of fixings by index */
+        fixings?: {
+          [key: string]: {
+            [key: string]: number;
           };
         };
       }) | string;
@@ -1791,7 +1934,7 @@ export interface components {
                   /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
                   volatility: number;
                 })[]);
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1845,9 +1988,16 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1901,7 +2051,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
               caps: {
                   /** @description years above 0 */
@@ -1916,7 +2073,7 @@ export interface components {
                   price: number;
                 }[];
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -1970,7 +2127,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
               swaptions: ({
                   /** @enum {unknown} */
@@ -2021,7 +2185,7 @@ export interface components {
               eta: number;
               /** @description a correlation from −1 to 1 */
               rho: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2075,7 +2239,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             blackKarasinski: {
@@ -2083,7 +2254,7 @@ export interface components {
               meanReversion: number;
               /** @description a volatility from 0 to 100 (0.2 is 20 %) */
               volatility: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2137,7 +2308,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             shortRate: {
@@ -2148,7 +2326,7 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               volatility: string;
               range: readonly [number, number];
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2202,7 +2380,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | {
             bdt: {
@@ -2259,7 +2444,14 @@ export interface components {
             interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
-          });
+          }) | {
+            /** @description a name (a string that is not empty) */
+            discount: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+          };
         };
         /** @description an object of underlyings by name */
         underlyings?: {
@@ -2522,6 +2714,100 @@ export interface components {
           /** @description an object of lists of texts by name */
           underlyings?: {
             [key: string]: string[];
+          };
+        };
+        /** @description an object of curves by name */
+        curves?: {
+          [key: string]: ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of quotes, at least one */
+            instruments: ({
+                /** @description a name (a string that is not empty) */
+                deposit: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                fra: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end?: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+              }) | {
+                /** @description a name (a string that is not empty) */
+                ois: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                swap: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description a name (a string that is not empty) */
+                basis: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+                /** @enum {unknown} */
+                against: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+              }) | {
+                /** @description a name (a string that is not empty) */
+                fxSwap: string;
+                /** @description a finite number */
+                points: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                crossCurrency: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
+            /** @description a name (a string that is not empty) */
+            discount?: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+            /** @description a name (a string that is not empty) */
+            pair?: string;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
+          }) | ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of { "date", "zero" }, at least one */
+            zeros: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                zero: number;
+              })[];
+          });
+        };
+        /** @description an object of exchange rates by pair, such as EURUSD */
+        fx?: {
+          [key: string]: number | ({
+            /** @description a positive number */
+            rate: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date?: string | number;
+          });
+        };
+        /** @description an object of fixings by index */
+        fixings?: {
+          [key: string]: {
+            [key: string]: number;
           };
         };
       };
@@ -2581,7 +2867,7 @@ export interface components {
                   /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
                   volatility: number;
                 })[]);
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2635,9 +2921,16 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2691,7 +2984,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
               caps: {
                   /** @description years above 0 */
@@ -2706,7 +3006,7 @@ export interface components {
                   price: number;
                 }[];
             }) | ({
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2760,7 +3060,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
               /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
               swaptions: ({
                   /** @enum {unknown} */
@@ -2811,7 +3118,7 @@ export interface components {
               eta: number;
               /** @description a correlation from −1 to 1 */
               rho: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2865,7 +3172,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             blackKarasinski: {
@@ -2873,7 +3187,7 @@ export interface components {
               meanReversion: number;
               /** @description a volatility from 0 to 100 (0.2 is 20 %) */
               volatility: number;
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2927,7 +3241,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | ({
             shortRate: {
@@ -2938,7 +3259,7 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               volatility: string;
               range: readonly [number, number];
-              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              /** @description a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
@@ -2992,7 +3313,14 @@ export interface components {
                 interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
-              });
+              }) | {
+                /** @description a name (a string that is not empty) */
+                discount: string;
+                /** @description names of curves by index */
+                forward?: {
+                  [key: string]: string;
+                };
+              };
             };
           }) | {
             bdt: {
@@ -3049,7 +3377,14 @@ export interface components {
             interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
             /** @enum {unknown} */
             fit?: "bootstrap" | "svensson";
-          });
+          }) | {
+            /** @description a name (a string that is not empty) */
+            discount: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+          };
         };
         /** @description an object of underlyings by name */
         underlyings?: {
@@ -3312,6 +3647,100 @@ export interface components {
           /** @description an object of lists of texts by name */
           underlyings?: {
             [key: string]: string[];
+          };
+        };
+        /** @description an object of curves by name */
+        curves?: {
+          [key: string]: ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of quotes, at least one */
+            instruments: ({
+                /** @description a name (a string that is not empty) */
+                deposit: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                fra: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end?: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+              }) | {
+                /** @description a name (a string that is not empty) */
+                ois: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                swap: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+              } | ({
+                /** @description a name (a string that is not empty) */
+                basis: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+                /** @enum {unknown} */
+                against: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+              }) | {
+                /** @description a name (a string that is not empty) */
+                fxSwap: string;
+                /** @description a finite number */
+                points: number;
+              } | {
+                /** @description a name (a string that is not empty) */
+                crossCurrency: string;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
+            /** @description a name (a string that is not empty) */
+            discount?: string;
+            /** @description names of curves by index */
+            forward?: {
+              [key: string]: string;
+            };
+            /** @description a name (a string that is not empty) */
+            pair?: string;
+            /** @description a name (a string that is not empty) */
+            currency?: string;
+          }) | ({
+            /** @enum {unknown} */
+            index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+            /** @enum {unknown} */
+            interpolation?: "log-discount" | "zero-rate";
+            /** @description a list of { "date", "zero" }, at least one */
+            zeros: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                zero: number;
+              })[];
+          });
+        };
+        /** @description an object of exchange rates by pair, such as EURUSD */
+        fx?: {
+          [key: string]: number | ({
+            /** @description a positive number */
+            rate: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date?: string | number;
+          });
+        };
+        /** @description an object of fixings by index */
+        fixings?: {
+          [key: string]: {
+            [key: string]: number;
           };
         };
       }) | string;

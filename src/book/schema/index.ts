@@ -9,10 +9,12 @@ export type {
   ForwardInput,
   CreditInput,
 } from "./input.ts";
+export type { CurveInstrument, FxSpec, NamedCurveSpec } from "./curves.ts";
 export {
   type FittedSpec,
   type MarketSpec,
   marketSchema,
+  type NamedRatesSpec,
   type OptionQuoteSpec,
   type RateSpec,
   type UnderlyingSpec,

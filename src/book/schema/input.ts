@@ -4,7 +4,7 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
-import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
+import type { CurveByNameInput, RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
 /**
  * The credit of an issuer, as a book contains it: a spread per year on cash payments, or default at a hazard rate per
@@ -168,6 +168,14 @@ type RatesTradeInput = BondTradeInput | CashflowsTradeInput | BondOptionInput | 
 export interface MarketInput {
   /** The interest rates by currency. */
   readonly rates: { readonly [currency: string]: RateInput };
+  /** Curves by name, found together from quoted instruments, or given by zero rates. */
+  readonly curves?: { readonly [name: string]: CurveByNameInput } | undefined;
+  /** Exchange rates by pair, such as EURUSD in units of USD: for the pair's spot date, or for `date`. */
+  readonly fx?:
+    | { readonly [pair: string]: number | { readonly rate: number; readonly date?: TimeInput | undefined } }
+    | undefined;
+  /** Published rates by index and date. */
+  readonly fixings?: { readonly [index: string]: { readonly [date: string]: number } } | undefined;
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
   /** The credit of issuers of convertible bonds, by underlying. */
   readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;

@@ -1,4 +1,5 @@
 /** The TypeScript types of the market of a book in the form that users write. `market.ts` parses them. */
+import type { IndexName } from "../../market/conventions/index.ts";
 
 /**
  * A time, as a book contains it: an ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf`
@@ -85,9 +86,60 @@ interface AffineInput {
   readonly sigma: number;
 }
 
+/**
+ * A curve by its name in `curves`, as a book contains it: it discounts, and `forward` has the curves of indices. An
+ * index that is left out takes the only curve that has it as its `index`.
+ */
+export interface NamedRatesInput {
+  readonly discount: string;
+  readonly forward?: { readonly [index: string]: string } | undefined;
+}
+
+/** A quoted instrument by the conventions of its curve's index: its tenor under its kind, and its quote. */
+type CurveInstrumentInput =
+  | { readonly deposit: string; readonly rate: number }
+  /** A forward rate agreement that begins after the tenor and lasts as long as the index. */
+  | { readonly fra: string; readonly rate: number }
+  | {
+      /** The start; the end is by default the next date of futures, or the end of the index's period. */
+      readonly future: TimeInput;
+      readonly end?: TimeInput | undefined;
+      readonly price: number;
+      readonly convexity?: number | undefined;
+    }
+  | { readonly ois: string; readonly rate: number }
+  | { readonly swap: string; readonly rate: number }
+  /** The curve's index and a spread against another index. */
+  | { readonly basis: string; readonly spread: number; readonly against: IndexName }
+  /** The forward less the spot rate of the curve's `pair`. */
+  | { readonly fxSwap: string; readonly points: number }
+  /** The curve's index and a spread against the other currency, with the notional exchanged at both ends. */
+  | { readonly crossCurrency: string; readonly spread: number };
+
+/** A curve of the section `curves`, as a book contains it. */
+export type CurveByNameInput = {
+  /** The index whose rates the curve projects. */
+  readonly index?: IndexName | undefined;
+  /** What is linear in time between nodes: ln of the discount factor (the default) or the zero rate. */
+  readonly interpolation?: "log-discount" | "zero-rate" | undefined;
+} & (
+  | {
+      readonly instruments: readonly CurveInstrumentInput[];
+      /** The curve that discounts the instruments; that of the currency, or the curve itself, by default. */
+      readonly discount?: string | undefined;
+      /** The curves of other indices, for basis swaps. */
+      readonly forward?: { readonly [index: string]: string } | undefined;
+      /** The pair that fxSwap and crossCurrency are quotes of, and the currency that the curve discounts. */
+      readonly pair?: string | undefined;
+      readonly currency?: string | undefined;
+    }
+  | { readonly zeros: readonly { readonly date: TimeInput; readonly zero: number }[] }
+);
+
 /** An interest rate curve, as a book contains it. */
 export type CurveInput =
   | number
+  | NamedRatesInput
   | readonly { readonly date: TimeInput; readonly zero: number }[]
   | {
       readonly instruments: readonly InstrumentInput[];

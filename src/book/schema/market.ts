@@ -16,6 +16,7 @@ import {
   sabr,
   swaptionQuotes,
 } from "./quotes.ts";
+import { forwardCurves, linearMarket } from "./curves.ts";
 import {
   choose,
   correlation,
@@ -40,8 +41,16 @@ import {
   word,
 } from "./values.ts";
 
-/** An interest rate curve after validation: a constant rate, zero rates by date, or quoted instruments. */
+/** A curve by its name after validation, with the curves of indices. */
+export interface NamedRatesSpec {
+  readonly kind: "named";
+  readonly discount: string;
+  readonly forward?: ReadonlyMap<string, string> | undefined;
+}
+
+/** A curve after validation: a constant rate, zero rates by date, quoted instruments, or a curve by its name. */
 type CurveSpec =
+  | NamedRatesSpec
   | { readonly kind: "flat"; readonly rate: number }
   | { readonly kind: "zeros"; readonly nodes: readonly { readonly date: TimeSpec; readonly zero: number }[] }
   | InstrumentsSpec;
@@ -77,11 +86,15 @@ const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", 
 const flatRate = rate.transform((flat) => ({ kind: "flat" as const, rate: flat }));
 const zeroRates = zeroNodes.transform((nodes) => ({ kind: "zeros" as const, nodes }));
 
-const curve: Schema<CurveSpec, CurveInput> = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
-  number: flatRate,
-  list: zeroRates,
-  marked: { instruments: instrumentsSchema },
-});
+const namedRates = object({ discount: name, forward: forwardCurves.optional() }).transform((of): NamedRatesSpec => ({
+  kind: "named",
+  ...of,
+}));
+
+const curve: Schema<CurveSpec, CurveInput> = choose(
+  'a rate, a list of { "date", "zero" }, { "instruments" } or { "discount" }',
+  { number: flatRate, list: zeroRates, marked: { instruments: instrumentsSchema, discount: namedRates } },
+);
 const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
@@ -116,7 +129,7 @@ const hullWhite = choose(
 
 const rateSchema: Schema<RateSpec, RateInput> = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
-    '{ "blackKarasinski" }, { "shortRate" }, { "bdt" } or { "instruments" }',
+    '{ "blackKarasinski" }, { "shortRate" }, { "bdt" }, { "instruments" } or { "discount" }',
   {
     number: flatRate,
     list: zeroRates,
@@ -138,6 +151,7 @@ const rateSchema: Schema<RateSpec, RateInput> = choose(
         }),
       ),
       instruments: instrumentsSchema,
+      discount: namedRates,
     },
   },
 );
@@ -331,6 +345,7 @@ export const marketSchema = object({
     'a list of ["FIRST", "SECOND", correlation]',
   ).optional(),
   doubts: object({ rates: doubtsByName, underlyings: doubtsByName }).optional(),
+  ...linearMarket,
 });
 
 /** A market after validation by its schema, before its dates become years. */

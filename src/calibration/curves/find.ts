@@ -33,18 +33,32 @@ export interface CurveSet {
   readonly error: number;
 }
 
+/** The error of a quote that no curve can reproduce, alone or beside the others: its curve and its place there. */
+export class CurveError extends SpecError {
+  readonly curve: number;
+  readonly instrument: number;
+
+  constructor(curve: number, instrument: number, message: string) {
+    super(message);
+    this.curve = curve;
+    this.instrument = instrument;
+  }
+}
+
 const MAX_STEPS = 50;
 
 /**
  * Finds curves from quotes.
- * @throws SpecError for two instruments of a curve with one pillar, or quotes that no curves reproduce
+ * @throws CurveError for two instruments of a curve with one pillar, or quotes that no curves reproduce
  */
 export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind[], reference: Day): CurveSet {
-  const found = wanted.map(({ name, rule, instruments }) => {
+  const found = wanted.map(({ name, rule, instruments }, c) => {
     const times = instruments.map(({ pillar }) => timeOf(pillar, reference));
     times.forEach((time, k) => {
       if (!(time > (times[k - 1] ?? 0)))
-        throw new SpecError(
+        throw new CurveError(
+          c,
+          k,
           `${name}: ${instruments[k].name} ends at or before ${instruments[k - 1]?.name ?? "the curve begins"}; leave one out`,
         );
     });
@@ -68,7 +82,14 @@ export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind
   }
   const quotes = quotesOn(curves, instruments);
   const worst = quotes.findIndex((quote, k) => !(Math.abs(quote - instruments[k].quote) < 1e-10));
-  if (worst >= 0) throw new SpecError(`${instruments[worst].name}: no curve reproduces this quote beside the others`);
+  if (worst >= 0) {
+    const owner = wanted.findIndex((one) => one.instruments.includes(instruments[worst]));
+    throw new CurveError(
+      owner,
+      wanted[owner].instruments.indexOf(instruments[worst]),
+      `${instruments[worst].name}: no curve reproduces this quote beside the others`,
+    );
+  }
   const byQuotes = (): readonly Float64Array[] => {
     const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
     const columns = solveDense(jacobian(curves, known.length, instruments), units);

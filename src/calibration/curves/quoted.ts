@@ -17,6 +17,8 @@ export interface QuoteDays {
   readonly calendar: Calendar;
   /** Business days from the reference day to the start. */
   readonly spotLag: number;
+  /** The start, where it is known. */
+  readonly spotDay?: Day | undefined;
   /** Whether months from the last business day of a month lead to that of another. */
   readonly endOfMonth?: boolean;
 }
@@ -34,7 +36,8 @@ export interface SwapQuotes extends QuoteDays {
   readonly floatingMonths: number;
 }
 
-const spotOf = ({ calendar, reference, spotLag }: QuoteDays): Day => calendar.addBusinessDays(reference, spotLag);
+const spotOf = ({ calendar, reference, spotLag, spotDay }: QuoteDays): Day =>
+  spotDay ?? calendar.addBusinessDays(reference, spotLag);
 
 const later = (day: Day, tenor: Tenor, { calendar, endOfMonth }: QuoteDays): Day =>
   calendar.advance(day, tenor, "modified-following", endOfMonth);
@@ -59,8 +62,18 @@ export function simpleRate(
 ): QuotedInstrument {
   const spot = spotOf(days);
   const start = monthsToStart === 0 ? spot : later(spot, { count: monthsToStart, unit: "M" }, days);
-  const end = later(start, length, days);
-  const at = (day: Day, fixed: number): Flow => flow([factor(index.curve, day, days.reference)], fixed);
+  return forwardPeriod(name, quote, start, later(start, length, days), { index, reference: days.reference });
+}
+
+/** Returns a simple rate of an index between two days: a future without a convexity adjustment. */
+export function forwardPeriod(
+  name: string,
+  quote: number,
+  start: Day,
+  end: Day,
+  { index, reference }: Pick<SwapQuotes, "index" | "reference">,
+): QuotedInstrument {
+  const at = (day: Day, fixed: number): Flow => flow([factor(index.curve, day, reference)], fixed);
   return {
     name,
     quote,
@@ -108,6 +121,50 @@ export function parSwap(name: string, quote: number, tenor: Tenor, quotes: SwapQ
   };
 }
 
+/** Returns a swap of the index and a spread against another index flat, each with the periods of its own tenor. */
+export function tenorBasis(
+  name: string,
+  spread: number,
+  tenor: Tenor,
+  quotes: SwapQuotes,
+  other: Pick<SwapQuotes, "index" | "overnight" | "floatingMonths">,
+): QuotedInstrument {
+  const { reference, calendar, discount, paymentLag = 0 } = quotes;
+  const start = spotOf(quotes);
+  const to = unadjustedEnd(start, tenor, quotes);
+  const side = ({ index, overnight, floatingMonths }: typeof other) =>
+    legOf(
+      {
+        schedule: {
+          from: start,
+          to,
+          every: { count: floatingMonths, unit: "M" },
+          calendar,
+          endOfMonth: to === monthEnd(to),
+        },
+        notional: 1,
+        dayCount: index.dayCount,
+        paymentLag,
+        rate: 0,
+        index,
+        ...(overnight ? { overnight: {} } : {}),
+        discount,
+      },
+      reference,
+    );
+  const [own, flat] = [side(quotes), side(other)];
+  const end = own.dates.at(-1)!;
+  return {
+    name,
+    quote: spread,
+    start,
+    end,
+    pillar: Math.max(end, ...own.flows.map(({ date }) => date)),
+    flows: [...own.flows, ...flat.flows.map((one) => ({ ...one, scale: -1 }))],
+    byQuote: own.byRate,
+  };
+}
+
 /** Curves of a currency pair, by number, and the exchange rate for the spot day: units of quote for one of base. */
 export interface PairQuotes extends QuoteDays {
   readonly base: number;
@@ -142,7 +199,7 @@ export function forwardPoints(name: string, points: number, tenor: Tenor, pair: 
  * against the other currency's index flat, which is worth its notional on its own curve.
  */
 export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: SwapQuotes): QuotedInstrument {
-  const { reference, calendar, index, discount } = quotes;
+  const { reference, calendar, index, overnight, discount } = quotes;
   const start = spotOf(quotes);
   const to = unadjustedEnd(start, tenor, quotes);
   const leg = legOf(
@@ -152,6 +209,7 @@ export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: Swa
       dayCount: index.dayCount,
       rate: 0,
       index,
+      ...(overnight ? { overnight: {} } : {}),
       exchange: "ends",
       discount,
     },

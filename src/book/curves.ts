@@ -1,0 +1,293 @@
+/** The curves of a book by name: given by zero rates, or found together from quoted instruments. */
+import { BookError } from "../base/errors.ts";
+import {
+  basisSwap,
+  CurveError,
+  type CurveToFind,
+  findCurves,
+  forwardPeriod,
+  forwardPoints,
+  type PairQuotes,
+  parSwap,
+  type QuotedInstrument,
+  simpleRate,
+  type SwapQuotes,
+  tenorBasis,
+} from "../calibration/index.ts";
+import { type ForwardCurve, zeroCurve } from "../market/index.ts";
+import {
+  calendarOf,
+  conventionsOf,
+  immDate,
+  type IndexConventions,
+  type IndexName,
+  INDICES,
+  isoOf,
+  type Tenor,
+} from "../market/conventions/index.ts";
+import { Curve, timeOf } from "../market/linear/index.ts";
+import { fxMarket, type FxMarket } from "./fx.ts";
+import { didYouMean, quote } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { CurveInstrument, MarketSpec, NamedCurveSpec, NamedRatesSpec, RateSpec } from "./schema/index.ts";
+import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
+
+/** The curves of a book by number, with what they were found from. */
+export interface NamedCurves {
+  readonly names: readonly string[];
+  readonly curves: readonly Curve[];
+  /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
+  readonly instruments: readonly (readonly string[])[];
+  /** The derivatives of the zero rates of all found nodes by all quotes, a row a node, both in order of curves. */
+  readonly byQuotes: readonly Float64Array[];
+  /** The indices whose rates curves project. */
+  readonly indices: readonly (IndexName | undefined)[];
+  readonly fx: FxMarket;
+}
+
+/** Nodes between two of a curve whose zero rate is linear, for methods that take piecewise constant forward rates. */
+const BETWEEN = 8;
+
+/** Returns a curve as forward rates: exact where ln P is linear between nodes, and at closer nodes otherwise. */
+export function forwardCurveOf(curve: Curve): ForwardCurve {
+  const given = [...curve.times];
+  const last = given[given.length - 1];
+  const between = given.slice(1).flatMap((to, i) => {
+    const step = (to - given[i]) / BETWEEN;
+    return Array.from({ length: BETWEEN - 1 }, (_, k) => given[i] + step * (k + 1));
+  });
+  const isExact = curve.rule === "log-discount";
+  const times = isExact ? given : [...given, ...between, last + 1].sort((a, b) => a - b);
+  return zeroCurve(times.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
+}
+
+/** Returns what a currency's rates say of named curves; undefined where they name none. */
+export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undefined {
+  if (spec?.kind === "named") return spec;
+  return spec !== undefined && "curve" in spec && spec.curve.kind === "named" ? spec.curve : undefined;
+}
+
+/**
+ * Finds the curves of a market. @throws BookError for quotes that no curve reproduces, instruments that the curve's
+ * index does not have, or names of other curves that do not exist
+ */
+export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: Place): NamedCurves {
+  const at = inside(place, "curves");
+  const given = [...(spec.curves ?? [])];
+  // Known curves come first.
+  const all = [...given.filter(([, { zeros }]) => zeros), ...given.filter(([, { zeros }]) => !zeros)];
+  const names = all.map(([name]) => name);
+  const reference = dayOfAsOf(asOf);
+  const fx = fxMarket(spec.fx, asOf, inside(place, "fx"));
+  const known = all.flatMap(([name, { zeros, interpolation }]) => {
+    if (zeros === undefined) return [];
+    const times = zeros.map(({ date }) => timeOf(dayNumber(asOf, date), reference));
+    times.forEach((time, i) => {
+      if (!(time > (times[i - 1] ?? 0)))
+        throw new BookError(at(name, "zeros", i, "date"), "expected dates after asOf in increasing order");
+    });
+    return [new Curve(times, zeros.map(({ zero }) => zero), interpolation)]; // prettier-ignore
+  });
+  checkForwards(spec, names, place);
+  const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, place);
+  const orders: number[][] = [];
+  const wanted = all.slice(known.length).map(([name, { interpolation, instruments = [] }]): CurveToFind => {
+    const made = instruments.map((one, i) => maker.make(one, name, inside(at, name, "instruments", i)));
+    const order = made.map((_, i) => i).sort((a, b) => made[a].pillar - made[b].pillar || a - b);
+    orders.push(order);
+    return { name, rule: interpolation, instruments: order.map((i) => made[i]) };
+  });
+  try {
+    const set = findCurves(known, wanted, reference);
+    return {
+      names,
+      curves: set.curves,
+      instruments: [...known.map(() => []), ...wanted.map(({ instruments }) => instruments.map((one) => one.name))],
+      byQuotes: wanted.length === 0 ? [] : set.byQuotes(),
+      indices: all.map(([, { index }]) => index),
+      fx,
+    };
+  } catch (error) {
+    if (!(error instanceof CurveError)) throw error;
+    const { curve, instrument, message } = error;
+    const path = at(wanted[curve].name, "instruments", orders[curve][instrument]);
+    throw new BookError(path, message, { cause: error });
+  }
+}
+
+/** @throws BookError for an index that is not known, or a curve that does not exist, in the rates of a currency */
+function checkForwards({ rates }: MarketSpec, names: readonly string[], place: Place): void {
+  const known = Object.keys(INDICES);
+  for (const [currency, rate] of rates)
+    for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
+      const at = place("rates", currency, "forward", index);
+      if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
+      numberOf(curve, names, at);
+    }
+}
+
+/** Returns the number of a curve. @throws BookError where there is none of the name */
+export function numberOf(name: string, names: readonly string[], place: string): number {
+  const at = names.indexOf(name);
+  if (at < 0) throw new BookError(place, `unknown curve ${quote(name)}${didYouMean(name, names)}`);
+  return at;
+}
+
+/** Returns the name of the only curve that has an index; undefined where none has it. @throws BookError for several */
+export function onlyCurveOf(
+  index: IndexName,
+  curves: Iterable<readonly [string, { readonly index?: IndexName | undefined }]>,
+  place: string,
+): string | undefined {
+  const having = [...curves].filter(([, of]) => of.index === index).map(([name]) => name);
+  if (having.length > 1)
+    throw new BookError(place, `${having.map(quote).join(" and ")} are curves of ${index}; write which one is meant`);
+  return having[0];
+}
+
+/** Makes quoted instruments by the conventions of the curves that they belong to. */
+class InstrumentMaker {
+  readonly #market: MarketSpec;
+  readonly #specs: ReadonlyMap<string, NamedCurveSpec>;
+  readonly #names: readonly string[];
+  readonly #fx: FxMarket;
+  readonly #asOf: AsOf;
+  readonly #place: Place;
+
+  constructor(
+    market: MarketSpec,
+    specs: ReadonlyMap<string, NamedCurveSpec>,
+    names: readonly string[],
+    fx: FxMarket,
+    asOf: AsOf,
+    place: Place,
+  ) {
+    this.#market = market;
+    this.#specs = specs;
+    this.#names = names;
+    this.#fx = fx;
+    this.#asOf = asOf;
+    this.#place = place;
+  }
+
+  /** Returns an instrument of the curve of a name. */
+  make(one: CurveInstrument, name: string, place: Place): QuotedInstrument {
+    switch (one.kind) {
+      case "deposit":
+        return simpleRate(`${textOf(one.tenor)} deposit`, one.quote, one.tenor, this.#quotes(name));
+      case "fra": {
+        const { months } = this.#conventions(name);
+        if (months === undefined || one.tenor.unit !== "M")
+          throw new BookError(place("fra"), 'expected a start in months, "3M", on a curve of a term index');
+        const length = { count: months, unit: "M" } as const;
+        return simpleRate(`${textOf(one.tenor)} FRA`, one.quote, length, this.#quotes(name), one.tenor.count);
+      }
+      case "future": {
+        const { months } = this.#conventions(name);
+        const start = dayNumber(this.#asOf, one.start);
+        const end =
+          one.end !== undefined
+            ? dayNumber(this.#asOf, one.end)
+            : months === undefined
+              ? immDate(start)
+              : calendarOf(this.#conventions(name).calendar).advance(start, { count: months, unit: "M" }, "following");
+        return forwardPeriod(`${isoOf(start)} future`, one.quote, start, end, this.#quotes(name));
+      }
+      case "swap":
+        return parSwap(`${textOf(one.tenor)} swap`, one.quote, one.tenor, this.#quotes(name));
+      case "basis": {
+        const { forward } = this.#specs.get(name)!;
+        const other = forward?.get(one.against) ?? onlyCurveOf(one.against, this.#specs, place("against"));
+        if (other === undefined)
+          throw new BookError(place("against"), `no curve has the index ${one.against}; add one to market.curves`);
+        numberOf(other, this.#names, this.#place("curves", name, "forward", one.against));
+        const against = this.#side(other, one.against);
+        return tenorBasis(`${textOf(one.tenor)} basis`, one.quote, one.tenor, this.#quotes(name), against);
+      }
+      case "fxSwap":
+        return forwardPoints(`${textOf(one.tenor)} FX swap`, one.quote, one.tenor, this.#pair(name));
+      case "crossCurrency": {
+        const quotes = { ...this.#quotes(name), ...this.#pair(name), discount: this.#names.indexOf(name) };
+        return basisSwap(`${textOf(one.tenor)} cross-currency swap`, one.quote, one.tenor, quotes);
+      }
+      default:
+        return one satisfies never;
+    }
+  }
+
+  #conventions(name: string): IndexConventions {
+    const { index } = this.#specs.get(name)!;
+    if (index !== undefined) return conventionsOf(index);
+    throw new BookError(this.#place("curves", name, "index"), 'expected the index of the instruments, such as "ESTR"');
+  }
+
+  /** The index of a curve, and the periods of its floating leg. */
+  #side(curve: string, name: IndexName): Pick<SwapQuotes, "index" | "overnight" | "floatingMonths"> {
+    const { calendar, dayCount, months, fixingLag } = conventionsOf(name);
+    const index = { name, curve: this.#names.indexOf(curve), calendar: calendarOf(calendar), dayCount, fixingLag };
+    return { index, overnight: months === undefined, floatingMonths: months ?? 12 };
+  }
+
+  #quotes(name: string): SwapQuotes {
+    const spec = this.#specs.get(name)!;
+    const { calendar, spotLag, endOfMonth, paymentLag, fixed } = this.#conventions(name);
+    const projecting = spec.pair === undefined ? name : this.#projecting(name);
+    return {
+      ...this.#side(projecting, spec.index!),
+      reference: dayOfAsOf(this.#asOf),
+      calendar: calendarOf(calendar),
+      spotLag,
+      endOfMonth,
+      paymentLag,
+      fixedMonths: fixed.months,
+      fixedDayCount: fixed.dayCount,
+      discount: this.#discountOf(name),
+    };
+  }
+
+  /** The curve that projects the index of a curve that only discounts. */
+  #projecting(name: string): string {
+    const { index, forward } = this.#specs.get(name)!;
+    const others = [...this.#specs].filter(([other, { pair }]) => other !== name && pair === undefined);
+    const place = this.#place("curves", name, "forward");
+    const found = forward?.get(index!) ?? onlyCurveOf(index!, others, place);
+    if (found === undefined) throw new BookError(place, `no curve projects ${index!}; add one to market.curves`);
+    numberOf(found, this.#names, place);
+    return found;
+  }
+
+  #discountOf(name: string): number {
+    const { discount, index } = this.#specs.get(name)!;
+    if (discount !== undefined) return numberOf(discount, this.#names, this.#place("curves", name, "discount"));
+    const { currency, months } = conventionsOf(index!);
+    if (months === undefined) return this.#names.indexOf(name);
+    const named = namedRatesOf(this.#market.rates.get(currency));
+    if (named === undefined)
+      throw new BookError(
+        this.#place("curves", name, "discount"),
+        `expected the curve that discounts swaps of ${index!}, such as that of an overnight index`,
+      );
+    return numberOf(named.discount, this.#names, this.#place("rates", currency, "discount"));
+  }
+
+  /** The pair whose forward rates imply a curve, with the numbers of both currencies' curves. */
+  #pair(name: string): PairQuotes {
+    const { pair, currency = pair?.slice(0, 3), discount } = this.#specs.get(name)!;
+    const at = inside(this.#place, "curves", name);
+    if (pair === undefined || currency === undefined)
+      throw new BookError(at("pair"), 'expected the currency pair of the quotes, such as "EURUSD"');
+    const { base, quote: second, spot, spotDay, calendar } = this.#fx.pair(pair, at("pair"));
+    if (currency !== base && currency !== second)
+      throw new BookError(at("currency"), `expected one of the pair's, ${base} or ${second}, got ${currency}`);
+    const other = currency === base ? second : base;
+    const theirs = discount ?? namedRatesOf(this.#market.rates.get(other))?.discount;
+    if (theirs === undefined)
+      throw new BookError(at("discount"), `expected the curve that discounts ${other}, which the quotes are against`);
+    const [own, known] = [this.#names.indexOf(name), numberOf(theirs, this.#names, at("discount"))];
+    const numbers = currency === base ? { base: own, quote: known } : { base: known, quote: own };
+    return { ...numbers, reference: dayOfAsOf(this.#asOf), calendar, spotLag: 0, spotDay, spot };
+  }
+}
+
+const textOf = ({ count, unit }: Tenor): string =>
+  unit === "M" && count % 12 === 0 ? `${count / 12}Y` : `${count}${unit}`;

@@ -1,0 +1,106 @@
+/** The exchange rates of a book: quoted pairs, and the rates of all others that follow from them. */
+import { BookError } from "../base/errors.ts";
+import {
+  type Calendar,
+  calendarOf,
+  CURRENCY_CALENDARS,
+  type Day,
+  pairCalendars,
+  spotDate,
+} from "../market/conventions/index.ts";
+import { didYouMean, quote } from "./names.ts";
+import type { Place } from "./place.ts";
+import type { FxSpec } from "./schema/index.ts";
+import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
+
+/** A quoted pair: units of `quote` for one unit of `base`, delivered on the spot day. */
+export interface FxPair {
+  readonly name: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly spot: number;
+  readonly spotDay: Day;
+  readonly calendar: Calendar;
+}
+
+/** A step from one currency to another by a quoted pair: power 1 from its base to its quote currency, or −1. */
+export interface FxStep {
+  readonly pair: FxPair;
+  readonly power: 1 | -1;
+}
+
+/** The exchange rates of a book. */
+export interface FxMarket {
+  /** Returns a quoted pair. @throws BookError where there is none of the name */
+  pair(name: string, place: string): FxPair;
+  /** Returns the quoted pairs by which a currency is exchanged for another. @throws BookError where there are none */
+  steps(from: string, to: string, place: string): readonly FxStep[];
+}
+
+/** Quotes that follow from others may differ from them by this, relatively: they are rounded to five digits. */
+const ROUNDED = 2e-4;
+
+const PAIR = /^([A-Z]{3})\/?([A-Z]{3})$/;
+
+/**
+ * Reads exchange rates. @throws BookError for a name that is no pair, a pair whose spot date is not known, and rates
+ * that contradict each other
+ */
+export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: AsOf, place: Place): FxMarket {
+  const pairs = [...(spec ?? [])].map(([name, one]) => pairOf(name, one, asOf, place));
+  pairs.forEach((pair, i) => {
+    const others = pairs.filter((_, k) => k !== i);
+    const steps = path(pair.base, pair.quote, others);
+    const implied = steps?.reduce((rate, { pair: { spot }, power }) => rate * spot ** power, 1);
+    if (implied !== undefined && !(Math.abs(implied / pair.spot - 1) <= ROUNDED))
+      throw new BookError(
+        place(pair.name),
+        `${pair.spot} contradicts ${steps!.map((step) => quote(step.pair.name)).join(" and ")}, from which ` +
+          `${Number(implied.toPrecision(7))} follows; correct one of them or leave one out`,
+      );
+  });
+  return {
+    pair(name, at) {
+      const found = pairs.find((pair) => pair.name === name.replace("/", ""));
+      if (found !== undefined) return found;
+      const known = pairs.map((pair) => pair.name);
+      throw new BookError(at, `market.fx has no pair ${quote(name)}${didYouMean(name, known)}; add its spot rate`);
+    },
+    steps(from, to, at) {
+      const found = path(from, to, pairs);
+      if (found !== undefined) return found;
+      throw new BookError(at, `no exchange rate leads from ${from} to ${to}; add "${from}${to}" to market.fx`);
+    },
+  };
+}
+
+function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, place: Place): FxPair {
+  const [, base, second] = PAIR.exec(written) ?? [];
+  if (base === undefined || base === second)
+    throw new BookError(place(written), 'expected the name of a pair of two currencies, such as "EURUSD"');
+  const known = [base, second].map((currency) => CURRENCY_CALENDARS[currency]);
+  const unknown = [base, second].find((_, i) => known[i] === undefined);
+  if (unknown !== undefined && date === undefined)
+    throw new BookError(
+      place(written),
+      `the calendar of ${unknown} is not known; write { "rate", "date" } with the pair's spot date`,
+    );
+  const calendars = pairCalendars(unknown === undefined ? known : ["weekends"]);
+  const spotDay = date === undefined ? spotDate(dayOfAsOf(asOf), calendars) : dayNumber(asOf, date);
+  const calendar = unknown === undefined ? calendars.joint : calendarOf("weekends");
+  return { name: base + second, base, quote: second, spot, spotDay, calendar };
+}
+
+/** Returns the shortest way between two currencies, by pairs in the order of their names; undefined for none. */
+function path(from: string, to: string, pairs: readonly FxPair[]): readonly FxStep[] | undefined {
+  const ordered = pairs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const ways = new Map<string, readonly FxStep[]>([[from, []]]);
+  for (const [currency, way] of ways)
+    for (const pair of ordered) {
+      const power = pair.base === currency ? 1 : pair.quote === currency ? -1 : undefined;
+      if (power === undefined) continue;
+      const next = power === 1 ? pair.quote : pair.base;
+      if (!ways.has(next)) ways.set(next, [...way, { pair, power }]);
+    }
+  return ways.get(to);
+}
