@@ -120,7 +120,7 @@ function holidaysIn(data: CalendarData, year: number): ReadonlySet<Day> {
   // A New Year on a Saturday is kept on the last day of this year.
   const next = data.holidays.find(({ on }) => on === "01-01");
   if (next?.moves === "nearest" && weekdayOf(dayFrom(year + 1, 1, 1)) === 5) days.add(dayFrom(year, 12, 31));
-  const bridged = data.bridges ? [...days].filter((day) => days.has(day + 2) && !isWeekend(day + 1)) : [];
+  const bridged = data.bridges ? [...days].filter((day) => days.has(day + 2)) : [];
   for (const day of bridged) days.add(day + 1);
   for (const rule of data.bank ?? []) days.add(dayIn(rule, year)!);
   return days;
@@ -148,8 +148,8 @@ function equinox(year: number, month: number): Day {
 
 function movedFrom(day: Day, moves: Holiday["moves"], days: ReadonlySet<Day>): Day {
   const weekday = weekdayOf(day);
-  if (moves === undefined || weekday < 5 || (weekday === 5 && (moves === "monday" || moves === "sunday"))) return day;
-  if (moves === "nearest" || moves === "monday") return weekday === 6 ? day + 1 : day - 1;
+  if (moves === undefined || weekday < 5 || (weekday === 5 && moves === "sunday")) return day;
+  if (moves === "nearest") return weekday === 6 ? day + 1 : day - 1;
   let next = day + 1;
   while (isWeekend(next) || days.has(next)) next++;
   return next;

@@ -16,11 +16,10 @@ export interface Holiday {
   readonly from?: number;
   readonly to?: number;
   /**
-   * What replaces the day at a weekend: `monday`, the Monday after a Sunday; `nearest`, also the Friday before a
-   * Saturday; `substitute`, the next day that is neither at a weekend nor a holiday; `sunday`, the same for Sundays
-   * only.
+   * What replaces the day at a weekend: `nearest`, the Friday before a Saturday or the Monday after a Sunday;
+   * `substitute`, the next day that is neither at a weekend nor a holiday; `sunday`, the same for Sundays only.
    */
-  readonly moves?: "monday" | "nearest" | "substitute" | "sunday";
+  readonly moves?: "nearest" | "substitute" | "sunday";
   /** Years in which the rule does not hold. */
   readonly except?: readonly number[];
 }
@@ -47,7 +46,7 @@ const US_MONDAYS: readonly Holiday[] = [
 ];
 const COLUMBUS: Holiday = { on: "monday 2 10" };
 
-const american = (moves: "monday" | "nearest"): CalendarData => ({
+const american = (moves: "sunday" | "nearest"): CalendarData => ({
   holidays: [
     { on: "01-01", moves },
     ...US_MONDAYS,
@@ -74,23 +73,23 @@ export const CALENDARS = {
     once: "1998-12-31 1999-12-31 2001-12-31",
   },
   "US-settlement": american("nearest"),
-  "US-Federal-Reserve": american("monday"),
+  "US-Federal-Reserve": american("sunday"),
   "US-government-bond": {
     holidays: [
-      { on: "01-01", moves: "monday" },
+      { on: "01-01", moves: "sunday" },
       ...US_MONDAYS,
       GOOD_FRIDAY,
       { on: "06-19", from: 2022, moves: "nearest" },
       { on: "07-04", moves: "nearest" },
       COLUMBUS,
-      { on: "11-11", moves: "monday" },
+      { on: "11-11", moves: "sunday" },
       { on: "12-25", moves: "nearest" },
     ],
     once: "2004-06-11 2012-10-30 2018-12-05",
   },
   NYSE: {
     holidays: [
-      { on: "01-01", moves: "monday" },
+      { on: "01-01", moves: "sunday" },
       { ...US_MONDAYS[0], from: 1998 },
       ...US_MONDAYS.slice(1),
       GOOD_FRIDAY,

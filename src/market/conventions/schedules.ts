@@ -91,8 +91,7 @@ function rolled({ every, endOfMonth, rollDay }: ScheduleSpec, seed: Day, k: numb
  * Returns when a period's amount is paid: the end of the period, moved to a business day, or the n-th business day
  * after it, counted from the date as it stands.
  */
-export const paymentDate = (end: Day, lag: number, calendar: Calendar): Day =>
-  lag === 0 ? calendar.adjust(end, "following") : calendar.addBusinessDays(end, lag);
+export const paymentDate = (end: Day, lag: number, calendar: Calendar): Day => calendar.addBusinessDays(end, lag);
 
 /** The months of credit dates, on the 20th. */
 const CREDIT_MONTHS = [3, 6, 9, 12];
