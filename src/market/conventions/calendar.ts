@@ -113,12 +113,12 @@ function partsOf(spec: CalendarSpec): readonly ((year: number) => ReadonlySet<Da
 const holidaysOf = memoize((name: CalendarName, year: number) => holidaysIn(CALENDARS[name], year), 4096);
 
 function holidaysIn(data: CalendarData, year: number): ReadonlySet<Day> {
-  const rules = data.holidays.map((rule) => ({ rule, day: dayIn(rule, year) }));
+  const rules = data.holidays.map((rule) => ({ moves: rule.moves ?? data.moves, day: dayIn(rule, year), on: rule.on }));
   const days = new Set<Day>(onceOf(data).filter((day) => civilDate(day).year === year));
   for (const { day } of rules) if (day !== undefined) days.add(day);
-  for (const { rule, day } of rules) if (day !== undefined) days.add(movedFrom(day, rule.moves, days));
+  for (const { moves, day } of rules) if (day !== undefined) days.add(movedFrom(day, moves, days));
   // A New Year on a Saturday is kept on the last day of this year.
-  const next = data.holidays.find(({ on }) => on === "01-01");
+  const next = rules.find(({ on }) => on === "01-01");
   if (next?.moves === "nearest" && weekdayOf(dayFrom(year + 1, 1, 1)) === 5) days.add(dayFrom(year, 12, 31));
   const bridged = data.bridges ? [...days].filter((day) => days.has(day + 2)) : [];
   for (const day of bridged) days.add(day + 1);

@@ -27,6 +27,8 @@ export interface Holiday {
 /** A calendar: rules, days of one year only (ISO dates), and whether a day between two holidays is one, too. */
 export interface CalendarData {
   readonly holidays: readonly Holiday[];
+  /** What replaces days at a weekend where their rule does not say it. */
+  readonly moves?: Holiday["moves"];
   readonly once?: string;
   readonly bridges?: boolean;
   /** Bank closing days that take no part in the rules of the others. */
@@ -46,17 +48,16 @@ const US_MONDAYS: readonly Holiday[] = [
 ];
 const COLUMBUS: Holiday = { on: "monday 2 10" };
 
-const american = (moves: "sunday" | "nearest"): CalendarData => ({
-  holidays: [
-    { on: "01-01", moves },
-    ...US_MONDAYS,
-    { on: "06-19", from: 2022, moves },
-    { on: "07-04", moves },
-    COLUMBUS,
-    { on: "11-11", moves },
-    { on: "12-25", moves },
-  ],
-});
+/** Holidays of the United States whose replacement differs between calendars. */
+const US_HOLIDAYS: readonly Holiday[] = [
+  { on: "01-01" },
+  ...US_MONDAYS,
+  { on: "06-19", from: 2022 },
+  { on: "07-04" },
+  COLUMBUS,
+  { on: "11-11" },
+  { on: "12-25" },
+];
 
 /** The calendars that are known by name. */
 export const CALENDARS = {
@@ -72,8 +73,8 @@ export const CALENDARS = {
     ],
     once: "1998-12-31 1999-12-31 2001-12-31",
   },
-  "US-settlement": american("nearest"),
-  "US-Federal-Reserve": american("sunday"),
+  "US-settlement": { holidays: US_HOLIDAYS, moves: "nearest" },
+  "US-Federal-Reserve": { holidays: US_HOLIDAYS, moves: "sunday" },
   "US-government-bond": {
     holidays: [
       { on: "01-01", moves: "sunday" },

@@ -21,46 +21,49 @@ export interface IndexConventions {
   readonly fixed: { readonly months: number; readonly dayCount: DayCount };
 }
 
-const overnight = (
-  currency: string,
-  calendar: CalendarName,
-  dayCount: DayCount,
-  spotLag: number,
-  paymentLag: number,
-): IndexConventions => ({
-  currency,
-  calendar,
-  dayCount,
-  fixingLag: 0,
-  spotLag,
-  paymentLag,
-  endOfMonth: false,
-  fixed: { months: 12, dayCount },
-});
-
-const euribor = (months: number): IndexConventions => ({
+const OVERNIGHT = { fixingLag: 0, endOfMonth: false } as const;
+const YEARLY_360 = { months: 12, dayCount: "Act/360" } as const;
+const YEARLY_365 = { months: 12, dayCount: "Act/365F" } as const;
+const US = "US-government-bond";
+const EURIBOR = {
   currency: "EUR",
   calendar: "TARGET",
   dayCount: "Act/360",
-  months,
   fixingLag: 2,
   spotLag: 2,
   paymentLag: 0,
   endOfMonth: true,
   fixed: { months: 12, dayCount: "30/360" },
-});
+} as const;
+const PAID = { spotLag: 2, paymentLag: 2 } as const;
 
 /** The indices that are known by name. */
 export const INDICES = {
-  ESTR: overnight("EUR", "TARGET", "Act/360", 2, 1),
-  SOFR: overnight("USD", "US-government-bond", "Act/360", 2, 2),
-  SONIA: overnight("GBP", "UK", "Act/365F", 0, 0),
-  SARON: overnight("CHF", "Switzerland", "Act/360", 2, 2),
-  TONA: overnight("JPY", "Japan", "Act/365F", 2, 2),
-  "EURIBOR-1M": euribor(1),
-  "EURIBOR-3M": euribor(3),
-  "EURIBOR-6M": euribor(6),
-  "EURIBOR-12M": euribor(12),
+  ESTR: {
+    ...OVERNIGHT,
+    ...PAID,
+    paymentLag: 1,
+    currency: "EUR",
+    calendar: "TARGET",
+    dayCount: "Act/360",
+    fixed: YEARLY_360,
+  },
+  SOFR: { ...OVERNIGHT, ...PAID, currency: "USD", calendar: US, dayCount: "Act/360", fixed: YEARLY_360 },
+  SONIA: {
+    ...OVERNIGHT,
+    spotLag: 0,
+    paymentLag: 0,
+    currency: "GBP",
+    calendar: "UK",
+    dayCount: "Act/365F",
+    fixed: YEARLY_365,
+  },
+  SARON: { ...OVERNIGHT, ...PAID, currency: "CHF", calendar: "Switzerland", dayCount: "Act/360", fixed: YEARLY_360 },
+  TONA: { ...OVERNIGHT, ...PAID, currency: "JPY", calendar: "Japan", dayCount: "Act/365F", fixed: YEARLY_365 },
+  "EURIBOR-1M": { ...EURIBOR, months: 1 },
+  "EURIBOR-3M": { ...EURIBOR, months: 3 },
+  "EURIBOR-6M": { ...EURIBOR, months: 6 },
+  "EURIBOR-12M": { ...EURIBOR, months: 12 },
 } as const satisfies Readonly<Record<string, IndexConventions>>;
 
 /** The name of an index. @experimental */

@@ -32,8 +32,6 @@ export interface Schedule {
   readonly dates: readonly Day[];
 }
 
-const NO_HOLIDAYS = calendarOf("weekends");
-
 /**
  * Returns the dates of a schedule. Dates are counted from one day in multiples of the tenor, so that a 31st comes back
  * after February.
@@ -41,7 +39,14 @@ const NO_HOLIDAYS = calendarOf("weekends");
  * @throws SpecError if the end does not lie after the start, or the tenor is not positive
  */
 export function scheduleOf(spec: ScheduleSpec): Schedule {
-  const { from, to, every, calendar = NO_HOLIDAYS, adjust = "modified-following", adjustLast = adjust } = spec;
+  const {
+    from,
+    to,
+    every,
+    calendar = calendarOf("weekends"),
+    adjust = "modified-following",
+    adjustLast = adjust,
+  } = spec;
   if (!(to > from))
     throw new SpecError(`schedule: it ends on ${isoOf(to)}, which is not after its start, ${isoOf(from)}`);
   if (!(every.count > 0)) throw new SpecError("schedule: every: expected a tenor above zero, such as 3M");
