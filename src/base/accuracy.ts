@@ -25,24 +25,24 @@ export interface RelativeAccuracy {
 /**
  * Checks an accuracy that a user has given, or the tolerance of an iteration.
  *
- * @param place its name in error messages.
+ * @param path its name in error messages.
  * @param kinds the kinds of accuracy that the function allows.
  * @param others the names of further fields that it allows.
  * @throws SpecError unless it is an object with at least one of these kinds, and with no unknown field.
  */
 export function checkAccuracy(
-  place: string,
+  path: string,
   accuracy: object,
   kinds: readonly (keyof Accuracy)[] = ["absolute", "relative"],
   others: readonly string[] = [],
 ): void {
   const example = `{ ${kinds.map((kind) => `${kind}: 1e-4`).join(" } or { ")} }`;
   if (typeof accuracy !== "object" || accuracy === null)
-    throw new SpecError(`${place}: got ${String(accuracy)}, expected ${example}`);
+    throw new SpecError(`${path}: got ${String(accuracy)}, expected ${example}`);
   const given = Object.entries(accuracy).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const unknown = given.find((name) => ![...kinds, ...others].includes(name));
-  if (unknown !== undefined) throw new SpecError(`${place}.${unknown}: unknown field, expected ${example}`);
-  if (!kinds.some((kind) => given.includes(kind))) throw new SpecError(`${place}: got neither, expected ${example}`);
+  if (unknown !== undefined) throw new SpecError(`${path}.${unknown}: unknown field, expected ${example}`);
+  if (!kinds.some((kind) => given.includes(kind))) throw new SpecError(`${path}: got neither, expected ${example}`);
 }
 
 /** Returns the absolute error that an accuracy allows in a result of magnitude `size`. */

@@ -1,8 +1,8 @@
 /** Where the driver and NVRTC are looked for, on machines that are only described. */
 import { describe, expect, test } from "vitest";
-import { driverPlaces, mayHaveGpu } from "../../src/device/cuda/library/driver-places.ts";
+import { driverPaths, mayHaveGpu } from "../../src/device/cuda/library/driver-places.ts";
 import { type Host, newestFirst } from "../../src/device/host.ts";
-import { nvrtcPlaces } from "../../src/device/cuda/nvrtc.ts";
+import { nvrtcPaths } from "../../src/device/cuda/nvrtc.ts";
 
 interface Machine {
   readonly platform?: string;
@@ -31,13 +31,13 @@ const withPaths = (paths: readonly string[]): string[] => paths.filter((path) =>
 describe("the driver", () => {
   test("is the loader's first, then where it is known to hide", () => {
     const files = ["/usr/lib/wsl/lib/libcuda.so.1", "/usr/lib64/libcuda.so.1"];
-    expect(driverPlaces(machine({ files }))).toEqual(["libcuda.so.1", ...files]);
-    expect(driverPlaces(machine({}))).toEqual(["libcuda.so.1"]);
+    expect(driverPaths(machine({ files }))).toEqual(["libcuda.so.1", ...files]);
+    expect(driverPaths(machine({}))).toEqual(["libcuda.so.1"]);
   });
 
   test("is what the environment names, and nothing else", () => {
     const environment = { FEYNKAC_CUDA_DRIVER: "/opt/fake/libcuda.so.1" };
-    expect(driverPlaces(machine({ environment, files: ["/usr/lib64/libcuda.so.1"] }))).toEqual([
+    expect(driverPaths(machine({ environment, files: ["/usr/lib64/libcuda.so.1"] }))).toEqual([
       "/opt/fake/libcuda.so.1",
     ]);
   });
@@ -45,8 +45,8 @@ describe("the driver", () => {
   test("is nvcuda.dll on Windows, and nowhere on macOS", () => {
     const dll = "D:\\Windows\\System32\\nvcuda.dll";
     const windows = machine({ platform: "win32", files: [dll], environment: { SystemRoot: "D:\\Windows" } });
-    expect(driverPlaces(windows)).toEqual([dll]);
-    expect(driverPlaces(machine({ platform: "darwin" }))).toEqual([]);
+    expect(driverPaths(windows)).toEqual([dll]);
+    expect(driverPaths(machine({ platform: "darwin" }))).toEqual([]);
   });
 
   test.each([
@@ -83,7 +83,7 @@ describe("NVRTC", () => {
       "/conda/e/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
     ],
   ])("of %s comes before the loader's", (_, environment, file) => {
-    const places = nvrtcPlaces(machine({ environment, files: [file, "/usr/local/cuda/lib64/libnvrtc.so.13"] }));
+    const places = nvrtcPaths(machine({ environment, files: [file, "/usr/local/cuda/lib64/libnvrtc.so.13"] }));
     expect(withPaths(places)).toEqual([file, "/usr/local/cuda/lib64/libnvrtc.so.13"]);
     expect(places.indexOf(file)).toBeLessThan(places.indexOf("libnvrtc.so.13"));
   });
@@ -99,7 +99,7 @@ describe("NVRTC", () => {
       "/home/ada/.local/lib/python3.10/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
       "/usr/lib/python3/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
     ];
-    const places = nvrtcPlaces(machine({ files }));
+    const places = nvrtcPaths(machine({ files }));
     expect(withPaths(places)).toEqual([files[2], files[1], files[0], ...files.slice(3)]);
     expect(places.slice(0, 4)).toEqual(["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"]);
   });
@@ -109,7 +109,7 @@ describe("NVRTC", () => {
       "/usr/local/cuda/targets/sbsa-linux/lib/libnvrtc.so.13",
       "/usr/lib/aarch64-linux-gnu/libnvrtc.so.12",
     ];
-    expect(withPaths(nvrtcPlaces(machine({ architecture: "arm64", files })))).toEqual(files);
+    expect(withPaths(nvrtcPaths(machine({ architecture: "arm64", files })))).toEqual(files);
   });
 
   test("on Windows is found in toolkits, conda and pip", () => {
@@ -125,13 +125,13 @@ describe("NVRTC", () => {
       `${toolkit}\\v12.6\\bin\\nvrtc64_120_0.alt.dll`,
       `${toolkit}\\v12.6\\bin\\nvrtc-builtins64_126.dll`,
     ];
-    expect(nvrtcPlaces(machine({ platform: "win32", environment, files: [...files, ...others] }))).toEqual(files);
+    expect(nvrtcPaths(machine({ platform: "win32", environment, files: [...files, ...others] }))).toEqual(files);
   });
 
   test("is what the environment names, and nothing else", () => {
     const environment = { FEYNKAC_NVRTC: "/e/libnvrtc.so.13" };
     const files = ["/usr/local/cuda/lib64/libnvrtc.so.13"];
-    expect(nvrtcPlaces(machine({ environment, files }))).toEqual(["/e/libnvrtc.so.13"]);
+    expect(nvrtcPaths(machine({ environment, files }))).toEqual(["/e/libnvrtc.so.13"]);
   });
 });
 

@@ -48,21 +48,21 @@ function isText(format: OutputFormat): format is TextFormat {
 
 /** An input file that may be long. It is opened when it is first read. */
 export class LongFile implements AsyncDisposable {
-  readonly place: BookPlace;
+  readonly source: BookPlace;
   readonly #bytes: number;
   readonly #options: PriceOptions;
   #book: Promise<OpenBook | undefined> | undefined;
   #work: Promise<Work | undefined> | undefined;
 
-  constructor(place: BookPlace, bytes: number, options: PriceOptions) {
-    this.place = place;
+  constructor(source: BookPlace, bytes: number, options: PriceOptions) {
+    this.source = source;
     this.#bytes = bytes;
     this.#options = options;
   }
 
   /** The book. Undefined if it must be read as a stream, which also reports its errors. */
   get book(): Promise<OpenBook | undefined> {
-    return (this.#book ??= openFile(this.place));
+    return (this.#book ??= openFile(this.source));
   }
 
   /**
@@ -140,7 +140,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   };
   const bar = new ProgressBar(terminal.stderr);
   const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => bar.update(progress);
-  const parts = pipeline.price({ book, place: file.place, setting, signal, onProgress });
+  const parts = pipeline.price({ book, source: file.source, setting, signal, onProgress });
   try {
     for (;;) {
       const { value, done } = await parts.next();
@@ -158,10 +158,10 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   }
 }
 
-async function openFile(place: BookPlace): Promise<OpenBook | undefined> {
+async function openFile(source: BookPlace): Promise<OpenBook | undefined> {
   const { openBook } = await import("../../service/runs/index.ts");
   try {
-    return await openBook(place);
+    return await openBook(source);
   } catch (error) {
     if (error instanceof BookError) return undefined;
     throw error;

@@ -37,10 +37,10 @@ export async function priceInParts(
 ): Promise<number> {
   const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(output);
-  const place = bookPlace(path, options);
-  const manifest = await planned(runs, store, place, output, options, signal);
+  const source = bookSource(path, options);
+  const manifest = await planned(runs, store, source, output, options, signal);
   const known = await runs.knownParts(store, manifest, { signal });
-  await using book = await runs.openPlanned(manifest, place);
+  await using book = await runs.openPlanned(manifest, source);
   const started = performance.now();
   await using engine = await openEngine(options);
   const bar = new ProgressBar(terminal.stderr);
@@ -74,13 +74,13 @@ export async function priceInParts(
 export async function planned(
   runs: typeof Runs,
   store: Runs.Store,
-  place: Runs.BookPlace,
+  source: Runs.BookPlace,
   output: string,
   options: PriceOptions,
   signal: AbortSignal,
 ): Promise<Runs.Manifest> {
-  await using book = await runs.openBook(place);
-  const request = planRequest(place, options, signal);
+  await using book = await runs.openBook(source);
+  const request = planRequest(source, options, signal);
   const begun = await runs.readManifest(store);
   if (begun === undefined) {
     const manifest = await runs.planRun(request, book);
@@ -96,7 +96,7 @@ export async function planned(
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
 /** Returns the path and format of a book's file. @throws CliError standard input; a name without a known format */
-export function bookPlace(
+export function bookSource(
   path: string,
   options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,
 ): Runs.BookPlace {

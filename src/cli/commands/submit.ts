@@ -5,7 +5,7 @@ import { ProgressBar } from "../progress.ts";
 import { doubtLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
-import { bookPlace, planned } from "./price-run.ts";
+import { bookSource, planned } from "./price-run.ts";
 
 /** The options of the command `feynkac submit`. */
 export interface SubmitOptions extends PriceOptions {
@@ -35,7 +35,7 @@ export async function submit(
   cluster.connectionOf(queue);
   await cluster.loadBull();
   const store = await runs.openStore(output);
-  const manifest = await planned(runs, store, bookPlace(path, options), output, options, signal);
+  const manifest = await planned(runs, store, bookSource(path, options), output, options, signal);
   const entry = await cluster.submitRun({ queue, manifest, output: store.url, maxWorkers, level, share });
   terminal.stderr.write(
     `run ${entry.run}: ${manifest.trades.toLocaleString("en-US")} trades, ${entry.chunks} chunks\n`,

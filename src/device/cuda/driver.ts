@@ -6,7 +6,7 @@ import { driverStreams } from "./ffi/driver-streams.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
 import { bind, type Calls, type Table } from "./ffi/signatures.ts";
-import { driverPlaces } from "./library/driver-places.ts";
+import { driverPaths } from "./library/driver-places.ts";
 import { type Host, thisHost } from "../host.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
 
@@ -111,20 +111,20 @@ const drivers = new Map<string, Driver>();
 
 /** Opens the CUDA driver. @throws DeviceUnavailableError (no library, or no GPU) */
 export function openDriver(koffi: Koffi, given?: string, host: Host = thisHost()): Driver {
-  const places = driverPlaces(host, given ?? host.environment["FEYNKAC_CUDA_DRIVER"]);
-  const key = places.join("\n");
+  const paths = driverPaths(host, given ?? host.environment["FEYNKAC_CUDA_DRIVER"]);
+  const key = paths.join("\n");
   const known = drivers.get(key);
   if (known !== undefined) return known;
-  const driver = search(koffi, places, host);
+  const driver = search(koffi, paths, host);
   drivers.set(key, driver);
   return driver;
 }
 
 /** The first library that starts: in the Windows subsystem a distribution's own may come before the one that works. */
-function search(koffi: Koffi, places: readonly string[], host: Host): Driver {
+function search(koffi: Koffi, paths: readonly string[], host: Host): Driver {
   let calls: DriverCalls | undefined;
   let first: { readonly path: string; readonly status: number } | undefined;
-  const { opened, refusals } = openFirst(koffi, places, ({ library, path }) => {
+  const { opened, refusals } = openFirst(koffi, paths, ({ library, path }) => {
     calls = bind(library, `the driver (${path})`, functions);
     const status = calls.cuInit(0);
     if (status === CUDA_SUCCESS) return undefined;

@@ -7,7 +7,7 @@ import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";
 import { bind, type Calls, type Table } from "./ffi/signatures.ts";
 import { thisHost } from "../host.ts";
 import { listRefusals, openFirst } from "./library/open.ts";
-import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
+import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-places.ts";
 import type { Driver } from "./driver.ts";
 
 /** A library of the CUDA toolkit, with the functions to call. @stable */
@@ -35,11 +35,11 @@ const opened = new Map<string, ForeignCalls<any>>();
 export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();
-  const places = toolkitPlaces(host, description, host.environment[variable]);
-  const key = [title, ...places].join("\n");
+  const paths = toolkitPaths(host, description, host.environment[variable]);
+  const key = [title, ...paths].join("\n");
   const known = opened.get(key) as ForeignCalls<T> | undefined;
   if (known !== undefined) return known;
-  const { opened: found, refusals } = openFirst(driver.koffi, places);
+  const { opened: found, refusals } = openFirst(driver.koffi, paths);
   if (found === undefined)
     throw new DeviceUnavailableError(
       `CUDA: ${title} is not here; ${remedy}; or name the file in ${variable}${listRefusals(refusals)}`,

@@ -6,7 +6,7 @@ import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
 import { bind, type Calls } from "./ffi/signatures.ts";
 import { type Host, thisHost } from "../host.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
-import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
+import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-places.ts";
 
 const nvrtc: ToolkitLibrary = {
   names: ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"],
@@ -15,8 +15,8 @@ const nvrtc: ToolkitLibrary = {
 };
 
 /** Returns NVRTC's paths to try, in order: only the given one, or all found on the machine. */
-export const nvrtcPlaces = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
-  toolkitPlaces(host, nvrtc, given);
+export const nvrtcPaths = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
+  toolkitPaths(host, nvrtc, given);
 
 /** The functions of NVRTC. */
 export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
@@ -70,19 +70,19 @@ const opened = new Map<string, Nvrtc>();
  * code for this very GPU may still load. @throws DeviceUnavailableError
  */
 export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {
-  const places = nvrtcPlaces(host, given ?? host.environment["FEYNKAC_NVRTC"]);
-  const key = [driver.major, ...places].join("\n");
+  const paths = nvrtcPaths(host, given ?? host.environment["FEYNKAC_NVRTC"]);
+  const key = [driver.major, ...paths].join("\n");
   const known = opened.get(key);
   if (known !== undefined) return known;
-  const found = search(koffi, places, driver);
+  const found = search(koffi, paths, driver);
   opened.set(key, found);
   return found;
 }
 
-function search(koffi: Koffi, places: readonly string[], driver: Version): Nvrtc {
+function search(koffi: Koffi, paths: readonly string[], driver: Version): Nvrtc {
   let accepted: Nvrtc | undefined;
   let newer: Nvrtc | undefined;
-  const { refusals } = openFirst(koffi, places, (library) => {
+  const { refusals } = openFirst(koffi, paths, (library) => {
     const candidate = new Nvrtc(koffi, library);
     if (candidate.version.major <= driver.major) accepted = candidate;
     else newer ??= candidate;

@@ -45,9 +45,9 @@ export class FlatBuffer {
     this.#view.setInt32(table, table - vtable, true);
     for (const [i, slot] of slots.entries()) {
       if (slot === undefined) continue;
-      const place = table + this.#view.getUint16(vtable + 4 + 2 * i, true);
-      if (typeof slot === "function") this.#point(place, slot);
-      else this.#set(place, slot.bytes, slot.value);
+      const offset = table + this.#view.getUint16(vtable + 4 + 2 * i, true);
+      if (typeof slot === "function") this.#point(offset, slot);
+      else this.#set(offset, slot.bytes, slot.value);
     }
     return table;
   }
@@ -67,9 +67,9 @@ export class FlatBuffer {
     const start = this.#allocate(4);
     this.#view.setUint32(start, items.length, true);
     for (const entry of items.flat()) {
-      const place = this.#allocate(8);
-      if (typeof entry === "number") this.#set(place, 8, entry);
-      else for (const [i, half] of entry.entries()) this.#set(place + 4 * i, 4, half);
+      const offset = this.#allocate(8);
+      if (typeof entry === "number") this.#set(offset, 8, entry);
+      else for (const [i, half] of entry.entries()) this.#set(offset + 4 * i, 4, half);
     }
     return start;
   }
@@ -84,16 +84,16 @@ export class FlatBuffer {
     return start;
   }
 
-  #point(place: number, write: (buffer: FlatBuffer) => number): void {
+  #point(offset: number, write: (buffer: FlatBuffer) => number): void {
     const target = write(this);
-    this.#view.setUint32(place, target - place, true);
+    this.#view.setUint32(offset, target - offset, true);
   }
 
-  #set(place: number, bytes: 1 | 2 | 4 | 8, value: number): void {
-    if (bytes === 8) this.#view.setBigInt64(place, BigInt(value), true);
-    else if (bytes === 4) this.#view.setInt32(place, value, true);
-    else if (bytes === 2) this.#view.setInt16(place, value, true);
-    else this.#view.setInt8(place, value);
+  #set(offset: number, bytes: 1 | 2 | 4 | 8, value: number): void {
+    if (bytes === 8) this.#view.setBigInt64(offset, BigInt(value), true);
+    else if (bytes === 4) this.#view.setInt32(offset, value, true);
+    else if (bytes === 2) this.#view.setInt16(offset, value, true);
+    else this.#view.setInt8(offset, value);
   }
 
   /** Adds zeros until the length has the remainder by division by `unit`. */

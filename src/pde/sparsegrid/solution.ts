@@ -251,7 +251,7 @@ function derivative(
   const index = meshes.map(() => 0);
   const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
   const leaf = (): number => {
-    let place = 0;
+    let slot = 0;
     for (let k = 0; k < index.length; k++) {
       const own = index[k] - first[k];
       if (own < 0 || own >= counts[k])
@@ -260,9 +260,9 @@ function derivative(
           own >= 0,
           index.map((i, axis) => meshes[axis].values[i]),
         );
-      place += own * strides[k];
+      slot += own * strides[k];
     }
-    return values[place];
+    return values[slot];
   };
   const along = (axis: number): number => {
     if (axis < 0) return leaf();

@@ -29,16 +29,16 @@ export interface Quantizer {
  * Checks points and returns their number.
  * @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row
  */
-export function checkPoints(place: string, points: ArrayLike<number>, dimension: number): number {
+export function checkPoints(path: string, points: ArrayLike<number>, dimension: number): number {
   const size = points.length / dimension;
   if (!Number.isInteger(size) || size < 1)
     throw new ShapeError(
-      `${place}: got ${points.length} numbers, expected rows of ${dimension}: give [size, ${dimension}], row by row`,
+      `${path}: got ${points.length} numbers, expected rows of ${dimension}: give [size, ${dimension}], row by row`,
     );
   for (let k = 0; k < points.length; k++)
     if (!Number.isFinite(points[k]))
       throw new SpecError(
-        `${place}[${Math.floor(k / dimension)}, ${k % dimension}]: got ${points[k]}, expected a finite number`,
+        `${path}[${Math.floor(k / dimension)}, ${k % dimension}]: got ${points[k]}, expected a finite number`,
       );
   return size;
 }

@@ -26,7 +26,7 @@ export interface SwingsResult {
 /** A batch of swings as it is checked. */
 interface SwingBatch<S> {
   /** The name of the call in messages. */
-  readonly place: string;
+  readonly path: string;
   readonly swings: readonly S[];
   /** The number of dates. */
   readonly dates: number;
@@ -48,21 +48,21 @@ export async function withinBounds<S extends Bounds>(
   const value = new Float64Array(swings.length).fill(Number.NaN);
   open.forEach((i, k) => {
     if (Number.isFinite(values[k])) value[i] = values[k];
-    else error[i] = new SpecError(`${batch.place}: swings[${i}]: got payoffs beyond what the precision can represent`);
+    else error[i] = new SpecError(`${batch.path}: swings[${i}]: got payoffs beyond what the precision can represent`);
   });
   return { value, status: error.map((one) => (one === undefined ? "ok" : "error")), error };
 }
 
-function errorOf<S extends Bounds>({ place, dates, notFinite }: SwingBatch<S>, swing: S, i: number) {
+function errorOf<S extends Bounds>({ path, dates, notFinite }: SwingBatch<S>, swing: S, i: number) {
   const { least, most } = swing;
   for (const [name, given] of Object.entries({ least, most }))
     if (typeof given !== "number")
-      throw new SpecError(`${place}: swings[${i}].${name}: got ${shownType(given)}, expected a whole number of units`);
+      throw new SpecError(`${path}: swings[${i}].${name}: got ${shownType(given)}, expected a whole number of units`);
   if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
     return new SpecError(
-      `${place}: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
+      `${path}: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
     );
   const wrong = notFinite(swing);
   if (wrong === undefined) return undefined;
-  return new SpecError(`${place}: swings[${i}].${wrong[0]}: got ${wrong[1]}, expected a finite number`);
+  return new SpecError(`${path}: swings[${i}].${wrong[0]}: got ${wrong[1]}, expected a finite number`);
 }

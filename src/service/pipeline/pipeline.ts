@@ -28,7 +28,7 @@ const UNDER_WAY = 2;
 /** The input of a pipeline. */
 export interface PipelineRequest {
   readonly book: OpenBook;
-  readonly place: BookPlace;
+  readonly source: BookPlace;
   readonly setting: ChunkSetting;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly done: number; readonly fraction: number }) => void;
@@ -66,10 +66,10 @@ export class Pipeline implements Disposable {
    * DeviceError; the signal's reason
    */
   async *price(request: PipelineRequest): AsyncGenerator<string | Uint8Array, PipelineEnd, undefined> {
-    const { book: open, place: path, setting, signal, onProgress } = request;
+    const { book: open, source: path, setting, signal, onProgress } = request;
     const { book, file } = open;
     const pool = this.#pool;
-    pool?.begin({ place: path, header: book.header, fits: fitsOf(book.market), setting });
+    pool?.begin({ source: path, header: book.header, fits: fitsOf(book.market), setting });
     using own = new ChunkPricer(book, setting, this.#device);
     const format = formatNamed(setting.format);
     yield await format.begin(setting.start);

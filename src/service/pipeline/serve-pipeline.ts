@@ -13,8 +13,8 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { workerData } = process.getBuiltinModule("node:worker_threads");
   const device = await openDevice(workerData as WorkerData);
   let isFirst = true;
-  serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ place, header, fits, setting }) => {
-    const { book } = await openBook(place, header, fits);
+  serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ source, header, fits, setting }) => {
+    const { book } = await openBook(source, header, fits);
     // A lost device is lost for all threads: the one that has the pipeline opens another.
     const openFallback = (): Promise<never> => Promise.reject(new DeviceUnavailableError("lost"));
     const pricer = new ChunkPricer(book, setting, device, openFallback);

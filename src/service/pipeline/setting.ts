@@ -21,7 +21,7 @@ export type WorkerData = PartOptions;
 
 /** The book and the settings that a worker receives before its first chunk. */
 export interface PipelineSetup {
-  readonly place: BookPlace;
+  readonly source: BookPlace;
   /** The header of the book, `ChunkedBook.header`. */
   readonly header: unknown;
   /** The volatilities fitted when the book was opened, so that threads need not fit them again. */

@@ -13,7 +13,7 @@ import { type Manifest, manifestSchema, packageName, type RunOptions } from "./m
 import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
 
 /** The location of a book's file, and of its separate market if any, as paths or URLs. */
-export interface BookPlace {
+export interface BookSource {
   readonly place: string;
   readonly format: ChunkedFormat;
   readonly market: string | undefined;
@@ -34,7 +34,7 @@ export interface OpenBook extends AsyncDisposable {
  * unusable book or market; RunError | StorageError
  */
 export async function openBook(
-  { place, format, market, keep = [] }: BookPlace,
+  { place, format, market, keep = [] }: BookSource,
   header?: unknown,
   fits?: MarketFits,
 ): Promise<OpenBook> {
@@ -57,7 +57,7 @@ export async function openBook(
  * Opens the book of a run and checks its length and its market against the manifest. `moved` is its location if it has
  * changed. @throws RunError if the book or the market is another one
  */
-export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
+export async function openPlanned({ book, market }: Manifest, moved?: BookSource): Promise<OpenBook> {
   const open = await openBook(moved ?? { ...book, market: market.place });
   const isOther = open.file.byteLength !== book.bytes;
   if (!isOther && open.marketHash === market.sha256) return open;
@@ -82,7 +82,7 @@ export function changedBook(what: string): RunError {
 
 /** The settings that determine how a book is divided into chunks. */
 export interface PlanRequest {
-  readonly book: BookPlace;
+  readonly book: BookSource;
   readonly options: RunOptions;
   /** The maximum number of trades in a chunk, and the maximum expected time of pricing them on one core, in seconds. */
   readonly limits: { readonly rows: number; readonly seconds: number };
@@ -105,7 +105,7 @@ const DEFAULT_SEED = 1;
  * the signal's reason
  */
 export async function planRun(
-  { book: place, options, limits, costOf, signal }: PlanRequest,
+  { book: source, options, limits, costOf, signal }: PlanRequest,
   { book, file, marketHash }: OpenBook,
 ): Promise<Manifest> {
   const sha256 = await hashOfFile(file, signal);
@@ -114,7 +114,7 @@ export async function planRun(
   const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
   const tags = await book.tags();
-  const { place: name, market, keep = [] } = place;
+  const { place: name, market, keep = [] } = source;
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
     feynkac: packageName(),
@@ -123,7 +123,7 @@ export async function planRun(
       place: fullName(name),
       bytes: file.byteLength,
       sha256,
-      format: place.format,
+      format: source.format,
       ...(keep.length === 0 ? {} : { keep }),
       ...(tags === undefined ? {} : { tags }),
     },

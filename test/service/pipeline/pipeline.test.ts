@@ -119,7 +119,7 @@ async function inPartsOn(
     done.push(progress.done);
   };
   let text = "";
-  for await (const part of pipeline.price({ book, place, setting, signal, onProgress })) {
+  for await (const part of pipeline.price({ book, source: place, setting, signal, onProgress })) {
     await onPart();
     text += typeof part === "string" ? part : new TextDecoder().decode(part);
   }
@@ -205,7 +205,7 @@ test("a book of a few trades has them all", async () => {
   } as const;
   const setting = { format: "ndjson", start, precision: "f64", options: {} } as const;
   let text = "";
-  for await (const part of pipeline.price({ book, place, setting, signal: never, onProgress: () => {} }))
+  for await (const part of pipeline.price({ book, source: place, setting, signal: never, onProgress: () => {} }))
     text += typeof part === "string" ? part : new TextDecoder().decode(part);
   const ids = text
     .trim()

@@ -21,7 +21,7 @@ const UNIX_DIRECTORIES = [
  * Returns the driver's paths to try, in order. On Linux the bare name comes first, which the loader finds through
  * LD_LIBRARY_PATH and its cache at no cost; existing files follow.
  */
-export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): string[] {
+export function driverPaths(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): string[] {
   if (given !== undefined && given !== "") return [given];
   if (host.platform === "win32") {
     const system = pathOn(host, host.environment["SystemRoot"] ?? "C:\\Windows", "System32", "nvcuda.dll");
@@ -40,7 +40,7 @@ const DEVICE_NODES = ["/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap"
  */
 export function mayHaveGpu(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): boolean {
   if (given !== undefined && given !== "") return host.exists(given) || !/[\\/]/.test(given);
-  if (host.platform === "win32") return driverPlaces(host).length > 0;
+  if (host.platform === "win32") return driverPaths(host).length > 0;
   return host.platform === "linux" && DEVICE_NODES.some((path) => host.exists(path));
 }
 

@@ -14,7 +14,7 @@ export interface ToolkitLibrary {
 }
 
 /** Returns a library's paths to try, in order: only the given one, or all found on the machine. */
-export function toolkitPlaces(host: Host, library: ToolkitLibrary, given: string | undefined): string[] {
+export function toolkitPaths(host: Host, library: ToolkitLibrary, given: string | undefined): string[] {
   if (given !== undefined && given !== "") return [given];
   const { pip } = library;
   if (host.platform === "win32") {

@@ -105,8 +105,8 @@ export class CudaStatements implements Statements {
     const to = this.#names.array(array);
     const [at, source] = [print(index).text, `&${this.#memory.element(from, print(fromIndex))}`];
     for (let word = 0; word < words; word += bytes / size) {
-      const [place, there] = word === 0 ? [at, source] : [`${at} + ${word}`, `${source} + ${word}`];
-      out.add(`${this.#helpers.call(`fetch_${bytes}` as HelperName, to, place, there)};`);
+      const [path, there] = word === 0 ? [at, source] : [`${at} + ${word}`, `${source} + ${word}`];
+      out.add(`${this.#helpers.call(`fetch_${bytes}` as HelperName, to, path, there)};`);
     }
   }
 

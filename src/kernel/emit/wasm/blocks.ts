@@ -19,7 +19,7 @@ type Load = Expr & { readonly kind: "load" };
 type Store = Stmt & { readonly kind: "store" };
 
 /** An index that is the sum of a local variable and a constant, in an array. */
-interface Place {
+interface BlockPosition {
   readonly array: ArrayRef;
   readonly local: number;
   readonly constant: number;
@@ -28,7 +28,7 @@ interface Place {
 /** One load or store of such a sequence. */
 interface Step<S extends Stmt> {
   readonly stmt: S;
-  readonly place: Place;
+  readonly place: BlockPosition;
   /** The assignment of the index of a store to a local variable, which the front end makes. */
   readonly index: Assign | null;
 }
@@ -81,7 +81,7 @@ function runOf<S extends Assign | Store>(
 const mentions = (x: Expr, local: number | undefined): boolean =>
   someExpr(x, (y) => y.kind === "local" && y.id === local);
 
-const follows = (place: Place, first: Place, by: number): boolean =>
+const follows = (place: BlockPosition, first: BlockPosition, by: number): boolean =>
   place.array.space === first.array.space &&
   place.array.id === first.array.id &&
   place.local === first.local &&
@@ -109,7 +109,7 @@ function storeAt(e: Emitter, list: readonly Stmt[], at: number): Step<Store> | n
  * Returns the array and index of an access; null if lanes do not access separate elements, or if elements do not have
  * the width of a lane.
  */
-function placeOf(e: Emitter, array: ArrayRef, index: Expr): Place | null {
+function placeOf(e: Emitter, array: ArrayRef, index: Expr): BlockPosition | null {
   if (array.space === "private" || e.flow.shape(index) !== "varying") return null;
   if (elementSize(e, array) * e.plan.lanes !== 16) return null;
   if (index.kind === "local") return { array, local: index.id, constant: 0 };

@@ -7,17 +7,17 @@ export type Matrix = readonly (readonly number[])[];
 /**
  * Returns a symmetric matrix as [d·d] numbers. @throws ShapeError | SpecError if it is not square, symmetric or finite
  */
-export function checkedSymmetric(place: string, matrix: Matrix): Float64Array {
+export function checkedSymmetric(path: string, matrix: Matrix): Float64Array {
   const d = matrix.length;
-  if (d === 0) throw new ShapeError(`${place}: got no rows, expected at least one`);
+  if (d === 0) throw new ShapeError(`${path}: got no rows, expected at least one`);
   matrix.forEach((row, i) => {
     if (row.length !== d)
-      throw new ShapeError(`${place}[${i}]: got ${row.length} numbers, expected ${d} as there are rows`);
+      throw new ShapeError(`${path}[${i}]: got ${row.length} numbers, expected ${d} as there are rows`);
     row.forEach((x, j) => {
-      if (!Number.isFinite(x)) throw new SpecError(`${place}[${i}][${j}]: got ${x}, expected a finite number`);
+      if (!Number.isFinite(x)) throw new SpecError(`${path}[${i}][${j}]: got ${x}, expected a finite number`);
       if (j < i && x !== matrix[j][i])
         throw new SpecError(
-          `${place}[${i}][${j}]: got ${x}, expected ${matrix[j][i]} as in [${j}][${i}]: the matrix is symmetric`,
+          `${path}[${i}][${j}]: got ${x}, expected ${matrix[j][i]} as in [${j}][${i}]: the matrix is symmetric`,
         );
     });
   });

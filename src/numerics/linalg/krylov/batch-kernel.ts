@@ -99,7 +99,7 @@ export const batchKernel = memoize((variant: BatchVariant) =>
         words,
         rows,
         width: table[words + env.WIDTH],
-        place: table[words + env.FIRST_PLACE],
+        slot: table[words + env.FIRST_PLACE],
         factors: table[words + env.FACTORS],
         factorWidth: table[words + env.FACTOR_WIDTH],
         column: given.column,

@@ -226,7 +226,7 @@ const orthogonalise = fn({
     for (let k = 0; k <= j; k += 2) {
       const next = Math.min(k + 1, j);
       const { first, second } = itemDots({ rows, vectors, a: BASIS + k, b: T, c: BASIS + next, d: T });
-      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      yield* groupSums({ first, second, scratch, partials: sums, slot: 0 });
       if (gpu.localId() === 0) {
         cycle.sums[from + k] = sums[0];
         cycle.sums[from + next] = next > k ? sums[1] : sums[0];
@@ -286,7 +286,7 @@ export const teamGmres = memoize((sweep: BatchSweep) =>
           yield* orthogonalise({ system, vectors, team, cycle, j, from: 0 });
           yield* orthogonalise({ system, vectors, team, cycle, j, from: restart + 1 });
           const { first } = itemDots({ rows, vectors, a: T, b: T, c: T, d: T });
-          yield* groupSums({ first, second: 0.0, scratch, partials: sums, place: 0 });
+          yield* groupSums({ first, second: 0.0, scratch, partials: sums, slot: 0 });
           if (gpu.localId() === 0) hessenbergColumn({ of, matrix: cycle, j, restart, squared: sums[0] });
           yield;
           j++;

@@ -27,7 +27,7 @@ export const System = record({
   words: i32,
   rows: i32,
   width: i32,
-  place: i32,
+  slot: i32,
   factors: i32,
   factorWidth: i32,
   column: read(i32),
@@ -50,7 +50,7 @@ export const concluded = (advance: Advance) =>
     params: { team: Team, first: real, second: real },
     env: { groupSums, advance },
     *body({ team: { of, scratch, sums }, first, second }, gpu, { groupSums, advance }): KernelBody {
-      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      yield* groupSums({ first, second, scratch, partials: sums, slot: 0 });
       if (gpu.localId() === 0) advance({ of, first: sums[0], second: sums[1] });
       yield;
     },
@@ -62,13 +62,13 @@ export const multiply = fn({
   params: { system: System, vectors: Vectors, from: i32, to: i32 },
   env: { GROUP },
   *body({ system, vectors, from, to }, gpu, { GROUP }): KernelBody {
-    const { rows, width, place, column, values } = system;
+    const { rows, width, slot, column, values } = system;
     const { v, origin, pitch } = vectors;
     const source = origin + from * pitch;
     for (let i = gpu.localId(); i < rows; i += GROUP) {
       let sum = 0.0;
       for (let k = 0; k < width; k++) {
-        const at = place + k * rows + i;
+        const at = slot + k * rows + i;
         const j = column[at];
         if (j >= 0) sum += values[at] * v[source + j];
       }

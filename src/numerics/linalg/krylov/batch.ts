@@ -224,16 +224,16 @@ export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: Batc
   const table = systems.flatMap(() => Array.from({ length: HEADER_WORDS }, () => 0));
   const column = new Int32Array(total).fill(-1);
   const values = new Float64Array(total);
-  let [firstRow, place, factorPlace] = [0, 0, places];
+  let [firstRow, slot, factorPlace] = [0, 0, places];
   systems.forEach(({ rows: matrix, factors }, s) => {
     const words = s * HEADER_WORDS;
     table[words + header.FIRST_ROW] = firstRow;
     table[words + header.ROWS] = matrix.rows;
     table[words + header.WIDTH] = widthOf(matrix);
-    table[words + header.FIRST_PLACE] = place;
+    table[words + header.FIRST_PLACE] = slot;
     table[words + header.FACTORS] = factorPlace;
     table[words + header.FACTOR_WIDTH] = widthOf(factors);
-    fill(matrix, place, column, values);
+    fill(matrix, slot, column, values);
     if (factors !== undefined) {
       fill(factors, factorPlace, column, values);
       for (const triangle of ["lower", "upper"] as const) {
@@ -246,7 +246,7 @@ export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: Batc
       factorPlace += factors.rows * widthOf(factors);
     }
     firstRow += matrix.rows;
-    place += matrix.rows * widthOf(matrix);
+    slot += matrix.rows * widthOf(matrix);
   });
   const maxRows = Math.max(...systems.map(({ rows }) => rows.rows));
   return { table: Int32Array.from(table), column, values, totalRows: firstRow, maxRows };

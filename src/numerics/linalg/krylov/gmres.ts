@@ -45,7 +45,7 @@ const basisDots = kernel({
     const from = (gpu.groupId() - k * parts) * GROUP + gpu.localId();
     let first = 0.0;
     for (let i = from; i < n; i += GROUP * parts) first += basis[k * n + i] * w[i];
-    yield* groupSums({ first, second: 0.0, scratch, partials, place: gpu.groupId() });
+    yield* groupSums({ first, second: 0.0, scratch, partials, slot: gpu.groupId() });
   },
 });
 
@@ -76,7 +76,7 @@ const subtractBasis = kernel({
       w[i] = value;
       first += value * value;
     }
-    yield* groupSums({ first, second: 0.0, scratch, partials, place: gpu.groupId() });
+    yield* groupSums({ first, second: 0.0, scratch, partials, slot: gpu.groupId() });
   },
 });
 

@@ -20,15 +20,15 @@ const takeLines = kernel({
   },
   body({ nodes, stride, starts, column, values, lower, diagonal, upper }, gpu) {
     const i = gpu.globalId();
-    const place = ((i / stride) | 0) % nodes;
+    const slot = ((i / stride) | 0) % nodes;
     let below = 0.0;
     let middle = 0.0;
     let above = 0.0;
     for (let k = starts[i]; k < starts[i + 1]; k++) {
       const j = column[k];
       if (j === i) middle = values[k];
-      if (j === i - stride && place > 0) below = values[k];
-      if (j === i + stride && place < nodes - 1) above = values[k];
+      if (j === i - stride && slot > 0) below = values[k];
+      if (j === i + stride && slot < nodes - 1) above = values[k];
     }
     lower[i] = below;
     diagonal[i] = middle;

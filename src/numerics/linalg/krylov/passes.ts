@@ -30,7 +30,7 @@ export const residualPass = kernel({
       first += square({ x: residual });
       second += square({ x: rhs });
     }
-    yield* groupSums({ first, second, scratch, partials, place: gpu.groupId() });
+    yield* groupSums({ first, second, scratch, partials, slot: gpu.groupId() });
   },
 });
 
@@ -48,7 +48,7 @@ export const dotPass = kernel({
       first += a[i] * b[i];
       second += c[i] * d[i];
     }
-    yield* groupSums({ first, second, scratch, partials, place: gpu.groupId() });
+    yield* groupSums({ first, second, scratch, partials, slot: gpu.groupId() });
   },
 });
 
@@ -110,7 +110,7 @@ export const stabilisedUpdate = memoize(({ preconditioned }: Preconditioned) =>
         first += shadow[i] * residual;
         second += residual * residual;
       }
-      yield* groupSums({ first, second, scratch, partials, place: gpu.groupId() });
+      yield* groupSums({ first, second, scratch, partials, slot: gpu.groupId() });
     },
   }),
 );
@@ -177,7 +177,7 @@ export const stepUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean 
         first += (hasShadow ? shadow[i] : residual) * residual;
         second += residual * residual;
       }
-      yield* groupSums({ first, second, scratch, partials, place: gpu.groupId() });
+      yield* groupSums({ first, second, scratch, partials, slot: gpu.groupId() });
     },
   }),
 );

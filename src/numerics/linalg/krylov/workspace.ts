@@ -26,9 +26,9 @@ const MAX_GROUPS = 256;
 /** Sums two numbers over the workgroup by a binary tree; its first item writes the sums. */
 export const groupSums = fn({
   name: "groupSums",
-  params: { first: real, second: real, scratch: write(real), partials: write(real), place: i32 },
+  params: { first: real, second: real, scratch: write(real), partials: write(real), slot: i32 },
   env: { GROUP },
-  *body({ first, second, scratch, partials, place }, gpu, { GROUP }): KernelBody {
+  *body({ first, second, scratch, partials, slot }, gpu, { GROUP }): KernelBody {
     const item = gpu.localId();
     scratch[item] = first;
     scratch[GROUP + item] = second;
@@ -41,8 +41,8 @@ export const groupSums = fn({
       yield;
     }
     if (item === 0) {
-      partials[2 * place] = scratch[0];
-      partials[2 * place + 1] = scratch[GROUP];
+      partials[2 * slot] = scratch[0];
+      partials[2 * slot + 1] = scratch[GROUP];
     }
   },
 });
@@ -68,7 +68,7 @@ const conclusion = memoizeBy((advance: Advance) =>
         first += partials[2 * g];
         second += partials[2 * g + 1];
       }
-      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      yield* groupSums({ first, second, scratch, partials: sums, slot: 0 });
       if (item === 0) advance({ of: { state, flags }, first: sums[0], second: sums[1] });
     },
   }),

@@ -85,10 +85,10 @@ const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant
         for (let first = (aligned ? start & -lanes : start) + lane; first < end; first += PLACES * lanes) {
           for (let j = 0; j < PLACES; j++) {
             const k = first + j * lanes;
-            const place = Math.min(k, end - 1);
-            const at = column[place];
+            const slot = Math.min(k, end - 1);
+            const at = column[slot];
             const isEntry = k < end && (!aligned || k >= start) && (!padded || at >= 0);
-            const product = values[place] * x[padded ? Math.max(at, 0) : at];
+            const product = values[slot] * x[padded ? Math.max(at, 0) : at];
             products[j] = isEntry ? product : 0.0;
           }
           for (let j = 0; j < PLACES; j++) sum += products[j];

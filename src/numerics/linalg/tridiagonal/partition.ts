@@ -97,8 +97,8 @@ const begin = kernel({
     const s = gpu.globalId();
     const word = reduced[s];
     const row = word - 1;
-    const place = Math.min((row >> 1) * chunk + (row & 1) * (chunk - 1), rows - 1);
-    const code = word === 0 ? ok : word < 0 ? notFinite : place;
+    const slot = Math.min((row >> 1) * chunk + (row & 1) * (chunk - 1), rows - 1);
+    const code = word === 0 ? ok : word < 0 ? notFinite : slot;
     gpu.atomicStore(codes, s, code);
   },
 });

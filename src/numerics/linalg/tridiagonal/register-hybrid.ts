@@ -108,8 +108,8 @@ export const registerHybridKernel = memoize((variant: RegisterHybridVariant): Ke
         count = Math.min(chunk, rows - first);
       }
       const origin = env.parked ? item : 0;
-      const place = env.base(system, rows, stride) + first * stride;
-      const from = env.aligned ? place & -4 : place;
+      const slot = env.base(system, rows, stride) + first * stride;
+      const from = env.aligned ? slot & -4 : slot;
       const matrix = env.shared ? first : from;
       const run = { a, c, d, origin };
       const arrays = { lower, diagonal, upper, rhs };

@@ -167,7 +167,7 @@ export const streamedHybridKernel = memoize((variant: StreamedHybridVariant): Ke
         const x0 = first.d - first.a * before - first.c * solved.x;
         const block = (tile / tilesAcross) | 0;
         const column = (tile - block * tilesAcross) * env.systems + own;
-        const place = (block * rows + start) * stride + column;
+        const slot = (block * rows + start) * stride + column;
         let finite = true;
         let x = solved.x;
         for (let after = 0; after < env.perItem; after++) {
@@ -175,7 +175,7 @@ export const streamedHybridKernel = memoize((variant: StreamedHybridVariant): Ke
           if (k === 0) x = x0;
           else if (k < env.last) x = d[k] - a[k] * x0 - c[k] * x;
           finite = finite && Number.isFinite(x);
-          if (column < stride && (env.whole || start + k < rows)) rhs[place + k * stride] = x;
+          if (column < stride && (env.whole || start + k < rows)) rhs[slot + k * stride] = x;
         }
         let code = broken || first.broken ? start : env.ok;
         if (solved.broken) code = Math.min(code, Math.min(start + env.last, rows - 1));

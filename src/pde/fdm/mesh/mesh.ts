@@ -95,14 +95,14 @@ export function placeOf(mesh: Mesh, price: number): number | undefined {
 }
 
 /** Tells whether a price is so near a node that rounding decides on its side. */
-const isNearNode = (place: number): boolean => Math.abs(place - Math.round(place)) < NEAR_NODE;
+const isNearNode = (position: number): boolean => Math.abs(position - Math.round(position)) < NEAR_NODE;
 
 /** Tells whether a price is beyond the ends of the mesh; `place` is its fractional node index, if known. */
-export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)): boolean {
+export function isBeyond(mesh: Mesh, price: number, position = placeOf(mesh, price)): boolean {
   const last = mesh.count - 1;
-  if (place !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
-    if (!isNearNode(place)) return place < 0 || place > last;
-    if (place > 0.5 && place < last - 0.5) return false;
+  if (position !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
+    if (!isNearNode(position)) return position < 0 || position > last;
+    if (position > 0.5 && position < last - 0.5) return false;
   }
   return (price - nodeAt(mesh, 0)) * (price - nodeAt(mesh, last)) > 0;
 }
@@ -111,14 +111,14 @@ export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)
  * The index i of the cell between nodes i and i + 1 that contains a price. It is limited to 0 … count − 2, so that
  * prices beyond an end belong to the cell at that end. `place` is the price's fractional node index, if known.
  */
-export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
-  return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);
+export function cellOf(mesh: Mesh, price: number, position = placeOf(mesh, price)): number {
+  return position === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, position);
 }
 
-function placedCell(mesh: KinkedMesh, price: number, place: number): number {
-  let cell = Math.floor(place);
-  if (isNearNode(place)) {
-    const node = Math.round(place);
+function placedCell(mesh: KinkedMesh, price: number, position: number): number {
+  let cell = Math.floor(position);
+  if (isNearNode(position)) {
+    const node = Math.round(position);
     const isBefore = mesh.step > 0 ? nodeAt(mesh, node) <= price : nodeAt(mesh, node) > price;
     cell = isBefore ? node : node - 1;
   }

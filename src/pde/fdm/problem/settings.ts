@@ -45,10 +45,10 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
 export function checkParameters({ names, entries }: Batch, l: number): void {
   const bad = entries[l].findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;
-  const place = entries.length === 1 ? "" : `[${l}]`;
+  const path = entries.length === 1 ? "" : `[${l}]`;
   const got: unknown = entries[l][bad];
   throw new SpecError(
-    `parameters.${names[bad]}${place}: got ${typeof got === "number" ? got : shownType(got)}, expected a finite number`,
+    `parameters.${names[bad]}${path}: got ${typeof got === "number" ? got : shownType(got)}, expected a finite number`,
   );
 }
 

@@ -105,11 +105,11 @@ const addAxis = (variant: GridVariant) =>
       const { index, x } = node;
       const at = grid.words + env.AXES + env.WORDS * k;
       const log = ((env.LOGS >> k) & 1) === 1;
-      const place = index[k];
+      const slot = index[k];
       const nodes = table[at + env.NODES];
       const low = (env.LOW_KINDS >> (2 * k)) & 3;
       const high = (env.HIGH_KINDS >> (2 * k)) & 3;
-      const w = env.weightsAt({ launch, values: table[at + env.VALUES], nodes, place, log, low, high });
+      const w = env.weightsAt({ launch, values: table[at + env.VALUES], nodes, slot, log, low, high });
       let a = Math.max(c[k], 0.0);
       let b = c[env.axes + k];
       if (log) {
@@ -117,15 +117,15 @@ const addAxis = (variant: GridVariant) =>
         b = b / x[k] - a;
       }
       // A linear end has the first derivative by the axis itself, without the chain rule's second part.
-      const isLinear = !w.inner && w.ghost === 0 && (place === 0 ? low : high) !== env.ZERO_CURVATURE;
+      const isLinear = !w.inner && w.ghost === 0 && (slot === 0 ? low : high) !== env.ZERO_CURVATURE;
       if (log && isLinear) b = c[env.axes + k] / x[k];
       if (env.fitted && w.inner) a = Math.max(a, Math.max(0.5 * b * w.up, -0.5 * b * w.down));
       let f0 = w.f0;
       let f2 = w.f2;
       if (!w.inner && w.ghost === 0) {
         // Drift that brings values in from outside only as far as diffusion keeps that stable; see `endRow`.
-        const flow = h * b * (f2 - f0) * (place === 0 ? 1.0 : -1.0);
-        const dx = place === 0 ? w.up : w.down;
+        const flow = h * b * (f2 - f0) * (slot === 0 ? 1.0 : -1.0);
+        const dx = slot === 0 ? w.up : w.down;
         if (flow < 0 && (2 * a < Math.abs(b * dx) || flow < -0.5)) {
           f0 = 0.0;
           f2 = 0.0;
@@ -153,8 +153,8 @@ const addAxis = (variant: GridVariant) =>
       });
       if (env.hasNeumann && w.ghost !== 0) {
         const state = { t, x, parameters: { values: parameters, pitch: instances, instance: grid.instance } };
-        const slope = env.ends({ state, axis: k, high: place !== 0 }) * (log ? x[k] : 1.0);
-        row.sums[env.SOURCE] += (place === 0 ? b - a * w.ghost : b + a * w.ghost) * slope;
+        const slope = env.ends({ state, axis: k, high: slot !== 0 }) * (log ? x[k] : 1.0);
+        row.sums[env.SOURCE] += (slot === 0 ? b - a * w.ghost : b + a * w.ghost) * slope;
       }
     },
   });

@@ -68,13 +68,13 @@ export const SUBGROUP = 32;
 const totals = ({ groupSize, shuffles }: GridVariant) =>
   fn({
     name: "totals",
-    params: { scratch: write(real), place: i32, item: i32, first: real, second: real },
+    params: { scratch: write(real), slot: i32, item: i32, first: real, second: real },
     env: { GROUP: groupSize, SERIAL: groupSize <= 16, SHUFFLES: shuffles, PARTS: groupSize / SUBGROUP },
-    *body({ scratch, place, item, first, second }, gpu, { GROUP, SERIAL, SHUFFLES, PARTS }) {
+    *body({ scratch, slot, item, first, second }, gpu, { GROUP, SERIAL, SHUFFLES, PARTS }) {
       let a = 0.0;
       let b = 0.0;
       if (SHUFFLES) {
-        const from = 2 * PARTS * place;
+        const from = 2 * PARTS * slot;
         const ownFirst: number = yield gpu.subgroupAdd(first);
         const ownSecond: number = yield gpu.subgroupAdd(second);
         if (gpu.subgroupLane() === 0) {
@@ -87,7 +87,7 @@ const totals = ({ groupSize, shuffles }: GridVariant) =>
           b += scratch[from + 2 * k + 1];
         }
       } else {
-        const from = 2 * GROUP * place;
+        const from = 2 * GROUP * slot;
         scratch[from + item] = first;
         scratch[from + GROUP + item] = second;
         yield;
@@ -179,7 +179,7 @@ const beginSystem = (variant: GridVariant) =>
         rr += residual * residual;
         bb += b * b;
       }
-      const sums = yield* env.totals({ scratch, place: 0, item, first: rr, second: bb });
+      const sums = yield* env.totals({ scratch, slot: 0, item, first: rr, second: bb });
       return { rr: sums.a, bb: sums.b };
     },
   });
@@ -210,7 +210,7 @@ const bicgstab = (variant: GridVariant) =>
           own[Q * pitch + i] = q;
           sum += own[SHADOW * pitch + i] * q;
         }
-        const shadowed = yield* env.totals({ scratch, place: 1, item, first: sum, second: 0.0 });
+        const shadowed = yield* env.totals({ scratch, slot: 1, item, first: sum, second: 0.0 });
         const alpha = shadowed.a === 0 ? 0.0 : rho / shadowed.a;
         for (let r = 0; r < count; r++) {
           const i = cell({ system, r });
@@ -228,7 +228,7 @@ const bicgstab = (variant: GridVariant) =>
           ts += t * own[R * pitch + i];
           tt += t * t;
         }
-        const minimal = yield* env.totals({ scratch, place: 2, item, first: ts, second: tt });
+        const minimal = yield* env.totals({ scratch, slot: 2, item, first: ts, second: tt });
         const omega = minimal.b === 0 ? 0.0 : minimal.a / minimal.b;
         let shadow = 0.0;
         let next = 0.0;
@@ -241,7 +241,7 @@ const bicgstab = (variant: GridVariant) =>
           shadow += own[SHADOW * pitch + i] * rest;
           next += rest * rest;
         }
-        const end = yield* env.totals({ scratch, place: 3, item, first: shadow, second: next });
+        const end = yield* env.totals({ scratch, slot: 3, item, first: shadow, second: next });
         residual = end.b;
         iterations++;
         if (residual > threshold) {
@@ -290,7 +290,7 @@ const cgs = (variant: GridVariant) =>
           own[Q * pitch + i] = v;
           sum += own[SHADOW * pitch + i] * v;
         }
-        const shadowed = yield* env.totals({ scratch, place: 1, item, first: sum, second: 0.0 });
+        const shadowed = yield* env.totals({ scratch, slot: 1, item, first: sum, second: 0.0 });
         const alpha = shadowed.a === 0 ? 0.0 : rho / shadowed.a;
         // u is in EXTRA; q = u − αv takes the place of v, and u + q is in T.
         for (let r = 0; r < count; r++) {
@@ -312,7 +312,7 @@ const cgs = (variant: GridVariant) =>
           shadow += own[SHADOW * pitch + i] * rest;
           next += rest * rest;
         }
-        const end = yield* env.totals({ scratch, place: 2, item, first: shadow, second: next });
+        const end = yield* env.totals({ scratch, slot: 2, item, first: shadow, second: next });
         residual = end.b;
         iterations++;
         if (residual > threshold) {

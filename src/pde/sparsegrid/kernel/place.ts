@@ -32,9 +32,9 @@ export const nodeOf = ({ axes }: GridVariant) =>
         const at = words + env.AXES + env.WORDS * k;
         const count = table[at + env.COUNT];
         const left = (rest / count) | 0;
-        const place = table[at + env.FIRST] + rest - left * count;
-        index[k] = place;
-        x[k] = meshes[table[at + env.VALUES] + place];
+        const slot = table[at + env.FIRST] + rest - left * count;
+        index[k] = slot;
+        x[k] = meshes[table[at + env.VALUES] + slot];
         rest = left;
       }
     },
@@ -61,16 +61,16 @@ export const numberOf = ({ axes }: GridVariant) =>
  */
 export const weightsAt = fn({
   name: "weightsAt",
-  params: { launch: Launch, values: i32, nodes: i32, place: i32, log: bool, low: i32, high: i32 },
+  params: { launch: Launch, values: i32, nodes: i32, slot: i32, log: bool, low: i32, high: i32 },
   env: { NEUMANN: KINDS.neumann, ZERO_CURVATURE: KINDS["zero-curvature"] },
-  body({ launch: { meshes }, values, nodes, place, log, low, high }, _gpu, { NEUMANN, ZERO_CURVATURE }) {
-    const isFirst = place === 0;
-    const isLast = place === nodes - 1;
-    const before = Math.max(place - 1, 0);
-    const after = Math.min(place + 1, nodes - 1);
+  body({ launch: { meshes }, values, nodes, slot, log, low, high }, _gpu, { NEUMANN, ZERO_CURVATURE }) {
+    const isFirst = slot === 0;
+    const isLast = slot === nodes - 1;
+    const before = Math.max(slot - 1, 0);
+    const after = Math.min(slot + 1, nodes - 1);
     const x = values + nodes;
-    const down = meshes[x + place] - meshes[x + before];
-    const up = meshes[x + after] - meshes[x + place];
+    const down = meshes[x + slot] - meshes[x + before];
+    const up = meshes[x + after] - meshes[x + slot];
     let f0 = 0.0;
     let f2 = 0.0;
     let s0 = 0.0;
@@ -87,7 +87,7 @@ export const weightsAt = fn({
         // Linear in the axis itself: ∂/∂x = S·∂/∂S where x = ln S.
         let slope = 1 / dx;
         if (log && kind !== ZERO_CURVATURE)
-          slope = meshes[values + place] / (meshes[values + after] - meshes[values + before]);
+          slope = meshes[values + slot] / (meshes[values + after] - meshes[values + before]);
         if (isFirst) f2 = slope;
         else f0 = -slope;
       }

@@ -17,9 +17,9 @@ export type Discounting = { readonly rate?: number } | { readonly discountFactor
 export const DISCOUNTING = ["rate", "discountFactors"] as const;
 
 /** Checks that a payoff is a function. `place` is the name of the function that takes it. @throws SpecError */
-export function checkPayoff(place: string, payoff: NodePayoff): void {
+export function checkPayoff(path: string, payoff: NodePayoff): void {
   if (typeof payoff !== "function")
-    throw new SpecError(`${place}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
+    throw new SpecError(`${path}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
 }
 
 /**
@@ -27,7 +27,7 @@ export function checkPayoff(place: string, payoff: NodePayoff): void {
  * −Infinity forbids exercise there | the signal's reason
  */
 export async function discountedPayoff(
-  place: string,
+  path: string,
   tree: QuantizationTree,
   payoff: NodePayoff,
   factors: Float64Array,
@@ -43,7 +43,7 @@ export async function discountedPayoff(
       const value = payoff(state, times[k], k);
       if (!(value < Infinity))
         throw new SpecError(
-          `${place}: payoff at time ${times[k]}, state [${state.join(", ")}]: got ${value}, expected a finite number, ` +
+          `${path}: payoff at time ${times[k]}, state [${state.join(", ")}]: got ${value}, expected a finite number, ` +
             `or -Infinity where exercise is not allowed`,
         );
       values[row] = value * factors[k];
@@ -53,20 +53,20 @@ export async function discountedPayoff(
 }
 
 /** Returns the discount factors of the times. @throws SpecError | ShapeError */
-export function discountFactors(place: string, times: readonly number[], discounting: Discounting): Float64Array {
+export function discountFactors(path: string, times: readonly number[], discounting: Discounting): Float64Array {
   if ("discountFactors" in discounting) {
     const { discountFactors: factors } = discounting;
     if (factors.length !== times.length)
       throw new ShapeError(
-        `${place}: discountFactors: got ${factors.length}, expected ${times.length}, one per time of the chain`,
+        `${path}: discountFactors: got ${factors.length}, expected ${times.length}, one per time of the chain`,
       );
     factors.forEach((x, k) => {
       if (!(x > 0 && x < Infinity))
-        throw new SpecError(`${place}: discountFactors[${k}]: got ${x}, expected a positive number`);
+        throw new SpecError(`${path}: discountFactors[${k}]: got ${x}, expected a positive number`);
     });
     return Float64Array.from(factors);
   }
   const { rate = 0 } = discounting;
-  if (!Number.isFinite(rate)) throw new SpecError(`${place}: rate: got ${rate}, expected a finite number, per year`);
+  if (!Number.isFinite(rate)) throw new SpecError(`${path}: rate: got ${rate}, expected a finite number, per year`);
   return Float64Array.from(times, (t) => Math.exp(-rate * t));
 }

@@ -146,7 +146,7 @@ export async function wholeSwings(
         if (!Number.isFinite(payoff[row])) return [`payoff[${row}]`, payoff[row]] as const;
     return undefined;
   };
-  return withinBounds({ place: "wholeSwings", swings, dates, notFinite }, (some) =>
+  return withinBounds({ path: "wholeSwings", swings, dates, notFinite }, (some) =>
     valuesOf(tree, some, isDate, options),
   );
 }

@@ -93,7 +93,7 @@ export async function gaussianSwings(
     return undefined;
   };
   return withDevice(settings.device, settings, (device) =>
-    withinBounds({ place, swings, dates, notFinite }, (some) => values(device, settings, some)),
+    withinBounds({ path: place, swings, dates, notFinite }, (some) => values(device, settings, some)),
   );
 }
 

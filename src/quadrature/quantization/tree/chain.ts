@@ -61,13 +61,13 @@ export interface SteppedChain extends Layers {
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
 /** Checks that times increase from 0. @throws SpecError */
-function checkTimes(place: string, times: readonly number[]): void {
+function checkTimes(path: string, times: readonly number[]): void {
   if (times.length < 2)
-    throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);
+    throw new SpecError(`${path}: times: got ${times.length}, expected 0 and at least one time after it`);
   times.forEach((t, k) => {
     if (k === 0 ? t !== 0 : !(t > times[k - 1] && t < Infinity))
       throw new SpecError(
-        `${place}: times[${k}]: got ${t}, expected ${k === 0 ? "0, when the chain begins" : `more than ${times[k - 1]}`}`,
+        `${path}: times[${k}]: got ${t}, expected ${k === 0 ? "0, when the chain begins" : `more than ${times[k - 1]}`}`,
       );
   });
 }

@@ -8,14 +8,14 @@ import type { Store, StoredFile } from "./store.ts";
 
 type Sdk = typeof S3;
 
-interface Place {
+interface ObjectLocation {
   readonly bucket: string;
   /** The key without slashes at its start and end. */
   readonly key: string;
 }
 
 /** Splits a URL into bucket and key. @throws RunError if it has no bucket */
-function placeOf(url: string): Place {
+function placeOf(url: string): ObjectLocation {
   const [, bucket, key = ""] = /^s3:\/\/([^/?#]+)\/?([^?#]*)$/.exec(url) ?? [];
   if (bucket === undefined) throw new RunError(`${url}: expected s3://BUCKET/PREFIX`);
   return { bucket, key: key.replace(/\/+$/, "") };
