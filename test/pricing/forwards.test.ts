@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { describeTrade, parseBook, type BookInput, type PricedTrade, type TradeInput } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { explainBook, priceBook } from "../../src/pricing/index.ts";
+import { Random } from "../../tools/properties/random.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -56,7 +57,7 @@ describe("a forward", () => {
     expect(result.delta).toBeCloseTo(slope(byHand({ spot: 101 }), byHand({ spot: 99 }), 2), 11);
     expect(result.rho).toBeCloseTo(slope(byHand({ shift: 1e-4 }), byHand({ shift: -1e-4 }), 2e-4), 5);
     expect(result.theta).toBeCloseTo(slope(byHand({ from: 1e-4 }), byHand({ from: 0 }), 1e-4), 3);
-    expect(result.sensitivityErrorEstimates).toMatchObject({ delta: 0, rho: 0 });
+    expect(result.sensitivityErrorEstimates).toMatchObject({ gamma: 0, vega: 0 });
   });
 
   it.each([
@@ -86,6 +87,38 @@ describe("a forward", () => {
     // The dividend in cash is paid by then.
     const later = 90 * 0.98 * Math.exp(-0.01 * 0.8) - 102 * Math.exp(integral(0.7) - integral(YEARS));
     expect(got![1][0][0][0]).toBeCloseTo(later, 11);
+  });
+
+  it("is a call less a put without volatility, in every case of random markets", async () => {
+    const random = new Random(46);
+    for (let n = 0; n < 40; n++) {
+      const expiry = random.chance(0.1) ? 0 : random.uniform(0.1, 20);
+      const strike = random.logUniform(20, 500);
+      const own = Array.from({ length: random.integer(5) }, (_, k) => ({
+        date: ((k + 1) / 4.5) * Math.max(expiry, 1),
+        cash: random.chance(0.5) ? random.logUniform(1, 150) : 0,
+        proportional: random.chance(0.3) ? random.uniform(0, 1) : 0,
+      }));
+      const asset = { volatility: 0, dividends: { yield: random.uniform(-0.05, 0.05), discrete: own } };
+      const option = { id: "C", underlying: "A", payoff: "call", strike, expiry } as const;
+      const trades = [option, { ...option, id: "P", payoff: "put" }, { ...forward, forward: strike, expiry }] as const;
+      const rate = random.uniform(-0.3, 0.1);
+      const scenarios = { spot: [-0.5, 0, 0.5], rate: [0, 0.01], time: [0, 0.4 * expiry] };
+      const market = { rates: { C: rate }, underlyings: { A: { spot: 100, currency: "C", ...asset } } };
+      const [call, put, one] = await priced({ asOf: "2026-11-20", market, trades, scenarios } as BookInput, true);
+      const allowed = call.errorEstimate + put.errorEstimate + one.errorEstimate;
+      expect(Math.abs(call.value - put.value - one.value)).toBeLessThanOrEqual(allowed);
+      expect(one.value).toBeGreaterThanOrEqual(-strike * Math.exp(-rate * expiry) * (1 + 1e-13));
+      for (const name of ["delta", "theta", "rho"] as const) {
+        const errors = [call, put, one].map(({ sensitivityErrorEstimates: of }) => of![name]!);
+        const error = errors.reduce((sum, x) => sum + x, 0);
+        expect(Math.abs(call[name]! - put[name]! - one[name]!), `${name} of ${n}`).toBeLessThanOrEqual(error);
+      }
+      const flat = ({ scenarios: of }: PricedTrade): readonly number[] => of!.flat(3) as number[];
+      const [calls, puts, ones] = [call, put, one].map(flat);
+      const scale = Math.max(...calls.map(Math.abs), ...puts.map(Math.abs), 100);
+      ones.forEach((x, k) => expect(Math.abs(calls[k] - puts[k] - x)).toBeLessThan(1e-11 * scale));
+    }
   });
 
   it.each(["taylor", "revaluation"] as const)("is explained by %s, and settled at the later spot", async (method) => {

@@ -9,44 +9,40 @@ import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { expiryWarnings, MAX_RATE, warn } from "../../term-warnings.ts";
 import { rollExpiry, rollUnderlying } from "../../terms.ts";
 
-/** Rounding, relative to the spot and the strike. */
+/** Rounding, relative to the parts of a value. */
 const ROUNDING = 1e-14;
 
 /** The time of a forward in microseconds of one core. */
 const COST = 1;
 
 /**
- * Returns the value of a forward with its derivatives by the spot and by a parallel shift of the rates:
+ * Returns the value of a forward with its derivatives by the spot and by a parallel shift of the rates, and the size of
+ * its parts:
  *
  *   V = S·e^{−qT}·Π(1 − pᵢ) − Σ cᵢ·e^{−q(T − tᵢ)}·Π_{j>i}(1 − pⱼ)·P(tᵢ) − K·P(T)
  *
- * Cash dividends cᵢ are paid whatever the spot is.
+ * Where a dividend is larger than the forward of its date, the forward is 0 from then on, as the path of an option
+ * without volatility.
  */
-export function forwardValue({ underlying: { spot, rates, dividends }, strike, expiry }: ForwardTrade) {
+export function forwardValue(
+  { underlying: { rates, dividends, spot: today }, strike, expiry }: ForwardTrade,
+  spot: number = today,
+) {
   const carry = (time: number): number => Math.exp(-dividends.yield * (expiry - time));
-  let delta = carry(0);
-  let paid: (readonly [time: number, amount: number])[] = [];
+  let [delta, paid, duration] = [carry(0), 0, 0];
   for (const { time, cash, proportional } of dividends.discrete) {
     if (time > expiry) break;
     const left = 1 - proportional;
-    delta *= left;
-    paid = [...paid.map(([before, amount]) => [before, amount * left] as const), [time, cash * carry(time)]];
+    const worth = cash * carry(time) * discountFactor(rates, time);
+    [delta, paid, duration] = [delta * left, paid * left + worth, duration * left + time * worth];
+    if (spot * delta < paid) [delta, paid, duration] = [0, 0, 0];
   }
-  let [value, rho] = [spot * delta, 0];
-  for (const [time, amount] of [...paid, [expiry, strike] as const]) {
-    const worth = amount * discountFactor(rates, time);
-    value -= worth;
-    rho += time * worth;
-  }
-  return { value, delta, rho };
+  const owed = strike * discountFactor(rates, expiry);
+  const size = spot * delta + paid + Math.abs(owed);
+  return { value: spot * delta - paid - owed, delta, rho: duration + expiry * owed, size };
 }
 
 const tradeOf = ({ columns }: Batch, trade: number): ForwardTrade => columns.givenOf(trade) as ForwardTrade;
-
-/** Rounding of all that is known of a forward. */
-const roundingOf = ({ underlying: { spot }, strike }: ForwardTrade): number => ROUNDING * (spot + Math.abs(strike));
-
-const NO_ERRORS = { delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0 } as const;
 
 /** The method of forwards. Error: rounding. Verified: test/pricing/forwards.test.ts. */
 const byCarry: PricingMethod = {
@@ -66,11 +62,15 @@ const byCarry: PricingMethod = {
 
 function read(batch: Batch, trade: number, results: ResultColumns): void {
   const terms = tradeOf(batch, trade);
-  const { spot, rates, dividends, name } = terms.underlying;
-  const { value, delta, rho } = forwardValue(terms);
+  const { underlying, expiry } = terms;
+  const { spot, rates, dividends, name } = underlying;
+  const { value, delta, rho, size } = forwardValue(terms);
   const market = { spot, rate: rates.values[0], dividendYield: dividends.yield, sigma: 0 };
-  const theta = thetaOf(market, value, delta, 0);
-  results.setToday(trade, value, roundingOf(terms), { delta, gamma: 0, theta, vega: 0, rho }, NO_ERRORS);
+  const theta = expiry === 0 ? 0 : thetaOf(market, value, delta, 0);
+  const error = ROUNDING * size;
+  const ofTheta = expiry === 0 ? 0 : (2 * Math.abs(market.rate) + Math.abs(dividends.yield)) * error;
+  const errors = { delta: ROUNDING * delta, gamma: 0, theta: ofTheta, vega: 0, rho: expiry * error };
+  results.setToday(trade, value, error, { delta, gamma: 0, theta, vega: 0, rho }, errors);
   results.priced(trade, "deterministic");
   const { cases, dates, scenarios } = batch.columns.cases;
   if (scenarios === undefined) return;
@@ -78,11 +78,11 @@ function read(batch: Batch, trade: number, results: ResultColumns): void {
     const then = rollForward(terms, dates[date]);
     if (then === undefined) return;
     const of = { ...then, underlying: { ...then.underlying, rates: shifted(then.underlying.rates, rate) } };
-    const known = forwardValue(of);
+    const at = (s: number) => forwardValue(of, spot * (1 + moveOf(scenarios.spot[s], name)));
     results.setScenarios(
       batch.columns.rowOf(trade) + k,
-      (s) => known.value + known.delta * spot * moveOf(scenarios.spot[s], name),
-      () => roundingOf(terms),
+      (s) => at(s).value,
+      (s) => ROUNDING * at(s).size,
     );
   });
 }
