@@ -71,9 +71,10 @@ function pricedTrade(rows: OutputRows, trade: AnyTrade, kind: TradeKind, i: numb
   };
   const value = results.value[i];
   const method = results.methodOf(i);
-  if (!Number.isFinite(value))
+  const errorEstimate = results.errorEstimate[i];
+  if (!Number.isFinite(value) || !Number.isFinite(errorEstimate))
     throw new SpecError(
-      `value: ${value}; the trade's terms or its market are beyond what ${method} can represent in ${own?.computed?.precision ?? engine.precision}` +
+      `${Number.isFinite(value) ? `errorEstimate: ${errorEstimate}` : `value: ${value}`}; the trade's terms or its market are beyond what ${method} can represent in ${own?.computed?.precision ?? engine.precision}` +
         asWritten(trade),
     );
   const several = results.severalOf(i);
@@ -94,7 +95,7 @@ function pricedTrade(rows: OutputRows, trade: AnyTrade, kind: TradeKind, i: numb
     theta: shown(results.theta[i], grid),
     vega: shown(results.vega[i], all),
     rho: shown(results.rho[i], all),
-    errorEstimate: results.errorEstimate[i],
+    errorEstimate,
     method,
     seed: results.seeds.get(i),
     precision,

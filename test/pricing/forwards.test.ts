@@ -105,7 +105,7 @@ describe("a forward", () => {
       const rate = random.uniform(-0.3, 0.1);
       const scenarios = { spot: [-0.5, 0, 0.5], rate: [0, 0.01], time: [0, 0.4 * expiry] };
       const market = { rates: { C: rate }, underlyings: { A: { spot: 100, currency: "C", ...asset } } };
-      const [call, put, one] = await priced({ asOf: "2026-11-20", market, trades, scenarios } as BookInput, true);
+      const [call, put, one] = await priced({ asOf: "2026-11-20", market, trades, scenarios }, true);
       const allowed = call.errorEstimate + put.errorEstimate + one.errorEstimate;
       expect(Math.abs(call.value - put.value - one.value)).toBeLessThanOrEqual(allowed);
       expect(one.value).toBeGreaterThanOrEqual(-strike * Math.exp(-rate * expiry) * (1 + 1e-13));

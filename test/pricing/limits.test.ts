@@ -132,6 +132,23 @@ describe("extremes", () => {
 });
 
 describe("what cannot be priced", () => {
+  it("fails where the error of a value is not finite, at any yield and expiry", async () => {
+    const yields = [-3, -1, -0.3, 0, 3];
+    const trades = yields.flatMap((rate) =>
+      [1, 100, 900].flatMap((expiry) =>
+        [call(100), put(100)].map((payoff) =>
+          trade({ expiry, payoff, market: { dividends: dividendSchedule(rate, []) } }),
+        ),
+      ),
+    );
+    const got = await results(trades, { device });
+    const failed = got.filter(({ status }) => status === "error");
+    expect(failed).not.toHaveLength(0);
+    for (const result of got)
+      if (result.status === "error") expect(result.error.message).toContain("beyond what");
+      else expect([result.value, result.errorEstimate].filter(Number.isFinite)).toHaveLength(2);
+  });
+
   it.each([
     [{ barriers: [knockIn(90, 1), knockIn(80, 2)] }, "BOOK", "trades[1].barriers: knock-ins have one rebate"],
     [
