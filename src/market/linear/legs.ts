@@ -183,7 +183,7 @@ function overnightOf(
   for (let day = from; day < to;) {
     const next = Math.min(calendar.addBusinessDays(day, 1), to);
     const observed = observation === "lookback" ? shifted(day) : Math.min(day, lock);
-    const rate = observed < reference ? knownRate(index, observed, reference) : undefined;
+    const rate = knownRate(index, observed, reference);
     if (rate !== undefined) known = averaged ? known + rate * years(day, next) : known * (1 + rate * years(day, next));
     else if (observation === "plain" && !averaged) {
       periods.push(timeOf(day, reference), timeOf(to, reference), 1); // the days that are left telescope
