@@ -21,7 +21,7 @@ describe.each(["curves", "swaps"])("reference cases of %s", (family) => {
 
 const reference = dayOf("2026-11-20");
 const calendar = calendarOf("TARGET");
-const times = [0.1, 0.5, 1, 2, 3, 5, 7, 10, 20, 40];
+const times = [0.1, 0.5, 1, 2, 3, 5, 7, 10];
 const rule = fc.constantFrom("log-discount" as const, "zero-rate" as const);
 const curveOf = fc
   .tuple(
@@ -32,7 +32,8 @@ const curveOf = fc
 
 const leg = fc
   .record({
-    from: fc.oneof(fc.constant(0), fc.integer({ min: -400, max: 700 })),
+    /** Some begin on the reference day, some end just before it. */
+    from: fc.oneof({ weight: 3, arbitrary: fc.integer({ min: -400, max: 700 }) }, fc.constantFrom(0, "ended")),
     length: fc.integer({ min: 40, max: 5000 }),
     every: fc.constantFrom("1M", "3M", "6M", "1Y"),
     dayCount: fc.constantFrom("Act/360" as const, "30/360" as const, "Act/365F" as const, "30E/360 ISDA" as const),
@@ -45,7 +46,7 @@ const leg = fc
     isFixed: fc.boolean(),
   })
   .map(({ from, length, every, kind, isReset, isFixed, ...rest }): LegSpec => {
-    const start = calendar.adjust(reference + from, "following");
+    const start = calendar.adjust(reference + (typeof from === "string" ? -1 - length : from), "following");
     // That of today is published, or not yet.
     const fixings = new Map(
       Array.from({ length: 900 }, (_, k): [Day, number] => [reference - k, 0.02 + 1e-5 * (k % 7)] as const).slice(

@@ -145,7 +145,7 @@ describe("a forward", () => {
     expect(row.moves).toMatchObject({ spot: 1, volatility: 0 });
     expect(row.moves!.rate).toBeCloseTo(0.001, 12);
     const settled = await explained("2026-11-22");
-    expect(settled).toMatchObject({ status: "matured", after: 0 });
+    expect(settled).toMatchObject({ status: "matured", after: 0, moves: { rate: 0, volatility: 0 } });
     expect(settled.cash).toBeCloseTo(101 - 102, 11);
   });
 

@@ -122,7 +122,8 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
     });
     byRate.push(scaled(byRate.pop()!));
     if (start > reference) flows.push(scaled(fixedFlow(-notional, start, reference, discount)));
-    flows.push(scaled(coupon), scaled(fixedFlow(notional, end, reference, discount)));
+    if (end > reference) flows.push(scaled(fixedFlow(notional, end, reference, discount)));
+    flows.push(scaled(coupon));
   }
   for (const { date, amount } of exchanges(spec, dates, notionalOf))
     if (date > reference) flows.push(fixedFlow(amount, date, reference, discount));
