@@ -90,6 +90,7 @@ function bookAt(now: number, { days }: Drawn, patch: Readonly<Record<string, obj
       exercise: "american",
     },
     { id: "once", currency: "V", on: { bond: { maturity, ...TERMS } }, payoff: "put", strike: 99, expiry },
+    { id: "lattice", currency: "T", bond: { maturity, ...TERMS } },
     { id: "cap", currency: "E", cap: end > now ? { ...leg, fixing } : leg, strike: 0.03, volatility: { normal: 0.01 } },
     {
       id: "swaption",
@@ -127,6 +128,7 @@ function bookAt(now: number, { days }: Drawn, patch: Readonly<Record<string, obj
           },
         },
         BK: { blackKarasinski: { curve: RATE, meanReversion: 0.1, volatility: 0.2 } },
+        T: { bdt: { annualYields: [0.1, 0.11, 0.12, 0.125, 0.13], yieldVolatilities: [0.2, 0.19, 0.18, 0.17, 0.16] } },
       },
       underlyings: {
         A: {
@@ -237,10 +239,60 @@ describe("a trade of each kind", () => {
       arithmetic: { average: { kind: "arithmetic", dates: [300, 1550].map(iso), past: { count: 3, mean: 95 } } },
       lookback: { lookback: { strike: "fixed", monitoring: "continuous", extremum: 120 } },
     });
-    const reversed = { ...later, trades: later.trades!.toReversed() };
-    for (const { id } of later.trades!) expect([id, differenceOf(id, reversed)]).toEqual([id, undefined]);
-    const { A, ...others } = later.market.underlyings!;
-    const market = { ...later.market, underlyings: { ...others, A: { ...A, currency: "E" } } };
+    const reversed = { ...later, trades: later.trades.toReversed() };
+    for (const { id } of later.trades) expect([id, differenceOf(id, reversed)]).toEqual([id, undefined]);
+    const dollars = Object.entries(later.market.underlyings!).map(([name, of]) => [name, { ...of, currency: "E" }]);
+    const market = { ...later.market, underlyings: Object.fromEntries(dollars) as BookInput["market"]["underlyings"] };
     expect(differenceOf("european", { ...later, market })).toBe("its currency differs");
+  });
+
+  /** The first book with a number changed, whose place begins with a trade's id or in the market. */
+  function withNumber(path: string, move: number): BookInput {
+    const book = structuredClone(bookAt(0, fixed));
+    const [first, ...rest] = path.split(".");
+    const last = rest.pop() ?? "";
+    const trade: object | undefined = book.trades.find(({ id }) => id === first);
+    let part: object = trade ?? (Reflect.get(book.market, first) as object);
+    for (const name of rest) part = Reflect.get(part, name) as object;
+    Reflect.set(part, last, (Reflect.get(part, last) as number) + move);
+    return book;
+  }
+
+  it.each([
+    ["underlyings.A.spot", 1, "spot", ["european", "american", "forward", "convertible"]],
+    ["underlyings.A.volatility.termStructure.0.volatility", 0.01, "volatility", ["european", "dates", "convertible"]],
+    ["underlyings.A.dividends.yield", 0.01, "dividends", ["european", "forward", "convertible"]],
+    ["rates.C.1.zero", 0.001, "rate", ["european", "forward", "convertible"]],
+    ["rates.E", 0.001, "rate", ["cap"]],
+    ["rates.HW.hullWhite.curve.1.zero", 0.001, "rate", ["bond", "swaption"]],
+    ["rates.HW.hullWhite.volatility.0.volatility", 0.001, "volatility", ["bond", "swaption"]],
+    ["rates.BK.blackKarasinski.curve", 0.001, "rate", ["early"]],
+    ["rates.BK.blackKarasinski.volatility", 0.01, "volatility", ["early"]],
+    ["rates.V.vasicek.r0", 0.001, "rate", ["once"]],
+    ["rates.V.vasicek.theta", 0.001, "rate", ["once"]],
+    ["rates.V.vasicek.sigma", 0.001, "volatility", ["once"]],
+    ["rates.T.bdt.annualYields.0", 0.001, "rate", ["lattice"]],
+    ["rates.T.bdt.yieldVolatilities.0", 0.01, "volatility", ["lattice"]],
+    ["cap.cap.fixing", 0.001, "rate", ["cap"]],
+    ["cap.volatility.normal", 0.001, "volatility", ["cap"]],
+    ["credit.A.spread.0.spread", 0.001, "credit", ["convertible"]],
+  ] as const)("%s moved by %d is the later trade as its %s alone", (path, by, part, ids) => {
+    const [before, after] = [tradesOf(bookAt(0, fixed)), tradesOf(withNumber(path, by))];
+    for (const id of ids) {
+      const pair = { before: before.get(id)!, rolled: before.get(id)!, after: after.get(id)!, years: 0 };
+      const kind = kindOf(pair.before);
+      const { [part]: moved, ...others } = kind.views(pair);
+      // The volatility of the trade counts, not that of its underlying.
+      const [view, then] = [moved, pair.after].map((one) =>
+        one !== undefined && "underlying" in one
+          ? { ...one, underlying: { ...one.underlying, volatility: undefined } }
+          : one,
+      );
+      expect(differing(view, then, id)).toBeUndefined();
+      expect(Object.values(others).filter((other) => other !== undefined)).toEqual([]);
+      const known = kind.firstOrder?.(pair);
+      if (known === undefined || part === "dividends" || /curve.1|C.1|vasicek.[rt]|bdt|fixing/.test(path)) continue;
+      expect({ ...known.moves, credit: known.credit }[part]).toBeCloseTo(by, 12);
+    }
   });
 });
