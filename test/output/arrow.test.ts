@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { arrowTable, type ParquetColumn } from "../../src/output/formats/index.ts";
-import { batchesOf, readMessages } from "./read-arrow.ts";
+import { batchesOf, blocksOf, readMessages } from "./read-arrow.ts";
 
 interface Row {
   readonly name: string | null;
@@ -50,7 +50,15 @@ test("a file is such a stream between marks, with a footer behind it", () => {
   const bytes = Buffer.from(written("file"));
   expect(bytes.subarray(0, 8).toString("latin1")).toBe("ARROW1\0\0");
   expect(bytes.subarray(-6).toString("latin1")).toBe("ARROW1");
-  expect(batchesOf(readMessages(bytes.subarray(8)), columns)).toEqual(batches);
+  const messages = readMessages(bytes.subarray(8));
+  expect(batchesOf(messages, columns)).toEqual(batches);
+  expect(blocksOf(bytes).flatMap(readMessages)).toEqual(messages.slice(1));
+});
+
+test("metadata may be larger than a buffer and its double", () => {
+  const about = { long: "ä".repeat(5000) };
+  const bytes = new Uint8Array(Buffer.concat([arrowTable(columns, about, "stream").end()]));
+  expect(readMessages(bytes)[0].metadata).toEqual({ "feynkac.long": about.long });
 });
 
 const pyarrow = spawnSync("python3", ["-c", "import pyarrow"]).status === 0;

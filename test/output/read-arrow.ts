@@ -41,6 +41,7 @@ class Table {
   text(field: number): string {
     const start = this.child(field) ?? assert.fail("no text");
     const length = this.view.getUint32(start, true);
+    assert.equal(this.view.getUint8(start + 4 + length), 0, "a zero ends a text");
     return Buffer.from(this.view.buffer, this.view.byteOffset + start + 4, length).toString();
   }
   pairs(field: number): [number, number][] {
@@ -84,17 +85,42 @@ export function readMessages(stream: Uint8Array): Message[] {
   }
 }
 
+/** The parts of a file that its footer tells of, each as a stream of one message. */
+export function blocksOf(file: Uint8Array): Uint8Array[] {
+  const bytes = Buffer.from(file);
+  const end = bytes.length - 10; // the length of the footer, and the mark
+  const length = bytes.readInt32LE(end);
+  const { buffer } = new Uint8Array(bytes.subarray(end - length, end));
+  const view = new DataView(buffer);
+  const footer = new Table(view, view.getUint32(0, true));
+  assert.ok(footer.table(1).tables(1).length > 0, "a schema");
+  const [none, blocks] = [2, 3].map((field) => footer.child(field) ?? assert.fail("no blocks"));
+  assert.equal(view.getUint32(none, true), 0, "no dictionaries");
+  return Array.from({ length: view.getUint32(blocks, true) }, (_, i) => {
+    const place = blocks + 4 + 24 * i;
+    const [from, body] = [longAt(view, place), longAt(view, place + 16)];
+    const to = from + view.getInt32(place + 8, true) + body;
+    return Buffer.concat([bytes.subarray(from, to), Buffer.from(Int32Array.of(-1, 0).buffer)]);
+  });
+}
+
 function readMessage(message: Table, body: Buffer): Message {
   const isBatch = message.byte(1) === 3;
   const header = message.table(2);
   const about = isBatch ? message.tables(4) : header.tables(2);
   return {
     rows: isBatch ? header.long(0) : undefined,
-    fields: isBatch ? [] : header.tables(1).map((field) => field.text(0)),
+    fields: isBatch ? [] : header.tables(1).map(nullable),
     metadata: Object.fromEntries(about.map((pair) => [pair.text(0), pair.text(1)])),
     nodes: isBatch ? header.pairs(1) : [],
     buffers: isBatch ? header.pairs(2).map(([from, length]) => body.subarray(from, from + length)) : [],
   };
+}
+
+/** The name of a field, which may be null. */
+function nullable(field: Table): string {
+  assert.equal(field.byte(1), 1);
+  return field.text(0);
 }
 
 type Kind = "string" | "number" | "strings" | "numbers";

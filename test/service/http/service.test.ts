@@ -169,6 +169,14 @@ describe("POST /price", () => {
     expect([await statusOf(limits.accuracy), await statusOf(0.999 * limits.accuracy)]).toEqual([200, 400]);
   });
 
+  test.each([
+    [{ options: { timePerTrade: 0 } }, "options.timePerTrade: expected a number of seconds above 0"],
+    [{ stream: true, summary: "yes" }, "summary: expected true or false"],
+  ])("refuses %j", async (asked, why) => {
+    const { status, text } = await ask("/price", { ...header, trades: [trade("A")], ...asked });
+    expect([status, text]).toEqual([400, expect.stringContaining(why)]);
+  });
+
   test("prices requests that arrive together as it prices each alone", async () => {
     const strikes = Array.from({ length: 40 }, (_, i) => 80 + i);
     const one = (strike: number) => ask("/price", { ...header, trades: [trade("A", strike)] });
@@ -189,6 +197,10 @@ describe("POST /price", () => {
       const all = await Promise.all(Array.from({ length: 20 }, () => prices.price(request)));
       expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
       expect([prices.launches, prices.waiting]).toEqual([1, 0]);
+      // Times in years alone count, where scenarios have no dates.
+      const dates = [asOf, later.asOf].map((date) => ({ ...request, asOf: date, scenarios: undefined }));
+      await Promise.all(dates.map((one) => prices.price(one)));
+      expect(prices.launches).toBe(2);
     });
 
     test("in a launch that goes on when one of their clients goes", async () => {
@@ -215,6 +227,9 @@ describe("POST /price", () => {
       ["seed", { seed: 2 }],
       ["scenarios", { scenarios: readHeader({ ...header, scenarios: { spot: [0, 0.2] } }).scenarios }],
       ["date of scenarios", { asOf: later.asOf }],
+      ["time", { timePerTrade: 60 }],
+      ["errors of sensitivities", { sensitivityErrorEstimates: true }],
+      ["doubts", { strict: true }],
     ])("in two launches if they differ in their %s", async (_, change) => {
       const prices = new Prices(device);
       const both = [request, { ...request, ...change }];
@@ -254,16 +269,25 @@ describe("POST /price", () => {
         { group: { desk: "Paris" }, trades: 1 },
         { group: { desk: "London" } },
       ]);
+      // What failed first does not move the tags of the others.
+      const failing = await ask("/price", { ...body, trades: trades.toReversed(), options, stream: false });
+      const { groups } = JSON.parse(failing.text) as { readonly groups: readonly object[] };
+      expect(groups.toReversed()).toEqual(expected["groups"]);
+      const scenarios = { spot: [0, 0.1] };
+      const plain = await ask("/price", { ...body, scenarios, summary: true });
+      const { summary } = JSON.parse(plain.text.trimEnd().split("\n").at(-1)!) as typeof last;
+      expect(summary["scenarios"]).toMatchObject(scenarios);
+      expect(summary).not.toHaveProperty("groups");
       expect(last.summary["columns"]).toEqual(expect.arrayContaining(["tag.desk", "sensitivityErrorEstimates.rho"]));
     });
 
     test("or Arrow, if the request accepts it", async () => {
       const headers = { "content-type": "application/json", accept: "application/vnd.apache.arrow.stream" };
-      const asked = { ...body, scenarios: { spot: [-0.1, 0] } };
+      const asked = { ...body, scenarios: { spot: [-0.1, 0] }, options: { groupBy: ["desk"] } };
       const response = await fetch(`${service.url}/price`, { method: "POST", body: JSON.stringify(asked), headers });
       expect(response.headers.get("content-type")).toBe("application/vnd.apache.arrow.stream");
       const messages = readMessages(await response.bytes());
-      const { stream: _, ...book } = asked;
+      const { stream: _, options: __, ...book } = asked;
       const { results: expected, totals } = await priceBook(parseBook(book), { device });
       const start = { scenarios: asked.scenarios as never, sensitivityErrors: false, tags: [], figures: false };
       const columns = parquetColumns(start);
@@ -274,6 +298,8 @@ describe("POST /price", () => {
       const { metadata } = messages.at(-1)!;
       expect([metadata["feynkac.priced"], metadata["feynkac.failed"]]).toEqual(["2", "1"]);
       expect(JSON.parse(metadata["feynkac.totals"])).toEqual(JSON.parse(JSON.stringify(totals)));
+      expect(JSON.parse(metadata["feynkac.groups"])).toMatchObject([{ group: { desk: null } }]);
+      expect(JSON.parse(messages[0].metadata["feynkac.scenarios"])).toMatchObject(asked.scenarios);
     });
 
     test("that breaks off where pricing fails, so that half of it does not look whole", async () => {
