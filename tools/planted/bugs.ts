@@ -171,7 +171,7 @@ export const bugs: readonly Bug[] = [
     [
       ["dense/array.ts", "this.#last() + 1 - offset", "this.#last() - offset"],
       ["tridiagonal/factors.ts", "const multiplier = (swap ? p : a) / pivot;", "const multiplier = a / pivot;"],
-      ["tridiagonal/run.ts", "(k === 1 ? a[k] : -before * a[k - 1])", "-before * a[k - 1]"],
+      ["tridiagonal/segment.ts", "(k === 1 ? a[k] : -before * a[k - 1])", "-before * a[k - 1]"],
       ["tridiagonal/thomas-cpu.ts", "rows - (((rows - 1) / tile) | 0) * tile", "rows - ((rows / tile) | 0) * tile"],
     ],
   ),

@@ -3,18 +3,18 @@ import { cosPi } from "../../base/elementary.ts";
 import { memoize } from "../../base/memoize.ts";
 
 /** A quadrature rule: nodes and weights on [−1, 1]. */
-export interface Rule {
+export interface QuadratureRule {
   readonly nodes: Float64Array;
   readonly weights: Float64Array;
 }
 
 /**
- * Returns the n-point Gauss–Legendre rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k +
- * ¾)/(n + ½)), and 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun,
- * 25.4.29.
+ * Returns the n-point Gauss–Legendre rule. Its nodes are the zeros of the Legendre polynomial Pₙ, by Newton's method
+ * from cos(π(k + ¾)/(n + ½)); its weights are 2/((1 − x²)·Pₙ′(x)²). The rule is exact for polynomials of degree up to
+ * 2n − 1. Source: Abramowitz and Stegun, 25.4.29.
  */
 export const gaussLegendre = memoize(
-  (n: number): Rule => {
+  (n: number): QuadratureRule => {
     const nodes = new Float64Array(n);
     const weights = new Float64Array(n);
     for (let k = 0; k < n; k++) {

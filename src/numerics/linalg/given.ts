@@ -4,7 +4,7 @@ import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
 import { shownType } from "../../base/argument-checks.ts";
 
 /** Checks that a value is a list of numbers. @throws SpecError */
-export function givenList(who: string, name: string, value: ArrayLike<number>): void {
+export function checkNumberList(who: string, name: string, value: ArrayLike<number>): void {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
   throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
 }
@@ -16,7 +16,9 @@ interface ExpectedBuffer {
   readonly length: number;
 }
 
-/** Checks that a value is a buffer of a device with so many elements of a type. @throws ShapeError | DisposedError */
+/**
+ * Checks that a value is a buffer with the expected device, element type and length. @throws ShapeError | DisposedError
+ */
 export function checkBuffer(who: string, value: DeviceBuffer, { device, element, length }: ExpectedBuffer): void {
   if (typeof value !== "object" || value === null || !("element" in value && "device" in value))
     throw new ShapeError(
@@ -30,8 +32,8 @@ export function checkBuffer(who: string, value: DeviceBuffer, { device, element,
     );
 }
 
-/** Checks the buffers of a linear system, which must not be one. @throws ShapeError | DisposedError */
-export function checkSystem(
+/** Checks the buffers of a linear system, b and x, which must be different. @throws ShapeError | DisposedError */
+export function checkSystemBuffers(
   who: string,
   { b, x }: { readonly b: DeviceBuffer; readonly x: DeviceBuffer },
   expected: ExpectedBuffer,

@@ -1,11 +1,11 @@
-/** Brownian motion from its end inwards, so that the first numbers of a Sobol' point decide most of a path. */
+/** Brownian motion from its end inwards, so that the first coordinates of a Sobol' point determine most of a path. */
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../base/errors.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../../kernel/index.ts";
 
 /**
- * A Brownian bridge inside a kernel: for each step three positions (itself, left, right) and weights (left, right,
- * deviation).
+ * A Brownian bridge inside a kernel: for each step three positions (its own, the left and the right one) and three
+ * weights (of the left and the right value, and the standard deviation).
  * @stable
  */
 export const Bridge = record({ steps: i32, places: read(i32), weights: read(real) });
@@ -19,11 +19,11 @@ export const Bridge = record({ steps: i32, places: read(i32), weights: read(real
  * Cost: 3 products per step. Source: R. E. Caflisch and B. Moskowitz (1995); P. Glasserman, Monte Carlo Methods in
  * Financial Engineering (2004), section 3.1. Verified: test/numerics/random/brownian-bridge.test.ts.
  *
- * @param bridge of `bridgePlan`, in buffers.
+ * @param bridge the tables of `bridgePlan`, in buffers.
  * @param normals number i is at start + i·stride.
  * @param path W(t) of time i goes to start + i·stride; another array than `normals`.
- * @param start of the path in both.
- * @param stride from one number of the path to the next.
+ * @param start the index of the path's first element in both arrays.
+ * @param stride the distance from one number of the path to the next.
  * @example
  * import { bridgePath, bridgePlan } from "feynkac/random";
  *
@@ -56,8 +56,8 @@ export interface BridgePlan {
 }
 
 /**
- * Returns the order and the weights of a Brownian bridge: the last time, then the middle time of each gap, gap by gap,
- * the gaps of a level before those of the next. A gap that begins at time 0, where W is 0, has the left weight 0.
+ * Returns the order and the weights of a Brownian bridge: the last time first, then the middle time of each gap, with
+ * all gaps of a level before those of the next level. A gap that begins at time 0, where W is 0, has the left weight 0.
  *
  * @param times increasing, from above 0.
  * @throws SpecError if there are none, or if they do not increase.

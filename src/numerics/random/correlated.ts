@@ -27,10 +27,10 @@ export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams"
 
 /**
  * A generator of correlated normal numbers, [count, d]: each row is L·z with L·Lᵀ the covariance and z independent
- * standard normal numbers, number i of z from stream i of the generator (of sobol, from dimension i).
+ * standard normal numbers, where number i of z comes from stream i of the generator (for sobol, from dimension i).
  *
  * L is computed in f64 on the CPU, and its product with z in a fixed order without contraction, so that rows are the
- * same wherever z is. Cost: d²/2 products per row beside the normal numbers.
+ * same wherever z is. Cost: d²/2 products per row besides the normal numbers.
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -58,7 +58,7 @@ export class CorrelatedNormals implements Disposable {
 
   /**
    * Creates a generator. @throws SpecError | ShapeError (the covariance is not square) | NotPositiveDefiniteError
-   * (nearestCorrelation of feynkac/linalg gives the nearest matrix that is) | PrecisionError
+   * (`nearestCorrelation` of feynkac/linalg returns the nearest correlation matrix) | PrecisionError
    */
   static async create(device: Device, settings: CorrelatedSettings): Promise<CorrelatedNormals> {
     const { covariance, ...rest } = settings;

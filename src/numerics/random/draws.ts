@@ -1,4 +1,7 @@
-/** One, two or four numbers of a distribution from a generator's state: what the bulk call's kernels repeat. */
+/**
+ * Kernel functions that draw one, two or four numbers of a distribution from a generator's state. The kernels of
+ * `RandomGenerator` repeat them.
+ */
 import {
   fn,
   type FunctionOf,
@@ -31,18 +34,21 @@ import {
 type Table = ReadonlyNumbers<"u32">;
 type Of = { readonly state: StateFields; readonly table: Table };
 
-/** Numbers of a draw: `a`, then `b`, `c`, `d` as far as `Source.group` says. */
+/** The numbers of a draw, of which the first `NumberSource.group` are used, with the next state. */
 type Drawn = { readonly state: StateFields } & Readonly<Record<"a" | "b" | "c" | "d", number>>;
-/** A kernel function that draws numbers and advances a generator. */
+/** A kernel function that draws numbers from a generator's state and returns the next state. */
 export type Draw = FunctionOf<(of: Of) => Drawn>;
 
-/** The kernel functions that generate the numbers of a specification. */
-export interface Source {
+/**
+ * The kernel functions that generate the numbers of a specification: `start` computes the first state of a work item,
+ * and `draw` the next numbers.
+ */
+export interface NumberSource {
   readonly start: Start<StateFields>;
   readonly draw: Draw;
-  /** The number of random numbers in a draw. */
+  /** The number of random numbers that a draw returns. */
   readonly group: 1 | 2 | 4;
-  /** The number of generator steps in a draw. */
+  /** The number of generator steps that a draw takes. */
   readonly steps: 1 | 2 | 4;
 }
 
@@ -221,7 +227,7 @@ function philoxDraw(spec: RandomSpec): Draw {
 }
 
 /** Returns the kernel functions that generate the numbers of a specification. */
-export function sourceOf(spec: RandomSpec): Source {
+export function sourceOf(spec: RandomSpec): NumberSource {
   const { generator, bits } = spec;
   if (generator === "philox")
     return { start: erased(philoxStart), draw: philoxDraw(spec), group: bits === 53 ? 2 : 4, steps: 1 };

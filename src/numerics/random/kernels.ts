@@ -1,19 +1,18 @@
 /**
- * The bulk call's kernels. A stream of numbers is cut into parts of `length` numbers; a work item finds the state at
- * its part's start and goes on from there. Numbers depend on their place in the stream only, never on the item.
+ * The kernels of `RandomGenerator`. A stream of numbers is divided into parts of `length` numbers; a work item computes
+ * the state at its part's start and continues from there. A number depends only on its position in the stream, not on
+ * the work item.
  *
  * Bytes: each number is written once, nothing is read but the table (a few KB).
  */
 import { bool, i32, type Kernel, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import type { Source } from "./draws.ts";
+import type { NumberSource } from "./draws.ts";
 import type { RandomSpec } from "./spec.ts";
 
-/**
- * The number of random numbers of a part between two barriers, after which a workgroup writes the numbers of its items.
- */
-export const TILE = 16;
+/** The number of random numbers that an item generates between two barriers, before its workgroup writes them. */
+export const TILE_LENGTH = 16;
 /** The number of items of a workgroup. */
-export const GROUP = 64;
+export const GROUP_SIZE = 64;
 
 const paramsOf = ({ distribution }: RandomSpec) =>
   ({
@@ -28,7 +27,7 @@ const paramsOf = ({ distribution }: RandomSpec) =>
     /** The parts of this launch: how many of each stream, and which is the first. */
     parts: i32,
     firstPart: i32,
-    /** Numbers from a part's start to the next, a multiple of `TILE`. */
+    /** Numbers from a part's start to the next, a multiple of `TILE_LENGTH`. */
     length: i32,
     /** The numbers of this launch's parts. */
     used: i32,
@@ -37,15 +36,20 @@ const paramsOf = ({ distribution }: RandomSpec) =>
     out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
   }) as const;
 
-/** A kernel of random numbers. */
-export type NumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
+/** A kernel that generates random numbers. */
+export type RandomNumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
 
 /**
- * Returns the kernel with one part an item. Interleaved, neighbouring items are streams and write side by side; by
- * stream, they are parts of a stream and write `length` numbers apart, which is efficient on a CPU only. @param unroll
- * the numbers of a loop round, a multiple of a draw's that divides `TILE`
+ * Returns the kernel in which each work item generates one part and writes its numbers itself. In interleaved order
+ * neighbouring items are streams and write next to each other. By stream, neighbouring items are parts of a stream and
+ * write `length` numbers apart, which is efficient only on a CPU. @param unroll the number of random numbers of a loop
+ * iteration: a multiple of those of a draw that divides `TILE_LENGTH`
  */
-export function directKernel(spec: RandomSpec, { start, draw, group }: Source, unroll: number): NumbersKernel {
+export function directKernel(
+  spec: RandomSpec,
+  { start, draw, group }: NumberSource,
+  unroll: number,
+): RandomNumbersKernel {
   return kernel({
     name: `random-${spec.generator}`,
     params: paramsOf(spec),
@@ -79,40 +83,49 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source, u
 }
 
 /**
- * Returns the kernel of numbers by stream on a GPU: each item of a workgroup generates TILE numbers of its part, then
- * all items write them, TILE neighbours side by side. It is launched in `groups`, parts / GROUP for each stream, where
- * parts is a multiple of GROUP.
+ * Returns the kernel that generates numbers by stream on a GPU. Each item of a workgroup generates `TILE_LENGTH`
+ * numbers of its part; then all items write them, so that neighbouring items write neighbouring numbers. It is launched
+ * with parts / `GROUP_SIZE` workgroups for each stream, where parts is a multiple of `GROUP_SIZE`.
  */
-export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
+export function tiledKernel(spec: RandomSpec, { start, draw, group }: NumberSource): RandomNumbersKernel {
   const isBits = spec.distribution === "bits";
   return kernel({
     name: `random-${spec.generator}-tiled`,
     params: paramsOf(spec),
-    env: { start, draw, DRAW: group, TILE, GROUP, ROWS: GROUP / TILE, ROW: TILE + 1, BITS: isBits },
-    groupSize: GROUP,
+    env: {
+      start,
+      draw,
+      DRAW: group,
+      TILE_LENGTH,
+      GROUP_SIZE,
+      ROWS: GROUP_SIZE / TILE_LENGTH,
+      ROW: TILE_LENGTH + 1,
+      BITS: isBits,
+    },
+    groupSize: GROUP_SIZE,
     *body(
       { table, firstStream, lead, count, parts, length, out },
       gpu,
-      { start, draw, DRAW, TILE, GROUP, ROWS, ROW, BITS },
+      { start, draw, DRAW, TILE_LENGTH, GROUP_SIZE, ROWS, ROW, BITS },
     ) {
       // A word more in each row, so that the items of a subgroup use different banks.
-      const tile = BITS ? gpu.sharedU32(GROUP * ROW) : gpu.sharedReal(GROUP * ROW);
+      const tile = BITS ? gpu.sharedU32(GROUP_SIZE * ROW) : gpu.sharedReal(GROUP_SIZE * ROW);
       const local = gpu.localId();
-      const groups = (parts / GROUP) | 0;
+      const groups = (parts / GROUP_SIZE) | 0;
       const stream = (gpu.groupId() / groups) | 0;
-      const firstPart = (gpu.groupId() % groups) * GROUP;
+      const firstPart = (gpu.groupId() % groups) * GROUP_SIZE;
       let state = start({ table, stream: gpu.u32(firstStream + stream), part: gpu.u32(firstPart + local) });
       const row = local * ROW;
       // Of each tile an item writes one column of every ROWS-th row.
-      const column = local % TILE;
-      const firstRow = (local / TILE) | 0;
+      const column = local % TILE_LENGTH;
+      const firstRow = (local / TILE_LENGTH) | 0;
       const cell = firstRow * ROW + column;
       const base = stream * count;
       let first = (firstPart + firstRow) * length + column - lead;
       // All but a stream's first and last groups have nothing but wanted numbers.
-      const inside = firstPart * length >= lead && (firstPart + GROUP) * length - lead <= count;
-      for (let from = 0; from < length; from += TILE) {
-        for (let k = 0; k < TILE; k += DRAW) {
+      const inside = firstPart * length >= lead && (firstPart + GROUP_SIZE) * length - lead <= count;
+      for (let from = 0; from < length; from += TILE_LENGTH) {
+        for (let k = 0; k < TILE_LENGTH; k += DRAW) {
           const { state: next, a, b, c, d } = draw({ state, table });
           state = next;
           tile[row + k] = a;
@@ -122,14 +135,14 @@ export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): N
         }
         yield;
         if (inside) {
-          for (let k = 0; k < TILE; k++) out[base + first + k * ROWS * length] = tile[cell + k * ROWS * ROW];
+          for (let k = 0; k < TILE_LENGTH; k++) out[base + first + k * ROWS * length] = tile[cell + k * ROWS * ROW];
         } else {
-          for (let k = 0; k < TILE; k++) {
+          for (let k = 0; k < TILE_LENGTH; k++) {
             const i = first + k * ROWS * length;
             if (i >= 0 && i < count) out[base + i] = tile[cell + k * ROWS * ROW];
           }
         }
-        first += TILE;
+        first += TILE_LENGTH;
         yield;
       }
     },

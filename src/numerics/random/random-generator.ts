@@ -10,20 +10,20 @@ import {
 } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
 import { hostReal } from "../../kernel/index.ts";
-import { type Source, sourceOf } from "./draws.ts";
-import type { Jumps } from "./generators/generator.ts";
+import { type NumberSource, sourceOf } from "./draws.ts";
+import type { JumpGroup } from "./generators/generator.ts";
 import { jumpEntries, jumpOf, tableOf } from "./generators/skip.ts";
 import { fromWords } from "./generators/words.ts";
-import { directKernel, GROUP, type NumbersKernel, tiledKernel, TILE } from "./kernels.ts";
-import { GENERATORS, type RandomSettings, type RandomSpec, randomSpec, whole } from "./spec.ts";
+import { directKernel, GROUP_SIZE, type RandomNumbersKernel, tiledKernel, TILE_LENGTH } from "./kernels.ts";
+import { GENERATORS, type RandomSettings, type RandomSpec, randomSpec, wholeBigint } from "./spec.ts";
 import { directions } from "./sobol/directions.ts";
 import { sobolTableOf } from "./sobol/sobol.ts";
 
 /** The range of numbers of each stream. @stable */
 export interface Range {
-  /** The count of numbers of each stream; of sobol, points. */
+  /** The count of numbers of each stream; for sobol, of points. */
   readonly count: number;
-  /** The index of the first number in its stream, 0 by default, at no cost. */
+  /** The index of the first number in its stream, 0 by default. Any index costs the same. */
   readonly offset?: number | bigint;
 }
 
@@ -53,8 +53,8 @@ const MIN_LENGTH = { cpu: 1024, gpu: 64 } as const;
  * Numbers of a turn of the loop of items that write their parts alone. Several turns in one leave the state in its
  * registers, and take as many times longer to compile: for CUDA, where numbers take few instructions.
  */
-const unrollOf = (device: Device, { distribution }: RandomSpec, { group }: Source): number =>
-  device.backend === "cuda" && distribution !== "normal" ? TILE : group;
+const unrollOf = (device: Device, { distribution }: RandomSpec, { group }: NumberSource): number =>
+  device.backend === "cuda" && distribution !== "normal" ? TILE_LENGTH : group;
 
 /**
  * Parts for each work item that fills the device. A CPU's threads need some more to end together; a GPU writes at full
@@ -69,13 +69,14 @@ function partsPerItem(device: Device, generator: RandomSpec["generator"]): numbe
 /**
  * A generator of random numbers: it fills buffers on its device with the numbers of a specification.
  *
- * Number i of stream k comes from the generator's steps k·blockLength + i·s, …, s the steps a number takes: 1, or 2 of
- * mrg32k3a and xorwow with 53 bits and with Box and Muller's method, or both. Philox makes 4 numbers per step, or 2 of
- * 53 bits. Numbers depend on the specification and their place only: any two ranges that overlap agree bit for bit, on
- * any number of threads and any device. (Normal numbers may differ in the last bits on WebGPU, whose divisions do.)
+ * Number i of stream k comes from the generator's steps k·blockLength + i·s, …, where s is the number of steps that a
+ * number takes: 1, but 2 for mrg32k3a and xorwow with 53 bits or with Box and Muller's method. Philox makes 4 numbers
+ * per step, or 2 of 53 bits. Numbers depend only on the specification and on their position: any two ranges that
+ * overlap agree bit for bit, on any number of threads and any device. (Normal numbers may differ in the last bits on
+ * WebGPU, whose divisions do.)
  *
- * Cost: a few integer operations per number (docs/random.md); 4 or 8 bytes written. Any offset costs the same.
- * Source and verification: with each generator's kernel functions; test/numerics/random.
+ * Cost: a few integer operations per number (docs/random.md); 4 or 8 bytes written. Any offset costs the same. Sources
+ * and verification: see each generator's kernel functions, and test/numerics/random.
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -92,19 +93,25 @@ function partsPerItem(device: Device, generator: RandomSpec["generator"]): numbe
 export class RandomGenerator implements Disposable {
   readonly device: Device;
   readonly spec: RandomSpec;
-  readonly #source: Source;
-  readonly #kernel: CompiledKernel<NumbersKernel["params"]>;
+  readonly #source: NumberSource;
+  readonly #kernel: CompiledKernel<RandomNumbersKernel["params"]>;
   readonly #isTiled: boolean;
   readonly #rows: Uint32Array | undefined;
   #entries: { readonly key: string; readonly words: Uint32Array } | undefined;
   #table: DeviceBuffer<"u32"> | undefined;
   #disposed = false;
 
-  private constructor(device: Device, spec: RandomSpec, source: Source, compiled: CompiledKernel, rows?: Uint32Array) {
+  private constructor(
+    device: Device,
+    spec: RandomSpec,
+    source: NumberSource,
+    compiled: CompiledKernel,
+    rows?: Uint32Array,
+  ) {
     this.device = device;
     this.spec = spec;
     this.#source = source;
-    this.#kernel = compiled as CompiledKernel<NumbersKernel["params"]>;
+    this.#kernel = compiled as CompiledKernel<RandomNumbersKernel["params"]>;
     this.#isTiled = isTiled(device, spec);
     this.#rows = rows;
   }
@@ -125,7 +132,7 @@ export class RandomGenerator implements Disposable {
     return new RandomGenerator(device, spec, source, compiled, rows);
   }
 
-  /** The element type of its buffers: u32 for words, otherwise the host's type of the precision. */
+  /** The element type of its buffers: u32 for words, otherwise the type by which the host stores the precision. */
   get element(): "u32" | "f64" | "f32" {
     return this.spec.distribution === "bits" ? "u32" : hostReal(this.spec.precision);
   }
@@ -149,7 +156,7 @@ export class RandomGenerator implements Disposable {
     const shared = { table: this.#table!, streams, firstStream: first, lead, count, length, out: buffer };
     for (const launched of this.#launches(division, lead)) {
       const { parts } = launched;
-      const size = this.#isTiled ? { groups: (streams * parts) / GROUP } : { items: streams * parts };
+      const size = this.#isTiled ? { groups: (streams * parts) / GROUP_SIZE } : { items: streams * parts };
       device.launch(this.#kernel, { ...shared, ...launched }, size);
     }
   }
@@ -180,7 +187,7 @@ export class RandomGenerator implements Disposable {
   #checked(buffer: DeviceBuffer, { count, offset = 0 }: Range): bigint {
     const { streams, generator } = this.spec;
     checkCount(count, streams);
-    const first = whole("offset", offset, MAX_OFFSET, "give the place of the first number in its stream");
+    const first = wholeBigint("offset", offset, MAX_OFFSET, "give the place of the first number in its stream");
     if (generator === "sobol" && first + BigInt(count) > MAX_POINTS)
       throw new SpecError(
         `random: offset ${first} and count ${count}: beyond the 2³² points that sobol has; take another seed`,
@@ -202,10 +209,10 @@ export class RandomGenerator implements Disposable {
     const wanted = Math.max(1, Math.ceil((partsPerItem(this.device, generator) * this.device.parallelism) / streams));
     const minLength = MIN_LENGTH[kind];
     if (this.#isTiled) {
-      const length = roundUp(Math.max(minLength, Math.ceil(numbers / wanted)), TILE);
-      return { length, whole: roundUp(Math.ceil(numbers / length), GROUP), rest: 0 };
+      const length = roundUp(Math.max(minLength, Math.ceil(numbers / wanted)), TILE_LENGTH);
+      return { length, whole: roundUp(Math.ceil(numbers / length), GROUP_SIZE), rest: 0 };
     }
-    const length = Math.max(minLength, TILE * Math.floor(numbers / wanted / TILE));
+    const length = Math.max(minLength, TILE_LENGTH * Math.floor(numbers / wanted / TILE_LENGTH));
     const whole = Math.floor(numbers / length);
     return { length, whole, rest: numbers - whole * length };
   }
@@ -284,7 +291,7 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
 /**
  * Generates random numbers on the host in one call: compiles, fills a buffer and reads it.
  *
- * @param settings of `randomSpec`, the range and the device; without one the CPU makes them.
+ * @param settings those of `randomSpec`, the range, and the device, which is a CPU by default.
  * @returns [streams, count] or, if interleaved, [count, streams]: words as u32, else f64, or f32 for precision "f32".
  * @throws SpecError | PrecisionError | OutOfMemoryError
  * @example
@@ -335,7 +342,7 @@ export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStr
 export function streamTable(settings: StreamSettings): Uint32Array {
   const spec = randomSpec(settings);
   const jumps = jumpsOf("streamTable", spec.generator);
-  const offset = whole("offset", settings.offset ?? 0, MAX_OFFSET, "give the steps to skip");
+  const offset = wholeBigint("offset", settings.offset ?? 0, MAX_OFFSET, "give the steps to skip");
   const block = blockSteps(spec);
   const streams = { spacing: block, count: spec.streams };
   const parts = { spacing: 0n, count: 1 };
@@ -343,7 +350,7 @@ export function streamTable(settings: StreamSettings): Uint32Array {
   return tableOf(state, jumpEntries(jumps, streams, parts), streams, parts);
 }
 
-function jumpsOf(who: string, generator: RandomSpec["generator"]): Jumps<unknown> {
+function jumpsOf(who: string, generator: RandomSpec["generator"]): JumpGroup<unknown> {
   const { jumps } = GENERATORS[generator];
   if (jumps === undefined)
     throw new SpecError(`${who}: generator: got "${generator}", which has points and no steps; use sobolTable`);
@@ -353,10 +360,10 @@ function jumpsOf(who: string, generator: RandomSpec["generator"]): Jumps<unknown
 /**
  * Returns the state of a generator after any number of steps, also backwards.
  *
- * @param generator its name; a step of philox is a counter, four words.
- * @param state its words, as `seed` of `randomSpec` takes them.
- * @param steps how far; negative is back.
- * @throws SpecError if the words are no state.
+ * @param generator its name; a step of philox increments the counter, which gives four words.
+ * @param state the words of its state, in the order of `seed` of `randomSpec`.
+ * @param steps the number of steps; a negative one goes back.
+ * @throws SpecError if the words are not a state of the generator.
  * @example
  * import { skipAhead } from "feynkac/random";
  *

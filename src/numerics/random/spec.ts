@@ -5,7 +5,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";
 import { philox4x32, philoxJumps } from "./generators/philox.ts";
-import type { Jumps } from "./generators/generator.ts";
+import type { JumpGroup } from "./generators/generator.ts";
 import { wordsOf } from "./generators/words.ts";
 import { curandXorwowState, xorwowJumps } from "./generators/xorwow.ts";
 import { MAX_DIMENSIONS } from "./sobol/directions.ts";
@@ -57,13 +57,13 @@ export interface RandomSettings {
 
 /** A complete specification of random numbers. @stable */
 export interface RandomSpec extends Required<Omit<RandomSettings, "seed" | "blockLength">> {
-  /** The state at the start of stream 0, as words; for sobol the two words of the scrambling's seed. */
+  /** The words of the state at the start of stream 0; for sobol the two words of the scrambling's seed. */
   readonly state: readonly number[];
   readonly blockLength: bigint;
 }
 
 interface Generator {
-  readonly jumps: Jumps<unknown> | undefined;
+  readonly jumps: JumpGroup<unknown> | undefined;
   readonly blockLength: bigint;
   readonly stateOf: (seed: bigint) => readonly number[];
   readonly maxSeed: bigint;
@@ -111,19 +111,19 @@ function mrg32k3aState(seed: bigint): readonly number[] {
   return words.map((word, k) => 1 + (word % ((k < 3 ? M1 : M2) - 1)));
 }
 
-/** Returns a seed as a bigint. @throws SpecError @internal */
+/** Checks a seed and returns it as a bigint. @throws SpecError @internal */
 export function seedOf(seed: number | bigint): bigint {
-  return whole("seed", seed, LARGEST_SEED, "give a seed");
+  return wholeBigint("seed", seed, LARGEST_SEED, "give a seed");
 }
 
-/** Returns the two words of a seed, as arguments of a kernel. @internal */
+/** Returns the two words of a seed, by the names of kernel parameters. @internal */
 export function seedWords(seed: number | bigint): { readonly seedLow: number; readonly seedHigh: number } {
   const [seedLow, seedHigh] = wordsOf(BigInt(seed), 2);
   return { seedLow, seedHigh };
 }
 
-/** Returns a caller's whole number as a bigint. @throws SpecError */
-export function whole(name: string, value: number | bigint, max: bigint, remedy: string): bigint {
+/** Checks a caller's whole number, from 0 to `max`, and returns it as a bigint. @throws SpecError */
+export function wholeBigint(name: string, value: number | bigint, max: bigint, remedy: string): bigint {
   const isSafe = typeof value === "bigint" || Number.isSafeInteger(value) || value === 2 ** 53;
   if (!isSafe || value < 0 || BigInt(value) > max) {
     const bound = isSafe && value >= 0 ? `${max}` : "2⁵³ (a bigint may be larger)";
@@ -208,7 +208,12 @@ function blockLengthOf({ generator, blockLength }: RandomSettings, standard: big
   if (blockLength === undefined) return standard;
   if (generator === "sobol")
     throw new SpecError("randomSpec: blockLength: got one for sobol, whose streams are its dimensions; leave it out");
-  const length = whole("blockLength", blockLength, (1n << 191n) - 1n, "give the steps from one stream to the next");
+  const length = wholeBigint(
+    "blockLength",
+    blockLength,
+    (1n << 191n) - 1n,
+    "give the steps from one stream to the next",
+  );
   if (length === 0n) throw new SpecError("randomSpec: blockLength: got 0, expected a positive number of steps");
   if (generator === "philox" && length % 4n !== 0n)
     throw new SpecError(`randomSpec: blockLength: got ${length} for philox, expected a multiple of its 4 words`);
@@ -220,7 +225,7 @@ function stateOf({ generator, seed }: RandomSettings, scramble: "owen" | "none")
   if (typeof seed === "object") return checkedState(generator, seed);
   if (seed === undefined && !(generator === "sobol" && scramble === "none"))
     throw new SpecError("randomSpec: seed: got none, expected a whole number; the same seed gives the same numbers");
-  return [...fromSeed(whole("seed", seed ?? 0, maxSeed, "choose another one"))];
+  return [...fromSeed(wholeBigint("seed", seed ?? 0, maxSeed, "choose another one"))];
 }
 
 /** @throws SpecError */

@@ -1,6 +1,5 @@
 /**
- * The place at which a work item starts in the sequence of each generator; a door for users' kernels and for the bulk
- * call.
+ * The kernel functions that return the state at which a work item starts, for users' kernels and for `RandomGenerator`.
  */
 import { drand48Jumps, drand48Table } from "./generators/drand48.ts";
 import { mrg32k3aJumps, mrg32k3aTable } from "./generators/mrg32k3a.ts";
@@ -9,8 +8,8 @@ import { startOf } from "./generators/skip.ts";
 import { xorwowJumps, xorwowTable } from "./generators/xorwow.ts";
 
 /**
- * The kernel function for the start of a stream of drand48, from a table of `streamTable`. Cost: 12 operations per
- * digit of the stream's number to base 64.
+ * The kernel function that returns the state at the start of a stream of drand48, from a table of `streamTable`. Cost:
+ * 12 operations per digit of the stream's number to base 64.
  *
  * @example
  * import { drand48Start, streamTable } from "feynkac/random";
@@ -22,8 +21,8 @@ import { xorwowJumps, xorwowTable } from "./generators/xorwow.ts";
 export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
 
 /**
- * The kernel function for the start of a stream of MRG32k3a, from a table of `streamTable`. Cost: 250 operations per
- * digit of the stream's number to base 64.
+ * The kernel function that returns the state at the start of a stream of MRG32k3a, from a table of `streamTable`. Cost:
+ * 250 operations per digit of the stream's number to base 64.
  *
  * @example
  * import { mrg32k3aStart, streamTable } from "feynkac/random";
@@ -35,8 +34,8 @@ export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
 export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJumps);
 
 /**
- * The kernel function for the start of a stream of XORWOW, from a table of `streamTable`. Cost: 2,900 operations per
- * digit of the stream's number to base 64.
+ * The kernel function that returns the state at the start of a stream of XORWOW, from a table of `streamTable`. Cost:
+ * 2,900 operations per digit of the stream's number to base 64.
  *
  * @example
  * import { streamTable, xorwowStart } from "feynkac/random";
@@ -48,8 +47,9 @@ export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJum
 export const xorwowStart = startOf("xorwowStart", xorwowTable, xorwowJumps);
 
 /**
- * The kernel function for the start of a stream of Philox, from a table of `streamTable`. Cost: 12 operations per digit
- * of the stream's number to base 64. A kernel may instead form a counter itself; see `philox4x32`.
+ * The kernel function that returns the state at the start of a stream of Philox, from a table of `streamTable`. Cost:
+ * 12 operations per digit of the stream's number to base 64. A kernel may instead form a counter itself; see
+ * `philox4x32`.
  *
  * @example
  * import { philoxStart, streamTable } from "feynkac/random";

@@ -2,14 +2,14 @@
 import type { Precision } from "../../../src/kernel/index.ts";
 import { sourceOf } from "../../../src/numerics/random/draws.ts";
 import { jumpEntries, tableOf } from "../../../src/numerics/random/generators/skip.ts";
-import { directKernel, GROUP, TILE, tiledKernel } from "../../../src/numerics/random/kernels.ts";
+import { directKernel, GROUP_SIZE, TILE_LENGTH, tiledKernel } from "../../../src/numerics/random/kernels.ts";
 import { type GeneratorName, type RandomSettings, randomSpec } from "../../../src/numerics/random/index.ts";
 import { GENERATORS } from "../../../src/numerics/random/spec.ts";
 import { sobolTableOf } from "../../../src/numerics/random/sobol/sobol.ts";
 import type { ConformanceCase, Tolerance } from "../case.ts";
 
 const STREAMS = 3;
-const LENGTH = TILE;
+const LENGTH = TILE_LENGTH;
 
 /** Direction numbers of three dimensions, so that nothing has to be loaded. */
 const ROWS = Uint32Array.from(
@@ -35,7 +35,7 @@ function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): C
   const { generator, distribution } = spec;
   const source = sourceOf(spec);
   const { tiled = false } = options;
-  const parts = tiled ? GROUP : 70;
+  const parts = tiled ? GROUP_SIZE : 70;
   const count = parts * LENGTH - 3;
   const { jumps, blockLength } = GENERATORS[generator];
   const unit = generator === "philox" ? 4n : 1n;
@@ -47,11 +47,11 @@ function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): C
       : tableOf(spec.state, jumpEntries(jumps, streams, starts), streams, starts);
   const size = { streams: STREAMS, firstStream: 0, lead: 0, count, parts, firstPart: 0, length: LENGTH, used: LENGTH };
   // Software adapters take their time to compile a kernel whose turns are many in one.
-  const unroll = distribution === "bits" ? TILE : source.group;
+  const unroll = distribution === "bits" ? TILE_LENGTH : source.group;
   return {
     name: `random numbers: ${generator}, ${distribution} ${spec.bits}${tiled ? ", in tiles" : ""}`,
     kernel: tiled ? tiledKernel(spec, source) : directKernel(spec, source, unroll),
-    size: tiled ? { groups: (STREAMS * parts) / GROUP } : { items: STREAMS * parts },
+    size: tiled ? { groups: (STREAMS * parts) / GROUP_SIZE } : { items: STREAMS * parts },
     args: ({ zeros }) => {
       const out = distribution === "bits" ? new Uint32Array(STREAMS * count) : zeros(STREAMS * count);
       return { table: table(), ...size, guarded: true, out };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { emitCuda } from "../../../src/kernel/emit/cuda/index.ts";
 import { lower } from "../../../src/kernel/index.ts";
-import { tiledProduct } from "../../../src/numerics/linalg/dense/tiled-kernel.ts";
+import { tiledMatmulKernel } from "../../../src/numerics/linalg/dense/tiled-kernel.ts";
 import { compile, nvccMissing } from "../../kernel/cuda-support.ts";
 import { dealt } from "../../support/extent.ts";
 
@@ -21,7 +21,7 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
     "$precision: tiles in registers, workgroup memory read 16 bytes at a time",
     async (one) => {
       const { precision, depth } = one;
-      const { code } = emitCuda(lower(tiledProduct({ ...shape, depth }), precision));
+      const { code } = emitCuda(lower(tiledMatmulKernel({ ...shape, depth }), precision));
       const [resources] = await compile(code, [90]);
       expect(resources).toMatchObject({ stack: 0, spilled: 0 });
       const text = ptxOf(code);

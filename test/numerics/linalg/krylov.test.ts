@@ -16,7 +16,7 @@ import {
   stencil,
   stencilMatrix,
 } from "../../../src/numerics/linalg/index.ts";
-import { ilu } from "../../../src/numerics/linalg/krylov/ilu.ts";
+import { iluPreconditioner } from "../../../src/numerics/linalg/krylov/ilu.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt, everything } from "../../support/extent.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
@@ -169,7 +169,7 @@ describe("preconditioners", () => {
     const expected = iluOnHost(matrix, b);
     close(await applied(matrix, { kind: "ilu0" }, b), expected);
     using a = await SparseOperator.create(cpu, matrix);
-    using m = await ilu(a, true);
+    using m = await iluPreconditioner(a, true);
     using from = uploaded(cpu, "f64", Float64Array.from(b));
     using to = uploaded(cpu, "f64", new Float64Array(b.length));
     m.refresh();

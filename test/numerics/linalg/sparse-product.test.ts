@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Device } from "../../../src/device/index.ts";
 import { DisposedError } from "../../../src/base/errors.ts";
 import { fn, type Precision } from "../../../src/kernel/index.ts";
-import { cooAdded, cooProductOf } from "../../../src/numerics/linalg/sparse/coo-product.ts";
+import { uploadAccumulatingCoo, cooProductOf } from "../../../src/numerics/linalg/sparse/coo-product.ts";
 import {
   convertSparse,
   type CsrMatrix,
@@ -15,7 +15,7 @@ import {
   stencilMatrix,
   stencilPlace,
 } from "../../../src/numerics/linalg/index.ts";
-import { slotFormat, slotsKernel } from "../../../src/numerics/linalg/sparse/slots.ts";
+import { slotFormatOf, slotProductKernel } from "../../../src/numerics/linalg/sparse/slots.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt, everything } from "../../support/extent.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
@@ -107,7 +107,7 @@ describe.each(pairs)("$label, $precision", ({ label, device, missing, precision 
       const product = await cooProductOf(
         setting,
         matrix.rows,
-        await cooAdded(setting, convertSparse(matrix, "coo"), true),
+        await uploadAccumulatingCoo(setting, convertSparse(matrix, "coo"), true),
       );
       const given = {
         x: vector(matrix.columns, 5, precision),
@@ -252,7 +252,10 @@ async function slotsProduct(device: Device, of: CsrMatrix, format: "ell" | "dia"
   const { rows, columns, pitch } = matrix;
   const [slots, places] =
     matrix.kind === "ell" ? [matrix.width, matrix.column] : [matrix.offsets.length, matrix.offsets];
-  const program = await device.compile(slotsKernel(slotFormat(matrix), together), { precision: "f64", fma: "exact" });
+  const program = await device.compile(slotProductKernel(slotFormatOf(matrix), together), {
+    precision: "f64",
+    fma: "exact",
+  });
   using index = device.createBuffer("i32", places.length);
   device.write(index, places);
   using values = uploaded(device, "f64", matrix.values);

@@ -10,7 +10,7 @@ import {
   TridiagonalSolver,
   tridiagonalSpec,
 } from "../../../src/numerics/linalg/tridiagonal/index.ts";
-import { streamShape } from "../../../src/numerics/linalg/tridiagonal/streamed-hybrid.ts";
+import { streamedHybridSettings } from "../../../src/numerics/linalg/tridiagonal/streamed-hybrid.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt, everything } from "../../support/extent.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
@@ -128,7 +128,7 @@ describe(cuda?.device === undefined ? cuda!.missing : `many systems side by side
     async ({ precision, placement }) => {
       const spec = tridiagonalSpec({ ...placement, precision, algorithm: "auto" });
       const problem = { ...spec, shared: false };
-      expect(streamShape(cuda!.device!, problem)).toBeDefined();
+      expect(streamedHybridSettings(cuda!.device!, problem)).toBeDefined();
       const given = Array.from({ length: spec.batch }, (_, s) => dominant(spec.rows, s));
       const { error, failures } = await solveBatch(cuda!.device!, spec, given);
       expect(failures).toEqual([]);

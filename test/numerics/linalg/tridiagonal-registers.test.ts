@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { lower } from "../../../src/kernel/index.ts";
-import { reduceRunsKernel } from "../../../src/numerics/linalg/tridiagonal/reduce.ts";
+import { reduceSegmentsKernel } from "../../../src/numerics/linalg/tridiagonal/reduce.ts";
 import { registerHybridKernel } from "../../../src/numerics/linalg/tridiagonal/register-hybrid.ts";
 import { streamedHybridKernel } from "../../../src/numerics/linalg/tridiagonal/streamed-hybrid.ts";
 import { compile, nvccMissing, translationUnit } from "../../kernel/cuda-support.ts";
@@ -25,7 +25,7 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
         registerHybridKernel({ ...contiguous, lanes: 128, rows: 4, aligned: true, chunked: false }),
         registerHybridKernel({ ...contiguous, lanes: 128, rows: 4, aligned: true, chunked: true }),
         registerHybridKernel({ ...contiguous, lanes: 64, rows: 8, aligned: false, chunked: false }),
-        reduceRunsKernel({ perItem: 16, shared: false }),
+        reduceSegmentsKernel({ perItem: 16, shared: false }),
       ];
       const kernels = dealt(all, 0, 4);
       const reports = await compile(translationUnit(kernels.map((kernel) => lower(kernel, precision))), [90]);

@@ -5,7 +5,7 @@ import { lower } from "../../../src/kernel/index.ts";
 import { interpret } from "../../../src/kernel/interpret/index.ts";
 import { sourceOf } from "../../../src/numerics/random/draws.ts";
 import { jumpEntries, tableOf } from "../../../src/numerics/random/generators/skip.ts";
-import { GROUP, TILE, tiledKernel } from "../../../src/numerics/random/kernels.ts";
+import { GROUP_SIZE, TILE_LENGTH, tiledKernel } from "../../../src/numerics/random/kernels.ts";
 import {
   type GeneratorName,
   RandomGenerator,
@@ -172,7 +172,7 @@ describe("the kernel of GPUs, in tiles", () => {
     ["mrg32k3a", "normal", 1],
   ] as const)("%s, %s, %i numbers into a draw: the direct one's numbers", async (generator, distribution, lead) => {
     const spec = randomSpec({ generator, seed: 3, distribution, bits: 32, streams: 2 });
-    const [count, length, parts] = [GROUP * TILE + 5, TILE, 2 * GROUP];
+    const [count, length, parts] = [GROUP_SIZE * TILE_LENGTH + 5, TILE_LENGTH, 2 * GROUP_SIZE];
     const { jumps, blockLength } = GENERATORS[generator];
     const source = sourceOf(spec);
     const unit = generator === "philox" ? 4n : 1n;
@@ -198,7 +198,7 @@ describe("the kernel of GPUs, in tiles", () => {
         guarded: true,
         out,
       },
-      { groups: (2 * parts) / GROUP },
+      { groups: (2 * parts) / GROUP_SIZE },
     );
     expect(out).toEqual(await randomNumbers({ device: reference, ...spec, seed: 3, offset: first, count }));
   });

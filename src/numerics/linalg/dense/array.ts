@@ -7,8 +7,8 @@ import { hostReal, type Precision } from "../../../kernel/index.ts";
 export type Shape = readonly number[];
 
 /**
- * The distances in elements from one matrix, row and column to the next: element [matrix, row, column] is at offset +
- * matrix·batch + row·row + column·column.
+ * The distances, in elements, from one matrix, row or column of an array to the next: element [matrix, row, column] is
+ * at offset + matrix·batch + row·row + column·column.
  * @stable
  */
 export interface Strides {
@@ -20,8 +20,8 @@ export interface Strides {
 /** The options of `DeviceArray.create`. @stable */
 export interface ArrayOptions {
   /**
-   * The precision, "f64" by default; on a device that only emulates it, that is f32x2. The host's numbers are f64 then,
-   * too.
+   * The precision, "f64" by default. A device that only emulates f64 computes in f32x2; the numbers on the host are f64
+   * all the same.
    */
   readonly precision?: Precision;
   /** The values row by row, matrix by matrix; zeros if absent. */
@@ -43,8 +43,9 @@ interface Layout {
  * A matrix, a batch of matrices or a vector on a device, row-major; or a view of a part of another, transposed or not.
  *
  * Only the array that `create` returns owns memory. Whoever created it disposes it, and its views with it. A view costs
- * nothing on the device and sees what is written through any other. It follows the `dev_array` of the CUDA tutorials
- * (`resize`, `set`, `get`), with errors instead of silent truncation. Verified: test/numerics/linalg/dense-array.
+ * nothing on the device, and shows what is written through the array and its other views. The class follows the
+ * `dev_array` of the CUDA tutorials (`resize`, `set`, `get`), with errors instead of silent truncation. Verified:
+ * test/numerics/linalg/dense-array.
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -271,7 +272,7 @@ export class DeviceArray implements Disposable {
   }
 }
 
-/** Formats a shape. */
+/** Returns a shape as text: "[2, 3]". */
 export const shapeText = (shape: Shape): string => `[${shape.join(", ")}]`;
 
 const sizeOf = (shape: Shape): number => shape.reduce((product, n) => product * n, 1);

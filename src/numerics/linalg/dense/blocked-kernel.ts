@@ -12,7 +12,7 @@
  */
 import { kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { productParams } from "./operand.ts";
+import { matmulParams } from "./operand.ts";
 
 /** The variant of the blocked product kernel. */
 interface BlockedShape {
@@ -28,19 +28,19 @@ interface BlockedShape {
 const depth = 128;
 const rowsHeld = 2;
 
-/** The number of SIMD lanes of the blocked product. */
-export const lanesOf = (precision: "f64" | "f32"): number => (precision === "f64" ? 8 : 16);
+/** Returns the number of SIMD lanes that the blocked kernel uses. */
+export const simdLanesOf = (precision: "f64" | "f32"): number => (precision === "f64" ? 8 : 16);
 
-/** The kernel of a product on a CPU, one block of C in registers for each workgroup. */
-export const blockedProduct = memoize(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
+/** Returns the kernel of the matrix product on a CPU. Each workgroup keeps a block of C in registers. */
+export const blockedMatmulKernel = memoize(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
   kernel({
     name: "blockedProduct",
-    params: productParams,
-    groupSize: lanesOf(precision),
+    params: matmulParams,
+    groupSize: simdLanesOf(precision),
     env: {
       A_TRANSPOSED: aTransposed,
       B_TRANSPOSED: bTransposed,
-      LANES: lanesOf(precision),
+      LANES: simdLanesOf(precision),
       BM: rows,
       BN: columns,
       KC: depth,

@@ -31,14 +31,12 @@ export interface NearestCorrelation {
 /**
  * Returns the correlation matrix X nearest to a symmetric matrix A in the Frobenius norm:
  *
- *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε the smallest eigenvalue asked for
+ *   min ‖A − X‖ over X = Xᵀ, X ⪰ ε·I, X[i, i] = 1, ε the smallest eigenvalue requested
  *
- * Method: alternating projections on the two sets, the first with Dykstra's correction. Without it they would end in a
- * point of both sets, but not the nearest. Convergence is linear; an iteration is an eigendecomposition, about 60·n³
- * flops.
- * Accuracy: the result is projected on the unit diagonal last, so that its smallest eigenvalue is ε to within about the
- * tolerance.
- * Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified:
+ * Method: alternating projections on the two sets, the first with Dykstra's correction. Without it the iteration would
+ * end in a point of both sets that is not the nearest. Convergence is linear; an iteration is an eigendecomposition,
+ * about 60·n³ flops. Accuracy: the result is projected on the unit diagonal last, so that its smallest eigenvalue is ε
+ * to within about the tolerance. Source: Higham, IMA J. Numer. Anal. 22 (2002) 329–343, Algorithm 3.3. Verified:
  * test/numerics/linalg/dense-correlation, his examples.
  *
  * @param matrix [n, n], row by row, symmetric; its diagonal may be anything.
@@ -76,14 +74,15 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
 }
 
 /**
- * Tells whether a symmetric matrix is positive semi-definite: λₘᵢₙ ≥ −tolerance·max|λ|. By default a result of
- * `nearestCorrelation`, which is singular up to rounding, is. Cost: an eigendecomposition, about 60·n³ flops.
+ * Tells whether a symmetric matrix is positive semi-definite: λₘᵢₙ ≥ −tolerance·max|λ|. With the default tolerance,
+ * results of `nearestCorrelation`, which are singular up to rounding, are positive semi-definite. Cost: an
+ * eigendecomposition, about 60·n³ flops.
  *
  * Source: Golub & Van Loan, *Matrix Computations*, 2013, §8.5. Verified: test/numerics/linalg/dense-correlation.
  *
  * @param matrix [n, n], row by row, symmetric.
- * @param tolerance as a part of the largest eigenvalue; { relative: 1e-10 } by default.
- * @throws ShapeError if the matrix is not square, symmetric and finite; SpecError for a tolerance that is negative.
+ * @param tolerance relative to the largest absolute eigenvalue; { relative: 1e-10 } by default.
+ * @throws ShapeError if the matrix is not square, symmetric and finite; SpecError if the tolerance is negative.
  * @example
  * import { isPositiveSemidefinite } from "feynkac/linalg";
  *

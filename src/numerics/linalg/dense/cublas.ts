@@ -51,10 +51,10 @@ function fail(what: string, status: number): never {
 }
 
 /**
- * Returns the library's product, or undefined where Feynkac's own kernel is to run. @throws DeviceUnavailableError (the
- * library was requested by name)
+ * Returns the matrix product by cuBLAS, or undefined if Feynkac's own kernel is to compute it. @throws
+ * DeviceUnavailableError (cuBLAS was requested, but cannot be used)
  */
-export async function openLibraryProduct(device: Device, spec: MatmulSpec): Promise<LibraryProduct | undefined> {
+export async function openCublasProduct(device: Device, spec: MatmulSpec): Promise<CublasProduct | undefined> {
   const { implementation, precision } = spec;
   if (implementation === "kernel" || (implementation === "auto" && spec.tile !== undefined)) return undefined;
   const asked = implementation === "library";
@@ -65,19 +65,19 @@ export async function openLibraryProduct(device: Device, spec: MatmulSpec): Prom
     );
   }
   try {
-    return libraryProduct(device as CudaDevice, spec);
+    return cublasProduct(device as CudaDevice, spec);
   } catch (error) {
     if (asked || !(error instanceof DeviceUnavailableError)) throw error;
     return undefined;
   }
 }
 
-/** A product by cuBLAS, with its handle on the device's stream. */
-export interface LibraryProduct extends Disposable {
+/** A matrix product by cuBLAS, with its handle on the device's stream. */
+export interface CublasProduct extends Disposable {
   run(a: Operand, b: Operand, c: Operand, alpha: number, beta: number): void;
 }
 
-function libraryProduct(device: CudaDevice, spec: MatmulSpec): LibraryProduct {
+function cublasProduct(device: CudaDevice, spec: MatmulSpec): CublasProduct {
   const { rows, columns, inner, batch, precision } = spec;
   const { calls } = device.openLibrary(cublas);
   const handle = device.withLibrary("cuBLAS", [], ({ word, stream }) => {

@@ -28,7 +28,10 @@ export interface MatmulSpec {
   readonly a: Order;
   readonly b: Order;
   readonly implementation: Implementation;
-  /** The tile of Feynkac's own kernel on GPUs, which "auto" then takes; by default chosen by device and size. */
+  /**
+   * The tile of Feynkac's own kernel on GPUs; by default it depends on the device and the sizes. With a tile, "auto"
+   * takes that kernel.
+   */
   readonly tile?: Tile;
 }
 

@@ -2,13 +2,13 @@
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { type CompiledKernel, type Device, offeredPrecision } from "../../../device/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
-import { lanesOf, blockedProduct } from "./blocked-kernel.ts";
-import { type LibraryProduct, openLibraryProduct } from "./cublas.ts";
+import { simdLanesOf, blockedMatmulKernel } from "./blocked-kernel.ts";
+import { type CublasProduct, openCublasProduct } from "./cublas.ts";
 import { type Implementation, type MatmulSpec, matmulSpec } from "./matmul-spec.ts";
 import { type Operand, operandOf, orderOf } from "./operand.ts";
-import { chooseBlock, chooseTile } from "./tile.ts";
-import { simpleProduct, simpleTile } from "./simple-kernel.ts";
-import { tiledProduct } from "./tiled-kernel.ts";
+import { chooseBlockSize, chooseTile } from "./tile.ts";
+import { simpleMatmulKernel, SIMPLE_TILE_SIZE } from "./simple-kernel.ts";
+import { tiledMatmulKernel } from "./tiled-kernel.ts";
 
 /** The arguments of `Matmul.run`. Arrays are borrowed. @stable */
 export interface MatmulArguments {
@@ -65,10 +65,10 @@ export class Matmul implements Disposable {
   readonly spec: MatmulSpec;
   /** The implementation that runs: cuBLAS, or Feynkac's own kernel. */
   readonly implementation: "library" | "kernel";
-  readonly #product: OwnProduct | LibraryProduct;
+  readonly #product: OwnProduct | CublasProduct;
   #disposed = false;
 
-  private constructor(device: Device, spec: MatmulSpec, product: OwnProduct | LibraryProduct) {
+  private constructor(device: Device, spec: MatmulSpec, product: OwnProduct | CublasProduct) {
     this.device = device;
     this.spec = spec;
     this.#product = product;
@@ -81,7 +81,7 @@ export class Matmul implements Disposable {
    */
   static async create(device: Device, given: MatmulSpec): Promise<Matmul> {
     const spec = { ...given, precision: await offeredPrecision(device, given.precision) };
-    const library = await openLibraryProduct(device, spec);
+    const library = await openCublasProduct(device, spec);
     return new Matmul(device, spec, library ?? (await ownProduct(device, spec)));
   }
 
@@ -136,18 +136,18 @@ async function ownProduct(device: Device, spec: MatmulSpec): Promise<OwnProduct>
   const [aTransposed, bTransposed] = [spec.a === "column-major", spec.b === "column-major"];
   if (device.backend === "cpu" && precision !== "f32x2") {
     if (tile !== undefined) throw new SpecError("matmul: tile: the CPU's kernel has blocks of its own; leave it out");
-    const size = chooseBlock(device, spec);
+    const size = chooseBlockSize(device, spec);
     const shape = { precision, aTransposed, bTransposed, rows: size, columns: size };
-    const kernel = await device.compile(blockedProduct(shape), { precision });
-    return counted(spec, { kernel, rows: size, columns: size }, lanesOf(precision));
+    const kernel = await device.compile(blockedMatmulKernel(shape), { precision });
+    return counted(spec, { kernel, rows: size, columns: size }, simdLanesOf(precision));
   }
   if (precision === "f32x2") {
     if (tile !== undefined) throw new SpecError("matmul: tile: emulated double has one of its own; leave it out");
-    const kernel = await device.compile(simpleProduct({ aTransposed, bTransposed }), { precision });
-    return counted(spec, { kernel, rows: simpleTile, columns: simpleTile }, kernel.kernel.groupSize);
+    const kernel = await device.compile(simpleMatmulKernel({ aTransposed, bTransposed }), { precision });
+    return counted(spec, { kernel, rows: SIMPLE_TILE_SIZE, columns: SIMPLE_TILE_SIZE }, kernel.kernel.groupSize);
   }
   const chosen = tile ?? chooseTile(device, precision, spec);
-  const kernel = await device.compile(tiledProduct({ ...chosen, aTransposed, bTransposed }), { precision });
+  const kernel = await device.compile(tiledMatmulKernel({ ...chosen, aTransposed, bTransposed }), { precision });
   return counted(spec, { kernel, rows: chosen.rows, columns: chosen.columns }, kernel.kernel.groupSize);
 }
 

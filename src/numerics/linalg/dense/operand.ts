@@ -8,13 +8,13 @@ import { DeviceArray, shapeText } from "./array.ts";
 import type { MatmulSpec, Order } from "./matmul-spec.ts";
 import { i32, read, real, write } from "../../../kernel/index.ts";
 
-/** An operand of a product as kernels read it: its buffer, its start and its strides. */
+/** An operand of a matrix product as kernels read it: its buffer, its start and its strides. */
 export interface Operand {
   readonly buffer: DeviceBuffer<"f64" | "f32">;
   readonly start: number;
   /** The distance from one row (column-major: column) to the next, at least its length and 1. */
   readonly stride: number;
-  /** The distance from one matrix to the next; 0 where one serves the whole batch. */
+  /** The distance from one matrix to the next; 0 if one matrix serves the whole batch. */
   readonly batch: number;
 }
 
@@ -73,12 +73,12 @@ function strideIn(array: DeviceArray, order: Order, who: string): number {
   return count > 1 ? across : Math.max(1, length);
 }
 
-/** Returns the order of an array; for a single row or column both would do. */
+/** Returns the order of an array: row-major or, for a transposed view, column-major. */
 export const orderOf = ({ strides, columns }: DeviceArray): Order =>
   strides.column === 1 || columns <= 1 ? "row-major" : "column-major";
 
-/** The parameters of all product kernels. */
-export const productParams = {
+/** The parameters of all kernels of the matrix product. */
+export const matmulParams = {
   rows: i32,
   columns: i32,
   inner: i32,

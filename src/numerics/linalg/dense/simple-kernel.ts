@@ -7,7 +7,7 @@
  */
 import { kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { productParams } from "./operand.ts";
+import { matmulParams } from "./operand.ts";
 
 /** The variant of the simple product kernel. */
 interface SimpleShape {
@@ -15,16 +15,16 @@ interface SimpleShape {
   readonly bTransposed: boolean;
 }
 
-/** The number of rows and columns of a workgroup's tile, and of steps between barriers. */
-export const simpleTile = 16;
+/** The number of rows and of columns of a workgroup's tile, and of steps of the inner index between barriers. */
+export const SIMPLE_TILE_SIZE = 16;
 
-/** The kernel of a product by square tiles in workgroup memory, in any precision. */
-export const simpleProduct = memoize(({ aTransposed, bTransposed }: SimpleShape) =>
+/** Returns the kernel of the matrix product, in any precision, by square tiles in workgroup memory. */
+export const simpleMatmulKernel = memoize(({ aTransposed, bTransposed }: SimpleShape) =>
   kernel({
     name: "simpleProduct",
-    params: productParams,
-    groupSize: simpleTile * simpleTile,
-    env: { A_TRANSPOSED: aTransposed, B_TRANSPOSED: bTransposed, TILE: simpleTile },
+    params: matmulParams,
+    groupSize: SIMPLE_TILE_SIZE * SIMPLE_TILE_SIZE,
+    env: { A_TRANSPOSED: aTransposed, B_TRANSPOSED: bTransposed, TILE: SIMPLE_TILE_SIZE },
     *body(given, gpu, { A_TRANSPOSED, B_TRANSPOSED, TILE }) {
       const { rows, columns, inner, tileRows, tileColumns, alpha, beta, a, b, c } = given;
       const { aStart, aStride, aBatch, bStart, bStride, bBatch, cStart, cStride, cBatch } = given;

@@ -5,7 +5,8 @@ import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../../base/e
 export type Matrix = readonly (readonly number[])[];
 
 /**
- * Returns a symmetric matrix as [d·d] numbers. @throws ShapeError | SpecError if it is not square, symmetric or finite
+ * Checks a symmetric matrix and returns it as d·d numbers, row by row. `place` names it in errors. @throws ShapeError |
+ * SpecError if it is not square, symmetric or finite
  */
 export function checkedSymmetric(path: string, matrix: Matrix): Float64Array {
   const d = matrix.length;
@@ -24,7 +25,10 @@ export function checkedSymmetric(path: string, matrix: Matrix): Float64Array {
   return Float64Array.from(matrix.flat());
 }
 
-/** Returns the lower triangular L, zeros above, with L·Lᵀ = A. @throws NotPositiveDefiniteError */
+/**
+ * Returns the Cholesky factor of A: the lower triangular L, zeros above, with L·Lᵀ = A. @throws
+ * NotPositiveDefiniteError
+ */
 export function choleskyOf(a: Float64Array, d: number): Float64Array {
   const l = new Float64Array(d * d);
   for (let i = 0; i < d; i++) {
@@ -43,9 +47,9 @@ export function choleskyOf(a: Float64Array, d: number): Float64Array {
 const PIVOT = 1e-9;
 
 /**
- * Returns the lower triangular L with L·Lᵀ = A of a positive semi-definite matrix with ones on the diagonal: a variable
- * that others determine has a zero on the diagonal of L. Numbers are those of `choleskyOf` for other matrices. @throws
- * NotPositiveDefiniteError
+ * Returns the lower triangular L with L·Lᵀ = A of a positive semi-definite matrix with ones on the diagonal. A variable
+ * that is determined by others has a zero on the diagonal of L. For positive definite matrices the numbers are those of
+ * `choleskyOf`. @throws NotPositiveDefiniteError
  */
 export function semidefiniteCholeskyOf(a: Float64Array, d: number): Float64Array {
   const l = new Float64Array(d * d);

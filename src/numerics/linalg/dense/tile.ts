@@ -4,7 +4,7 @@ import { type Device, firstThatFits, isGpu } from "../../../device/index.ts";
 
 /** The part of C that a workgroup of Feynkac's own product kernel computes. @stable */
 export interface Tile {
-  /** The number of rows of the tile, a multiple of 16 times the item's fours. */
+  /** The number of rows of the tile, a multiple of 4·`itemRows`. */
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
@@ -14,15 +14,15 @@ export interface Tile {
 }
 
 /**
- * The lanes of a warp, or of 32 items, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different banks.
+ * The numbers of lanes of a warp along rows and columns of C. A warp is 32 items, so that 4·4 words of A and 8·4 of B
+ * lie in 32 different banks.
  */
-export const lanes = { rows: 4, columns: 8 } as const;
+export const WARP_LANES = { rows: 4, columns: 8 } as const;
 
 /**
- * The number of padding words of a row of workgroup memory, so that rows start in different banks but at multiples of
- * four.
+ * The number of words that pad a row in workgroup memory. Rows then start in different banks, but at multiples of four.
  */
-export const padding = 4;
+export const PADDING_WORDS = 4;
 
 const tile = (rows: number, columns: number, depth: number, itemRows: number, itemColumns: number): Tile => ({
   rows,
@@ -50,13 +50,13 @@ const tiles = (): Readonly<Record<"f64" | "f32", readonly Tile[]>> => ({
 /** A GPU whose every multiprocessor has one workgroup of 256 items runs an eighth of the items that it has room for. */
 const FULL = 1 / 8;
 
-/** The number of items of a workgroup. */
-export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
+/** Returns the number of items of a workgroup that computes a tile. */
+export const itemsPerWorkgroup = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
   (rows * columns) / (itemRows * itemColumns);
 
 /** The bytes of workgroup memory of a tile. */
 const sharedBytesOf = ({ rows, columns, depth }: Tile, precision: "f64" | "f32"): number =>
-  2 * depth * (rows + columns + 2 * padding) * (precision === "f64" ? 8 : 4);
+  2 * depth * (rows + columns + 2 * PADDING_WORDS) * (precision === "f64" ? 8 : 4);
 
 /** The number of tiles of a batch of products. */
 const tilesOf = (shape: Tiled, { rows, columns }: Pick<Tile, "rows" | "columns">): number =>
@@ -73,33 +73,34 @@ interface Tiled {
 const MAX_WASTE = 1.5;
 
 /**
- * The largest tile that fits the device's memory, of which enough exist to fill the device, and which fits C well
- * enough.
+ * Returns the largest tile that fits the device's memory, that exists often enough to fill the device, and that does
+ * not extend too far beyond C's edges.
  */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
   const all = tiles()[precision];
   const smallest = all[all.length - 1];
   const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
   const good = (one: Tile): boolean =>
-    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL && work(one) <= MAX_WASTE * work(smallest);
+    tilesOf(shape, one) * itemsPerWorkgroup(one) >= device.parallelism * FULL &&
+    work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
   const some = isGpu(device) ? all : all.slice(-2);
-  const resourcesOf = (one: Tile) => ({ items: itemsOf(one), workgroupBytes: sharedBytesOf(one, precision) });
+  const resourcesOf = (one: Tile) => ({ items: itemsPerWorkgroup(one), workgroupBytes: sharedBytesOf(one, precision) });
   return firstThatFits(device, some.filter(good), resourcesOf) ?? smallest;
 }
 
-/** Checks a tile. @throws SpecError */
+/** Checks that a tile can be divided among the items of a workgroup. @throws SpecError */
 export function checkTile(given: Tile): void {
   const { rows, columns, depth, itemRows, itemColumns } = given;
-  const items = itemsOf(given);
+  const items = itemsPerWorkgroup(given);
   const text = `tile ${rows}×${columns}×${depth}, ${itemRows}×${itemColumns} an item`;
   const whole = (what: string, n: number): void => {
     if (!Number.isInteger(n) || n < 1) throw new SpecError(`${text}: ${what} ${n}, expected a whole number ≥ 1`);
   };
   whole("fours along an item's rows:", itemRows / 4);
   whole("fours along an item's columns:", itemColumns / 4);
-  whole("runs of lanes along the rows:", rows / (lanes.rows * itemRows));
-  whole("runs of lanes along the columns:", columns / (lanes.columns * itemColumns));
+  whole("runs of lanes along the rows:", rows / (WARP_LANES.rows * itemRows));
+  whole("runs of lanes along the columns:", columns / (WARP_LANES.columns * itemColumns));
   whole("fours of A that an item carries:", (rows * depth) / (4 * items));
   whole("fours of B that an item carries:", (columns * depth) / (4 * items));
   whole("items over the depth:", items / depth);
@@ -110,6 +111,6 @@ export function checkTile(given: Tile): void {
 /** The CPU's blocks of C, rows and columns; the last fills no cache, but is one of many. */
 const BLOCKS = [128, 64, 32] as const;
 
-/** The largest block of which there is at least one for each thread. */
-export const chooseBlock = ({ threads }: Device, shape: Tiled): number =>
+/** Returns the size of the largest square blocks of C of which there is at least one for each thread. */
+export const chooseBlockSize = ({ threads }: Device, shape: Tiled): number =>
   BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;

@@ -12,8 +12,8 @@
  */
 import { kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { productParams } from "./operand.ts";
-import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
+import { matmulParams } from "./operand.ts";
+import { itemsPerWorkgroup, WARP_LANES, PADDING_WORDS, type Tile } from "./tile.ts";
 
 /** The variant of the tiled product kernel. */
 interface TiledShape extends Tile {
@@ -22,7 +22,7 @@ interface TiledShape extends Tile {
 }
 
 function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows, itemColumns }: TiledShape) {
-  const group = itemsOf({ rows, columns, depth, itemRows, itemColumns });
+  const group = itemsPerWorkgroup({ rows, columns, depth, itemRows, itemColumns });
   return {
     /** True where the unit stride of A and B is along their columns. */
     A_TRANSPOSED: aTransposed,
@@ -31,14 +31,14 @@ function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows,
     BM: rows,
     BN: columns,
     BK: depth,
-    LANES_M: lanes.rows,
-    LANES_N: lanes.columns,
+    LANES_M: WARP_LANES.rows,
+    LANES_N: WARP_LANES.columns,
     /** Warps side by side along the columns. */
-    WARPS_N: columns / (lanes.columns * itemColumns),
+    WARPS_N: columns / (WARP_LANES.columns * itemColumns),
     /** Fours along an item's rows and columns. */
     QM: itemRows / 4,
     QN: itemColumns / 4,
-    PAD: padding,
+    PAD: PADDING_WORDS,
     /** Fours of A's and B's tiles that an item carries. */
     FOURS_A: (rows * depth) / (4 * group),
     FOURS_B: (columns * depth) / (4 * group),
@@ -47,13 +47,13 @@ function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows,
   };
 }
 
-/** The kernel of a product on a GPU, by tiles in workgroup memory and registers. */
-export const tiledProduct = memoize((shape: TiledShape) =>
+/** Returns the kernel of the matrix product on a GPU, by tiles in workgroup memory and registers. */
+export const tiledMatmulKernel = memoize((shape: TiledShape) =>
   kernel({
     name: "tiledProduct",
-    params: productParams,
+    params: matmulParams,
     env: environment(shape),
-    groupSize: itemsOf(shape),
+    groupSize: itemsPerWorkgroup(shape),
     *body(given, gpu, env) {
       const { rows, columns, inner, tileRows, tileColumns, alpha, beta, a, b, c } = given;
       const { aStart, aStride, aBatch, bStart, bStride, bBatch, cStart, cStride, cBatch } = given;

@@ -2,10 +2,10 @@
 import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { wholeNumber, written } from "../../../base/argument-checks.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
-import type { BatchSweep } from "./batch-parts.ts";
+import type { PreconditionerOperation } from "./batch-parts.ts";
 
 /**
- * The preconditioner of a batch, as `preconditioner` has it for one system; blocks are factored without pivoting.
+ * The preconditioner of a batch. The kinds are those of `PreconditionerOptions`; blocks are factored without pivoting.
  * @stable
  */
 export type BatchPreconditioner =
@@ -16,14 +16,15 @@ export type BatchPreconditioner =
   /** The grid of each matrix, its last axis contiguous. */
   | { readonly kind: "lines"; readonly shapes: readonly (readonly number[])[]; readonly axis: number };
 
-/** Returns the kernel operation that applies a preconditioner. */
-export const sweepOf = (preconditioner: BatchPreconditioner): BatchSweep =>
+/** Returns the operation by which kernels apply a preconditioner. */
+export const preconditionerOperationOf = (preconditioner: BatchPreconditioner): PreconditionerOperation =>
   preconditioner === "none" ? "none" : preconditioner === "jacobi" ? "diagonal" : "triangles";
 
 /**
- * Returns the factors of matrix s: the inverse diagonal, or l below the diagonal and u on and above it. Blocks and
- * lines keep only the entries within a block or line; their factors on the pattern of full blocks, or of lines, are
- * exact. @throws SpecError (an option; a row without a pivot) | ShapeError (a grid of another size)
+ * Returns the factors of the preconditioner of matrix number s; undefined without a preconditioner. They are the
+ * inverse diagonal, or l below the diagonal and u on and above it. Blocks and lines keep only the entries within a
+ * block or line; factors with the pattern of full blocks, or of lines, are exact. @throws SpecError (an option; a row
+ * without a pivot) | ShapeError (a grid of another size)
  */
 export function factorsOf(preconditioner: BatchPreconditioner, matrix: CsrMatrix, s: number): CsrMatrix | undefined {
   if (preconditioner === "none") return undefined;

@@ -1,43 +1,49 @@
 /** The kernel of a batch: a workgroup solves its system, in every step of a time loop, without leaving. */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { BASIS, teamGmres, slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
-import { type BatchSweep, concluded, header, HEADER_WORDS, teamResidual } from "./batch-parts.ts";
-import { at, begin, flag, FLAG_WORDS, STATE_WORDS, verify } from "./recurrences.ts";
+import { FIRST_BASIS_VECTOR, teamGmres, vectorSlots, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
+import {
+  type PreconditionerOperation,
+  teamScalarStep,
+  headerSlots,
+  HEADER_WORDS,
+  teamResidual,
+} from "./batch-parts.ts";
+import { stateSlots, startCycle, flagSlots, FLAG_WORDS, STATE_WORDS, verifyResidual } from "./recurrences.ts";
 import type { KrylovMethod } from "./spec.ts";
-import { code } from "./status.ts";
-import { GROUP } from "./workspace.ts";
+import { statusCodes } from "./status.ts";
+import { GROUP_SIZE } from "./workspace.ts";
 
 /** The variant of the batch kernel. */
 interface BatchVariant {
   readonly method: KrylovMethod;
-  readonly sweep: BatchSweep;
+  readonly preconditioning: PreconditionerOperation;
   /** The number of reals of workgroup memory for vectors; 0 where they are in device memory. */
   readonly shared: number;
   /** The number of iterations of a cycle of gmres, which determines the memory of its Hessenberg matrix. */
   readonly restart: number;
 }
 
-/** The number of vectors of a method. */
-export const vectorCount = ({ method, sweep, restart }: Omit<BatchVariant, "shared">): number => {
-  if (method === "gmres") return BASIS + restart;
-  const plain = { bicgstab: slot.T + 1, cgs: slot.Q + 1, cg: slot.V + 1 }[method];
-  return sweep === "none" ? plain : method === "bicgstab" ? slot.SECOND_HAT + 1 : slot.HAT + 1;
+/** Returns the number of vectors that a method stores for a system. */
+export const vectorCount = ({ method, preconditioning, restart }: Omit<BatchVariant, "shared">): number => {
+  if (method === "gmres") return FIRST_BASIS_VECTOR + restart;
+  const plain = { bicgstab: vectorSlots.T + 1, cgs: vectorSlots.Q + 1, cg: vectorSlots.V + 1 }[method];
+  return preconditioning === "none" ? plain : method === "bicgstab" ? vectorSlots.SECOND_HAT + 1 : vectorSlots.HAT + 1;
 };
 
-/** The number of reals of workgroup memory besides the vectors. */
-export const otherWords = ({ method, restart }: Pick<BatchVariant, "method" | "restart">): number => {
+/** Returns the number of reals in workgroup memory for a method's scalars and sums, besides its vectors. */
+export const scalarReals = ({ method, restart }: Pick<BatchVariant, "method" | "restart">): number => {
   const cycle = method === "gmres" ? 2 * (restart + 1) + restart * (restart + 1) + 3 * restart + 1 : 3;
-  return 2 * GROUP + 2 + STATE_WORDS + cycle;
+  return 2 * GROUP_SIZE + 2 + STATE_WORDS + cycle;
 };
 
 /**
- * The kernel that solves one system per workgroup. Words per iteration and row: those of `methods.ts`, in workgroup
- * memory if the vectors are there. The matrix is read from the nearest cache that holds it.
+ * Returns the kernel in which each workgroup solves one system. Words per iteration and row: those of `methods.ts`, in
+ * workgroup memory if the vectors are there. The matrix is read from the nearest cache that holds it.
  */
 export const batchKernel = memoize((variant: BatchVariant) =>
   kernel({
-    name: `krylovBatch_${variant.method}_${variant.sweep}`,
+    name: `krylovBatch_${variant.method}_${variant.preconditioning}`,
     params: {
       steps: i32,
       carry: real,
@@ -55,14 +61,14 @@ export const batchKernel = memoize((variant: BatchVariant) =>
       residuals: write(real),
       info: write(i32),
     },
-    groupSize: GROUP,
+    groupSize: GROUP_SIZE,
     env: {
-      GROUP,
-      ...slot,
-      ...at,
-      ...flag,
-      ...code,
-      ...header,
+      GROUP_SIZE,
+      ...vectorSlots,
+      ...stateSlots,
+      ...flagSlots,
+      ...statusCodes,
+      ...headerSlots,
       HEADER_WORDS,
       FLAG_WORDS,
       STATE_WORDS,
@@ -70,22 +76,22 @@ export const batchKernel = memoize((variant: BatchVariant) =>
       VECTORS: vectorCount(variant),
       restart: variant.method === "gmres" ? variant.restart : 1,
       method: variant.method,
-      bicgstab: teamBicgstab(variant.sweep),
-      cgs: teamCgs(variant.sweep),
-      cg: teamCg(variant.sweep),
-      gmres: teamGmres(variant.sweep),
+      bicgstab: teamBicgstab(variant.preconditioning),
+      cgs: teamCgs(variant.preconditioning),
+      cg: teamCg(variant.preconditioning),
+      gmres: teamGmres(variant.preconditioning),
       teamResidual,
-      began: concluded(begin(false)),
-      verified: concluded(verify),
+      began: teamScalarStep(startCycle(false)),
+      verified: teamScalarStep(verifyResidual),
     },
     *body(given, gpu, env) {
       const { steps, carry, maxIterations, table, b, x } = given;
-      const { GROUP, SHARED, X, B, R, SHADOW, method, restart } = env;
+      const { GROUP_SIZE, SHARED, X, B, R, SHADOW, method, restart } = env;
       const { STATUS, ITERATIONS, AGAIN, CONVERGED, ZERO } = env;
       const memory = gpu.sharedReal(SHARED > 0 ? SHARED : 1);
       const state = gpu.sharedReal(env.STATE_WORDS);
       const flags = gpu.sharedI32(env.FLAG_WORDS);
-      const scratch = gpu.sharedReal(2 * GROUP);
+      const scratch = gpu.sharedReal(2 * GROUP_SIZE);
       const sums = gpu.sharedReal(2);
       const coefficients = gpu.sharedReal(2 * (restart + 1));
       const h = gpu.sharedReal(restart * (restart + 1));
@@ -114,9 +120,9 @@ export const batchKernel = memoize((variant: BatchVariant) =>
       const attempt = { system, vectors, residual: R, copy: SHADOW, x: X, rhs: B };
       let iterations = 0;
       let done = 0;
-      for (let i = gpu.localId(); i < rows; i += GROUP) v[origin + X * pitch + i] = x[firstRow + i];
+      for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) v[origin + X * pitch + i] = x[firstRow + i];
       for (let step = 0; step < steps; step++) {
-        for (let i = gpu.localId(); i < rows; i += GROUP)
+        for (let i = gpu.localId(); i < rows; i += GROUP_SIZE)
           v[origin + B * pitch + i] = b[firstRow + i] + carry * v[origin + X * pitch + i];
         if (gpu.localId() === 0) {
           state[env.RELATIVE] = given.relative;
@@ -135,7 +141,8 @@ export const batchKernel = memoize((variant: BatchVariant) =>
           if (method === "cgs") yield* env.cgs({ system, vectors, team, maxIterations });
           if (method === "cg") yield* env.cg({ system, vectors, team, maxIterations });
           if (method === "gmres") yield* env.gmres({ system, vectors, team, cycle, restart, maxIterations });
-          if (flags[STATUS] === ZERO) for (let i = gpu.localId(); i < rows; i += GROUP) v[origin + X * pitch + i] = 0;
+          if (flags[STATUS] === ZERO)
+            for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) v[origin + X * pitch + i] = 0;
           yield;
           const end = yield* env.teamResidual(attempt);
           yield* env.verified({ team, first: end.first, second: end.second });
@@ -145,7 +152,7 @@ export const batchKernel = memoize((variant: BatchVariant) =>
         if (flags[STATUS] !== CONVERGED && flags[STATUS] !== ZERO) break;
         done++;
       }
-      for (let i = gpu.localId(); i < rows; i += GROUP) x[firstRow + i] = v[origin + X * pitch + i];
+      for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) x[firstRow + i] = v[origin + X * pitch + i];
       if (gpu.localId() === 0) {
         given.residuals[2 * s] = state[env.RESIDUAL];
         given.residuals[2 * s + 1] = state[env.RHS];

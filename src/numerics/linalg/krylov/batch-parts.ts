@@ -1,10 +1,10 @@
 /** Operations of a workgroup on the vectors of its own system: products, preconditioners, sums. */
 import { fn, i32, type KernelBody, read, real, record, write } from "../../../kernel/index.ts";
-import { Recurrence, square } from "./recurrences.ts";
-import { type Advance, GROUP, groupSums } from "./workspace.ts";
+import { RecurrenceState, squareOrTiny } from "./recurrences.ts";
+import { type ScalarStep, GROUP_SIZE, groupSums } from "./workspace.ts";
 
-/** The words of a system in the table. */
-export const header = {
+/** The positions of a system's numbers in its header, a part of the batch's table. */
+export const headerSlots = {
   FIRST_ROW: 0,
   ROWS: 1,
   WIDTH: 2,
@@ -17,11 +17,14 @@ export const header = {
   FACTORS: 8,
   FACTOR_WIDTH: 9,
 } as const;
-/** The number of words of a system in the table. */
+/** The number of words of a system's header in the table. */
 export const HEADER_WORDS = 10;
 
-/** One system: entry k of row i is at place + k·rows + i, and its factors are at factors + k·rows + i. */
-export const System = record({
+/**
+ * The matrix of one system of a batch, and its factors. Entry k of row i is at slot + k·rows + i, the entry k of row i
+ * of the factors at factors + k·rows + i.
+ */
+export const BatchedSystem = record({
   table: read(i32),
   /** The place at which its words begin. */
   words: i32,
@@ -34,20 +37,20 @@ export const System = record({
   values: read(real),
 });
 
-/** The vectors of a system: element i of vector k is at origin + k·pitch + i. */
-export const Vectors = record({ v: write(real), origin: i32, pitch: i32 });
+/** The vectors of one system: element i of vector k is at origin + k·pitch + i. */
+export const SystemVectors = record({ v: write(real), origin: i32, pitch: i32 });
 
-/** The workgroup memory of a method's scalars. */
-export const Team = record({ of: Recurrence, scratch: write(real), sums: write(real) });
+/** The scalars of a method and the workgroup memory in which they are summed. */
+export const TeamMemory = record({ of: RecurrenceState, scratch: write(real), sums: write(real) });
 
 /**
- * Returns the function that computes the scalars of the next pass after a barrier: item 0 runs `advance` on the sums
- * over the workgroup.
+ * Returns the kernel function that ends a pass: it sums over the workgroup, and item 0 then computes the scalars of the
+ * next pass by `advance`, between barriers.
  */
-export const concluded = (advance: Advance) =>
+export const teamScalarStep = (advance: ScalarStep) =>
   fn({
     name: `team_${advance.functionName}`,
-    params: { team: Team, first: real, second: real },
+    params: { team: TeamMemory, first: real, second: real },
     env: { groupSums, advance },
     *body({ team: { of, scratch, sums }, first, second }, gpu, { groupSums, advance }): KernelBody {
       yield* groupSums({ first, second, scratch, partials: sums, slot: 0 });
@@ -56,16 +59,16 @@ export const concluded = (advance: Advance) =>
     },
   });
 
-/** Sets vector `to` = A·vector `from`, followed by a barrier. */
-export const multiply = fn({
+/** Sets vector number `to` = A · vector number `from`, followed by a barrier. */
+export const teamMultiply = fn({
   name: "teamMultiply",
-  params: { system: System, vectors: Vectors, from: i32, to: i32 },
-  env: { GROUP },
-  *body({ system, vectors, from, to }, gpu, { GROUP }): KernelBody {
+  params: { system: BatchedSystem, vectors: SystemVectors, from: i32, to: i32 },
+  env: { GROUP_SIZE },
+  *body({ system, vectors, from, to }, gpu, { GROUP_SIZE }): KernelBody {
     const { rows, width, slot, column, values } = system;
     const { v, origin, pitch } = vectors;
     const source = origin + from * pitch;
-    for (let i = gpu.localId(); i < rows; i += GROUP) {
+    for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) {
       let sum = 0.0;
       for (let k = 0; k < width; k++) {
         const at = slot + k * rows + i;
@@ -78,15 +81,15 @@ export const multiply = fn({
   },
 });
 
-/** The sums a·b and c·d of four vectors over the rows of an item. */
+/** Returns the sums a·b and c·d of four vectors over the rows of a work item. */
 export const itemDots = fn({
   name: "itemDots",
-  params: { rows: i32, vectors: Vectors, a: i32, b: i32, c: i32, d: i32 },
-  env: { GROUP },
-  body({ rows, vectors: { v, origin, pitch }, a, b, c, d }, gpu, { GROUP }) {
+  params: { rows: i32, vectors: SystemVectors, a: i32, b: i32, c: i32, d: i32 },
+  env: { GROUP_SIZE },
+  body({ rows, vectors: { v, origin, pitch }, a, b, c, d }, gpu, { GROUP_SIZE }) {
     let first = 0.0;
     let second = 0.0;
-    for (let i = gpu.localId(); i < rows; i += GROUP) {
+    for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) {
       first += v[origin + a * pitch + i] * v[origin + b * pitch + i];
       second += v[origin + c * pitch + i] * v[origin + d * pitch + i];
     }
@@ -95,50 +98,50 @@ export const itemDots = fn({
 });
 
 /**
- * Sets vector `residual` = vector `rhs` − A·vector `x`, using vector `scratch`, and returns r·r and b·b over the rows
- * of an item.
+ * Sets the vectors `residual` and `copy` to r = b − A·x, with b the vector `rhs`, and returns r·r and b·b over the rows
+ * of a work item.
  */
 export const teamResidual = fn({
   name: "teamResidual",
-  params: { system: System, vectors: Vectors, x: i32, rhs: i32, residual: i32, copy: i32 },
-  env: { GROUP, multiply, square },
-  *body({ system, vectors, x, rhs, residual, copy }, gpu, { GROUP, multiply, square }) {
-    yield* multiply({ system, vectors, from: x, to: residual });
+  params: { system: BatchedSystem, vectors: SystemVectors, x: i32, rhs: i32, residual: i32, copy: i32 },
+  env: { GROUP_SIZE, teamMultiply, squareOrTiny },
+  *body({ system, vectors, x, rhs, residual, copy }, gpu, { GROUP_SIZE, teamMultiply, squareOrTiny }) {
+    yield* teamMultiply({ system, vectors, from: x, to: residual });
     const { v, origin, pitch } = vectors;
     let first = 0.0;
     let second = 0.0;
-    for (let i = gpu.localId(); i < system.rows; i += GROUP) {
+    for (let i = gpu.localId(); i < system.rows; i += GROUP_SIZE) {
       const b = v[origin + rhs * pitch + i];
       const r = b - v[origin + residual * pitch + i];
       v[origin + residual * pitch + i] = r;
       v[origin + copy * pitch + i] = r;
-      first += square({ x: r });
-      second += square({ x: b });
+      first += squareOrTiny({ x: r });
+      second += squareOrTiny({ x: b });
     }
     return { first, second };
   },
 });
 
 /**
- * The kernel operation of a preconditioner: none, a product with the inverse diagonal, or the solution of two
- * triangles.
+ * The operation by which a kernel applies a preconditioner: none, multiplication by the inverse diagonal, or two
+ * triangular solves.
  */
-export type BatchSweep = "none" | "diagonal" | "triangles";
+export type PreconditionerOperation = "none" | "diagonal" | "triangles";
 
-/** Returns the function that sets vector `to` = M⁻¹·vector `from`, followed by a barrier. */
-export const precondition = (kind: BatchSweep) =>
+/** Returns the kernel function that sets vector number `to` = M⁻¹ · vector number `from`, followed by a barrier. */
+export const teamPrecondition = (kind: PreconditionerOperation) =>
   fn({
     name: `team_${kind}`,
-    params: { system: System, vectors: Vectors, from: i32, to: i32 },
-    env: { GROUP, kind, ...header },
+    params: { system: BatchedSystem, vectors: SystemVectors, from: i32, to: i32 },
+    env: { GROUP_SIZE, kind, ...headerSlots },
     *body({ system, vectors, from, to }, gpu, env): KernelBody {
-      const { GROUP, kind, LOWER_LEVELS, LOWER, UPPER_LEVELS, UPPER } = env;
+      const { GROUP_SIZE, kind, LOWER_LEVELS, LOWER, UPPER_LEVELS, UPPER } = env;
       const { table, words, rows, factors, factorWidth, column, values } = system;
       const { v, origin, pitch } = vectors;
       const r = origin + from * pitch;
       const z = origin + to * pitch;
       if (kind === "diagonal") {
-        for (let i = gpu.localId(); i < rows; i += GROUP) v[z + i] = v[r + i] * values[factors + i];
+        for (let i = gpu.localId(); i < rows; i += GROUP_SIZE) v[z + i] = v[r + i] * values[factors + i];
         yield;
       }
       if (kind === "triangles") {
@@ -146,7 +149,7 @@ export const precondition = (kind: BatchSweep) =>
         const lowerAt = table[words + LOWER];
         for (let level = 0; level < lower; level++) {
           const end = table[lowerAt + level + 1];
-          for (let at = table[lowerAt + level] + gpu.localId(); at < end; at += GROUP) {
+          for (let at = table[lowerAt + level] + gpu.localId(); at < end; at += GROUP_SIZE) {
             const i = table[lowerAt + lower + 1 + at];
             let sum = v[r + i];
             for (let k = 0; k < factorWidth; k++) {
@@ -161,7 +164,7 @@ export const precondition = (kind: BatchSweep) =>
         const upperAt = table[words + UPPER];
         for (let level = 0; level < upper; level++) {
           const end = table[upperAt + level + 1];
-          for (let at = table[upperAt + level] + gpu.localId(); at < end; at += GROUP) {
+          for (let at = table[upperAt + level] + gpu.localId(); at < end; at += GROUP_SIZE) {
             const i = table[upperAt + upper + 1 + at];
             let sum = v[z + i];
             let pivot = 1.0;

@@ -10,13 +10,13 @@ import {
 import { DisposedError, SpecError, ShapeError } from "../../../base/errors.ts";
 import { knownFields, oneOf } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { checkSystem } from "../given.ts";
+import { checkSystemBuffers } from "../given.ts";
 import { type SparseMatrix, convertSparse, type CsrMatrix } from "../sparse/index.ts";
-import { batchKernel, otherWords, vectorCount } from "./batch-kernel.ts";
-import { type BatchPreconditioner, sweepOf, factorsOf } from "./batch-factors.ts";
+import { batchKernel, scalarReals, vectorCount } from "./batch-kernel.ts";
+import { type BatchPreconditioner, preconditionerOperationOf, factorsOf } from "./batch-factors.ts";
 import type { KrylovSpec } from "./spec.ts";
-import { type KrylovResult, resultOf } from "./status.ts";
-import { header, HEADER_WORDS } from "./batch-parts.ts";
+import { type KrylovResult, krylovResultOf } from "./status.ts";
+import { headerSlots, HEADER_WORDS } from "./batch-parts.ts";
 import { type Levels, levelsOf } from "./levels.ts";
 
 /** The options of `KrylovBatch.create` besides the matrices and the specification. @stable */
@@ -54,7 +54,7 @@ export interface BatchResult extends KrylovResult {
  * whole time loop, in one launch.
  *
  * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums are reduced in the same order on
- * every device. Matrices are stored as ELL, so that a long row costs its length in every row. Verified:
+ * every device. Matrices are stored as ELL: every row takes the memory of the longest one. Verified:
  * test/numerics/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
  *
  * @example
@@ -128,7 +128,7 @@ export class KrylovBatch implements Disposable {
     const { preconditioner = "none", memory = "auto" } = options;
     oneOf("KrylovBatch: memory", memory, ["auto", "workgroup", "device"]);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
-    const layout = layoutOf(matrices, preconditioner);
+    const layout = batchLayoutOf(matrices, preconditioner);
     const compiled = await compile(device, spec, precision, layout, { preconditioner, memory });
     return new KrylovBatch(device, spec, precision, matrices.length, layout, compiled);
   }
@@ -141,7 +141,7 @@ export class KrylovBatch implements Disposable {
   solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
     const expected = { device: this.device, element: hostReal(this.precision), length: this.rows };
-    checkSystem("KrylovBatch", { b, x }, expected);
+    checkSystemBuffers("KrylovBatch", { b, x }, expected);
     if (!Number.isInteger(steps) || steps < 1)
       throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
     if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
@@ -157,7 +157,7 @@ export class KrylovBatch implements Disposable {
     const { residuals, info } = this.#buffers;
     const [norms, words] = await Promise.all([this.device.read(residuals), this.device.read(info)]);
     return Array.from({ length: this.size }, (_, s) => ({
-      ...resultOf(words[3 * s], words[3 * s + 1], norms[2 * s], norms[2 * s + 1]),
+      ...krylovResultOf(words[3 * s], words[3 * s + 1], norms[2 * s], norms[2 * s + 1]),
       steps: words[3 * s + 2],
     }));
   }
@@ -177,12 +177,16 @@ async function compile(
   { maxRows }: BatchLayout,
   { preconditioner, memory }: Required<Pick<BatchOptions, "preconditioner" | "memory">>,
 ) {
-  const shape = { method, sweep: sweepOf(preconditioner), restart: method === "gmres" ? restart : 1 };
+  const shape = {
+    method,
+    preconditioning: preconditionerOperationOf(preconditioner),
+    restart: method === "gmres" ? restart : 1,
+  };
   const vectors = vectorCount(shape);
   const bytes = precision === "f32" ? 4 : 8;
   // Few sizes, so that batches of similar systems share a kernel.
   const pitch = Math.ceil(maxRows / 256) * 256;
-  const needed = (vectors * pitch + otherWords(shape)) * bytes + 256;
+  const needed = (vectors * pitch + scalarReals(shape)) * bytes + 256;
   const hasRoom = fits(device, { workgroupBytes: needed });
   if (memory === "workgroup" && !hasRoom)
     throw new SpecError(
@@ -206,10 +210,10 @@ interface BatchLayout {
 }
 
 /**
- * Lays out the matrices of a batch. @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without
- * a pivot; no matrices)
+ * Returns the layout of the matrices of a batch and of their factors. @throws ShapeError (a matrix or a grid of another
+ * shape) | SpecError (a row without a pivot; no matrices)
  */
-export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
+export function batchLayoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
   if (matrices.length === 0) throw new SpecError("KrylovBatch: no matrices, expected at least one");
   const systems = matrices.map((matrix, s) => {
     if (matrix.rows !== matrix.columns || matrix.rows === 0)
@@ -227,20 +231,20 @@ export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: Batc
   let [firstRow, slot, factorPlace] = [0, 0, places];
   systems.forEach(({ rows: matrix, factors }, s) => {
     const words = s * HEADER_WORDS;
-    table[words + header.FIRST_ROW] = firstRow;
-    table[words + header.ROWS] = matrix.rows;
-    table[words + header.WIDTH] = widthOf(matrix);
-    table[words + header.FIRST_PLACE] = slot;
-    table[words + header.FACTORS] = factorPlace;
-    table[words + header.FACTOR_WIDTH] = widthOf(factors);
+    table[words + headerSlots.FIRST_ROW] = firstRow;
+    table[words + headerSlots.ROWS] = matrix.rows;
+    table[words + headerSlots.WIDTH] = widthOf(matrix);
+    table[words + headerSlots.FIRST_PLACE] = slot;
+    table[words + headerSlots.FACTORS] = factorPlace;
+    table[words + headerSlots.FACTOR_WIDTH] = widthOf(factors);
     fill(matrix, slot, column, values);
     if (factors !== undefined) {
       fill(factors, factorPlace, column, values);
       for (const triangle of ["lower", "upper"] as const) {
         const levels = levelsOf(factors.starts, factors.column, triangle);
         const isLower = triangle === "lower";
-        table[words + (isLower ? header.LOWER_LEVELS : header.UPPER_LEVELS)] = levels.starts.length - 1;
-        table[words + (isLower ? header.LOWER : header.UPPER)] = table.length;
+        table[words + (isLower ? headerSlots.LOWER_LEVELS : headerSlots.UPPER_LEVELS)] = levels.starts.length - 1;
+        table[words + (isLower ? headerSlots.LOWER : headerSlots.UPPER)] = table.length;
         append(table, levels);
       }
       factorPlace += factors.rows * widthOf(factors);

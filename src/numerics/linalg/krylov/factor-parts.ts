@@ -16,24 +16,25 @@ export interface Preconditioner extends Disposable {
   failure(): Promise<number | undefined>;
 }
 
-/** The rows of a matrix on a device and the buffers that a preconditioner owns. */
-export interface Parts {
+/** What every preconditioner is made from: the rows of the matrix on a device, and the buffers that it owns. */
+export interface PreconditionerParts {
   readonly device: Device;
   readonly precision: Precision;
   readonly rows: number;
   readonly rowArrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>>;
   /** The resources that are disposed with the preconditioner. */
   readonly owned: Disposable[];
-  /** Returns a new buffer of reals, which it owns. */
+  /** Returns a new buffer of reals, which is added to `owned`. */
   buffer(length: number): DeviceBuffer;
   compile<K extends Kernel>(kernel: K): Promise<CompiledKernel<K["params"]>>;
 }
 
 /**
- * Returns the rows of an operator: its own if it has them, so that changed values are seen; otherwise a copy made on
- * the device. @throws ShapeError (not square) | SpecError (a format that must be converted on the host)
+ * Returns the parts of a preconditioner of an operator. The rows are those of the operator if it has any, so that
+ * changed values are seen; otherwise a copy made on the device. @throws ShapeError (not square) | SpecError (a format
+ * that must be converted on the host)
  */
-export async function partsOf(operator: SparseOperator): Promise<Parts> {
+export async function preconditionerParts(operator: SparseOperator): Promise<PreconditionerParts> {
   const { device, precision, rows, columns, format } = operator;
   if (rows !== columns) throw new ShapeError(`preconditioner: a matrix of ${rows} × ${columns}, expected a square one`);
   const made = format === "csr" ? undefined : await operator.convert("csr");
@@ -54,18 +55,20 @@ export async function partsOf(operator: SparseOperator): Promise<Parts> {
   };
 }
 
-/** Disposes the buffers that a preconditioner owns. */
-export const disposeAll = ({ owned }: Parts): void => {
+/** Disposes the resources that a preconditioner owns. */
+export const disposeOwned = ({ owned }: PreconditionerParts): void => {
   for (const one of owned) one[Symbol.dispose]();
 };
 
-/** Waits and returns the first row in a list of failures; undefined if there are none. */
+/**
+ * Waits and returns the first number ≥ 0, a row without a pivot, in a buffer of failures; undefined if there is none.
+ */
 export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
   return (await failed.device.read(failed)).find((row) => row >= 0);
 }
 
-/** The kernel of z = r, an element an item. */
-export const copyReals = kernel({
+/** The kernel that copies r to z, one element per work item. */
+export const copyKernel = kernel({
   name: "copyReals",
   params: { r: read(real), z: write(real) },
   body({ r, z }, gpu) {

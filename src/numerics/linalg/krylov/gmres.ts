@@ -1,10 +1,10 @@
 /** Restarted gmres by launches over whole vectors. */
 import type { DeviceBuffer } from "../../../device/index.ts";
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import type { Method, Parts } from "./methods.ts";
+import type { KrylovIteration, MethodInputs } from "./methods.ts";
 import { residualPass } from "./passes.ts";
-import { at, begin, flag, hessenbergColumn, hessenbergSolve } from "./recurrences.ts";
-import { GROUP, groupSums } from "./workspace.ts";
+import { stateSlots, startCycle, flagSlots, hessenbergColumn, hessenbergSolve } from "./recurrences.ts";
+import { GROUP_SIZE, groupSums } from "./workspace.ts";
 
 /**
  * v = w/‖w‖, as column j of the basis and by itself. The norm is that of r at first, later that of w·w in `partials`.
@@ -21,7 +21,7 @@ const normalise = kernel({
     v: write(real),
     basis: write(real),
   },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ n, column, flags, state, squared, w, v, basis }, gpu, { STATUS, CYCLE, RESIDUAL }) {
     const i = gpu.globalId();
     if (flags[STATUS] === 0 && flags[CYCLE] === 0) {
@@ -37,14 +37,14 @@ const normalise = kernel({
 const basisDots = kernel({
   name: "basisDots",
   params: { n: i32, parts: i32, basis: read(real), w: read(real), partials: write(real) },
-  groupSize: GROUP,
-  env: { GROUP, groupSums },
-  *body({ n, parts, basis, w, partials }, gpu, { GROUP, groupSums }) {
-    const scratch = gpu.sharedReal(2 * GROUP);
+  groupSize: GROUP_SIZE,
+  env: { GROUP_SIZE, groupSums },
+  *body({ n, parts, basis, w, partials }, gpu, { GROUP_SIZE, groupSums }) {
+    const scratch = gpu.sharedReal(2 * GROUP_SIZE);
     const k = (gpu.groupId() / parts) | 0;
-    const from = (gpu.groupId() - k * parts) * GROUP + gpu.localId();
+    const from = (gpu.groupId() - k * parts) * GROUP_SIZE + gpu.localId();
     let first = 0.0;
-    for (let i = from; i < n; i += GROUP * parts) first += basis[k * n + i] * w[i];
+    for (let i = from; i < n; i += GROUP_SIZE * parts) first += basis[k * n + i] * w[i];
     yield* groupSums({ first, second: 0.0, scratch, partials, slot: gpu.groupId() });
   },
 });
@@ -65,12 +65,12 @@ const addParts = kernel({
 const subtractBasis = kernel({
   name: "subtractBasis",
   params: { n: i32, j: i32, from: i32, basis: read(real), sums: read(real), w: write(real), partials: write(real) },
-  groupSize: GROUP,
-  env: { GROUP, groupSums },
-  *body({ n, j, from, basis, sums, w, partials }, gpu, { GROUP, groupSums }) {
-    const scratch = gpu.sharedReal(2 * GROUP);
+  groupSize: GROUP_SIZE,
+  env: { GROUP_SIZE, groupSums },
+  *body({ n, j, from, basis, sums, w, partials }, gpu, { GROUP_SIZE, groupSums }) {
+    const scratch = gpu.sharedReal(2 * GROUP_SIZE);
     let first = 0.0;
-    for (let i = gpu.globalId(); i < n; i += GROUP * gpu.groupCount()) {
+    for (let i = gpu.globalId(); i < n; i += GROUP_SIZE * gpu.groupCount()) {
       let value = w[i];
       for (let k = 0; k <= j; k++) value -= sums[from + k] * basis[k * n + i];
       w[i] = value;
@@ -108,7 +108,7 @@ const takeColumn = kernel({
 const solveColumns = kernel({
   name: "solveColumns",
   params: { flags: read(i32), restart: i32, hessenberg: read(real), rotations: write(real) },
-  env: { hessenbergSolve, ...flag },
+  env: { hessenbergSolve, ...flagSlots },
   body({ flags, restart, hessenberg, rotations }, _gpu, { hessenbergSolve, COLUMN }) {
     hessenbergSolve({ columns: flags[COLUMN], h: hessenberg, rotations, restart });
   },
@@ -118,7 +118,7 @@ const solveColumns = kernel({
 const combine = kernel({
   name: "combine",
   params: { n: i32, g: i32, flags: read(i32), basis: read(real), rotations: read(real), u: write(real) },
-  env: { ...flag },
+  env: { ...flagSlots },
   body({ n, g, flags, basis, rotations, u }, gpu, { COLUMN }) {
     const i = gpu.globalId();
     let sum = 0.0;
@@ -136,10 +136,13 @@ const addTo = kernel({
 });
 
 /**
- * Prepares the method gmres of Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2).
- * Iteration j of a cycle moves 5·j words per row.
+ * Prepares the method gmres of Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2), with
+ * cycles of `restart` iterations. Iteration j of a cycle moves 5·j words per row.
  */
-export async function gmres({ work, operator, preconditioner, r, shadow }: Parts, restart: number): Promise<Method> {
+export async function gmres(
+  { work, operator, preconditioner, r, shadow }: MethodInputs,
+  restart: number,
+): Promise<KrylovIteration> {
   const { device, n, flags, state, groups } = work;
   const [v, z, w] = [work.buffer(), preconditioner === undefined ? undefined : work.buffer(), work.buffer()];
   const basis = work.buffer(n * (restart + 1));
@@ -157,7 +160,7 @@ export async function gmres({ work, operator, preconditioner, r, shadow }: Parts
   const combined = await work.compile(combine);
   const addUpdate = await work.compile(addTo);
   const residual = await work.compile(residualPass);
-  const again = await work.conclude(begin(true));
+  const again = await work.scalarStep(startCycle(true));
   let j = 0;
   const norm = (): void => device.launch(add, { parts: groups, from: 0, partials, sums: squared }, { items: 1 });
   const normaliseTo = (column: number, from: DeviceBuffer): void =>

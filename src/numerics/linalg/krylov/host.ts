@@ -1,7 +1,7 @@
 import { type CallOptions, uploaded, withDevice } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { givenList } from "../given.ts";
+import { checkNumberList } from "../given.ts";
 import { type SparseMatrix, SparseOperator } from "../sparse/index.ts";
 import { preconditioner as preconditionerOf, type PreconditionerOptions } from "./precondition.ts";
 import { KrylovSolver } from "./solver.ts";
@@ -31,9 +31,9 @@ export interface SparseSolved extends KrylovResult {
 /**
  * Solves A·x = b for a right-hand side in a plain array, which is not changed.
  *
- * Iterations, preconditioners and statuses are those of `KrylovSolver`. That class is the better choice if the same
- * matrix comes again: this function uploads, compiles and, without a `device`, opens a CPU, each time.
- * Verified: test/numerics/linalg/krylov-host, against LAPACK's solutions.
+ * Iterations, preconditioners and statuses are those of `KrylovSolver`. That class is the better choice for several
+ * systems with the same matrix, because each call of this function uploads, compiles and, without a `device`, opens a
+ * CPU. Verified: test/numerics/linalg/krylov-host, against LAPACK's solutions.
  *
  * @param matrix a square matrix in any format.
  * @param b as many numbers as the matrix has rows.
@@ -58,7 +58,7 @@ export async function solveSparse(
   const { preconditioner, x, precision = "f64", device, signal, ...rest } = options;
   const spec = krylovSpec(rest);
   for (const [name, list] of Object.entries({ b, ...(x === undefined ? {} : { x }) })) {
-    givenList("solveSparse", name, list);
+    checkNumberList("solveSparse", name, list);
     if (list.length !== matrix.rows)
       throw new ShapeError(
         `solveSparse: ${name}: got ${list.length} elements, expected ${matrix.rows}, one for each row`,

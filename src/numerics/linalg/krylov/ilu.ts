@@ -4,8 +4,15 @@
 import { type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { fn, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
-import { copyReals, disposeAll, firstFailure, type Parts, partsOf, type Preconditioner } from "./factor-parts.ts";
-import { levelsOf, spansOf } from "./levels.ts";
+import {
+  copyKernel,
+  disposeOwned,
+  firstFailure,
+  type PreconditionerParts,
+  preconditionerParts,
+  type Preconditioner,
+} from "./factor-parts.ts";
+import { levelsOf, levelRangesOf } from "./levels.ts";
 
 const GROUP = 128;
 
@@ -148,7 +155,7 @@ const solveAll = kernel({
 });
 
 /** Factors on the device, and where the failures of the last factorisation are. */
-interface Memory extends Parts {
+interface Memory extends PreconditionerParts {
   readonly factors: DeviceBuffer;
   readonly failed: DeviceBuffer<"i32">;
 }
@@ -179,7 +186,10 @@ async function byLevels({ device, owned, rowArrays, factors, failed, compile }: 
       return made;
     };
     const buffers = { order: upload(levels.order), levels: upload(levels.starts), starts, column, factors };
-    return spansOf(levels, GROUP).map(({ from, to, groups }) => ({ args: { from, to, ...buffers }, size: { groups } }));
+    return levelRangesOf(levels, GROUP).map(({ from, to, groups }) => ({
+      args: { from, to, ...buffers },
+      size: { groups },
+    }));
   };
   const [lower, upper] = [scheduled("lower"), scheduled("upper")];
   const factor = await compile(factorLevels);
@@ -197,20 +207,20 @@ async function byLevels({ device, owned, rowArrays, factors, failed, compile }: 
 }
 
 /**
- * Makes incomplete LU factors. Applying them costs as much as the product with A, and on GPUs a barrier or a launch per
- * level. @param isByLevels whether rows are solved by levels, or one after the other
+ * Returns the preconditioner ILU(0), incomplete LU factors. Applying it costs as much as the product with A; on GPUs it
+ * needs a barrier or a launch per level. @param isByLevels whether rows are solved by levels, or one after the other
  */
-export async function ilu(
+export async function iluPreconditioner(
   operator: SparseOperator,
   isByLevels = operator.device.backend !== "cpu",
 ): Promise<Preconditioner> {
-  const parts = await partsOf(operator);
+  const parts = await preconditionerParts(operator);
   const { device, rows, owned } = parts;
   const { values } = parts.rowArrays;
   const factors = parts.buffer(values.length);
   const failed = device.createBuffer("i32", rows);
   owned.push(failed);
-  const copy = await parts.compile(copyReals);
+  const copy = await parts.compile(copyKernel);
   const memory = { ...parts, factors, failed };
   const steps = await (isByLevels ? byLevels(memory) : inOrder(memory));
   return {
@@ -221,6 +231,6 @@ export async function ilu(
     },
     apply: (r, z) => steps.apply(r, z),
     failure: () => firstFailure(failed),
-    [Symbol.dispose]: () => disposeAll(parts),
+    [Symbol.dispose]: () => disposeOwned(parts),
   };
 }

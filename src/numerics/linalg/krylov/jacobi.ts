@@ -1,7 +1,7 @@
 /** Jacobi's preconditioner, by entries and by blocks of the diagonal. */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
-import { disposeAll, firstFailure, partsOf, type Preconditioner } from "./factor-parts.ts";
+import { disposeOwned, firstFailure, preconditionerParts, type Preconditioner } from "./factor-parts.ts";
 
 /**
  * The inverse of each diagonal block of `size` rows, by Gauss–Jordan elimination with partial pivoting: 2·size³ flops
@@ -82,9 +82,12 @@ const applyBlocks = kernel({
   },
 });
 
-/** Makes the inverses of diagonal blocks. @param size rows of a block; 1 is the point Jacobi method */
-export async function jacobi(operator: SparseOperator, size: number): Promise<Preconditioner> {
-  const parts = await partsOf(operator);
+/**
+ * Returns the preconditioner by the inverses of the diagonal blocks. @param size the number of rows of a block; 1 is
+ * the point Jacobi method
+ */
+export async function jacobiPreconditioner(operator: SparseOperator, size: number): Promise<Preconditioner> {
+  const parts = await preconditionerParts(operator);
   const { device, rows, owned } = parts;
   const blocks = Math.ceil(rows / size);
   const [block, inverse] = [parts.buffer(blocks * size * size), parts.buffer(blocks * size * size)];
@@ -101,6 +104,6 @@ export async function jacobi(operator: SparseOperator, size: number): Promise<Pr
     },
     apply: (r, z) => device.launch(multiply, { rows, size, inverse, r, z }, { items: rows }),
     failure: () => firstFailure(failed),
-    [Symbol.dispose]: () => disposeAll(parts),
+    [Symbol.dispose]: () => disposeOwned(parts),
   };
 }

@@ -1,7 +1,8 @@
 /** The order in which rows of a triangular system can be solved side by side. */
 
 /**
- * The rows of each level l: order[starts[l]] … order[starts[l + 1] − 1]; they depend on rows of earlier levels only.
+ * The rows of a triangular system by levels: those of level l are order[starts[l]] … order[starts[l + 1] − 1]. A row
+ * depends only on rows of earlier levels, so that the rows of a level can be solved at the same time.
  */
 export interface Levels {
   readonly order: Int32Array;
@@ -9,7 +10,8 @@ export interface Levels {
 }
 
 /**
- * Returns the level scheduling (Anderson & Saad 1989) of the strict lower triangle of a pattern, or of the upper one.
+ * Returns the levels of the strict lower triangle of a pattern, or of the upper one (level scheduling, Anderson & Saad
+ * 1989).
  */
 export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lower" | "upper"): Levels {
   const rows = starts.length - 1;
@@ -34,19 +36,19 @@ export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lowe
   return { order, starts: ends };
 }
 
-/** The levels from … to − 1, solved in one launch. */
-export interface Span {
+/** The levels `from` … `to` − 1, which one launch of `groups` workgroups solves. */
+export interface LevelRange {
   readonly from: number;
   readonly to: number;
   readonly groups: number;
 }
 
 /**
- * Groups levels into launches: a wide level alone, by as many workgroups as it fills; narrow neighbours together, by
- * one workgroup with barriers between them.
+ * Returns the levels grouped by launches: a wide level has a launch of its own, with as many workgroups as it fills;
+ * narrow neighbours share one of a single workgroup, with barriers between the levels.
  */
-export function spansOf({ starts }: Levels, groupSize: number): readonly Span[] {
-  const spans: Span[] = [];
+export function levelRangesOf({ starts }: Levels, groupSize: number): readonly LevelRange[] {
+  const spans: LevelRange[] = [];
   const wide = 4 * groupSize;
   for (let l = 0; l + 1 < starts.length; l++) {
     const groups = Math.ceil((starts[l + 1] - starts[l]) / groupSize);

@@ -3,7 +3,7 @@ import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.
 import { ShapeError } from "../../../base/errors.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { TridiagonalSolver, tridiagonalSpec } from "../tridiagonal/index.ts";
-import { copyReals, disposeAll, partsOf, type Preconditioner } from "./factor-parts.ts";
+import { copyKernel, disposeOwned, preconditionerParts, type Preconditioner } from "./factor-parts.ts";
 
 /** The couplings of every row to its neighbours `stride` rows before and after on the same line, and to itself. */
 const takeLines = kernel({
@@ -37,22 +37,26 @@ const takeLines = kernel({
 });
 
 /**
- * Factors every line of a grid by Thomas' algorithm. Cost of an application: 7 words per row. @throws ShapeError |
- * SpecError
+ * Returns the preconditioner that solves the tridiagonal systems along `axis` of a grid of this `shape`, factored by
+ * Thomas' algorithm. Cost of an application: 7 words per row. @throws ShapeError | SpecError
  */
-export async function lines(operator: SparseOperator, shape: readonly number[], axis: number): Promise<Preconditioner> {
+export async function linePreconditioner(
+  operator: SparseOperator,
+  shape: readonly number[],
+  axis: number,
+): Promise<Preconditioner> {
   const spec = tridiagonalSpec({ shape, axis, precision: operator.precision, factors: true, algorithm: "thomas" });
   if (spec.rows * spec.batch !== operator.rows)
     throw new ShapeError(
       `preconditioner: shape [${shape.join(", ")}] has ${spec.rows * spec.batch} nodes, expected ${operator.rows}, the rows`,
     );
-  const parts = await partsOf(operator);
+  const parts = await preconditionerParts(operator);
   const { device, rows, precision, owned } = parts;
   const matrix = { lower: parts.buffer(rows), diagonal: parts.buffer(rows), upper: parts.buffer(rows) };
   const solver = await TridiagonalSolver.create(device, spec);
   owned.push(solver);
   const take = await parts.compile(takeLines);
-  const copy = await parts.compile(copyReals);
+  const copy = await parts.compile(copyKernel);
   const { rows: nodes, stride } = spec;
   return {
     name: `lines along axis ${axis}`,
@@ -72,6 +76,6 @@ export async function lines(operator: SparseOperator, shape: readonly number[], 
       const row = first.status.kind === "zero-pivot" ? first.status.row : 0;
       return Math.floor(first.system / stride) * nodes * stride + (first.system % stride) + row * stride;
     },
-    [Symbol.dispose]: () => disposeAll(parts),
+    [Symbol.dispose]: () => disposeOwned(parts),
   };
 }

@@ -2,21 +2,21 @@
 import type { DeviceBuffer } from "../../../device/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import {
-  conjugateDirection,
+  cgDirection,
   dotPass,
-  halfStep,
-  squaredDirection,
-  squaredStep,
-  stabilisedDirection,
-  stabilisedUpdate,
-  stepUpdate,
+  bicgstabHalfStep,
+  cgsDirection,
+  cgsHalfStep,
+  bicgstabDirection,
+  bicgstabUpdate,
+  solutionUpdate,
 } from "./passes.ts";
 import type { Preconditioner } from "./factor-parts.ts";
-import { conjugateBegin, conjugateEnd, conjugateStep, minimalStep, shadowEnd, shadowStep } from "./recurrences.ts";
+import { cgStart, cgBeta, cgAlpha, bicgstabOmega, shadowBeta, shadowAlpha } from "./recurrences.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** The inputs of an iterative method. */
-export interface Parts {
+export interface MethodInputs {
   readonly work: Workspace;
   readonly operator: SparseOperator;
   readonly preconditioner: Preconditioner | undefined;
@@ -26,12 +26,12 @@ export interface Parts {
 }
 
 /** An iterative method prepared for one system; its functions record launches. */
-export interface Method {
-  /** Records the start, after the residual and its sums. */
+export interface KrylovIteration {
+  /** Records what precedes the first iteration; the residual and its sums have been computed. */
   start?(): void;
   /** Records one iteration. */
   iterate(x: DeviceBuffer, b: DeviceBuffer): void;
-  /** Brings x up to date before it is used; needed for gmres. */
+  /** Brings x up to date before it is used. Only gmres needs it. */
   flush?(x: DeviceBuffer): void;
 }
 
@@ -39,17 +39,17 @@ export interface Method {
  * Prepares the method bicgstab of van der Vorst (1992), preconditioned from the right (Saad 2003, section 9.3.2). An
  * iteration moves 27 words per row.
  */
-export async function bicgstab({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
+export async function bicgstab({ work, operator, preconditioner, r, shadow }: MethodInputs): Promise<KrylovIteration> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, v, t] = [work.buffer(), work.buffer(), work.buffer()];
   const [pHat, sHat] = preconditioner === undefined ? [p, p] : [work.buffer(), work.buffer()];
-  const direction = await work.compile(stabilisedDirection);
-  const half = await work.compile(halfStep);
+  const direction = await work.compile(bicgstabDirection);
+  const half = await work.compile(bicgstabHalfStep);
   const dots = await work.compile(dotPass);
-  const update = await work.compile(stabilisedUpdate({ preconditioned: preconditioner !== undefined }));
-  const first = await work.conclude(shadowStep);
-  const second = await work.conclude(minimalStep);
-  const end = await work.conclude(shadowEnd(true));
+  const update = await work.compile(bicgstabUpdate({ preconditioned: preconditioner !== undefined }));
+  const first = await work.scalarStep(shadowAlpha);
+  const second = await work.scalarStep(bicgstabOmega);
+  const end = await work.scalarStep(shadowBeta(true));
   return {
     iterate(x) {
       device.launch(direction, { n, flags, state, r, v, p }, { items: n });
@@ -69,16 +69,16 @@ export async function bicgstab({ work, operator, preconditioner, r, shadow }: Pa
 }
 
 /** Prepares the method cgs of Sonneveld (1989), preconditioned from the right. */
-export async function cgs({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
+export async function cgs({ work, operator, preconditioner, r, shadow }: MethodInputs): Promise<KrylovIteration> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, q, u, v] = [work.buffer(), work.buffer(), work.buffer(), work.buffer()];
   const hat = preconditioner === undefined ? undefined : work.buffer();
-  const direction = await work.compile(squaredDirection);
-  const step = await work.compile(squaredStep);
+  const direction = await work.compile(cgsDirection);
+  const step = await work.compile(cgsHalfStep);
   const dots = await work.compile(dotPass);
-  const update = await work.compile(stepUpdate({ hasShadow: true }));
-  const first = await work.conclude(shadowStep);
-  const end = await work.conclude(shadowEnd(false));
+  const update = await work.compile(solutionUpdate({ hasShadow: true }));
+  const first = await work.scalarStep(shadowAlpha);
+  const end = await work.scalarStep(shadowBeta(false));
   return {
     iterate(x) {
       device.launch(direction, { n, flags, state, r, q, u, p }, { items: n });
@@ -96,16 +96,16 @@ export async function cgs({ work, operator, preconditioner, r, shadow }: Parts):
 }
 
 /** Prepares the method cg of Hestenes & Stiefel (1952), preconditioned (Saad 2003, section 9.2). */
-export async function cg({ work, operator, preconditioner, r }: Parts): Promise<Method> {
+export async function cg({ work, operator, preconditioner, r }: MethodInputs): Promise<KrylovIteration> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, w] = [work.buffer(), work.buffer()];
   const z = preconditioner === undefined ? r : work.buffer();
-  const direction = await work.compile(conjugateDirection);
+  const direction = await work.compile(cgDirection);
   const dots = await work.compile(dotPass);
-  const update = await work.compile(stepUpdate({ hasShadow: false }));
-  const step = await work.conclude(conjugateStep);
-  const began = await work.conclude(conjugateBegin);
-  const end = await work.conclude(conjugateEnd);
+  const update = await work.compile(solutionUpdate({ hasShadow: false }));
+  const step = await work.scalarStep(cgAlpha);
+  const began = await work.scalarStep(cgStart);
+  const end = await work.scalarStep(cgBeta);
   const precondition = (): void => {
     preconditioner?.apply(r, z);
     device.launch(dots, { n, a: r, b: z, c: r, d: r, partials }, { groups });

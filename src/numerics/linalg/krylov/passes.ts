@@ -1,50 +1,51 @@
 /**
- * Passes over vectors, each fused with the sums that follow it. A workgroup takes every so many rows; after the end of
- * the iteration (`flags[0]`) a pass changes nothing, so that launches may be recorded ahead of what is known.
+ * Passes over vectors, each fused with the sums that follow it. A workgroup takes rows at equal distances. After the
+ * end of the iteration (`flags[0]`) a pass changes nothing, so that launches may be recorded ahead of what is known.
  */
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { at, flag, square } from "./recurrences.ts";
-import { GROUP, groupSums } from "./workspace.ts";
+import { stateSlots, flagSlots, squareOrTiny } from "./recurrences.ts";
+import { GROUP_SIZE, groupSums } from "./workspace.ts";
 
 const common = { n: i32, flags: read(i32), state: read(real) } as const;
-const env = { GROUP, groupSums, ...at, ...flag } as const;
+const env = { GROUP_SIZE, groupSums, ...stateSlots, ...flagSlots } as const;
 
 /**
- * The kernel of r = b − A·x from A·x, a copy of r, and the sums r·r and b·b, whatever the status is. 5 words per row.
+ * The kernel that computes r = b − A·x from A·x, copies r, and sums r·r and b·b, whatever the status is. 5 words per
+ * row.
  */
 export const residualPass = kernel({
   name: "residual",
   params: { n: i32, b: read(real), ax: read(real), r: write(real), copy: write(real), partials: write(real) },
-  groupSize: GROUP,
-  env: { GROUP, groupSums, square },
-  *body({ n, b, ax, r, copy, partials }, gpu, { GROUP, groupSums, square }) {
-    const scratch = gpu.sharedReal(2 * GROUP);
+  groupSize: GROUP_SIZE,
+  env: { GROUP_SIZE, groupSums, squareOrTiny },
+  *body({ n, b, ax, r, copy, partials }, gpu, { GROUP_SIZE, groupSums, squareOrTiny }) {
+    const scratch = gpu.sharedReal(2 * GROUP_SIZE);
     let first = 0.0;
     let second = 0.0;
-    for (let i = gpu.globalId(); i < n; i += GROUP * gpu.groupCount()) {
+    for (let i = gpu.globalId(); i < n; i += GROUP_SIZE * gpu.groupCount()) {
       const rhs = b[i];
       const residual = rhs - ax[i];
       r[i] = residual;
       copy[i] = residual;
-      first += square({ x: residual });
-      second += square({ x: rhs });
+      first += squareOrTiny({ x: residual });
+      second += squareOrTiny({ x: rhs });
     }
     yield* groupSums({ first, second, scratch, partials, slot: gpu.groupId() });
   },
 });
 
-/** The kernel of the sums a·b and c·d. 4 words per row, or 2 where d is b and c is b. */
+/** The kernel that sums a·b and c·d. 4 words per row, or 2 if d is b and c is b. */
 export const dotPass = kernel({
   name: "dots",
   params: { n: i32, a: read(real), b: read(real), c: read(real), d: read(real), partials: write(real) },
-  groupSize: GROUP,
-  env: { GROUP, groupSums },
-  *body({ n, a, b, c, d, partials }, gpu, { GROUP, groupSums }) {
-    const scratch = gpu.sharedReal(2 * GROUP);
+  groupSize: GROUP_SIZE,
+  env: { GROUP_SIZE, groupSums },
+  *body({ n, a, b, c, d, partials }, gpu, { GROUP_SIZE, groupSums }) {
+    const scratch = gpu.sharedReal(2 * GROUP_SIZE);
     let first = 0.0;
     let second = 0.0;
-    for (let i = gpu.globalId(); i < n; i += GROUP * gpu.groupCount()) {
+    for (let i = gpu.globalId(); i < n; i += GROUP_SIZE * gpu.groupCount()) {
       first += a[i] * b[i];
       second += c[i] * d[i];
     }
@@ -52,11 +53,11 @@ export const dotPass = kernel({
   },
 });
 
-/** The kernel of p = r + β·(p − ω·v) for bicgstab. 4 words per row. */
-export const stabilisedDirection = kernel({
+/** The kernel that computes bicgstab's direction, p = r + β·(p − ω·v). 4 words per row. */
+export const bicgstabDirection = kernel({
   name: "stabilisedDirection",
   params: { ...common, r: read(real), v: read(real), p: write(real) },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ flags, state, r, v, p }, gpu, { STATUS, BETA, OMEGA }) {
     const i = gpu.globalId();
     // Not β·0: a vector that has not been written yet may hold anything after an earlier solution.
@@ -64,11 +65,11 @@ export const stabilisedDirection = kernel({
   },
 });
 
-/** The kernel of s = r − α·v for bicgstab, which replaces r. 3 words per row. */
-export const halfStep = kernel({
+/** The kernel of the first half of an iteration of bicgstab: s = r − α·v, which replaces r. 3 words per row. */
+export const bicgstabHalfStep = kernel({
   name: "halfStep",
   params: { ...common, v: read(real), r: write(real) },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ flags, state, v, r }, gpu, { STATUS, ALPHA }) {
     const i = gpu.globalId();
     if (flags[STATUS] === 0) r[i] -= state[ALPHA] * v[i];
@@ -80,8 +81,11 @@ interface Preconditioned {
   readonly preconditioned: boolean;
 }
 
-/** The kernel of x += α·M⁻¹p + ω·M⁻¹s and r = s − ω·t for bicgstab, with the sums r̂·r and r·r. 8 words per row. */
-export const stabilisedUpdate = memoize(({ preconditioned }: Preconditioned) =>
+/**
+ * Returns the kernel that ends an iteration of bicgstab: x += α·M⁻¹p + ω·M⁻¹s and r = s − ω·t. It also sums r̂·r and
+ * r·r. 8 words per row.
+ */
+export const bicgstabUpdate = memoize(({ preconditioned }: Preconditioned) =>
   kernel({
     name: preconditioned ? "stabilisedUpdate" : "stabilisedUpdatePlain",
     params: {
@@ -94,15 +98,15 @@ export const stabilisedUpdate = memoize(({ preconditioned }: Preconditioned) =>
       x: write(real),
       partials: write(real),
     },
-    groupSize: GROUP,
+    groupSize: GROUP_SIZE,
     env: { ...env, preconditioned },
     *body({ n, flags, state, pHat, sHat, t, shadow, r, x, partials }, gpu, env) {
-      const { GROUP, groupSums, preconditioned, STATUS, ALPHA, OMEGA } = env;
-      const scratch = gpu.sharedReal(2 * GROUP);
+      const { GROUP_SIZE, groupSums, preconditioned, STATUS, ALPHA, OMEGA } = env;
+      const scratch = gpu.sharedReal(2 * GROUP_SIZE);
       const end = flags[STATUS] === 0 ? n : 0;
       let first = 0.0;
       let second = 0.0;
-      for (let i = gpu.globalId(); i < end; i += GROUP * gpu.groupCount()) {
+      for (let i = gpu.globalId(); i < end; i += GROUP_SIZE * gpu.groupCount()) {
         const s = r[i];
         x[i] = x[i] + state[ALPHA] * pHat[i] + state[OMEGA] * (preconditioned ? sHat[i] : s);
         const residual = s - state[OMEGA] * t[i];
@@ -115,11 +119,11 @@ export const stabilisedUpdate = memoize(({ preconditioned }: Preconditioned) =>
   }),
 );
 
-/** The kernel of u = r + β·q and p = u + β·(q + β·p) for cgs. 5 words per row. */
-export const squaredDirection = kernel({
+/** The kernel that computes the directions of cgs, u = r + β·q and p = u + β·(q + β·p). 5 words per row. */
+export const cgsDirection = kernel({
   name: "squaredDirection",
   params: { ...common, r: read(real), q: read(real), u: write(real), p: write(real) },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ flags, state, r, q, u, p }, gpu, { STATUS, BETA }) {
     const i = gpu.globalId();
     const beta = state[BETA];
@@ -131,11 +135,11 @@ export const squaredDirection = kernel({
   },
 });
 
-/** The kernel of q = u − α·v for cgs, and of u + q, which replaces u. 4 words per row. */
-export const squaredStep = kernel({
+/** The kernel that computes q = u − α·v for cgs, and u + q, which replaces u. 4 words per row. */
+export const cgsHalfStep = kernel({
   name: "squaredStep",
   params: { ...common, v: read(real), u: write(real), q: write(real) },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ flags, state, v, u, q }, gpu, { STATUS, ALPHA }) {
     const i = gpu.globalId();
     if (flags[STATUS] === 0) {
@@ -147,10 +151,10 @@ export const squaredStep = kernel({
 });
 
 /**
- * The kernel of x += α·d and r −= α·w for cgs and cg, with the sums a·r and r·r for a = shadow, or r·r twice. 7 words
- * per row.
+ * Returns the kernel that updates the solution and the residual, x += α·d and r −= α·w, for cg and cgs. It also sums
+ * r̂·r, with r̂ the shadow residual (cgs, `hasShadow`), or r·r (cg), and r·r. 7 words per row.
  */
-export const stepUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean }) =>
+export const solutionUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean }) =>
   kernel({
     name: hasShadow ? "stepUpdateWithShadow" : "stepUpdate",
     params: {
@@ -162,15 +166,15 @@ export const stepUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean 
       x: write(real),
       partials: write(real),
     },
-    groupSize: GROUP,
+    groupSize: GROUP_SIZE,
     env: { ...env, hasShadow },
     *body({ n, flags, state, d, w, shadow, r, x, partials }, gpu, env) {
-      const { GROUP, groupSums, hasShadow, STATUS, ALPHA } = env;
-      const scratch = gpu.sharedReal(2 * GROUP);
+      const { GROUP_SIZE, groupSums, hasShadow, STATUS, ALPHA } = env;
+      const scratch = gpu.sharedReal(2 * GROUP_SIZE);
       const end = flags[STATUS] === 0 ? n : 0;
       let first = 0.0;
       let second = 0.0;
-      for (let i = gpu.globalId(); i < end; i += GROUP * gpu.groupCount()) {
+      for (let i = gpu.globalId(); i < end; i += GROUP_SIZE * gpu.groupCount()) {
         x[i] += state[ALPHA] * d[i];
         const residual = r[i] - state[ALPHA] * w[i];
         r[i] = residual;
@@ -182,22 +186,22 @@ export const stepUpdate = memoize(({ hasShadow }: { readonly hasShadow: boolean 
   }),
 );
 
-/** The kernel of p = z + β·p for cg. 3 words per row. */
-export const conjugateDirection = kernel({
+/** The kernel that computes cg's direction, p = z + β·p. 3 words per row. */
+export const cgDirection = kernel({
   name: "conjugateDirection",
   params: { ...common, z: read(real), p: write(real) },
-  env: { ...at, ...flag },
+  env: { ...stateSlots, ...flagSlots },
   body({ flags, state, z, p }, gpu, { STATUS, BETA }) {
     const i = gpu.globalId();
     if (flags[STATUS] === 0) p[i] = state[BETA] === 0 ? z[i] : z[i] + state[BETA] * p[i];
   },
 });
 
-/** The kernel that sets x = 0 where b is 0. */
-export const zeroPass = kernel({
+/** The kernel that sets the solution x to 0 if the right-hand side b is 0. */
+export const zeroSolution = kernel({
   name: "zeroSolution",
   params: { flags: read(i32), zero: i32, x: write(real) },
-  env: { ...flag },
+  env: { ...flagSlots },
   body({ flags, zero, x }, gpu, { STATUS }) {
     if (flags[STATUS] === zero) x[gpu.globalId()] = 0;
   },

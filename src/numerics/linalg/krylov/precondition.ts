@@ -1,9 +1,9 @@
 import { SpecError } from "../../../base/errors.ts";
 import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
 import type { SparseOperator } from "../sparse/index.ts";
-import { ilu } from "./ilu.ts";
-import { jacobi } from "./jacobi.ts";
-import { lines } from "./lines.ts";
+import { iluPreconditioner } from "./ilu.ts";
+import { jacobiPreconditioner } from "./jacobi.ts";
+import { linePreconditioner } from "./lines.ts";
 import type { Preconditioner } from "./factor-parts.ts";
 
 /** The kind of a preconditioner with its settings. @stable */
@@ -59,14 +59,14 @@ export async function preconditioner(
 function make(operator: SparseOperator, options: PreconditionerOptions): Promise<Preconditioner> {
   switch (options.kind) {
     case "jacobi":
-      return jacobi(operator, 1);
+      return jacobiPreconditioner(operator, 1);
     case "block-jacobi":
       wholeNumber("preconditioner: size", options.size, 1, 64);
-      return jacobi(operator, options.size);
+      return jacobiPreconditioner(operator, options.size);
     case "ilu0":
-      return ilu(operator);
+      return iluPreconditioner(operator);
     case "lines":
-      return lines(operator, options.shape, options.axis);
+      return linePreconditioner(operator, options.shape, options.axis);
     default:
       throw new SpecError(
         `preconditioner: kind ${JSON.stringify((options satisfies never as PreconditionerOptions).kind)}, expected jacobi, block-jacobi, ilu0 or lines`,

@@ -1,13 +1,13 @@
 /**
- * The scalars of each iteration, and when it ends. Both executors run these functions: one in a kernel between its
- * passes over vectors, the other inside its only kernel.
+ * The scalars of each iteration, and the tests by which it ends. `KrylovSolver` runs these functions in a kernel
+ * between its passes over vectors, `KrylovBatch` inside its only kernel.
  */
 import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { code } from "./status.ts";
+import { statusCodes } from "./status.ts";
 
-/** The positions of scalars in `state`. */
-export const at = {
+/** The positions of a method's scalars in `state`. */
+export const stateSlots = {
   RELATIVE: 0,
   ABSOLUTE: 1,
   THRESHOLD: 2,
@@ -25,10 +25,10 @@ export const at = {
 export const STATE_WORDS = 11;
 
 /**
- * The positions of integers in `flags`. `CYCLE` is 1 at the end of a cycle of gmres with `COLUMN` columns; `AGAIN` is 1
- * where another start from x may help.
+ * The positions of a method's integers in `flags`. `CYCLE` is 1 at the end of a cycle of gmres with `COLUMN` columns;
+ * `AGAIN` is 1 if another start from x may help.
  */
-export const flag = {
+export const flagSlots = {
   STATUS: 0,
   ITERATIONS: 1,
   SINCE: 2,
@@ -41,16 +41,16 @@ export const flag = {
 /** The number of words of `flags`. */
 export const FLAG_WORDS = 8;
 
-/** The scalars of an iterative method, kept on the device. */
-export const Recurrence = record({ state: write(real), flags: write(i32) });
+/** The scalars and integers of an iterative method, kept on the device. */
+export const RecurrenceState = record({ state: write(real), flags: write(i32) });
 /** After a reduction: what was summed, two numbers. */
-const afterSums = { of: Recurrence, first: real, second: real } as const;
+const afterSums = { of: RecurrenceState, first: real, second: real } as const;
 
 /**
- * Returns x², or the smallest positive number where x² underflows. Otherwise a tiny right-hand side would have norm 0,
+ * Returns x² or, if that underflows, the smallest positive number. Otherwise a tiny right-hand side would have norm 0,
  * and the solution of the linear system would be taken to be 0. GPUs may still flush the smallest number of f32 to 0.
  */
-export const square = fn({
+export const squareOrTiny = fn({
   name: "square",
   params: { x: real },
   body({ x }, gpu) {
@@ -60,14 +60,14 @@ export const square = fn({
 });
 
 /**
- * Returns the function that computes the tolerance and the state from r·r and b·b: at the start of a solution or a
- * restart, or of the next cycle of gmres, which goes on counting.
+ * Returns the kernel function that computes the tolerance and the state from r·r and b·b, at the start of a solution or
+ * a restart. With `isNextCycle` it starts the next cycle of gmres, which keeps the counts.
  */
-export const begin = memoize((isNextCycle: boolean) =>
+export const startCycle = memoize((isNextCycle: boolean) =>
   fn({
     name: isNextCycle ? "nextCycle" : "begin",
     params: afterSums,
-    env: { ...at, ...flag, ...code, isNextCycle },
+    env: { ...stateSlots, ...flagSlots, ...statusCodes, isNextCycle },
     body({ of: { state, flags }, first, second }, _gpu, env) {
       const residual = Math.sqrt(first);
       const rhs = Math.sqrt(second);
@@ -98,8 +98,8 @@ export const begin = memoize((isNextCycle: boolean) =>
 /** Counts an iteration, and ends where its residual says so. */
 const progress = fn({
   name: "progress",
-  params: { of: Recurrence, residual: real },
-  env: { ...at, ...flag, ...code },
+  params: { of: RecurrenceState, residual: real },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes },
   body({ of: { state, flags }, residual }, _gpu, env) {
     flags[env.ITERATIONS] += 1;
     state[env.RESIDUAL] = residual;
@@ -114,11 +114,11 @@ const progress = fn({
   },
 });
 
-/** Computes α = ρ/(r̂·v) for bicgstab and cgs. */
-export const shadowStep = fn({
+/** Computes α = ρ/(r̂·v) for bicgstab and cgs, with r̂ the shadow residual. */
+export const shadowAlpha = fn({
   name: "shadowStep",
   params: afterSums,
-  env: { ...at, ...flag, ...code },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes },
   body({ of: { state, flags }, first }, _gpu, { ALPHA, RHO, STATUS, RUNNING, BREAKDOWN, NOT_FINITE }) {
     const alpha = state[RHO] / first;
     state[ALPHA] = alpha;
@@ -128,26 +128,27 @@ export const shadowStep = fn({
 });
 
 /**
- * Computes ω = (t·s)/(t·t) for bicgstab; 0 where t is 0: then s is 0 and the system solved, or the next β breaks down.
+ * Computes ω = (t·s)/(t·t) for bicgstab, or 0 if t is 0. Then either s is 0 and the system is solved, or the next β
+ * breaks down.
  */
-export const minimalStep = fn({
+export const bicgstabOmega = fn({
   name: "minimalStep",
   params: afterSums,
-  env: { ...at },
+  env: { ...stateSlots },
   body({ of: { state }, first, second }, _gpu, { OMEGA }) {
     state[OMEGA] = second === 0 ? 0.0 : first / second;
   },
 });
 
 /**
- * Returns the function that computes β and tests convergence at the end of an iteration, from r̂·r and r·r: bicgstab's
- * β = (ρ′/ρ)·(α/ω), or that of cgs, ρ′/ρ.
+ * Returns the kernel function that computes β from r̂·r and r·r, and tests convergence, at the end of an iteration. β
+ * is (ρ′/ρ)·(α/ω) for bicgstab (`stabilised`), and ρ′/ρ for cgs.
  */
-export const shadowEnd = memoize((stabilised: boolean) =>
+export const shadowBeta = memoize((stabilised: boolean) =>
   fn({
     name: stabilised ? "bicgstabEnd" : "cgsEnd",
     params: afterSums,
-    env: { ...at, ...flag, ...code, progress, stabilised },
+    env: { ...stateSlots, ...flagSlots, ...statusCodes, progress, stabilised },
     body({ of, first, second }, _gpu, env) {
       const { state, flags } = of;
       const { stabilised, progress, STATUS, RUNNING, BREAKDOWN, RHO, ALPHA, OMEGA, BETA } = env;
@@ -163,33 +164,36 @@ export const shadowEnd = memoize((stabilised: boolean) =>
   }),
 );
 
-/** Computes α = ρ/(p·A·p) for cg, where p·A·p must be positive. */
-export const conjugateStep = fn({
+/** Computes α = ρ/(p·A·p) for cg. It is a breakdown if p·A·p is not positive. */
+export const cgAlpha = fn({
   name: "conjugateStep",
   params: afterSums,
-  env: { ...at, ...flag, ...code },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes },
   body({ of: { state, flags }, first }, _gpu, { ALPHA, RHO, STATUS, RUNNING, BREAKDOWN, NOT_FINITE }) {
     state[ALPHA] = state[RHO] / first;
     if (flags[STATUS] === RUNNING && !(first > 0)) flags[STATUS] = Number.isFinite(first) ? BREAKDOWN : NOT_FINITE;
   },
 });
 
-/** Sets ρ = r·z at the start of cg. */
-export const conjugateBegin = fn({
+/** Sets ρ = r·z at the start of cg. It is a breakdown if r·z is not positive. */
+export const cgStart = fn({
   name: "conjugateBegin",
   params: afterSums,
-  env: { ...at, ...flag, ...code },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes },
   body({ of: { state, flags }, first }, _gpu, { RHO, STATUS, RUNNING, BREAKDOWN }) {
     state[RHO] = first;
     if (flags[STATUS] === RUNNING && !(first > 0)) flags[STATUS] = BREAKDOWN;
   },
 });
 
-/** Computes β = ρ′/ρ for cg from r·z and r·r; r·z must be positive. */
-export const conjugateEnd = fn({
+/**
+ * Computes β = ρ′/ρ for cg from r·z and r·r, and tests convergence, at the end of an iteration. It is a breakdown if
+ * r·z is not positive.
+ */
+export const cgBeta = fn({
   name: "conjugateEnd",
   params: afterSums,
-  env: { ...at, ...flag, ...code, progress },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes, progress },
   body({ of, first, second }, _gpu, { progress, STATUS, RUNNING, BREAKDOWN, RHO, BETA }) {
     const { state, flags } = of;
     if (flags[STATUS] === RUNNING) {
@@ -201,7 +205,7 @@ export const conjugateEnd = fn({
   },
 });
 
-/** The Hessenberg matrix of gmres in triangular form; column j is at j·(restart + 1). */
+/** The Hessenberg matrix of gmres, made triangular by rotations. Column j begins at j·(restart + 1). */
 export const Hessenberg = record({
   /** The new column: products with the basis in the first pass, then, restart + 1 further, in the second. */
   sums: read(real),
@@ -211,13 +215,13 @@ export const Hessenberg = record({
 });
 
 /**
- * Appends a column to the Hessenberg matrix, with w·w in `squared`: rotates it (Givens) and updates the norm of the
- * residual.
+ * Appends column j to the Hessenberg matrix, with w·w in `squared`. It applies the Givens rotations and updates the
+ * norm of the residual.
  */
 export const hessenbergColumn = fn({
   name: "hessenbergColumn",
-  params: { of: Recurrence, matrix: Hessenberg, j: i32, restart: i32, squared: real },
-  env: { ...at, ...flag, ...code, progress },
+  params: { of: RecurrenceState, matrix: Hessenberg, j: i32, restart: i32, squared: real },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes, progress },
   body({ of, matrix: { sums, h, rotations }, j, restart, squared }, gpu, env) {
     const { state, flags } = of;
     const { progress, STATUS, RUNNING, CONVERGED, BREAKDOWN, CYCLE, COLUMN, RESIDUAL } = env;
@@ -263,7 +267,7 @@ export const hessenbergColumn = fn({
   },
 });
 
-/** Computes the coefficients of the basis by back substitution, overwriting g. */
+/** Computes the coefficients of the basis by back substitution; they overwrite g. */
 export const hessenbergSolve = fn({
   name: "hessenbergSolve",
   params: { columns: i32, h: read(real), rotations: write(real), restart: i32 },
@@ -281,10 +285,10 @@ export const hessenbergSolve = fn({
  * Tests the true residual at the end, from r·r and b·b. Another start may help if the iteration reports convergence
  * that the residual contradicts, or after a breakdown, provided that this attempt has halved the residual.
  */
-export const verify = fn({
+export const verifyResidual = fn({
   name: "verify",
   params: afterSums,
-  env: { ...at, ...flag, ...code },
+  env: { ...stateSlots, ...flagSlots, ...statusCodes },
   body({ of: { state, flags }, first, second }, _gpu, env) {
     const { STATUS, CYCLE, AGAIN, ITERATIONS, MAX, RESIDUAL, RHS, THRESHOLD, LAST } = env;
     const { RUNNING, CONVERGED, ZERO, MISSED, BREAKDOWN, NOT_FINITE } = env;

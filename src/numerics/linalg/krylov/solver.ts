@@ -1,16 +1,16 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal } from "../../../kernel/index.ts";
-import { checkSystem } from "../given.ts";
+import { checkSystemBuffers } from "../given.ts";
 import type { WorkOptions } from "../../../base/event-loop.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
-import { bicgstab, cg, cgs, type Method } from "./methods.ts";
-import { residualPass, zeroPass } from "./passes.ts";
+import { bicgstab, cg, cgs, type KrylovIteration } from "./methods.ts";
+import { residualPass, zeroSolution } from "./passes.ts";
 import type { Preconditioner } from "./factor-parts.ts";
-import { at, begin, flag, verify } from "./recurrences.ts";
+import { stateSlots, startCycle, flagSlots, verifyResidual } from "./recurrences.ts";
 import type { KrylovSpec } from "./spec.ts";
-import { code, type KrylovResult, resultOf } from "./status.ts";
+import { statusCodes, type KrylovResult, krylovResultOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
 /** The vectors of the system A·x = b: b is only read; x holds the first guess, and then the solution. @stable */
@@ -20,9 +20,9 @@ export interface KrylovSystem {
 }
 
 interface Passes {
-  readonly method: Method;
+  readonly method: KrylovIteration;
   readonly residual: CompiledKernel<(typeof residualPass)["params"]>;
-  readonly zero: CompiledKernel<(typeof zeroPass)["params"]>;
+  readonly zero: CompiledKernel<(typeof zeroSolution)["params"]>;
   readonly begin: () => void;
   readonly verify: () => void;
   readonly r: DeviceBuffer;
@@ -35,12 +35,13 @@ interface Passes {
  * device.
  *
  * Scalars and tests of convergence and breakdown stay on the device; the host checks every `checkEvery` iterations, and
- * iterations recorded beyond the end change nothing. At the end the residual is computed from A, b and x. Where it is
- * above the tolerance although the iteration's own says otherwise, and after a breakdown, the iteration starts again
- * from x, as long as each start halves the residual. Sums have a fixed shape, which depends on the number of rows only:
- * the same system gives the same bits, on any number of threads. Squares of norms must be representable: in f32 ‖b‖
- * between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above that the result is "not-finite", below it "breakdown"
- * or "stagnation": scale b. Verified: test/numerics/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
+ * iterations recorded beyond the end change nothing. At the end the residual is computed from A, b and x. If it is
+ * above the tolerance although the residual of the recurrences is not, and after a breakdown, the iteration starts
+ * again from x, as long as each start halves the residual. Sums have a fixed shape, which depends on the number of rows
+ * only: the same system gives the same bits, on any number of threads. Squares of norms must be representable: in f32
+ * ‖b‖ between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above that the result is "not-finite", below it
+ * "breakdown" or "stagnation": scale b. Verified: test/numerics/linalg/krylov, against LAPACK's solutions (NumPy,
+ * SciPy).
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -137,7 +138,12 @@ export class KrylovSolver implements Disposable {
     this.#assertUsable();
     const { state, flags } = this.#work;
     const [scalars, words] = await Promise.all([this.device.read(state), this.device.read(flags)]);
-    return resultOf(words[flag.STATUS], words[flag.ITERATIONS], scalars[at.RESIDUAL], scalars[at.RHS]);
+    return krylovResultOf(
+      words[flagSlots.STATUS],
+      words[flagSlots.ITERATIONS],
+      scalars[stateSlots.RESIDUAL],
+      scalars[stateSlots.RHS],
+    );
   }
 
   [Symbol.dispose](): void {
@@ -148,9 +154,9 @@ export class KrylovSolver implements Disposable {
   #reset(maxIterations: number): void {
     const { state, flags } = this.#work;
     const { tolerance, patience } = this.spec;
-    this.device.write(state, Float64Array.of(tolerance.relative, tolerance.absolute), at.RELATIVE);
-    this.device.write(state, Float64Array.of(-1), at.LAST);
-    this.device.write(flags, Int32Array.of(0, 0, 0, patience, maxIterations), flag.STATUS);
+    this.device.write(state, Float64Array.of(tolerance.relative, tolerance.absolute), stateSlots.RELATIVE);
+    this.device.write(state, Float64Array.of(-1), stateSlots.LAST);
+    this.device.write(flags, Int32Array.of(0, 0, 0, patience, maxIterations), flagSlots.STATUS);
   }
 
   #start(system: KrylovSystem): void {
@@ -170,7 +176,7 @@ export class KrylovSolver implements Disposable {
     const { n, flags } = this.#work;
     const { x } = system;
     this.#passes.method.flush?.(x);
-    this.device.launch(this.#passes.zero, { flags, zero: code.ZERO, x }, { items: n });
+    this.device.launch(this.#passes.zero, { flags, zero: statusCodes.ZERO, x }, { items: n });
     this.#residual(system);
     this.#passes.verify();
   }
@@ -178,14 +184,14 @@ export class KrylovSolver implements Disposable {
   async #progress(): Promise<{ isRunning: boolean; iterations: number; again: boolean }> {
     const words = await this.device.read(this.#work.flags);
     // A cycle of gmres that is over waits for the true residual, which `finish` computes.
-    const isRunning = words[flag.STATUS] === code.RUNNING && words[flag.CYCLE] === 0;
-    return { isRunning, iterations: words[flag.ITERATIONS], again: words[flag.AGAIN] === 1 };
+    const isRunning = words[flagSlots.STATUS] === statusCodes.RUNNING && words[flagSlots.CYCLE] === 0;
+    return { isRunning, iterations: words[flagSlots.ITERATIONS], again: words[flagSlots.AGAIN] === 1 };
   }
 
   #check({ b, x }: KrylovSystem): void {
     this.#assertUsable();
     const { device, precision, n } = this.#work;
-    checkSystem("KrylovSolver", { b, x }, { device, element: hostReal(precision), length: n });
+    checkSystemBuffers("KrylovSolver", { b, x }, { device, element: hostReal(precision), length: n });
   }
 
   #assertUsable(): void {
@@ -205,9 +211,9 @@ async function passesOf(
   return {
     method: await methods[method](parts),
     residual: await work.compile(residualPass),
-    zero: await work.compile(zeroPass),
-    begin: await work.conclude(begin(false)),
-    verify: await work.conclude(verify),
+    zero: await work.compile(zeroSolution),
+    begin: await work.scalarStep(startCycle(false)),
+    verify: await work.scalarStep(verifyResidual),
     r,
     shadow,
     product,

@@ -25,8 +25,8 @@ export interface KrylovResult {
   readonly relativeResidual: number;
 }
 
-/** The codes of a status on the device. */
-export const code = {
+/** The codes by which the device stores a status. */
+export const statusCodes = {
   RUNNING: 0,
   CONVERGED: 1,
   BREAKDOWN: 2,
@@ -38,8 +38,11 @@ export const code = {
   MISSED: 6,
 } as const;
 
-/** Returns the result of a system from its code, its iterations, and the norms of its residual and right-hand side. */
-export const resultOf = (word: number, iterations: number, residual: number, rhs: number): KrylovResult => ({
+/**
+ * Returns the result of a system from the code of its status, its iterations, and the norms of its residual and
+ * right-hand side.
+ */
+export const krylovResultOf = (word: number, iterations: number, residual: number, rhs: number): KrylovResult => ({
   status: statusOf(word),
   iterations,
   residual,
@@ -49,15 +52,15 @@ export const resultOf = (word: number, iterations: number, residual: number, rhs
 /** The status of a code. */
 function statusOf(word: number): KrylovStatus {
   switch (word) {
-    case code.CONVERGED:
-    case code.ZERO:
+    case statusCodes.CONVERGED:
+    case statusCodes.ZERO:
       return "converged";
-    case code.BREAKDOWN:
+    case statusCodes.BREAKDOWN:
       return "breakdown";
-    case code.STAGNATION:
-    case code.MISSED:
+    case statusCodes.STAGNATION:
+    case statusCodes.MISSED:
       return "stagnation";
-    case code.NOT_FINITE:
+    case statusCodes.NOT_FINITE:
       return "not-finite";
     default:
       return "max-iterations";

@@ -15,56 +15,59 @@ import {
   write,
 } from "../../../kernel/index.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
-import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
+import { FLAG_WORDS, type RecurrenceState, STATE_WORDS } from "./recurrences.ts";
 
 /** The number of items of a workgroup. */
-export const GROUP = 128;
+export const GROUP_SIZE = 128;
 /** The number of rows of an item at least, and workgroups at most: sums have the same shape on every device. */
 const MIN_ROWS = 8;
 const MAX_GROUPS = 256;
 
-/** Sums two numbers over the workgroup by a binary tree; its first item writes the sums. */
+/**
+ * Sums two numbers over the workgroup by a binary tree. Its first item writes the sums to pair number `slot` of
+ * `partials`.
+ */
 export const groupSums = fn({
   name: "groupSums",
   params: { first: real, second: real, scratch: write(real), partials: write(real), slot: i32 },
-  env: { GROUP },
-  *body({ first, second, scratch, partials, slot }, gpu, { GROUP }): KernelBody {
+  env: { GROUP_SIZE },
+  *body({ first, second, scratch, partials, slot }, gpu, { GROUP_SIZE }): KernelBody {
     const item = gpu.localId();
     scratch[item] = first;
-    scratch[GROUP + item] = second;
+    scratch[GROUP_SIZE + item] = second;
     yield;
-    for (let distance = GROUP >> 1; distance > 0; distance = distance >> 1) {
+    for (let distance = GROUP_SIZE >> 1; distance > 0; distance = distance >> 1) {
       if (item < distance) {
         scratch[item] += scratch[item + distance];
-        scratch[GROUP + item] += scratch[GROUP + item + distance];
+        scratch[GROUP_SIZE + item] += scratch[GROUP_SIZE + item + distance];
       }
       yield;
     }
     if (item === 0) {
       partials[2 * slot] = scratch[0];
-      partials[2 * slot + 1] = scratch[GROUP];
+      partials[2 * slot + 1] = scratch[GROUP_SIZE];
     }
   },
 });
 
-/** The step of the scalar recurrences after a reduction; see recurrences.ts. */
-export type Advance = FunctionOf<
-  (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
+/** A kernel function that computes the scalars of the next pass from two sums; see `recurrences.ts`. */
+export type ScalarStep = FunctionOf<
+  (of: { of: ValueOf<typeof RecurrenceState>; first: number; second: number }) => undefined | void
 >;
 
-const conclusion = memoizeBy((advance: Advance) =>
+const scalarStepKernel = memoizeBy((advance: ScalarStep) =>
   kernel({
     name: advance.functionName,
     params: { groups: i32, partials: read(real), state: write(real), flags: write(i32) },
-    groupSize: GROUP,
-    env: { GROUP, groupSums, advance },
-    *body({ groups, partials, state, flags }, gpu, { GROUP, groupSums, advance }) {
-      const scratch = gpu.sharedReal(2 * GROUP);
+    groupSize: GROUP_SIZE,
+    env: { GROUP_SIZE, groupSums, advance },
+    *body({ groups, partials, state, flags }, gpu, { GROUP_SIZE, groupSums, advance }) {
+      const scratch = gpu.sharedReal(2 * GROUP_SIZE);
       const sums = gpu.sharedReal(2);
       const item = gpu.localId();
       let first = 0.0;
       let second = 0.0;
-      for (let g = item; g < groups; g += GROUP) {
+      for (let g = item; g < groups; g += GROUP_SIZE) {
         first += partials[2 * g];
         second += partials[2 * g + 1];
       }
@@ -74,7 +77,7 @@ const conclusion = memoizeBy((advance: Advance) =>
   }),
 );
 
-/** The workspace of one solver: the device, the vectors' length, and the buffers that it owns. */
+/** The workspace of one solver: its device and precision, the length of the vectors, and the buffers that it owns. */
 export class Workspace implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
@@ -89,7 +92,7 @@ export class Workspace implements Disposable {
     this.device = device;
     this.precision = precision;
     this.n = n;
-    this.groups = Math.max(1, Math.min(MAX_GROUPS, Math.ceil(n / (GROUP * MIN_ROWS))));
+    this.groups = Math.max(1, Math.min(MAX_GROUPS, Math.ceil(n / (GROUP_SIZE * MIN_ROWS))));
     this.state = this.buffer(STATE_WORDS);
     this.flags = device.createBuffer("i32", FLAG_WORDS);
     this.#buffers.push(this.flags);
@@ -108,9 +111,9 @@ export class Workspace implements Disposable {
     return this.device.compile(program, { precision: this.precision, fma: "reproducible", vectors: 2 });
   }
 
-  /** Returns a function that records the scalar step after a reduction. */
-  async conclude(advance: Advance): Promise<() => void> {
-    const program = await this.compile(conclusion(advance));
+  /** Compiles a scalar step and returns the function that records it, after the sums of a pass. */
+  async scalarStep(advance: ScalarStep): Promise<() => void> {
+    const program = await this.compile(scalarStepKernel(advance));
     const { groups, partials, state, flags } = this;
     return () => this.device.launch(program, { groups, partials, state, flags }, { groups: 1 });
   }

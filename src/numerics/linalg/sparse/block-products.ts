@@ -2,9 +2,17 @@
 import { uploaded } from "../../../device/index.ts";
 import { i32, kernel, read, real, u32 } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { type AddedProduct, cooAdded } from "./coo-product.ts";
+import { type AccumulatingProduct, uploadAccumulatingCoo } from "./coo-product.ts";
 import { type BcsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
-import { compiled, type Product, productParams, rowParams, type Setting, store, uploadReals } from "./product.ts";
+import {
+  compileFor,
+  type SparseProduct,
+  productParams,
+  rowParams,
+  type ComputeTarget,
+  storeProduct,
+  uploadReals,
+} from "./product.ts";
 
 /**
  * An item a row of a block. A column of a block is contiguous, so that the items of a block read neighbouring words.
@@ -15,8 +23,8 @@ const bcsrKernel = memoize(({ height, width }: { readonly height: number; readon
   kernel({
     name: `bcsr${height}x${width}`,
     params: { columns: i32, ...productParams, ...rowParams },
-    env: { store, height, width },
-    body({ columns, alpha, beta, starts, column, values, x, y }, gpu, { store, height, width }) {
+    env: { storeProduct, height, width },
+    body({ columns, alpha, beta, starts, column, values, x, y }, gpu, { storeProduct, height, width }) {
       const i = gpu.globalId();
       const band = (i / height) | 0;
       const r = i - band * height;
@@ -27,17 +35,17 @@ const bcsrKernel = memoize(({ height, width }: { readonly height: number; readon
         // The last block may reach beyond the matrix.
         for (let c = 0; c < width; c++) if (j + c < columns) sum += values[at + c * height] * x[j + c];
       }
-      store({ y, i, product: alpha * sum, beta });
+      storeProduct({ y, i, product: alpha * sum, beta });
     },
   }),
 );
 
-/** Uploads a matrix in bcsr and returns its product. */
-export async function bcsrProduct(setting: Setting, matrix: BcsrMatrix): Promise<Product> {
+/** Uploads a matrix in BCSR and returns its product. */
+export async function bcsrProduct(setting: ComputeTarget, matrix: BcsrMatrix): Promise<SparseProduct> {
   const { device } = setting;
   const { rows, columns, starts, column, values } = matrix;
   const [height, width] = matrix.block;
-  const program = await compiled(setting, bcsrKernel({ height, width }), 1);
+  const program = await compileFor(setting, bcsrKernel({ height, width }), 1);
   const arrays = {
     starts: uploaded(device, "i32", starts),
     column: uploaded(device, "i32", column),
@@ -67,8 +75,12 @@ const pktKernel = memoize(({ items, packetRows }: Pick<PktMatrix, "items" | "pac
       values: read(real),
     },
     groupSize: items,
-    env: { store, items, packetRows, none: NO_ENTRY },
-    *body({ alpha, beta, order, starts, entryStarts, packed, values, x, y }, gpu, { store, items, packetRows, none }) {
+    env: { storeProduct, items, packetRows, none: NO_ENTRY },
+    *body(
+      { alpha, beta, order, starts, entryStarts, packed, values, x, y },
+      gpu,
+      { storeProduct, items, packetRows, none },
+    ) {
       const near = gpu.sharedReal(packetRows);
       const sums = gpu.sharedReal(packetRows);
       const packet = gpu.groupId();
@@ -87,17 +99,17 @@ const pktKernel = memoize(({ items, packetRows }: Pick<PktMatrix, "items" | "pac
           sums[r] += values[k] * near[gpu.i32(word & 0xffff)];
         }
       }
-      for (let r = item; r < rows; r += items) store({ y, i: order[first + r], product: alpha * sums[r], beta });
+      for (let r = item; r < rows; r += items) storeProduct({ y, i: order[first + r], product: alpha * sums[r], beta });
     },
   }),
 );
 
-/** Uploads a matrix in pkt and returns its product. */
-export async function pktProduct(setting: Setting, matrix: PktMatrix): Promise<Product> {
+/** Uploads a matrix in PKT and returns its product. */
+export async function pktProduct(setting: ComputeTarget, matrix: PktMatrix): Promise<SparseProduct> {
   const { device } = setting;
   const { items, packetRows } = matrix;
-  const program = await compiled(setting, pktKernel({ items, packetRows }), 1);
-  const rest = await cooAdded(setting, matrix.rest);
+  const program = await compileFor(setting, pktKernel({ items, packetRows }), 1);
+  const rest = await uploadAccumulatingCoo(setting, matrix.rest);
   const arrays = {
     order: uploaded(device, "i32", matrix.order),
     starts: uploaded(device, "i32", matrix.starts),
@@ -106,15 +118,17 @@ export async function pktProduct(setting: Setting, matrix: PktMatrix): Promise<P
     values: uploadReals(setting, matrix.values),
   };
   const groups = matrix.starts.length - 1;
-  const packets: Product = {
+  const packets: SparseProduct = {
     arrays,
     record: ({ x, y, alpha, beta }) => device.launch(program, { alpha, beta, x, y, ...arrays }, { groups }),
   };
-  return withRest(packets, rest);
+  return productWithRest(packets, rest);
 }
 
-/** Returns the sum of a product and an added product. */
-export const withRest = (main: Product, rest: AddedProduct): Product => ({
+/**
+ * Returns the product of a matrix that is stored in two parts, the second of which adds to the product of the first.
+ */
+export const productWithRest = (main: SparseProduct, rest: AccumulatingProduct): SparseProduct => ({
   arrays: {
     ...main.arrays,
     ...Object.fromEntries(Object.entries(rest.arrays).map(([name, buffer]) => [`rest.${name}`, buffer])),

@@ -29,8 +29,8 @@ const onGpu = (word: number): Costs => ({
 
 /**
  * Returns the format whose product is expected to be fastest, by the number of entries (with padding) that each would
- * store and their cost: measured on CPUs, bytes on GPUs. bcsr, pkt and coo are never chosen, because none was fastest
- * for any measured matrix.
+ * store, and the cost of an entry: measured times on CPUs, bytes on GPUs. bcsr, pkt and coo are never chosen, because
+ * none was fastest for any measured matrix.
  *
  * @param matrix in any format.
  * @param device that it is for.

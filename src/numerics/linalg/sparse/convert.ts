@@ -1,7 +1,7 @@
 /** Conversions between formats, on the host. `SparseOperator.convert` makes most of them on a device. */
 import { SpecError } from "../../../base/errors.ts";
 import { knownFields } from "../../../base/argument-checks.ts";
-import { csr, toCoordinates } from "./entries.ts";
+import { uncheckedCsr, cooFromCsr } from "./entries.ts";
 import {
   type BcsrMatrix,
   type CooMatrix,
@@ -21,7 +21,7 @@ import { packetsOf } from "./packets.ts";
 
 /** The options of `convertSparse` besides the format. @stable */
 export interface ConvertOptions {
-  /** The number that the entries of every row of csr are padded to a multiple of; 1, no padding, by default. */
+  /** For csr: the length of every row is padded to a multiple of this number. 1, no padding, by default. */
   readonly padding?: number;
   /** The rows and columns of a block of bcsr; [2, 2] by default. */
   readonly block?: readonly [rows: number, columns: number];
@@ -78,7 +78,7 @@ export function convertSparse<F extends SparseFormat>(
 function to(format: SparseFormat, rows: CsrMatrix, options: ConvertOptions): SparseMatrix {
   switch (format) {
     case "coo":
-      return toCoordinates(rows);
+      return cooFromCsr(rows);
     case "csr":
       return padded(rows, whole("padding", options.padding ?? 1));
     case "bcsr":
@@ -104,7 +104,7 @@ export function toCsr(matrix: SparseMatrix): CsrMatrix {
   const { rows, columns } = matrix;
   if (matrix.kind === "coo") {
     const { column, values } = matrix;
-    return csr({ rows, columns, starts: startsOf(rows, matrix.row), column, values });
+    return uncheckedCsr({ rows, columns, starts: startsOf(rows, matrix.row), column, values });
   }
   const lists = entriesOf(matrix);
   const starts = startsOf(rows, lists.row);
@@ -116,7 +116,7 @@ export function toCsr(matrix: SparseMatrix): CsrMatrix {
     column[at] = lists.column[k];
     values[at] = lists.values[k];
   });
-  return sortedRows(csr({ rows, columns, starts, column, values }));
+  return sortedRows(uncheckedCsr({ rows, columns, starts, column, values }));
 }
 
 function startsOf(rows: number, row: Iterable<number>): Int32Array {
@@ -258,7 +258,7 @@ function toBlocks(matrix: CsrMatrix, block: readonly [number, number]): BcsrMatr
 
 function toEll({ rows, columns, starts, column, values }: CsrMatrix, width: number, max: number): EllMatrix {
   const pitch = pitchOf(rows);
-  checkPlaces("ell", width * pitch, max);
+  checkStoredEntries("ell", width * pitch, max);
   const result = {
     column: new Int32Array(width * pitch).fill(-1),
     values: new Float64Array(width * pitch),
@@ -278,7 +278,7 @@ function toDiagonals({ rows, columns, starts, column, values }: CsrMatrix, max: 
   const place = new Map<number, number>();
   for (let i = 0; i < rows; i++) for (let k = starts[i]; k < starts[i + 1]; k++) place.set(column[k] - i, 0);
   const offsets = Int32Array.from(place.keys()).sort();
-  checkPlaces("dia", offsets.length * pitch, max);
+  checkStoredEntries("dia", offsets.length * pitch, max);
   offsets.forEach((offset, d) => place.set(offset, d));
   const stored = new Float64Array(offsets.length * pitch);
   for (let i = 0; i < rows; i++)
@@ -290,7 +290,7 @@ function toHybrid(matrix: CsrMatrix, options: ConvertOptions): HybMatrix {
   const { rows, columns, starts } = matrix;
   const width = Math.min(longestRow(starts), whole("width", options.width ?? hybWidth(starts), 0));
   const ell = toEll(matrix, width, Infinity);
-  const all = toCoordinates(matrix);
+  const all = cooFromCsr(matrix);
   const kept = (k: number): boolean => k - starts[all.row[k]] >= width;
   const left = Int32Array.from({ length: all.row.length }, (_, k) => k).filter(kept);
   const rest: CooMatrix = {
@@ -322,8 +322,8 @@ function whole(name: string, value: number, min = 1): number {
 const maxPlaces = ({ values }: CsrMatrix, options: ConvertOptions): number =>
   options.maxPlaces ?? Math.max(10 * values.length, 1e6);
 
-/** Checks the number of stored entries. @throws SpecError */
-export function checkPlaces(format: "ell" | "dia", places: number, max: number): void {
+/** Checks that a format stores at most `max` entries, padding included. @throws SpecError */
+export function checkStoredEntries(format: "ell" | "dia", places: number, max: number): void {
   if (places > max)
     throw new SpecError(
       `convertSparse: ${format} would store ${places} places, expected at most ${max}; take "hyb" or "csr", or raise maxPlaces`,

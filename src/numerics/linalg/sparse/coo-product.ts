@@ -1,13 +1,13 @@
 /**
  * The product of sorted coordinates, y ← y + α·A·x, in a fixed order: chunks of entries are summed row by row; the sum
- * of a row that began in an earlier chunk is carried over, and added in a second launch in the order of the chunks. (By
- * atomic additions, the other way, the order of the sums would depend on the device's mood.)
+ * of a row that began in an earlier chunk is carried over, and added in a second launch in the order of the chunks.
+ * (With atomic additions instead, the order of the sums would differ from run to run.)
  */
 import { type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { isGpu } from "../../../device/index.ts";
 import { fn, hostReal, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { CooMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
+import { compileFor, type SparseProduct, type ComputeTarget, uploadReals } from "./product.ts";
 
 const GROUP = 128;
 /** The number of entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
@@ -150,43 +150,43 @@ const scaleKernel = kernel({
   },
 });
 
-/** A product that is added to y after other products. */
-export interface AddedProduct {
+/** A matrix–vector product that is added to y, after other products have been stored there. */
+export interface AccumulatingProduct {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
   add(args: { readonly x: DeviceBuffer; readonly y: DeviceBuffer; readonly alpha: number }): void;
 }
 
 type Coordinates = Readonly<Record<"row" | "column" | "values", DeviceBuffer>>;
 
-/** Uploads a matrix by coordinates and returns its product, which is added to y. */
-export async function cooAdded(
-  setting: Setting,
+/** Uploads a matrix in coordinates and returns its product, which is added to y. */
+export async function uploadAccumulatingCoo(
+  setting: ComputeTarget,
   matrix: CooMatrix,
   byGroups = isGpu(setting.device),
-): Promise<AddedProduct> {
+): Promise<AccumulatingProduct> {
   const { device } = setting;
   const arrays = {
     row: uploaded(device, "i32", matrix.row),
     column: uploaded(device, "i32", matrix.column),
     values: uploadReals(setting, matrix.values),
   };
-  return cooAddedOf(setting, arrays, byGroups);
+  return accumulatingCooProductOf(setting, arrays, byGroups);
 }
 
 /**
- * Returns the product of coordinates, which is added to y. @param byGroups whether a workgroup processes each chunk,
- * which suits GPUs, or a work item
+ * Returns the product of a matrix in coordinates that are on the device, which is added to y. @param byGroups true if a
+ * workgroup processes each chunk of entries, which suits GPUs; false if a work item does
  */
-export async function cooAddedOf(
-  setting: Setting,
+export async function accumulatingCooProductOf(
+  setting: ComputeTarget,
   arrays: Coordinates,
   byGroups = isGpu(setting.device),
-): Promise<AddedProduct> {
+): Promise<AccumulatingProduct> {
   const { device, precision } = setting;
   const count = arrays.row.length;
   const chunks = Math.ceil(count / (byGroups ? GROUP * ROUNDS : ITEM_CHUNK));
-  const program = await compiled(setting, byGroups ? groupKernel : itemKernel, 1);
-  const finish = await compiled(setting, carryKernel);
+  const program = await compileFor(setting, byGroups ? groupKernel : itemKernel, 1);
+  const finish = await compileFor(setting, carryKernel);
   const carryRow = device.createBuffer("i32", chunks);
   const carry = device.createBuffer(hostReal(precision), chunks);
   const { row, column, values } = arrays;
@@ -201,9 +201,16 @@ export async function cooAddedOf(
   };
 }
 
-/** Returns the product of coordinates alone: y is scaled first, since rows without entries must be, too. */
-export async function cooProductOf(setting: Setting, rows: number, added: AddedProduct): Promise<Product> {
-  const scale = await compiled(setting, scaleKernel);
+/**
+ * Returns the product of a matrix in coordinates alone. It scales y first, because rows without entries are scaled,
+ * too.
+ */
+export async function cooProductOf(
+  setting: ComputeTarget,
+  rows: number,
+  added: AccumulatingProduct,
+): Promise<SparseProduct> {
+  const scale = await compileFor(setting, scaleKernel);
   return {
     arrays: added.arrays,
     record({ x, y, alpha, beta }) {

@@ -3,8 +3,15 @@ import type { CsrAlgorithm } from "./spec.ts";
 import { i32, kernel } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { isGpu } from "../../../device/index.ts";
-import { compiled, type Product, productParams, rowParams, type Setting, store } from "./product.ts";
-import { PLACES } from "./spec.ts";
+import {
+  compileFor,
+  type SparseProduct,
+  productParams,
+  rowParams,
+  type ComputeTarget,
+  storeProduct,
+} from "./product.ts";
+import { ENTRIES_PER_LOAD } from "./spec.ts";
 
 interface ProductVariant {
   /** The number of items of a row: a power of two, up to 32; 1 is "scalar". */
@@ -36,8 +43,8 @@ const scalarKernel = memoize(({ padded }: Pick<ProductVariant, "padded">) =>
     name: `csrScalar${padded ? "Padded" : ""}`,
     params,
     groupSize: 1,
-    env: { store, padded, BLOCK },
-    body({ rows, alpha, beta, starts, column, values, x, y }, gpu, { store, padded, BLOCK }) {
+    env: { storeProduct, padded, BLOCK },
+    body({ rows, alpha, beta, starts, column, values, x, y }, gpu, { storeProduct, padded, BLOCK }) {
       const first = gpu.groupId() * BLOCK;
       const last = Math.min(first + BLOCK, rows);
       let k = starts[first];
@@ -48,31 +55,32 @@ const scalarKernel = memoize(({ padded }: Pick<ProductVariant, "padded">) =>
           const at = column[k];
           if (!padded || at >= 0) sum += values[k] * x[at];
         }
-        store({ y, i, product: alpha * sum, beta });
+        storeProduct({ y, i, product: alpha * sum, beta });
       }
     },
   }),
 );
 
 /**
- * A team of items a row: item l adds places l, l + lanes, … in order, and the items' sums are added as a binary tree.
- * Each load of a row waits for the one before: its ends, a column, x. So an item reads PLACES places before it adds the
- * first, and a team reads the ends of ROWS rows together. Places beyond a row's end read its last entry.
+ * A team of items for each row: item l adds entries l, l + lanes, … in order, and the items' sums are added as a binary
+ * tree. Each load of a row waits for the one before: its ends, a column, x. So an item reads ENTRIES_PER_LOAD entries
+ * before it adds the first, and a team reads the ends of ROWS rows together. Loads beyond a row's end read its last
+ * entry.
  */
 const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant) =>
   kernel({
     name: `csr${aligned ? "Aligned" : "Vector"}${lanes}${padded ? "Padded" : ""}${shuffles ? "" : "Shared"}`,
     params,
     groupSize: GROUP,
-    env: { store, lanes, aligned, shuffles, padded, GROUP, ROWS, PLACES, TEAMS: GROUP / lanes },
+    env: { storeProduct, lanes, aligned, shuffles, padded, GROUP, ROWS, ENTRIES_PER_LOAD, TEAMS: GROUP / lanes },
     *body({ rows, alpha, beta, starts, column, values, x, y }, gpu, env) {
-      const { store, lanes, aligned, shuffles, padded, GROUP, ROWS, PLACES, TEAMS } = env;
+      const { storeProduct, lanes, aligned, shuffles, padded, GROUP, ROWS, ENTRIES_PER_LOAD, TEAMS } = env;
       const shared = gpu.sharedReal(shuffles ? 1 : GROUP);
       const lane = gpu.localId() & (lanes - 1);
       const top = gpu.groupId() * ROWS * TEAMS + ((gpu.localId() / lanes) | 0);
       const starting = gpu.privateI32(ROWS);
       const ending = gpu.privateI32(ROWS);
-      const products = gpu.privateReal(PLACES);
+      const products = gpu.privateReal(ENTRIES_PER_LOAD);
       for (let r = 0; r < ROWS; r++) {
         const row = Math.min(top + r * TEAMS, rows - 1);
         starting[r] = starts[row];
@@ -82,8 +90,8 @@ const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant
         const start = starting[r];
         const end = ending[r];
         let sum = 0.0;
-        for (let first = (aligned ? start & -lanes : start) + lane; first < end; first += PLACES * lanes) {
-          for (let j = 0; j < PLACES; j++) {
+        for (let first = (aligned ? start & -lanes : start) + lane; first < end; first += ENTRIES_PER_LOAD * lanes) {
+          for (let j = 0; j < ENTRIES_PER_LOAD; j++) {
             const k = first + j * lanes;
             const slot = Math.min(k, end - 1);
             const at = column[slot];
@@ -91,7 +99,7 @@ const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant
             const product = values[slot] * x[padded ? Math.max(at, 0) : at];
             products[j] = isEntry ? product : 0.0;
           }
-          for (let j = 0; j < PLACES; j++) sum += products[j];
+          for (let j = 0; j < ENTRIES_PER_LOAD; j++) sum += products[j];
         }
         for (let distance = lanes >> 1; distance > 0; distance = distance >> 1) {
           if (shuffles) {
@@ -105,32 +113,35 @@ const teamKernel = memoize(({ lanes, aligned, shuffles, padded }: ProductVariant
           }
         }
         const i = top + r * TEAMS;
-        if (lane === 0 && i < rows) store({ y, i, product: alpha * sum, beta });
+        if (lane === 0 && i < rows) storeProduct({ y, i, product: alpha * sum, beta });
       }
     },
   }),
 );
 
-/** The shape of a csr product besides its arrays. */
-export interface CsrShape {
+/**
+ * The settings of a matrix–vector product with compressed rows (CSR), apart from its arrays: the number of rows,
+ * whether they are padded, the algorithm, and the lanes for each row.
+ */
+export interface CsrProductSettings {
   readonly rows: number;
   readonly padded: boolean;
   readonly algorithm: CsrAlgorithm;
   readonly lanes: number;
 }
 
-/** Returns the product of compressed rows on a device. */
+/** Returns the product of a matrix in compressed rows that are on the device. */
 export async function csrProductOf(
-  setting: Setting,
-  { rows, padded, algorithm, lanes }: CsrShape,
-  arrays: Product["arrays"] & Record<"starts" | "column" | "values", Product["arrays"][string]>,
-): Promise<Product> {
+  setting: ComputeTarget,
+  { rows, padded, algorithm, lanes }: CsrProductSettings,
+  arrays: SparseProduct["arrays"] & Record<"starts" | "column" | "values", SparseProduct["arrays"][string]>,
+): Promise<SparseProduct> {
   const { device } = setting;
   const inTeams = algorithm !== "scalar" || isGpu(device);
   const items = algorithm === "scalar" ? 1 : lanes;
   const shuffles = items <= (device.limits.subgroupSize ?? 1);
   const variant = { lanes: items, aligned: algorithm === "aligned", shuffles, padded };
-  const program = await compiled(setting, inTeams ? teamKernel(variant) : scalarKernel({ padded }), 1);
+  const program = await compileFor(setting, inTeams ? teamKernel(variant) : scalarKernel({ padded }), 1);
   const size = { groups: Math.ceil(inTeams ? (rows * items) / (GROUP * ROWS) : rows / BLOCK) };
   return {
     arrays,

@@ -1,10 +1,10 @@
 /** Conversions from compressed rows to other formats on a device. */
 import type { DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { checkPlaces } from "./convert.ts";
+import { checkStoredEntries } from "./convert.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { pitchOf } from "./formats.ts";
-import { compiled, rowParams, type Setting } from "./product.ts";
+import { compileFor, rowParams, type ComputeTarget } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
 
 /** Entries beyond the first `skipped` of each row as coordinates. */
@@ -39,19 +39,22 @@ const countBeyond = kernel({
   },
 });
 
-/** Converts rows on a device to coordinates. @param skipped the number of first entries of each row to leave out */
-export async function coordinatesOf(setting: Setting, rows: number, from: DeviceRows, skipped: number) {
+/**
+ * Converts compressed rows on a device to coordinates. @param skipped the number of first entries of each row that are
+ * left out
+ */
+export async function cooFromRows(setting: ComputeTarget, rows: number, from: DeviceRows, skipped: number) {
   const { device, precision } = setting;
   const { starts } = from;
   using counts = device.createBuffer("i32", rows);
-  device.launch(await compiled(setting, countBeyond), { starts, skipped, counts }, { items: rows });
+  device.launch(await compileFor(setting, countBeyond), { starts, skipped, counts }, { items: rows });
   using places = await exclusiveScan(setting, counts);
   const [entries] = await device.read(places, rows, 1);
   const toRow = device.createBuffer("i32", entries);
   const toColumn = device.createBuffer("i32", entries);
   const toValues = device.createBuffer(hostReal(precision), entries);
   const args = { ...from, skipped, places, toRow, toColumn, toValues };
-  device.launch(await compiled(setting, fillCoordinates), args, { items: rows });
+  device.launch(await compileFor(setting, fillCoordinates), args, { items: rows });
   return { row: toRow, column: toColumn, values: toValues };
 }
 
@@ -76,13 +79,13 @@ const fillEll = kernel({
   },
 });
 
-/** Converts the first `width` entries of each row on a device to ELL. */
-export async function ellOf(setting: Setting, rows: number, from: DeviceRows, width: number) {
+/** Converts the first `width` entries of each compressed row on a device to ELL. */
+export async function ellFromRows(setting: ComputeTarget, rows: number, from: DeviceRows, width: number) {
   const { device, precision } = setting;
   const pitch = pitchOf(rows);
   const index = device.createBuffer("i32", width * pitch);
   const places = device.createBuffer(hostReal(precision), width * pitch);
-  device.launch(await compiled(setting, fillEll), { ...from, rows, width, pitch, index, places }, { items: pitch });
+  device.launch(await compileFor(setting, fillEll), { ...from, rows, width, pitch, index, places }, { items: pitch });
   return { pitch, slots: width, index, values: places };
 }
 
@@ -114,9 +117,9 @@ const fillDiagonals = kernel({
   },
 });
 
-/** Converts rows on a device to diagonals. @throws SpecError (more than `maxPlaces` stored entries) */
-export async function diagonalsOf(
-  setting: Setting,
+/** Converts compressed rows on a device to diagonals. @throws SpecError (more than `maxPlaces` stored entries) */
+export async function diaFromRows(
+  setting: ComputeTarget,
   rows: number,
   columns: number,
   from: DeviceRows,
@@ -126,14 +129,14 @@ export async function diagonalsOf(
   const { starts, column } = from;
   const diagonals = Math.max(0, rows + columns - 1);
   using marks = device.createBuffer("i32", diagonals);
-  device.launch(await compiled(setting, markDiagonals), { rows, starts, column, marks }, { items: rows });
+  device.launch(await compileFor(setting, markDiagonals), { rows, starts, column, marks }, { items: rows });
   using slots = await exclusiveScan(setting, marks);
   const [count] = await device.read(slots, diagonals, 1);
   const pitch = pitchOf(rows);
-  checkPlaces("dia", count * pitch, maxPlaces);
+  checkStoredEntries("dia", count * pitch, maxPlaces);
   const offsets = device.createBuffer("i32", count);
   const places = device.createBuffer(hostReal(precision), count * pitch);
-  device.launch(await compiled(setting, listDiagonals), { rows, slots, offsets }, { items: diagonals });
-  device.launch(await compiled(setting, fillDiagonals), { ...from, rows, pitch, slots, places }, { items: rows });
+  device.launch(await compileFor(setting, listDiagonals), { rows, slots, offsets }, { items: diagonals });
+  device.launch(await compileFor(setting, fillDiagonals), { ...from, rows, pitch, slots, places }, { items: rows });
   return { pitch, slots: count, index: offsets, values: places };
 }

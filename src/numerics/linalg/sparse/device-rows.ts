@@ -2,9 +2,9 @@
 import type { DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
-import { compiled, type Setting } from "./product.ts";
+import { compileFor, type ComputeTarget } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
-import { locate, type SlotFormat, slotParams, type SlotProduct } from "./slots.ts";
+import { locateNode, type SlotFormat, slotParams, type SlotProduct } from "./slots.ts";
 
 /** Compressed rows on a device, without padding. */
 export interface DeviceRows {
@@ -15,17 +15,17 @@ export interface DeviceRows {
 
 /** Counts the entries of each row, or writes them; zeros of DIA are no entries. */
 const rowKernelsOf = memoizeBy(({ name, axes, columnOf, holds, valueOf }: SlotFormat) => {
-  const env = { axes, locate, columnOf, holds, valueOf, dropsZeros: name === "dia" };
+  const env = { axes, locateNode, columnOf, holds, valueOf, dropsZeros: name === "dia" };
   const count = kernel({
     name: `${name}RowCounts`,
     params: { ...slotParams, counts: write(i32) },
     env,
     body({ columns, pitch, slots, index, values, counts }, gpu, env) {
-      const { axes, locate, columnOf, holds, valueOf, dropsZeros } = env;
+      const { axes, locateNode, columnOf, holds, valueOf, dropsZeros } = env;
       const i = gpu.globalId();
       const of = { columns, pitch, slots, index, values };
       const coordinate = gpu.privateI32(axes > 0 ? axes : 1);
-      if (axes > 0) locate({ of, i, axes, coordinate });
+      if (axes > 0) locateNode({ of, i, axes, coordinate });
       let found = 0;
       for (let k = 0; k < slots; k++) {
         const column = columnOf({ of, i, k, coordinate });
@@ -41,11 +41,11 @@ const rowKernelsOf = memoizeBy(({ name, axes, columnOf, holds, valueOf }: SlotFo
     params: { ...slotParams, starts: read(i32), column: write(i32), entries: write(real) },
     env,
     body({ columns, pitch, slots, index, values, starts, column, entries }, gpu, env) {
-      const { axes, locate, columnOf, holds, valueOf, dropsZeros } = env;
+      const { axes, locateNode, columnOf, holds, valueOf, dropsZeros } = env;
       const i = gpu.globalId();
       const of = { columns, pitch, slots, index, values };
       const coordinate = gpu.privateI32(axes > 0 ? axes : 1);
-      if (axes > 0) locate({ of, i, axes, coordinate });
+      if (axes > 0) locateNode({ of, i, axes, coordinate });
       let at = starts[i];
       for (let k = 0; k < slots; k++) {
         const j = columnOf({ of, i, k, coordinate });
@@ -64,23 +64,26 @@ const rowKernelsOf = memoizeBy(({ name, axes, columnOf, holds, valueOf }: SlotFo
 });
 
 /**
- * Converts ELL, DIA or a stencil to compressed rows: counts, starts, entries. The host reads one number, the count of
- * entries.
+ * Converts ELL, DIA or a stencil to compressed rows, in three steps: counts, starts, entries. The host reads one
+ * number, the count of entries.
  */
-export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
+export async function rowsFromSlots(
+  setting: ComputeTarget,
+  { format, shape, arrays }: SlotProduct,
+): Promise<DeviceRows> {
   const { device, precision } = setting;
   const { count, fill } = rowKernelsOf(format);
   const { columns, pitch, slots, rows } = shape;
   const { index, values } = arrays;
   const given = { columns, pitch, slots, index, values };
   using counts = device.createBuffer("i32", rows);
-  device.launch(await compiled(setting, count), { ...given, counts }, { items: rows });
+  device.launch(await compileFor(setting, count), { ...given, counts }, { items: rows });
   const starts = await exclusiveScan(setting, counts);
   const [entries] = await device.read(starts, rows, 1);
   const column = device.createBuffer("i32", entries);
   const stored = device.createBuffer(hostReal(precision), entries);
   const args = { ...given, starts, column, entries: stored };
-  device.launch(await compiled(setting, fill), args, { items: rows });
+  device.launch(await compileFor(setting, fill), args, { items: rows });
   return { starts, column, values: stored };
 }
 
@@ -112,8 +115,8 @@ const copyEntries = kernel({
 });
 
 /** Converts coordinates on a device to compressed rows. */
-export async function rowsOfCoordinates(
-  setting: Setting,
+export async function rowsFromCoo(
+  setting: ComputeTarget,
   rows: number,
   arrays: Readonly<Record<string, DeviceBuffer>>,
 ): Promise<DeviceRows> {
@@ -123,8 +126,8 @@ export async function rowsOfCoordinates(
   const starts = device.createBuffer("i32", rows + 1);
   const column = device.createBuffer("i32", count);
   const values = device.createBuffer(hostReal(precision), count);
-  device.launch(await compiled(setting, rowStarts), { count, row, starts }, { items: rows + 1 });
+  device.launch(await compileFor(setting, rowStarts), { count, row, starts }, { items: rows + 1 });
   const args = { fromColumn, fromValues, column, values };
-  device.launch(await compiled(setting, copyEntries), args, { items: count });
+  device.launch(await compileFor(setting, copyEntries), args, { items: count });
   return { starts, column, values };
 }

@@ -1,7 +1,7 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { isObject, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
-import { givenList } from "../given.ts";
+import { checkNumberList } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
 /** The entries of a matrix in any order. @stable */
@@ -22,7 +22,7 @@ export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly values: ArrayLike<number>;
 };
 
-/** The largest index; indexes on devices have 32 bits. */
+/** The largest index: indices on devices have 32 bits. */
 export const MAX_INDEX = 2 ** 31 - 1;
 
 /**
@@ -45,7 +45,7 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   isObject("sparseMatrix", entries, "an object with rows, columns, row, column, values");
   const { rows, columns, row, column, values, duplicates = "error" } = entries;
   checkShape("sparseMatrix", rows, columns);
-  for (const [name, list] of Object.entries({ row, column, values })) givenList("sparseMatrix", name, list);
+  for (const [name, list] of Object.entries({ row, column, values })) checkNumberList("sparseMatrix", name, list);
   oneOf("sparseMatrix: duplicates", duplicates, ["error", "sum"]);
   const count = values.length;
   if (row.length !== count || column.length !== count)
@@ -58,7 +58,7 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
     wholeNumber(`sparseMatrix: row[${k}]`, row[k], 0, rows - 1);
     wholeNumber(`sparseMatrix: column[${k}]`, column[k], 0, columns - 1);
   }
-  return compressed(entries, (k, before) => {
+  return csrFromEntries(entries, (k, before) => {
     if (duplicates === "sum") return;
     throw new SpecError(
       `sparseMatrix: entries ${before} and ${k} are both at (${row[k]}, ${column[k]}), expected one; ` +
@@ -67,10 +67,13 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   });
 }
 
-/** Sorts entries and adds repeated ones in the given order, reporting them to `repeated`. Nothing is checked. */
-export function compressed(
+/**
+ * Returns the matrix of some entries in compressed rows. Entries at the same position are summed in the given order,
+ * and reported to `onRepeated` by their numbers. Nothing is checked.
+ */
+export function csrFromEntries(
   { rows, columns, row, column, values }: SparseEntries,
-  repeated: (entry: number, before: number) => void,
+  onRepeated: (entry: number, before: number) => void,
 ): CsrMatrix {
   const count = values.length;
   // By column, then by row: each pass keeps the order of equal keys.
@@ -83,7 +86,7 @@ export function compressed(
   let last = -1;
   for (const k of order) {
     if (last >= 0 && row[last] === row[k] && column[last] === column[k]) {
-      repeated(k, last);
+      onRepeated(k, last);
       toValues[size - 1] += values[k];
     } else {
       starts[row[k] + 1]++;
@@ -93,7 +96,7 @@ export function compressed(
     last = k;
   }
   for (let i = 0; i < rows; i++) starts[i + 1] += starts[i];
-  return csr({ rows, columns, starts, column: toColumn.slice(0, size), values: toValues.slice(0, size) });
+  return uncheckedCsr({ rows, columns, starts, column: toColumn.slice(0, size), values: toValues.slice(0, size) });
 }
 
 /**
@@ -113,7 +116,7 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
   isObject("csrMatrix", given, "an object with rows, columns, starts, column, values");
   const { rows, columns, starts, column, values } = given;
   checkShape("csrMatrix", rows, columns);
-  for (const [name, list] of Object.entries({ starts, column, values })) givenList("csrMatrix", name, list);
+  for (const [name, list] of Object.entries({ starts, column, values })) checkNumberList("csrMatrix", name, list);
   if (starts.length !== rows + 1)
     throw new ShapeError(`csrMatrix: ${starts.length} starts, expected rows + 1 = ${rows + 1}`);
   if (column.length !== values.length || starts[rows] !== values.length || starts[0] !== 0)
@@ -136,7 +139,7 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
         );
     }
   }
-  return csr({
+  return uncheckedCsr({
     rows,
     columns,
     starts: Int32Array.from(starts),
@@ -145,11 +148,15 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
   });
 }
 
-/** Makes a matrix of compressed rows from parts known to be valid, without the checks of `csrMatrix`. */
-export const csr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({ kind: "csr", padding: 1, ...parts });
+/** Returns a matrix in compressed rows from arrays known to be valid, without the checks of `csrMatrix`. */
+export const uncheckedCsr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({
+  kind: "csr",
+  padding: 1,
+  ...parts,
+});
 
-/** Returns the coordinates of a matrix row by row; `csr` has no padding. */
-export function toCoordinates({ rows, columns, starts, column, values }: CsrMatrix): CooMatrix {
+/** Returns a matrix in coordinates, row by row, from compressed rows without padding. */
+export function cooFromCsr({ rows, columns, starts, column, values }: CsrMatrix): CooMatrix {
   const row = new Int32Array(values.length);
   for (let i = 0; i < rows; i++) row.fill(i, starts[i], starts[i + 1]);
   return { kind: "coo", rows, columns, row, column, values };

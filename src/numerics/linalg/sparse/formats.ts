@@ -28,7 +28,7 @@ export interface CsrMatrix extends Shaped {
   /** The start of each row and the end, rows + 1 indexes. */
   readonly starts: Int32Array;
   readonly column: Int32Array;
-  /** The number that the entries of every row are padded to a multiple of; 1 without padding. */
+  /** The length of every row is padded to a multiple of this number; 1 without padding. */
   readonly padding: number;
 }
 
@@ -101,7 +101,7 @@ export type SparseMatrix = CooMatrix | CsrMatrix | BcsrMatrix | EllMatrix | DiaM
 /** The name of a stored format. @stable */
 export type SparseFormat = SparseMatrix["kind"];
 
-/** The value of `packed` that marks padding. */
+/** The value in `packed` that marks padding. */
 export const NO_ENTRY = 0xffff_ffff;
 
 /** 128 bytes of f64: what one subgroup of a GPU reads at once. */
@@ -109,7 +109,7 @@ const LINE = 16;
 /** Returns the number of rows rounded up to whole lines of the cache. */
 export const pitchOf = (rows: number): number => Math.ceil(rows / LINE) * LINE;
 
-/** The number of entries of the longest row. */
+/** Returns the number of entries of the longest row. */
 export function longestRow(starts: Int32Array): number {
   let longest = 0;
   for (let i = 0; i + 1 < starts.length; i++) longest = Math.max(longest, starts[i + 1] - starts[i]);

@@ -3,7 +3,7 @@
  * 1996): the coordinate and array formats; real, integer and pattern; general, symmetric and skew-symmetric.
  */
 import { FeynkacError, SpecError } from "../../../base/errors.ts";
-import { compressed } from "./entries.ts";
+import { csrFromEntries } from "./entries.ts";
 import { toCsr } from "./convert.ts";
 import type { CsrMatrix, SparseMatrix } from "./formats.ts";
 
@@ -48,7 +48,7 @@ interface Header {
  *
  * Cost: one pass over the text, and the sorting of `sparseMatrix`.
  *
- * @param text the whole file, or its lines one after the other (files beyond 512 MiB do not fit one string).
+ * @param text the whole file, or its lines one after the other, since files beyond 512 MiB do not fit into one string.
  * @throws MatrixMarketError with the number of the line; SpecError for bytes
  * @example
  * import { parseMatrixMarket } from "feynkac/linalg";
@@ -109,7 +109,7 @@ class Reader {
     if (this.#read < count) throw this.#wrong(`the file ends after ${this.#read} entries`, `${count}`);
     this.#mirror(this.#header.symmetry);
     const entries = { rows, columns, row: this.#row, column: this.#column, values: this.#values };
-    return compressed(entries, (k, before) => {
+    return csrFromEntries(entries, (k, before) => {
       throw new MatrixMarketError(
         this.#lines[k],
         `entry (${this.#row[k] + 1}, ${this.#column[k] + 1}) is on line ${this.#lines[before]} already, expected once; ` +

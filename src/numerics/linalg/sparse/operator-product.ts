@@ -1,24 +1,35 @@
 /** The product for a matrix, from the host or from rows that are on the device already. */
 import { type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { bcsrProduct, pktProduct, withRest } from "./block-products.ts";
-import { checkPlaces, type ConvertOptions } from "./convert.ts";
-import { cooAdded, cooAddedOf, cooProductOf } from "./coo-product.ts";
-import { csrProductOf, type CsrShape } from "./csr-product.ts";
-import { coordinatesOf, diagonalsOf, ellOf } from "./device-formats.ts";
+import { bcsrProduct, pktProduct, productWithRest } from "./block-products.ts";
+import { checkStoredEntries, type ConvertOptions } from "./convert.ts";
+import { uploadAccumulatingCoo, accumulatingCooProductOf, cooProductOf } from "./coo-product.ts";
+import { csrProductOf, type CsrProductSettings } from "./csr-product.ts";
+import { cooFromRows, diaFromRows, ellFromRows } from "./device-formats.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { type CooMatrix, pitchOf, type SparseMatrix, hybWidth, longestRow } from "./formats.ts";
-import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
-import { diaFormat, ellFormat, placesTogether, productOf, type SlotFormat, slotProduct, slotsKernel } from "./slots.ts";
-import { lanesOf, type OperatorOptions } from "./spec.ts";
+import { compileFor, type SparseProduct, type ComputeTarget, uploadReals } from "./product.ts";
+import {
+  diaFormat,
+  ellFormat,
+  entriesPerRound,
+  slotProductOf,
+  type SlotFormat,
+  uploadSlotProduct,
+  slotProductKernel,
+} from "./slots.ts";
+import { lanesPerRow, type OperatorOptions } from "./spec.ts";
 import type { Stencil } from "./stencil.ts";
 
-/** Uploads a matrix and returns its product in its format. @throws SpecError (coordinates out of order or repeated) */
-export async function productFor(
-  setting: Setting,
+/**
+ * Uploads a matrix and returns its product, in the matrix's format. @throws SpecError (coordinates out of order or
+ * repeated)
+ */
+export async function uploadProduct(
+  setting: ComputeTarget,
   matrix: SparseMatrix | Stencil,
   options: OperatorOptions,
-): Promise<Product> {
+): Promise<SparseProduct> {
   const { device } = setting;
   switch (matrix.kind) {
     case "csr": {
@@ -28,13 +39,16 @@ export async function productFor(
         column: uploaded(device, "i32", column),
         values: uploadReals(setting, values),
       };
-      return csrProductOf(setting, csrShape(setting, rows, padding > 1, values.length, options), arrays);
+      return csrProductOf(setting, csrProductSettings(setting, rows, padding > 1, values.length, options), arrays);
     }
     case "coo":
       checkOrder(matrix);
-      return cooProductOf(setting, matrix.rows, await cooAdded(setting, matrix));
+      return cooProductOf(setting, matrix.rows, await uploadAccumulatingCoo(setting, matrix));
     case "hyb":
-      return withRest(await slotProduct(setting, matrix.ell), await cooAdded(setting, matrix.rest));
+      return productWithRest(
+        await uploadSlotProduct(setting, matrix.ell),
+        await uploadAccumulatingCoo(setting, matrix.rest),
+      );
     case "bcsr":
       return bcsrProduct(setting, matrix);
     case "pkt":
@@ -42,19 +56,19 @@ export async function productFor(
     case "ell":
     case "dia":
     case "stencil":
-      return slotProduct(setting, matrix);
+      return uploadSlotProduct(setting, matrix);
     default:
       throw new SpecError(`SparseOperator: a matrix of kind ${JSON.stringify(matrix satisfies never)}`);
   }
 }
 
-function csrShape(
-  { device }: Setting,
+function csrProductSettings(
+  { device }: ComputeTarget,
   rows: number,
   padded: boolean,
   entries: number,
-  { algorithm = isGpu(device) ? "vector" : "scalar", lanes = lanesOf(rows, entries) }: OperatorOptions,
-): CsrShape {
+  { algorithm = isGpu(device) ? "vector" : "scalar", lanes = lanesPerRow(rows, entries) }: OperatorOptions,
+): CsrProductSettings {
   return { rows, padded, algorithm, lanes };
 }
 
@@ -70,7 +84,7 @@ function checkOrder({ row, column }: CooMatrix): void {
 
 /** The rows that a conversion on the device starts from. */
 interface FromRows {
-  readonly setting: Setting;
+  readonly setting: ComputeTarget;
   readonly rows: number;
   readonly columns: number;
   readonly from: DeviceRows;
@@ -79,42 +93,45 @@ interface FromRows {
 }
 
 /**
- * Returns a product in a format made from rows on a device; for csr it takes ownership of the rows, otherwise it only
- * reads them.
+ * Converts compressed rows on a device to a format and returns the product in it. For csr the product owns the rows;
+ * for the others they are only read.
  */
 export async function productFromRows(
   format: "csr" | "coo" | "ell" | "dia" | "hyb",
   { setting, rows, columns, from, convert, operator }: FromRows,
-): Promise<Product> {
+): Promise<SparseProduct> {
   const { device } = setting;
   const entries = from.column.length;
   const maxPlaces = convert.maxPlaces ?? Math.max(10 * entries, 1e6);
-  const slots = async (format: SlotFormat, made: Awaited<ReturnType<typeof ellOf>>) => {
+  const slots = async (format: SlotFormat, made: Awaited<ReturnType<typeof ellFromRows>>) => {
     const { pitch, slots, index, values } = made;
-    const program = await compiled(setting, slotsKernel(format, placesTogether(device, format, slots)), 2);
-    return productOf(setting, format, { rows, columns, pitch, slots }, { index, values }, program);
+    const program = await compileFor(setting, slotProductKernel(format, entriesPerRound(device, format, slots)), 2);
+    return slotProductOf(setting, format, { rows, columns, pitch, slots }, { index, values }, program);
   };
   const coordinates = async (skipped: number) => {
-    const arrays = await coordinatesOf(setting, rows, from, skipped);
-    return cooAddedOf(setting, arrays);
+    const arrays = await cooFromRows(setting, rows, from, skipped);
+    return accumulatingCooProductOf(setting, arrays);
   };
   switch (format) {
     case "csr": {
       const arrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>> = { ...from };
-      return csrProductOf(setting, csrShape(setting, rows, false, entries, operator), arrays);
+      return csrProductOf(setting, csrProductSettings(setting, rows, false, entries, operator), arrays);
     }
     case "coo":
       return cooProductOf(setting, rows, await coordinates(0));
     case "ell": {
       const width = longestRow(await device.read(from.starts));
-      checkPlaces("ell", width * pitchOf(rows), maxPlaces);
-      return slots(ellFormat, await ellOf(setting, rows, from, width));
+      checkStoredEntries("ell", width * pitchOf(rows), maxPlaces);
+      return slots(ellFormat, await ellFromRows(setting, rows, from, width));
     }
     case "dia":
-      return slots(diaFormat, await diagonalsOf(setting, rows, columns, from, maxPlaces));
+      return slots(diaFormat, await diaFromRows(setting, rows, columns, from, maxPlaces));
     case "hyb": {
       const width = convert.width ?? hybWidth(await device.read(from.starts));
-      return withRest(await slots(ellFormat, await ellOf(setting, rows, from, width)), await coordinates(width));
+      return productWithRest(
+        await slots(ellFormat, await ellFromRows(setting, rows, from, width)),
+        await coordinates(width),
+      );
     }
     default:
       throw new SpecError(

@@ -3,10 +3,10 @@ import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { checkBuffer } from "../given.ts";
 import type { ConvertOptions } from "./convert.ts";
-import { type DeviceRows, rowsOfCoordinates, rowsOfSlots } from "./device-rows.ts";
+import { type DeviceRows, rowsFromCoo, rowsFromSlots } from "./device-rows.ts";
 import type { SparseFormat, SparseMatrix } from "./formats.ts";
-import { productFor, productFromRows } from "./operator-product.ts";
-import type { Product, Setting } from "./product.ts";
+import { uploadProduct, productFromRows } from "./operator-product.ts";
+import type { SparseProduct, ComputeTarget } from "./product.ts";
 import type { SlotProduct } from "./slots.ts";
 import { checkOptions, type OperatorOptions } from "./spec.ts";
 import type { Stencil } from "./stencil.ts";
@@ -54,11 +54,11 @@ export class SparseOperator implements Disposable {
   /** The precision of kernels; f32x2 for f64 on a device that emulates it. */
   readonly precision: Precision;
   readonly format: SparseFormat | "stencil";
-  readonly #product: Product;
+  readonly #product: SparseProduct;
   readonly #options: OperatorOptions;
   #disposed = false;
 
-  private constructor(setting: Setting, made: Made, options: OperatorOptions) {
+  private constructor(setting: ComputeTarget, made: Made, options: OperatorOptions) {
     this.device = setting.device;
     this.precision = setting.precision;
     this.rows = made.rows;
@@ -79,7 +79,7 @@ export class SparseOperator implements Disposable {
   ): Promise<SparseOperator> {
     checkOptions(options);
     const setting = { device, precision: await offeredPrecision(device, options.precision ?? "f64") };
-    const product = await productFor(setting, matrix, options);
+    const product = await uploadProduct(setting, matrix, options);
     const { rows, columns, kind } = matrix;
     return new SparseOperator(setting, { rows, columns, format: kind, product }, options);
   }
@@ -150,14 +150,14 @@ export class SparseOperator implements Disposable {
   }
 
   /** Compressed rows that the caller owns. */
-  async #madeRows(setting: Setting): Promise<DeviceRows> {
+  async #madeRows(setting: ComputeTarget): Promise<DeviceRows> {
     switch (this.format) {
       case "coo":
-        return rowsOfCoordinates(setting, this.rows, this.#product.arrays);
+        return rowsFromCoo(setting, this.rows, this.#product.arrays);
       case "ell":
       case "dia":
       case "stencil":
-        return rowsOfSlots(setting, this.#product as SlotProduct);
+        return rowsFromSlots(setting, this.#product as SlotProduct);
       default:
         throw new SpecError(
           `SparseOperator.convert: ${this.format} is not converted on a device; convert it on the host with convertSparse`,
@@ -180,5 +180,5 @@ interface Made {
   readonly rows: number;
   readonly columns: number;
   readonly format: SparseOperator["format"];
-  readonly product: Product;
+  readonly product: SparseProduct;
 }

@@ -2,8 +2,8 @@
 import { type CooMatrix, type CsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
 
 /**
- * Divides a matrix into packets of consecutive rows in an order that brings coupled rows near each other (Bell and
- * Garland use METIS). Row r of a packet belongs to item r mod items, which alone adds to it.
+ * Divides a matrix into packets of consecutive rows, in an order that brings coupled rows near each other. (Bell and
+ * Garland use METIS.) Row r of a packet belongs to item r mod items, which alone adds to it.
  */
 export function packetsOf(
   matrix: CsrMatrix,
@@ -71,8 +71,8 @@ function restOf({ rows, columns, column, values }: CsrMatrix, pairs: readonly nu
 }
 
 /**
- * Orders the rows so that coupled ones are near each other: reverse Cuthill–McKee (1969; George 1971) on the pattern of
- * A + Aᵀ. Each component starts at a peripheral row (George & Liu 1979).
+ * Returns the rows in an order in which coupled ones are near each other: reverse Cuthill–McKee (1969; George 1971) on
+ * the pattern of A + Aᵀ. Each component starts at a peripheral row (George & Liu 1979).
  */
 export function reverseCuthillMcKee(matrix: CsrMatrix): Int32Array {
   const neighbours = symmetricPattern(matrix);

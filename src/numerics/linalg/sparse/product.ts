@@ -10,23 +10,26 @@ interface ProductArguments {
   readonly beta: number;
 }
 
-/** A matrix on a device in one format, with the kernels of its product. It owns its arrays. */
-export interface Product {
+/**
+ * The product of a sparse matrix with a vector: the matrix on a device in one format, and the kernels. It owns its
+ * arrays.
+ */
+export interface SparseProduct {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
   /** True where csr rows contain padding. */
   readonly padded?: boolean;
   record(args: ProductArguments): void;
 }
 
-/** A device and the precision of its kernels. */
-export interface Setting {
+/** A device and the precision of the kernels that run on it. */
+export interface ComputeTarget {
   readonly device: Device;
   readonly precision: Precision;
 }
 
-/** Compiles a kernel in the precision of a setting, without contraction. */
-export const compiled = <K extends Kernel>(
-  { device, precision }: Setting,
+/** Compiles a kernel for a device and a precision, without contraction. */
+export const compileFor = <K extends Kernel>(
+  { device, precision }: ComputeTarget,
   kernel: K,
   vectors?: 1 | 2 | 4,
 ): Promise<CompiledKernel<K["params"]>> =>
@@ -37,17 +40,17 @@ export const compiled = <K extends Kernel>(
     ...(vectors === undefined ? {} : { vectors }),
   });
 
-/** Uploads reals in the precision of a setting. */
-export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
+/** Uploads reals in a precision. */
+export const uploadReals = ({ device, precision }: ComputeTarget, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
   uploaded(device, hostReal(precision), values);
 
-/** The parameters of kernels of y ← α·A·x + β·y, besides those of A. */
+/** The parameters of kernels of y ← α·A·x + β·y, besides those of the matrix A. */
 export const productParams = { alpha: real, beta: real, x: read(real), y: write(real) } as const;
-/** The parameters of a matrix in rows. */
+/** The parameters of kernels that read a matrix in compressed rows. */
 export const rowParams = { starts: read(i32), column: read(i32), values: read(real) } as const;
 
-/** Stores y[i] ← product + β·y[i]. */
-export const store = fn({
+/** Stores y[i] ← product + β·y[i]; y is not read if β is 0. */
+export const storeProduct = fn({
   name: "store",
   params: { y: write(real), i: i32, product: real, beta: real },
   body({ y, i, product, beta }) {

@@ -1,7 +1,7 @@
-/** Exclusive prefix sums on a device: places from counts. */
+/** Exclusive prefix sums on a device, which turn counts into positions. */
 import type { DeviceBuffer } from "../../../device/index.ts";
 import { i32, kernel, read, write } from "../../../kernel/index.ts";
-import { compiled, type Setting } from "./product.ts";
+import { compileFor, type ComputeTarget } from "./product.ts";
 
 /** Item c adds the counts of its chunk. */
 const sumChunks = kernel({
@@ -50,15 +50,15 @@ const scanChunks = kernel({
  * Computes starts[i] = counts[0] + … + counts[i − 1] for i = 0 … count, in three launches of √count items with √count
  * counts each. Bytes per count: 12.
  */
-export async function exclusiveScan(setting: Setting, counts: DeviceBuffer): Promise<DeviceBuffer<"i32">> {
+export async function exclusiveScan(setting: ComputeTarget, counts: DeviceBuffer): Promise<DeviceBuffer<"i32">> {
   const { device } = setting;
   const count = counts.length;
   const chunk = Math.max(1, Math.ceil(Math.sqrt(count)));
   const chunks = Math.max(1, Math.ceil(count / chunk));
   const starts = device.createBuffer("i32", count + 1);
   using sums = device.createBuffer("i32", chunks + 1);
-  device.launch(await compiled(setting, sumChunks), { count, chunk, counts, sums }, { items: chunks });
-  device.launch(await compiled(setting, scanSums), { chunks, sums }, { items: 1 });
-  device.launch(await compiled(setting, scanChunks), { count, chunk, counts, sums, starts }, { items: chunks });
+  device.launch(await compileFor(setting, sumChunks), { count, chunk, counts, sums }, { items: chunks });
+  device.launch(await compileFor(setting, scanSums), { chunks, sums }, { items: 1 });
+  device.launch(await compileFor(setting, scanChunks), { count, chunk, counts, sums, starts }, { items: chunks });
   return starts;
 }

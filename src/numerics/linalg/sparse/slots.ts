@@ -1,4 +1,7 @@
-/** ELL, DIA and stencils: every row has as many places, and entry k of row i is found without looking at others. */
+/**
+ * ELL, DIA and stencils: every row has the same number of slots, one for each stored entry, and slot k of row i is
+ * found without reading others.
+ */
 import { type CompiledKernel, type Device, isGpu, uploaded } from "../../../device/index.ts";
 import {
   fn,
@@ -14,31 +17,41 @@ import {
 import { write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import type { DiaMatrix, EllMatrix } from "./formats.ts";
-import { compiled, type Product, productParams, type Setting, store, uploadReals } from "./product.ts";
-import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
+import {
+  compileFor,
+  type SparseProduct,
+  productParams,
+  type ComputeTarget,
+  storeProduct,
+  uploadReals,
+} from "./product.ts";
+import { stencilTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
 
 /**
- * The numbers and arrays of a matrix whose rows store the same number of entries; `index` is ELL's columns, DIA's
- * offsets or a stencil's table.
+ * The parameters of kernels that read a matrix whose rows store the same number of entries. `index` is ELL's columns,
+ * DIA's offsets or a stencil's table.
  */
 export const slotParams = { columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) } as const;
-/** These numbers and arrays as a record. */
-export const Slots = record(slotParams);
-const Place = { of: Slots, i: i32, k: i32, coordinate: read(i32) } as const;
+/** The values of `slotParams` as a record. */
+export const SlotMatrix = record(slotParams);
+const Place = { of: SlotMatrix, i: i32, k: i32, coordinate: read(i32) } as const;
 interface PlaceValue {
-  readonly of: ValueOf<typeof Slots>;
+  readonly of: ValueOf<typeof SlotMatrix>;
   readonly i: number;
   readonly k: number;
   readonly coordinate: ReadonlyNumbers<"i32">;
 }
 
-/** A format whose rows store the same number of entries: functions that find entry k of row i. */
+/**
+ * A format whose rows store the same number of entries, by the kernel functions that return the column and the value of
+ * entry k of row i.
+ */
 export interface SlotFormat {
   readonly name: string;
   /** The number of axes of the grid, whose coordinates are computed first; 0 without a grid. */
   readonly axes: number;
   readonly columnOf: FunctionOf<(place: PlaceValue) => number>;
-  /** Tells whether a stored entry with that column is one of the matrix. */
+  /** Tells whether a stored entry belongs to the matrix, rather than being padding or outside of it. */
   readonly holds: FunctionOf<(place: PlaceValue & { readonly column: number }) => boolean>;
   readonly valueOf: FunctionOf<(place: PlaceValue) => number>;
 }
@@ -50,7 +63,7 @@ const stored = fn({
   body: ({ of: { pitch, values }, i, k }) => values[k * pitch + i],
 });
 
-/** The format ELL. */
+/** The format ELL, by its kernel functions. */
 export const ellFormat: SlotFormat = {
   name: "ell",
   axes: 0,
@@ -59,7 +72,7 @@ export const ellFormat: SlotFormat = {
   valueOf: stored,
 };
 
-/** The format DIA. */
+/** The format DIA, by its kernel functions. */
 export const diaFormat: SlotFormat = {
   name: "dia",
   axes: 0,
@@ -105,12 +118,12 @@ const stencilFormat = memoize((coefficient: StencilCoefficient, axes: number): S
 }));
 
 /**
- * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside, so that
- * interior nodes need no tests of single neighbours.
+ * Computes the coordinates of node i of a stencil's grid. It returns true if all neighbours of the node are inside the
+ * grid; they then need not be tested one by one.
  */
-export const locate = fn({
+export const locateNode = fn({
   name: "locate",
-  params: { of: Slots, i: i32, axes: i32, coordinate: write(i32) },
+  params: { of: SlotMatrix, i: i32, axes: i32, coordinate: write(i32) },
   body({ of: { slots, index }, i, axes, coordinate }) {
     const reach = (2 + slots) * axes + 2 * slots;
     let rest = i;
@@ -127,20 +140,20 @@ export const locate = fn({
 });
 
 /** The most places of a stored row that an item of a GPU reads before it adds the first, to have loads under way. */
-const MOST_PLACES = 8;
+const MAX_ENTRIES_PER_ROUND = 8;
 
 /**
- * Returns the number of entries that an item loads together, in rounds of equal length so that few loads are wasted. 0
- * means one after the other, as on CPUs, and where nothing is stored.
+ * Returns the number of entries that an item loads together. The rounds have equal length, so that few loads are
+ * wasted. 0 means one after the other, as on CPUs and for stencils, which store nothing.
  */
-export const placesTogether = (device: Device, { axes }: SlotFormat, slots: number): number =>
-  isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MOST_PLACES), 1)) : 0;
+export const entriesPerRound = (device: Device, { axes }: SlotFormat, slots: number): number =>
+  isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MAX_ENTRIES_PER_ROUND), 1)) : 0;
 
 /** The sum of a stored row, place after place; a place without an entry reads some element of x, and adds nothing. */
 const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
   fn({
     name: "batchedSum",
-    params: { of: Slots, i: i32, coordinate: read(i32), x: read(real) },
+    params: { of: SlotMatrix, i: i32, coordinate: read(i32), x: read(real) },
     env: { columnOf, holds, valueOf, batch },
     body({ of, i, coordinate, x }, gpu, { columnOf, holds, valueOf, batch }) {
       const columns = gpu.privateI32(batch);
@@ -166,12 +179,12 @@ const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
 const GROUP = 128;
 
 /**
- * Returns the kernel of y ← α·A·x + β·y with one item a row; sums are in the order of the columns. `together`:
- * `placesTogether`.
+ * Returns the kernel of y ← α·A·x + β·y with one work item per row. Sums are in the order of the columns. `together` is
+ * the result of `entriesPerRound`.
  *
- * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
+ * Bytes per row: ELL 12 (8 in f32) per slot; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
-export const slotsKernel = memoize((format: SlotFormat, together: number) => {
+export const slotProductKernel = memoize((format: SlotFormat, together: number) => {
   const { name, axes, columnOf, holds, valueOf } = format;
   return kernel({
     name: `${name}Product${together > 0 ? together : ""}`,
@@ -179,20 +192,20 @@ export const slotsKernel = memoize((format: SlotFormat, together: number) => {
     params: { ...slotParams, ...productParams },
     env: {
       axes,
-      locate,
+      locateNode,
       columnOf,
       holds,
       valueOf,
-      store,
+      storeProduct,
       batchedSum: together > 0 ? batchedSum(format, together) : undefined,
     },
     body({ columns, pitch, slots, alpha, beta, index, values, x, y }, gpu, env) {
-      const { axes, locate, columnOf, holds, valueOf, store } = env;
+      const { axes, locateNode, columnOf, holds, valueOf, storeProduct } = env;
       const i = gpu.globalId();
       const of = { columns, pitch, slots, index, values };
       const coordinate = gpu.privateI32(axes > 0 ? axes : 1);
       let inside = false;
-      if (axes > 0) inside = locate({ of, i, axes, coordinate });
+      if (axes > 0) inside = locateNode({ of, i, axes, coordinate });
       let sum = 0.0;
       if (env.batchedSum !== undefined) sum = env.batchedSum({ of, i, coordinate, x });
       else if (inside) {
@@ -204,7 +217,7 @@ export const slotsKernel = memoize((format: SlotFormat, together: number) => {
           if (holds({ of, i, k, coordinate, column })) sum += valueOf({ of, i, k, coordinate }) * x[column];
         }
       }
-      store({ y, i, product: alpha * sum, beta });
+      storeProduct({ y, i, product: alpha * sum, beta });
     },
   });
 });
@@ -217,20 +230,23 @@ interface SlotShape {
   readonly slots: number;
 }
 
-/** A matrix whose rows store the same number of entries, on a device. */
-export interface SlotProduct extends Product {
+/** The product of a matrix whose rows store the same number of entries, on a device. */
+export interface SlotProduct extends SparseProduct {
   readonly format: SlotFormat;
   readonly shape: SlotShape;
 }
 
-/** Returns how kernels address the entries of an ELL, DIA or stencil matrix, all of whose rows have equally many. */
-export function slotFormat(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat {
+/** Returns the format of an ELL, DIA or stencil matrix, by its kernel functions. */
+export function slotFormatOf(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat {
   if (matrix.kind === "stencil") return stencilFormat(matrix.coefficient, matrix.shape.length);
   return matrix.kind === "ell" ? ellFormat : diaFormat;
 }
 
-/** Uploads a matrix and returns its product. */
-export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatrix | Stencil): Promise<SlotProduct> {
+/** Uploads an ELL, DIA or stencil matrix and returns its product. */
+export async function uploadSlotProduct(
+  setting: ComputeTarget,
+  matrix: EllMatrix | DiaMatrix | Stencil,
+): Promise<SlotProduct> {
   const { rows, columns } = matrix;
   const kind = matrix.kind;
   const [slots, pitch] =
@@ -239,20 +255,24 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
       : kind === "dia"
         ? [matrix.offsets.length, matrix.pitch]
         : [matrix.points.length, rows];
-  const index = kind === "ell" ? matrix.column : kind === "dia" ? matrix.offsets : gridTable(matrix);
+  const index = kind === "ell" ? matrix.column : kind === "dia" ? matrix.offsets : stencilTable(matrix);
   const values = kind === "stencil" ? matrix.parameters : matrix.values;
-  const format = slotFormat(matrix);
-  const program = await compiled(setting, slotsKernel(format, placesTogether(setting.device, format, slots)), 2);
+  const format = slotFormatOf(matrix);
+  const program = await compileFor(
+    setting,
+    slotProductKernel(format, entriesPerRound(setting.device, format, slots)),
+    2,
+  );
   const arrays = { index: uploaded(setting.device, "i32", index), values: uploadReals(setting, values) };
-  return productOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
+  return slotProductOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
 }
 
 /** The compiled kernel of a product. */
-type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;
+type SlotsProgram = CompiledKernel<ReturnType<typeof slotProductKernel>["params"]>;
 
-/** Returns the product of a matrix on a device. */
-export const productOf = (
-  { device }: Setting,
+/** Returns the product of an ELL, DIA or stencil matrix whose arrays are on the device. */
+export const slotProductOf = (
+  { device }: ComputeTarget,
   format: SlotFormat,
   shape: SlotShape,
   arrays: Pick<SlotProduct["arrays"], "index" | "values">,

@@ -6,11 +6,14 @@ export interface OperatorOptions {
   /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
   readonly precision?: Precision;
   /**
-   * The algorithm of csr: one item a row ("scalar"), `lanes` items a row ("vector"), or `lanes` items that read from
-   * multiples of `lanes` on ("aligned"). By default scalar on CPUs and vector on GPUs.
+   * The algorithm of csr: one item per row ("scalar"), `lanes` items per row ("vector"), or `lanes` items that begin to
+   * read at multiples of `lanes` ("aligned"). By default scalar on CPUs and vector on GPUs.
    */
   readonly algorithm?: CsrAlgorithm;
-  /** The number of items for a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
+  /**
+   * The number of items for each row of csr, a power of two from 2 to 32. By default it depends on the mean length of a
+   * row.
+   */
   readonly lanes?: 2 | 4 | 8 | 16 | 32;
 }
 
@@ -27,15 +30,15 @@ export function checkOptions(options: OperatorOptions): void {
  * The number of entries of a row that an item of csr loads before it adds the first, so that several loads are in
  * flight.
  */
-export const PLACES = 4;
+export const ENTRIES_PER_LOAD = 4;
 
 /**
- * Returns the number of items for a row, the smallest that reads it at once, so that fewer rows wait for the sums of
- * others.
+ * Returns the number of items for each row: the smallest that loads a row of mean length at once, so that few rows wait
+ * for the sums of others.
  */
-export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
+export function lanesPerRow(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
-  return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
+  return ([2, 4, 8, 16] as const).find((lanes) => ENTRIES_PER_LOAD * lanes >= mean) ?? 32;
 }
 
 /** The algorithm of the product of compressed rows. @stable */

@@ -1,7 +1,7 @@
 /** Matrices that are not stored: every row of a grid has the same neighbours, and coefficients that are computed. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { fn, type FunctionOf, i32, read, type ReadonlyNumbers, real } from "../../../kernel/index.ts";
-import { compressed, MAX_INDEX } from "./entries.ts";
+import { csrFromEntries, MAX_INDEX } from "./entries.ts";
 import type { CsrMatrix } from "./formats.ts";
 
 /** The position at which a coefficient of a stencil is evaluated. @stable */
@@ -15,7 +15,7 @@ export interface StencilPlace {
   readonly parameters: ReadonlyNumbers<"real">;
 }
 
-/** A kernel function of the position; see `stencilPlace` for its declaration. @stable */
+/** A kernel function that returns a coefficient at a position; see `stencilPlace` for its declaration. @stable */
 export type StencilCoefficient = FunctionOf<(place: StencilPlace) => number>;
 
 /**
@@ -60,7 +60,8 @@ const constantCoefficient: StencilCoefficient = fn({
  * they are inside the grid. As a matrix on a device it needs no memory but its parameters.
  *
  * @param options the grid, the points and their coefficients.
- * @throws SpecError (the shape, a point, a repeated point) | ShapeError (as many coefficients as points)
+ * @throws SpecError (the shape, a point, a repeated point) | ShapeError (a number of coefficients that is not that of
+ * the points)
  * @example
  * import { stencil, stencilMatrix } from "feynkac/linalg";
  *
@@ -94,7 +95,7 @@ export function stencil(options: StencilOptions): Stencil {
 }
 
 /**
- * A stencil as compressed rows, made on the host: the coefficient runs as plain JavaScript in f64.
+ * Returns a stencil as compressed rows, computed on the host: the coefficient runs as plain JavaScript in f64.
  *
  * @param of the stencil.
  * @example
@@ -118,7 +119,7 @@ export function stencilMatrix(of: Stencil): CsrMatrix {
     });
     for (let a = shape.length - 1; a >= 0 && ++coordinate[a] === shape[a]; a--) coordinate[a] = 0;
   }
-  return compressed({ rows, columns, ...lists }, () => {});
+  return csrFromEntries({ rows, columns, ...lists }, () => {});
 }
 
 /** Rows from a node to that of each point. */
@@ -131,11 +132,11 @@ const stridesOf = (shape: readonly number[]): number[] =>
   shape.map((_, a) => shape.slice(a + 1).reduce((product, n) => product * n, 1));
 
 /**
- * Returns the table of a stencil that kernels read: the shape, the strides; then, with points in the order of their
- * columns, the steps of each point, the offsets, and the user's numbers of the points; and along each axis the first
- * node whose neighbours are all inside, and the first one after it whose neighbours are not.
+ * Returns the table of a stencil that kernels read. It has the shape and the strides; then, with points in the order of
+ * their columns, the steps of each point along each axis, its offset, and its number in `points`; and along each axis
+ * the first node whose neighbours are all inside, and the first one after it whose neighbours are not.
  */
-export function gridTable(of: Stencil): Int32Array {
+export function stencilTable(of: Stencil): Int32Array {
   const { shape, points } = of;
   const shifts = shiftsOf(of);
   const order = points.map((_, p) => p).sort((a, b) => shifts[a] - shifts[b]);

@@ -2,10 +2,11 @@ import { fn, i32, read, real } from "../../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * Returns 0 as long as every x so far was finite, given its previous result; afterwards a nonzero value (NaN, in f64).
- * Two operations in f64; f32 may be WebGPU's, whose arithmetic need not preserve infinities.
+ * Returns 0 as long as every x so far was finite, and a nonzero value afterwards (NaN, in f64). Its first argument is
+ * its previous result, 0 at first. It costs two operations in f64. In f32 it tests x, because WebGPU need not preserve
+ * infinities.
  */
-export const stillZero = fn({
+export const nonFiniteFlag = fn({
   name: "stillZero",
   params: [real, real],
   body([check, x], gpu) {
@@ -15,8 +16,8 @@ export const stillZero = fn({
 });
 
 /**
- * Returns the row of the first zero pivot in Thomas' elimination of `count` rows from `first` on; the code of "ok" if
- * there is none.
+ * Returns the first row with a zero pivot in Thomas' elimination of `count` rows from row `first` on, or the code of
+ * "ok" if there is none.
  */
 export const firstZeroPivot = fn({
   name: "firstZeroPivot",
@@ -36,8 +37,8 @@ export const firstZeroPivot = fn({
 });
 
 /**
- * Returns the row of the first zero pivot with partial pivoting, where the matrix is singular; the code of "ok" if
- * there is none.
+ * Returns the first row whose pivot is zero even with partial pivoting, so that the matrix is singular, or the code of
+ * "ok" if there is none.
  */
 export const firstSingularPivot = fn({
   name: "firstSingularPivot",

@@ -1,7 +1,7 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { type Matrix, type Problem, type Layout, layoutOf, systemBase } from "./method.ts";
+import { type Matrix, type TridiagonalBatch, type Layout, layoutOf, systemBase } from "./method.ts";
 
 interface FactorsVariant {
   readonly layout: Layout;
@@ -177,14 +177,17 @@ const pivotingSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel
   }),
 );
 
-/** A factorisation on a device, made once and used repeatedly. It owns its memory. */
+/** A factorisation of the matrices of a batch on a device, made once and used repeatedly. It owns its memory. */
 export interface Factors extends Disposable {
   factor(matrix: Matrix): void;
   solve(rhs: DeviceBuffer, status: DeviceBuffer): void;
 }
 
-/** Prepares a factorisation of the matrices of a problem. */
-export async function factorsOf(device: Device, problem: Problem, pivoting: boolean): Promise<Factors> {
+/**
+ * Prepares a factorisation for the matrices of a problem: with partial pivoting (`pivoting`), or by Thomas'
+ * elimination.
+ */
+export async function factorsOf(device: Device, problem: TridiagonalBatch, pivoting: boolean): Promise<Factors> {
   const { rows, batch, stride, precision, shared } = problem;
   const variant = { layout: layoutOf(problem), shared };
   const kernels = pivoting

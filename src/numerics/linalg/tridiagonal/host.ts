@@ -16,8 +16,8 @@ export interface HostSystem {
 }
 
 /**
- * The options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default one system in f64 by
- * `pivoting`, with as many rows as the diagonal has elements.
+ * The options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default one system is solved in f64
+ * by `pivoting`, with as many rows as the diagonal has elements.
  * @stable
  */
 export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
@@ -35,9 +35,9 @@ export interface HostSolution {
 /**
  * Solves tridiagonal systems in plain arrays, which are not changed.
  *
- * Equations, placements and failures are those of `TridiagonalSolver`. That class is the better choice if the same
- * sizes come again: this function compiles, copies and, without a `device`, opens one CPU thread, each time. Cost: as
- * `TridiagonalSolver`, and 5 words per row copied.
+ * Equations, placements and failures are those of `TridiagonalSolver`. That class is the better choice for several
+ * batches of the same sizes, because each call of this function compiles, copies and, without a `device`, opens one CPU
+ * thread. Cost: as `TridiagonalSolver`, and 5 words per row copied.
  *
  * @param system the arrays, each [rows] for one system; placed as `options` say for several.
  * @param options the placement, the algorithm, the precision and the device.

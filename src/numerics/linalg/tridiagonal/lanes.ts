@@ -6,14 +6,15 @@ import { fn, i32, real, write, record } from "../../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * Returns the function that solves x₋·a + x·b + x₊·c = d for the lanes of one system, x₋ and x₊ being the unknowns of
- * neighbouring lanes, and returns x and the code of the first pivot that is zero or has no normal inverse (at the given
- * row). `lane` is the position in the system, `item` that in the scratch memory, where a system's lanes are neighbours:
- * 2 × 3 × items words, two alternating halves, so that a round needs one barrier.
+ * Returns the kernel function that solves a·x₋ + b·x + c·x₊ = d, one row per lane, by parallel cyclic reduction; x₋ and
+ * x₊ are the unknowns of the neighbouring lanes. It returns x, and as `code` the given row if a pivot is zero or has no
+ * normal inverse. `lane` is the lane's number in its system and `item` its position in scratch memory, where the lanes
+ * of a system are neighbours. Scratch memory has 2 × 3 × items words, two alternating halves, so that a round needs one
+ * barrier.
  *
- * Cost: 14 flops a lane and round, log₂ lanes rounds; 6 shuffles, or 3 words written and 6 read.
+ * Cost per lane and round: 14 flops, and 6 shuffles or 3 words written and 6 read. There are log₂ lanes rounds.
  */
-export function solveLanes(lanes: number, items: number, shuffles: boolean) {
+export function solveAcrossLanes(lanes: number, items: number, shuffles: boolean) {
   return fn({
     name: "solveLanes",
     params: [real, real, real, real, i32, i32, i32, write(real)],
@@ -89,22 +90,22 @@ export function solveLanes(lanes: number, items: number, shuffles: boolean) {
   });
 }
 
-/** The values of a run, as `solveRuns` says. */
+/** The values of a segment, as `solveAcrossSegments` says. */
 const RunValues = record({ first: real, second: real, third: real, fourth: real, fifth: real, sixth: real });
 
 /**
- * Returns the function for the last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` ×
- * `systems` items, with item lane·systems + own: an exchange in workgroup memory makes lanes of a system neighbours,
- * parallel cyclic reduction solves (`solveLanes`), and another exchange returns x with that of the previous run. The
- * inputs are the run's first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row
- * (`single`) pass a, b, c, d and two unused numbers. `scratch` has 7 words an item.
+ * Returns the kernel function that computes the last unknowns of all segments of several systems. The segments of
+ * system number `own` belong to the items lane·systems + own of a workgroup. An exchange in workgroup memory makes the
+ * lanes of a system neighbours, `solveAcrossLanes` solves, and another exchange returns x and the last unknown of the
+ * previous segment. The inputs are a, c, d of the segment's first row after `eliminateSegment`, and a, c, d of its
+ * last. Segments of one row (`single`) pass a, b, c, d and two unused numbers. `scratch` has 7 words per item.
  */
-export function solveRuns(lanes: number, systems: number, single: boolean, shuffles: boolean) {
+export function solveAcrossSegments(lanes: number, systems: number, single: boolean, shuffles: boolean) {
   const items = lanes * systems;
   return fn({
     name: "solveRuns",
     params: { values: RunValues, lane: i32, own: i32, scratch: write(real) },
-    env: { lanes, items, single, solveLanes: solveLanes(lanes, items, shuffles), ok: CODE_OK },
+    env: { lanes, items, single, solveLanes: solveAcrossLanes(lanes, items, shuffles), ok: CODE_OK },
     *body({ values: { first, second, third, fourth, fifth, sixth }, lane, own, scratch }, gpu, env) {
       // What is item (lane, own) here is (own, lane) in the exchange.
       const items = env.items;

@@ -4,11 +4,11 @@ import { SpecError } from "../../../base/errors.ts";
 import { i32, type Precision, read, real, write, fn, type KernelFunction } from "../../../kernel/index.ts";
 
 /**
- * A batch of systems as the algorithms see it. Three numbers describe every layout in memory: the unknowns of a system
+ * The sizes of a batch of tridiagonal systems. Three numbers describe every layout in memory: the unknowns of a system
  * (`rows`), the number of systems (`batch`), and the distance between consecutive unknowns of a system (`stride`), as
  * in `TridiagonalSpec`.
  */
-export interface Problem {
+export interface TridiagonalBatch {
   readonly rows: number;
   readonly batch: number;
   readonly stride: number;
@@ -18,20 +18,23 @@ export interface Problem {
   readonly precision: Precision;
 }
 
-/** The matrices of a batch: three buffers of diagonals. */
+/** The matrices of a batch, as buffers of their three diagonals. */
 export interface Matrix {
   readonly lower: DeviceBuffer;
   readonly diagonal: DeviceBuffer;
   readonly upper: DeviceBuffer;
 }
 
-/** The matrices and right-hand sides of a batch; solutions replace the latter, and each system has a word of status. */
+/**
+ * The matrices and right-hand sides of a batch. Solutions replace the right-hand sides, and each system has one word of
+ * status.
+ */
 export interface System extends Matrix {
   readonly rhs: DeviceBuffer;
   readonly status: DeviceBuffer;
 }
 
-/** The parameters of kernels that hold a `System`. */
+/** The parameters of kernels that read or write a `System`. */
 export const systemParams = {
   lower: read(real),
   diagonal: read(real),
@@ -40,12 +43,12 @@ export const systemParams = {
   status: write(i32),
 } as const;
 
-/** An algorithm prepared for one problem on one device. It owns its workspace; `solve` records launches. */
+/** An algorithm prepared for the sizes of a batch, on one device. It owns its workspace; `solve` records launches. */
 export interface Method extends Disposable {
   solve(system: System): void;
 }
 
-/** The division of systems into chunks, each solved separately once the unknowns next to it are known. */
+/** The division of systems into chunks. Each chunk is solved separately once the unknowns next to it are known. */
 export interface Chunks {
   /** The number of rows of a chunk; the last may have fewer. */
   readonly rows: number;
@@ -53,23 +56,28 @@ export interface Chunks {
   readonly count: number;
 }
 
-/** A method for chunks of systems, too: `ends` are the unknowns next to each of them. */
+/** A method that can also solve chunks of systems; `ends` are then the unknowns next to each chunk. */
 export interface ChunkMethod extends Method {
   solve(system: System, ends?: DeviceBuffer): void;
 }
 
-/** Returns the error of systems of more rows than a workgroup has room for. */
-export const tooLong = (device: Device, { precision }: Problem, algorithm: string, rows: number): SpecError =>
+/** Returns the error for systems with more rows than a workgroup has room for. */
+export const tooManyRowsError = (
+  device: Device,
+  { precision }: TridiagonalBatch,
+  algorithm: string,
+  rows: number,
+): SpecError =>
   new SpecError(
     `tridiagonal: ${algorithm} with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room ` +
       'for; take the algorithm "partition" or "auto"',
   );
 
-/** Returns the bytes of a real. */
-export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
+/** Returns the number of bytes of a real. */
+export const bytesPerReal = (precision: Precision): number => (precision === "f32" ? 4 : 8);
 
-/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and already stored. */
-export const reduceParams = {
+/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and not stored. */
+export const reductionParams = {
   rows: i32,
   stride: i32,
   batch: i32,
@@ -85,8 +93,8 @@ export const reduceParams = {
 } as const;
 
 /**
- * The layout of systems in memory: a `stride` known to be 1, or `batch`, saves kernels a division, and keeps neighbours
- * together.
+ * The layout of systems in memory. A `stride` known to be 1, or to be `batch`, saves kernels a division and makes
+ * neighbouring items read neighbouring words.
  */
 export type Layout = "contiguous" | "interleaved" | "strided";
 
@@ -98,7 +106,10 @@ export function layoutOf({ stride, batch }: { readonly stride: number; readonly 
 
 type I32 = typeof i32;
 
-/** The functions that compute the index of system s for each layout; see `TridiagonalSpec.stride`. */
+/**
+ * The kernel functions that return the index of the first unknown of system s, for each layout; see
+ * `TridiagonalSpec.stride`.
+ */
 export const systemBase: Readonly<Record<Layout, KernelFunction<readonly [I32, I32, I32], number>>> = {
   contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
   interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),

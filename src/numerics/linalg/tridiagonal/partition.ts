@@ -1,10 +1,10 @@
 import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../../../device/index.ts";
 import { hostReal, i32, kernel, read, write } from "../../../kernel/index.ts";
-import { type ChunkMethod, type Chunks, type Method, type Problem, type System, layoutOf } from "./method.ts";
-import { reduceChunksKernel, reduceRunsKernel, rowsOfLane } from "./reduce.ts";
-import { registerHybrid, runShape } from "./register-hybrid.ts";
+import { type ChunkMethod, type Chunks, type Method, type TridiagonalBatch, type System, layoutOf } from "./method.ts";
+import { reduceChunksKernel, reduceSegmentsKernel, rowsPerLane } from "./reduce.ts";
+import { registerHybrid, registerHybridSettings } from "./register-hybrid.ts";
 import { thomas } from "./thomas.ts";
-import { codes, NOT_FINITE } from "./status.ts";
+import { CODES, NOT_FINITE } from "./status.ts";
 
 interface Reducer {
   readonly compiled: CompiledKernel;
@@ -17,19 +17,19 @@ const CHUNK_ROWS = 512;
 const MIN_CHUNK = 64;
 
 /**
- * A method for systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced
- * system of two rows a chunk is solved by a method for its size (this one again, if needed), and every chunk is solved
- * separately.
+ * Prepares the partition method for systems of any length. It has three passes: every chunk is reduced to its first and
+ * last unknown; the reduced system, with two rows per chunk, is solved by a method for its size (this one again, if
+ * needed); and every chunk is solved separately.
  *
- * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again
+ * Cost per row: 4 words read, then 4 read and 1 written; 12 flops and those of the solver of chunks; and 4/512 of this
  * for the reduced system. No array of the system's length is kept. Source: H. H. Wang (1981).
  *
  * `inner` creates the method for the reduced system.
  */
 export async function partition(
   device: Device,
-  problem: Problem,
-  inner: (device: Device, problem: Problem) => Promise<Method>,
+  problem: TridiagonalBatch,
+  inner: (device: Device, problem: TridiagonalBatch) => Promise<Method>,
 ): Promise<Method> {
   const { rows, batch, stride, precision } = problem;
   const chunks = chunksOf(problem);
@@ -60,31 +60,31 @@ export async function partition(
 }
 
 /** Memory for it, its diagonal of ones. */
-function reducedSystem(device: Device, { rows, batch, precision }: Problem, status: DeviceBuffer): System {
+function reducedSystem(device: Device, { rows, batch, precision }: TridiagonalBatch, status: DeviceBuffer): System {
   const buffer = (): DeviceBuffer => device.createBuffer(hostReal(precision), rows * batch);
   const system = { lower: buffer(), diagonal: buffer(), upper: buffer(), rhs: buffer(), status };
   device.write(system.diagonal, new Float64Array(rows * batch).fill(1));
   return system;
 }
 
-function chunksOf({ rows }: Problem): Chunks {
+function chunksOf({ rows }: TridiagonalBatch): Chunks {
   const chunk = Math.min(CHUNK_ROWS, Math.max(MIN_CHUNK, Math.ceil(rows / 4)));
   return { rows: chunk, count: Math.ceil(rows / chunk) };
 }
 
 /** A subgroup a chunk where it reads whole lines and exchanges by shuffles. */
-async function reducerFor(device: Device, problem: Problem, chunks: Chunks): Promise<Reducer> {
+async function reducerFor(device: Device, problem: TridiagonalBatch, chunks: Chunks): Promise<Reducer> {
   const { precision, shared } = problem;
   const layout = layoutOf(problem);
   const contiguous = layout === "contiguous";
-  const perItem = contiguous && isGpu(device) ? rowsOfLane(device, chunks.rows, precision) : undefined;
+  const perItem = contiguous && isGpu(device) ? rowsPerLane(device, chunks.rows, precision) : undefined;
   const groups = perItem !== undefined;
-  const kernel = groups ? reduceRunsKernel({ perItem, shared }) : reduceChunksKernel({ layout, shared });
+  const kernel = groups ? reduceSegmentsKernel({ perItem, shared }) : reduceChunksKernel({ layout, shared });
   return { compiled: await device.compile(kernel, { precision }), groups };
 }
 
-function solverFor(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkMethod> {
-  const runs = isGpu(device) && runShape(device, problem, chunks) !== undefined;
+function solverFor(device: Device, problem: TridiagonalBatch, chunks: Chunks): Promise<ChunkMethod> {
+  const runs = isGpu(device) && registerHybridSettings(device, problem, chunks) !== undefined;
   return runs ? registerHybrid(device, problem, chunks) : thomas(device, problem, chunks);
 }
 
@@ -92,7 +92,7 @@ function solverFor(device: Device, problem: Problem, chunks: Chunks): Promise<Ch
 const begin = kernel({
   name: "chunk-status-begin",
   params: { rows: i32, chunk: i32, reduced: read(i32), codes: write(i32) },
-  env: codes,
+  env: CODES,
   body({ rows, chunk, reduced, codes }, gpu, { ok, notFinite }) {
     const s = gpu.globalId();
     const word = reduced[s];
@@ -110,7 +110,7 @@ const begin = kernel({
 const join = kernel({
   name: "chunk-status-join",
   params: { batch: i32, reducing: read(i32), solving: read(i32), codes: write(i32) },
-  env: codes,
+  env: CODES,
   body({ batch, reducing, solving, codes }, gpu, { ok, notFinite }) {
     const t = gpu.globalId();
     const one = reducing[t];
@@ -124,7 +124,7 @@ const join = kernel({
 const end = kernel({
   name: "chunk-status-end",
   params: { codes: read(i32), status: write(i32) },
-  env: { ...codes, word: NOT_FINITE },
+  env: { ...CODES, word: NOT_FINITE },
   body({ codes, status }, gpu, { ok, notFinite, word }) {
     const s = gpu.globalId();
     const code = codes[s];
@@ -142,7 +142,7 @@ interface ChunkStatus extends Disposable {
 }
 
 /** Makes room for the status of chunks. */
-async function chunkStatus(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkStatus> {
+async function chunkStatus(device: Device, problem: TridiagonalBatch, chunks: Chunks): Promise<ChunkStatus> {
   const { rows, batch, precision } = problem;
   const { rows: chunk, count } = chunks;
   const kernels = await Promise.all([begin, join, end].map((one) => device.compile(one, { precision })));

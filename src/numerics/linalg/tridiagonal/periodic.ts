@@ -1,7 +1,7 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { type Matrix, type Problem, type Layout, layoutOf, systemBase } from "./method.ts";
+import { type Matrix, type TridiagonalBatch, type Layout, layoutOf, systemBase } from "./method.ts";
 import { SINGULAR } from "./status.ts";
 
 interface PeriodicVariant {
@@ -120,10 +120,10 @@ const EPSILON = { f64: 2 ** -52, f32: 2 ** -23, f32x2: 2 ** -44 } as const;
 
 /**
  * A solver of periodic systems by the formula of Sherman & Morrison: any other method solves the tridiagonal part for
- * the right-hand side and for a second one that depends on the matrix only. `prepare` runs once a matrix, `finish`
- * after each solution.
+ * the right-hand side, and for a second right-hand side that depends on the matrix only. `prepare` runs once per
+ * matrix, `finish` after each solution.
  *
- * Cost a row beyond the tridiagonal solver's, which runs twice: 5 words read and 5 written; 2 flops.
+ * Cost per row, beyond that of the tridiagonal solver, which runs twice: 5 words read and 5 written; 2 flops.
  */
 export interface Periodic extends Disposable {
   /** The matrix without its corner entries. */
@@ -139,7 +139,7 @@ export interface Periodic extends Disposable {
 }
 
 /** Prepares the solver of periodic systems for a problem. */
-export async function periodicOf(device: Device, problem: Problem): Promise<Periodic> {
+export async function periodicOf(device: Device, problem: TridiagonalBatch): Promise<Periodic> {
   const { rows, batch, stride, shared, precision } = problem;
   const kernels = [prepareKernel, shareKernel({ layout: layoutOf(problem), shared }), combineKernel];
   const [prepare, shareOf, combine] = await Promise.all(

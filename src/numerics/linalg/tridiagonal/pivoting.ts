@@ -1,10 +1,10 @@
 import type { Device } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { firstSingularPivot, stillZero } from "./checks.ts";
-import { type Method, type Problem, systemParams, type Layout, layoutOf, systemBase } from "./method.ts";
-import { codes } from "./status.ts";
-import { privateCapacity, roomFor, sideBySide } from "./thomas.ts";
+import { firstSingularPivot, nonFiniteFlag } from "./checks.ts";
+import { type Method, type TridiagonalBatch, systemParams, type Layout, layoutOf, systemBase } from "./method.ts";
+import { CODES } from "./status.ts";
+import { privateCapacity, privateArrayEnvironment, vectorsPerItem } from "./thomas.ts";
 
 interface PivotingVariant {
   readonly layout: Layout;
@@ -25,11 +25,18 @@ const pivotingKernel = memoize(({ layout, shared, capacity }: PivotingVariant): 
   kernel({
     name: `pivoting-${layout}${shared ? "-shared" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, ...systemParams, work: write(real) },
-    env: { base: systemBase[layout], firstSingularPivot, stillZero, shared, ...roomFor(capacity), ...codes },
+    env: {
+      base: systemBase[layout],
+      firstSingularPivot,
+      nonFiniteFlag,
+      shared,
+      ...privateArrayEnvironment(capacity),
+      ...CODES,
+    },
     body(
       { rows, stride, batch, lower, diagonal, upper, rhs, work, status },
       gpu,
-      { base, firstSingularPivot, stillZero, shared, kept, room, ok, notFinite },
+      { base, firstSingularPivot, nonFiniteFlag, shared, kept, room, ok, notFinite },
     ) {
       const s = gpu.globalId();
       const ps = gpu.privateReal(room);
@@ -79,7 +86,7 @@ const pivotingKernel = memoize(({ layout, shared, capacity }: PivotingVariant): 
       let x = f / p;
       let next = 0.0;
       rhs[from + (rows - 1) * stride] = x;
-      let check = stillZero(0.0, x);
+      let check = nonFiniteFlag(0.0, x);
       for (let i = rows - 2; i >= 0; i--) {
         let value = 0.0;
         if (kept) value = (fs[i] - qs[i] * x - rs[i] * next) / ps[i];
@@ -90,7 +97,7 @@ const pivotingKernel = memoize(({ layout, shared, capacity }: PivotingVariant): 
         next = x;
         x = value;
         rhs[from + i * stride] = x;
-        check = stillZero(check, x);
+        check = nonFiniteFlag(check, x);
       }
       if (check !== 0) {
         if (exact) code = firstSingularPivot(lower, diagonal, upper, matrix, matrixStride, rows);
@@ -102,11 +109,11 @@ const pivotingKernel = memoize(({ layout, shared, capacity }: PivotingVariant): 
 );
 
 /** Prepares Gaussian elimination with partial pivoting for a problem. */
-export async function pivoting(device: Device, problem: Problem): Promise<Method> {
+export async function pivoting(device: Device, problem: TridiagonalBatch): Promise<Method> {
   const { rows, batch, stride, precision, shared } = problem;
   const capacity = privateCapacity(rows, 4, device, problem);
   const variant = { layout: layoutOf(problem), shared, capacity };
-  const compiled = await device.compile(pivotingKernel(variant), { precision, ...sideBySide(variant) });
+  const compiled = await device.compile(pivotingKernel(variant), { precision, ...vectorsPerItem(variant) });
   const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 3 * rows * batch);
   return {
     solve: (system) => device.launch(compiled, { rows, stride, batch, work, ...system }, { items: batch }),

@@ -1,8 +1,8 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { loadRuns, eliminateRun, tileWords } from "./run.ts";
-import { bytesOf, reduceParams, systemBase, type Layout } from "./method.ts";
+import { loadSegments, eliminateSegment, transposeWords } from "./segment.ts";
+import { bytesPerReal, reductionParams, systemBase, type Layout } from "./method.ts";
 import { CODE_OK } from "./status.ts";
 
 interface ReductionVariant {
@@ -11,17 +11,17 @@ interface ReductionVariant {
 }
 
 /**
- * The kernel that reduces each chunk of a system to its first and last unknown, one chunk a work item: rows 2c and 2c +
- * 1 of an interleaved tridiagonal system with twice as many rows as there are chunks. See `eliminateRun` for the
- * elimination.
+ * Returns the kernel that reduces each chunk c of a system to its first and last unknown, one chunk per work item. They
+ * become rows 2c and 2c + 1 of an interleaved tridiagonal system with twice as many rows as there are chunks. See
+ * `eliminateSegment` for the elimination.
  *
- * Cost a row: 12 flops and 4 words read. Source: H. H. Wang, A parallel method for tridiagonal equations (ACM TOMS 7:2,
- * 1981).
+ * Cost per row: 12 flops and 4 words read. Source: H. H. Wang, A parallel method for tridiagonal equations (ACM TOMS
+ * 7:2, 1981).
  */
 export const reduceChunksKernel = memoize(({ layout, shared }: ReductionVariant): Kernel =>
   kernel({
     name: `reduce-chunks-${layout}${shared ? "-shared" : ""}`,
-    params: reduceParams,
+    params: reductionParams,
     env: { base: systemBase[layout], shared, ok: CODE_OK },
     body(
       { rows, stride, batch, chunk, lower, diagonal, upper, rhs, outLower, outUpper, outRhs, status },
@@ -79,25 +79,25 @@ const LANES = 32;
 const ACCESS = { items: LANES, lanes: LANES, staged: true, aligned: false, pitch: 1 } as const;
 
 /**
- * Returns the number of rows of a lane where a subgroup reduces a chunk; undefined where the device has no suitable
- * subgroups, or too little memory.
+ * Returns the number of rows of each lane if a subgroup reduces a chunk of `chunk` rows; undefined if the device has no
+ * suitable subgroups, or too little memory.
  */
-export const rowsOfLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
+export const rowsPerLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
   firstThatFits(
     device,
     [2, 4, 8, 16].filter((rows) => rows * LANES === chunk),
-    (rows) => ({ subgroup: LANES, workgroupBytes: tileWords(LANES, rows) * bytesOf(precision) }),
+    (rows) => ({ subgroup: LANES, workgroupBytes: transposeWords(LANES, rows) * bytesPerReal(precision) }),
   );
 
 /**
- * Joins the runs of a subgroup two by two, five times. Of two neighbouring runs, each with rows
+ * Joins the segments of a subgroup two by two, five times. Of two neighbouring segments, each with rows
  *
  *   x₀ + fA·(last before) + fC·x₁ = fD,   x₁ + lA·x₀ + lC·(first after) = lD
  *
  * for its first unknown x₀ and its last x₁, the two inner unknowns are eliminated; lane 0 ends with the rows of all.
- * Cost: 30 flops, 6 shuffles a lane and round.
+ * Cost per lane and round: 30 flops and 6 shuffles.
  */
-const joinRuns = fn({
+const joinSegments = fn({
   name: "joinRuns",
   params: [real, real, real, real, real, real],
   *body([startFA, startFC, startFD, startLA, startLC, startLD], gpu) {
@@ -139,22 +139,22 @@ const joinRuns = fn({
 });
 
 /**
- * The kernel that does the same as `reduceChunksKernel` with a contiguous chunk of 32·perItem rows a subgroup, so that
- * memory is read in whole lines: each lane eliminates a run, and shuffles join the runs. Cost a row: 12 flops and 4
- * words read.
+ * Returns the kernel that does the same as `reduceChunksKernel` with a subgroup for each contiguous chunk of 32·perItem
+ * rows, so that memory is read in whole cache lines. Each lane eliminates a segment, and shuffles join the segments.
+ * Cost per row: 12 flops and 4 words read.
  */
-export const reduceRunsKernel = memoize(
+export const reduceSegmentsKernel = memoize(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>
     kernel({
       name: `reduce-runs-${LANES * perItem}${shared ? "-shared" : ""}`,
       groupSize: LANES,
-      params: reduceParams,
+      params: reductionParams,
       env: {
         base: systemBase.contiguous,
-        loadRuns: loadRuns({ ...ACCESS, rows: perItem, shared }),
-        eliminateRun: eliminateRun(perItem),
-        joinRuns,
-        tile: tileWords(LANES, perItem),
+        loadRuns: loadSegments({ ...ACCESS, rows: perItem, shared }),
+        eliminateRun: eliminateSegment(perItem),
+        joinSegments,
+        tile: transposeWords(LANES, perItem),
         perItem,
         last: perItem - 1,
         shared,
@@ -183,7 +183,7 @@ export const reduceRunsKernel = memoize(
         if (lane === 0 && first > 0) a[0] = down;
         if (lane === 31 && count === chunk && first + count < rows) c[env.last] = up;
         const run = env.eliminateRun({ run: own, b, first: first + lane * env.perItem });
-        const joined = yield* env.joinRuns(run.a, run.c, run.d, a[env.last], c[env.last], d[env.last]);
+        const joined = yield* env.joinSegments(run.a, run.c, run.d, a[env.last], c[env.last], d[env.last]);
         const code = yield gpu.subgroupMin(run.code);
         if (lane === 0) {
           const out = 2 * part * batch + system;

@@ -1,32 +1,32 @@
 import { type Device, firstThatFits, type Resources } from "../../../device/index.ts";
 import { i32, type Kernel, kernel, type Precision, read, real } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { solveLanes, solveRuns } from "./lanes.ts";
-import { loadRuns, storeRuns, eliminateRun, substituteRun, tileWords } from "./run.ts";
+import { solveAcrossLanes, solveAcrossSegments } from "./lanes.ts";
+import { loadSegments, storeSegments, eliminateSegment, substituteSegment, transposeWords } from "./segment.ts";
 import {
-  bytesOf,
+  bytesPerReal,
   type ChunkMethod,
   type Chunks,
-  type Problem,
+  type TridiagonalBatch,
   systemParams,
-  tooLong,
+  tooManyRowsError,
   type Layout,
   layoutOf,
   systemBase,
 } from "./method.ts";
-import { codes } from "./status.ts";
+import { CODES } from "./status.ts";
 
-/** The division of a workgroup among systems. */
-interface RunShape {
+/** The division of a workgroup's items among systems, and how they read and exchange rows. */
+interface RegisterHybridSettings {
   /** The number of items of one system, a power of two. */
   readonly lanes: number;
   /** The number of rows of one item. */
   readonly rows: number;
-  /** The number of systems of a workgroup, neighbours in memory. */
+  /** The number of systems of a workgroup, which are neighbours in memory. */
   readonly systems: number;
   /** True where lanes exchange values by shuffles: 32 lanes that form a subgroup. */
   readonly shuffles: boolean;
-  /** True where contiguous runs are read in place, each from a multiple of four words on. */
+  /** True if contiguous segments are read in place, each from a multiple of four words on. */
   readonly aligned: boolean;
   /** True where b and d are kept in workgroup memory, so that the registers suffice for two workgroups. */
   readonly parked: boolean;
@@ -34,25 +34,26 @@ interface RunShape {
   readonly residentGroups?: number;
 }
 
-interface RegisterHybridVariant extends RunShape {
+interface RegisterHybridVariant extends RegisterHybridSettings {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly chunked: boolean;
 }
 
 /**
- * The kernel of the register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in
- * registers. Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs
- * form a tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item
+ * Returns the kernel of the register hybrid, which combines Thomas' elimination and parallel cyclic reduction: `lanes`
+ * work items solve a system together, and each holds a segment, its consecutive rows, in registers. Every item
+ * eliminates its segment down to its first and last unknown (`segment.ts`). The last unknowns of all segments form a
+ * tridiagonal system with one row per lane, which is solved by parallel cyclic reduction (`lanes.ts`). Every item then
  * substitutes back.
  *
- * Contiguous systems are read and written in whole lines, one system a workgroup: directly, where runs of four words
- * begin at multiples of 16 bytes, otherwise transposed in workgroup memory. Other systems are read directly, `systems`
- * neighbours a workgroup.
+ * Contiguous systems are read and written in whole cache lines, one system per workgroup: directly, if groups of four
+ * words begin at multiples of 16 bytes, otherwise transposed in workgroup memory. Other systems are read directly,
+ * `systems` neighbours per workgroup.
  *
- * Cost a row: 16 flops; 4 words read and 1 written; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm
- * is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers
- * (ACM TOMS 42:4, 2016).
+ * Cost per row: 16 flops, 4 words read and 1 written; per lane: 70 flops and 33 shuffles. The method is stable for the
+ * matrices for which Thomas' algorithm is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch
+ * scalar and block tridiagonal solvers (ACM TOMS 42:4, 2016).
  */
 export const registerHybridKernel = memoize((variant: RegisterHybridVariant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
@@ -73,16 +74,16 @@ export const registerHybridKernel = memoize((variant: RegisterHybridVariant): Ke
     params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real) },
     env: {
       base: systemBase[layout],
-      loadRuns: loadRuns({ ...access, lanes, shared }),
-      storeRuns: storeRuns(access),
-      eliminateRun: eliminateRun(perItem, pitch),
-      substituteRun: substituteRun(perItem, pitch),
-      solveLanes: solveLanes(lanes, items, shuffles),
-      solveRuns: solveRuns(lanes, systems, single, shuffles),
+      loadRuns: loadSegments({ ...access, lanes, shared }),
+      storeRuns: storeSegments(access),
+      eliminateRun: eliminateSegment(perItem, pitch),
+      substituteRun: substituteSegment(perItem, pitch),
+      solveLanes: solveAcrossLanes(lanes, items, shuffles),
+      solveRuns: solveAcrossSegments(lanes, systems, single, shuffles),
       ...flags,
       ...sizes,
-      scratchWords: Math.max(exchange, staged ? tileWords(items, perItem) : 1),
-      ...codes,
+      scratchWords: Math.max(exchange, staged ? transposeWords(items, perItem) : 1),
+      ...CODES,
     },
     *body({ rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, status }, gpu, env) {
       const scratch = gpu.sharedReal(env.scratchWords);
@@ -251,10 +252,14 @@ interface Wanted {
 }
 
 /**
- * Returns the division of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too
- * long.
+ * Returns the settings of the register hybrid for the systems of a problem, or for each of its chunks; undefined if
+ * they are too long.
  */
-export function runShape(device: Device, problem: Problem, chunks?: Chunks): RunShape | undefined {
+export function registerHybridSettings(
+  device: Device,
+  problem: TridiagonalBatch,
+  chunks?: Chunks,
+): RegisterHybridSettings | undefined {
   const { precision, batch, stride } = problem;
   const rows = chunks?.rows ?? problem.rows;
   const systems = batch * (chunks?.count ?? 1);
@@ -264,7 +269,7 @@ export function runShape(device: Device, problem: Problem, chunks?: Chunks): Run
   return firstThatFits(device, shapes, (shape) => resourcesOf(shape, wanted));
 }
 
-function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted): RunShape[] {
+function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted): RegisterHybridSettings[] {
   const asTheyLie = aligned && backend === "cuda";
   const found = CONTIGUOUS[asTheyLie ? "aligned" : "staged"].find(([lanes, perItem]) => lanes * perItem >= rows);
   if (found === undefined) return [];
@@ -279,7 +284,7 @@ function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted
  * 128 bytes. On CUDA b and d are parked, where workgroup memory has room. A batch that is too small to give every
  * multiprocessor a workgroup is cut finer.
  */
-function stridedShapes({ backend, limits }: Device, { rows, systems, precision }: Wanted): RunShape[] {
+function stridedShapes({ backend, limits }: Device, { rows, systems, precision }: Wanted): RegisterHybridSettings[] {
   const perItem = STRIDED.find((size) => size * 32 >= rows);
   if (perItem === undefined) return [];
   const shape = { lanes: 32, rows: perItem, shuffles: limits.subgroupSize === 32, aligned: false };
@@ -290,22 +295,22 @@ function stridedShapes({ backend, limits }: Device, { rows, systems, precision }
   return backend === "cuda" && fills(16) ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
 }
 
-function resourcesOf({ lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): Resources {
+function resourcesOf({ lanes, rows, systems, aligned, parked }: RegisterHybridSettings, wanted: Wanted): Resources {
   const items = lanes * systems;
-  const staged = wanted.contiguous && !aligned ? tileWords(items, rows) : 0;
+  const staged = wanted.contiguous && !aligned ? transposeWords(items, rows) : 0;
   const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);
-  return { items, workgroupBytes: words * bytesOf(wanted.precision) + 4 * systems };
+  return { items, workgroupBytes: words * bytesPerReal(wanted.precision) + 4 * systems };
 }
 
 /**
  * Prepares the register hybrid for a problem, or for each of its `chunks`. @throws SpecError (more rows than a
  * workgroup has room for)
  */
-export async function registerHybrid(device: Device, problem: Problem, chunks?: Chunks): Promise<ChunkMethod> {
+export async function registerHybrid(device: Device, problem: TridiagonalBatch, chunks?: Chunks): Promise<ChunkMethod> {
   const { rows, batch, stride, precision, shared } = problem;
   const { rows: chunk, count } = chunks ?? { rows, count: 1 };
-  const shape = runShape(device, problem, chunks);
-  if (shape === undefined) throw tooLong(device, problem, "register-hybrid", chunk);
+  const shape = registerHybridSettings(device, problem, chunks);
+  if (shape === undefined) throw tooManyRowsError(device, problem, "register-hybrid", chunk);
   const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, ...shape };
   const compiled = await device.compile(registerHybridKernel(variant), { precision });
   const groups = Math.ceil((batch * count) / shape.systems);

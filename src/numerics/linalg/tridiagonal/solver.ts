@@ -2,16 +2,16 @@ import { type Device, type DeviceBuffer, offeredPrecision } from "../../../devic
 import { hostReal } from "../../../kernel/index.ts";
 import { DisposedError, SpecError } from "../../../base/errors.ts";
 import { checkBuffer } from "../given.ts";
-import { chooseAlgorithm, type Chosen, createMethod } from "./create-method.ts";
+import { chooseAlgorithm, type ConcreteAlgorithm, createMethod } from "./create-method.ts";
 import { type Factors, factorsOf } from "./factors.ts";
-import type { Matrix, Method, Problem } from "./method.ts";
+import type { Matrix, Method, TridiagonalBatch } from "./method.ts";
 import { type Periodic, periodicOf } from "./periodic.ts";
 import type { TridiagonalSpec } from "./spec.ts";
-import { type Failure, failuresIn } from "./status.ts";
+import { type Failure, failuresOf } from "./status.ts";
 
 /**
- * The matrices of a batch, which are only read: three buffers with the elements that the specification says, or of
- * `rows` elements with one matrix for all.
+ * The matrices of a batch, which are only read: three buffers whose elements are placed as the specification says, or
+ * of `rows` elements each if all systems share one matrix.
  * @stable
  */
 export type TridiagonalMatrix = Matrix;
@@ -66,7 +66,7 @@ export class TridiagonalSolver implements Disposable {
   readonly device: Device;
   readonly spec: TridiagonalSpec;
   /** The algorithm in use; for "auto" the chosen one. */
-  readonly algorithm: Chosen;
+  readonly algorithm: ConcreteAlgorithm;
   /**
    * The status of each system in one word, written by each solve: 0, row + 1 of a zero pivot, −1 not finite, −2
    * singular (periodic). The buffer is lent.
@@ -76,7 +76,7 @@ export class TridiagonalSolver implements Disposable {
   #factored = false;
   #disposed = false;
 
-  private constructor(device: Device, spec: TridiagonalSpec, algorithm: Chosen, parts: Parts) {
+  private constructor(device: Device, spec: TridiagonalSpec, algorithm: ConcreteAlgorithm, parts: Parts) {
     this.device = device;
     this.spec = spec;
     this.algorithm = algorithm;
@@ -157,7 +157,7 @@ export class TridiagonalSolver implements Disposable {
    */
   async failures(): Promise<Failure[]> {
     this.#check({});
-    return failuresIn(await this.device.read(this.status));
+    return failuresOf(await this.device.read(this.status));
   }
 
   [Symbol.dispose](): void {
@@ -178,7 +178,12 @@ export class TridiagonalSolver implements Disposable {
   }
 }
 
-async function partsOf(device: Device, spec: TridiagonalSpec, problem: Problem, algorithm: Chosen): Promise<Parts> {
+async function partsOf(
+  device: Device,
+  spec: TridiagonalSpec,
+  problem: TridiagonalBatch,
+  algorithm: ConcreteAlgorithm,
+): Promise<Parts> {
   const own = spec.periodic && problem.shared ? { ...problem, batch: 1, stride: 1, shared: false } : undefined;
   const pivoting = algorithm === "pivoting";
   const made: Disposable[] = [];

@@ -15,7 +15,7 @@ const LAYOUTS = ["contiguous", "interleaved"] as const;
  * * `cr`: cyclic reduction in workgroup memory (Hockney 1965); 17 flops per row, 2·log₂ n rounds.
  * * `pcr`: parallel cyclic reduction there (Hockney & Jesshope 1981); 12·log₂ n flops per row, log₂ n rounds.
  * * `cr-pcr`: cyclic reduction until one row per item is left, then parallel (Zhang, Cohen & Owens 2010).
- * * `register-hybrid`: each item eliminates a run of rows in registers, and the runs meet by pcr (László, Giles &
+ * * `register-hybrid`: each item eliminates consecutive rows in registers, and pcr joins them (László, Giles &
  *   Appleyard 2016); 14 flops per row.
  * * `partition`: chunks are reduced to two rows each, which are solved recursively (Wang 1981); any length, 9 words per
  *   row.

@@ -18,22 +18,22 @@ export interface Failure {
 }
 
 /**
- * The status word of a system whose solution is not finite. Other words: 0 is ok, k + 1 a zero pivot at row k (as
- * LAPACK's `info`).
+ * The status word of a system whose solution is not finite. Other words are 0 (ok), and k + 1 for a zero pivot at row
+ * k, as LAPACK's `info`.
  */
 export const NOT_FINITE = -1;
 /** The status word of a singular periodic system. */
 export const SINGULAR = -2;
 
-/** Returns the status of a word. */
+/** Returns the status that a status word stands for. */
 export function statusOf(word: number): SystemStatus {
   if (word === 0) return { kind: "ok" };
   if (word === NOT_FINITE) return { kind: "not-finite" };
   return word === SINGULAR ? { kind: "singular" } : { kind: "zero-pivot", row: word - 1 };
 }
 
-/** Returns the failures among the words of a batch. */
-export function failuresIn(words: Int32Array): Failure[] {
+/** Returns the failures of a batch from the status words of its systems. */
+export function failuresOf(words: Int32Array): Failure[] {
   const failures: Failure[] = [];
   words.forEach((word, system) => {
     const status = statusOf(word);
@@ -43,7 +43,7 @@ export function failuresIn(words: Int32Array): Failure[] {
 }
 
 /**
- * A status in words, for messages.
+ * Describes a status in words, for messages.
  *
  * @param status of a system, as `TridiagonalSolver.failures` gives it.
  * @example
@@ -61,7 +61,7 @@ export function describeStatus(status: SystemStatus): string {
  * row of a zero pivot, this, or ok.
  */
 const CODE_NOT_FINITE = 0x7ffffffe;
-/** The code in kernels of a solved system. */
+/** The code of a solved system inside kernels. */
 export const CODE_OK = 0x7fffffff;
-/** Both codes by their names in kernels. */
-export const codes = { ok: CODE_OK, notFinite: CODE_NOT_FINITE } as const;
+/** The codes of a solved system and of one whose solution is not finite, by their names in kernels. */
+export const CODES = { ok: CODE_OK, notFinite: CODE_NOT_FINITE } as const;

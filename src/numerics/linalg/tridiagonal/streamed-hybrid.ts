@@ -1,13 +1,13 @@
 import { type Device, fits } from "../../../device/index.ts";
 import { fn, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { bytesOf, type Method, type Problem, systemParams } from "./method.ts";
-import { SystemArrays, eliminateRow, freeFirstRow } from "./run.ts";
-import { solveRuns } from "./lanes.ts";
-import { codes } from "./status.ts";
+import { bytesPerReal, type Method, type TridiagonalBatch, systemParams } from "./method.ts";
+import { SystemArrays, eliminateRow, freeFirstRow } from "./segment.ts";
+import { solveAcrossSegments } from "./lanes.ts";
+import { CODES } from "./status.ts";
 
 /** The division of a workgroup among streamed systems. */
-interface StreamShape {
+interface StreamedHybridSettings {
   /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
   /** The number of items of one system, a power of two. */
@@ -24,7 +24,7 @@ interface StreamShape {
   readonly shuffles: boolean;
 }
 
-interface StreamedHybridVariant extends StreamShape {
+interface StreamedHybridVariant extends StreamedHybridSettings {
   /** True where the runs are the whole system, and none is cut short. */
   readonly whole: boolean;
 }
@@ -48,7 +48,7 @@ function fetchBase({ systems, lanes, rows, words }: StreamedHybridVariant) {
 }
 
 /**
- * Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in
+ * Fetches row `row` of every segment to entry `into` of the ring, `words` words an item: of one array in f32, of two in
  * f64. Beyond a system's last row that one again.
  */
 function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant) {
@@ -76,13 +76,13 @@ function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant)
 }
 
 /**
- * The kernel of the register hybrid for interleaved systems that keeps memory busy: a workgroup goes from tile to tile
- * of `systems` neighbours; rows arrive through a ring in workgroup memory (`gpu.fetch`), and the first rows of the next
- * tile are in flight while the last of this one are eliminated, joined (`solveRuns`) and substituted. A run is
- * eliminated row by row as it arrives, so that registers hold a, c and d alone.
+ * Returns the kernel of the register hybrid for interleaved systems, with rows fetched ahead. A workgroup goes from
+ * tile to tile of `systems` neighbours. Rows arrive through a ring buffer in workgroup memory (`gpu.fetch`); the first
+ * rows of the next tile are in flight while the last of this one are eliminated, joined (`solveAcrossSegments`) and
+ * substituted. A segment is eliminated row by row as it arrives, so that registers hold only a, c and d.
  *
- * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.
- * Cost a row: 16 flops and 5 words; an exchange a run. `words` must divide `stride`.
+ * The k-th entry of the ring holds row k of each segment. An item fetches `words` words at a time, of one of the four
+ * arrays; `words` must divide `stride`. Cost per row: 16 flops and 5 words; per segment: one exchange.
  */
 export const streamedHybridKernel = memoize((variant: StreamedHybridVariant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
@@ -98,8 +98,8 @@ export const streamedHybridKernel = memoize((variant: StreamedHybridVariant): Ke
       fetchRow: fetchRow(variant),
       eliminateRow: eliminateRow(rows),
       freeFirstRow,
-      solveRuns: solveRuns(lanes, systems, false, shuffles),
-      ...codes,
+      solveRuns: solveAcrossSegments(lanes, systems, false, shuffles),
+      ...CODES,
     },
     *body({ rows, stride, tiles, tilesAcross, lower, diagonal, upper, rhs, status }, gpu, env) {
       const ring = gpu.sharedReal(env.depth * 4 * env.items);
@@ -204,14 +204,14 @@ const SHARED_OUT = {
 const LINE = 128;
 const WIDEST = 16;
 
-/** Returns the division of a workgroup for streamed interleaved systems; undefined where another method is better. */
-export function streamShape(device: Device, problem: Problem): StreamShape | undefined {
+/** Returns the settings of the streamed hybrid for interleaved systems; undefined if another method is better. */
+export function streamedHybridSettings(device: Device, problem: TridiagonalBatch): StreamedHybridSettings | undefined {
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;
   if (precision === "f32x2" || shared) return undefined;
   const { lanes, rows: sizes, depth, ahead } = SHARED_OUT[precision];
   const perItem = sizes.find((size) => size * lanes >= rows);
-  const bytes = bytesOf(precision);
+  const bytes = bytesPerReal(precision);
   const [systems, words] = [LINE / bytes, WIDEST / bytes];
   // Several tiles for every multiprocessor, or there is nothing to be fetched ahead.
   const enough = batch >= 2 * systems * (limits.multiprocessors ?? Infinity);
@@ -222,8 +222,12 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 
-/** Prepares the streamed hybrid for a problem. */
-export async function streamedHybrid(device: Device, problem: Problem, shape: StreamShape): Promise<Method> {
+/** Prepares the register hybrid with rows fetched ahead, for a problem and settings. */
+export async function streamedHybrid(
+  device: Device,
+  problem: TridiagonalBatch,
+  shape: StreamedHybridSettings,
+): Promise<Method> {
   const { rows, batch, stride, precision } = problem;
   const whole = rows === shape.lanes * shape.rows;
   const compiled = await device.compile(streamedHybridKernel({ ...shape, whole }), { precision });

@@ -1,15 +1,15 @@
 import type { Device } from "../../../device/index.ts";
 import { fn, hostReal, type Kernel, i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { bytesOf, type Method, type Problem, layoutOf, systemParams } from "./method.ts";
-import { privateCapacity, roomFor } from "./thomas.ts";
+import { bytesPerReal, type Method, type TridiagonalBatch, layoutOf, systemParams } from "./method.ts";
+import { privateCapacity, privateArrayEnvironment } from "./thomas.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { firstZeroPivot } from "./checks.ts";
-import { codes } from "./status.ts";
+import { CODES } from "./status.ts";
 
 /** The number of bytes of a vector, and of a line of the cache, on every CPU that has 128-bit SIMD. */
 const VECTOR = 16;
 const LINE = 64;
-/** The number of vectors of contiguous systems side by side; see `sideBySide`. */
+/** The number of vectors of contiguous systems side by side; see `vectorsPerItem`. */
 const TOGETHER = 2;
 /** The number of systems of a strip. */
 const STRIP = 64;
@@ -24,10 +24,10 @@ interface ThomasPlan {
 
 /**
  * Prepares Thomas' algorithm on a CPU in a cache-friendly order, by tiles of contiguous systems or strips of
- * interleaved ones. Returns undefined where `thomas` solves the problem: on other devices, for one matrix for all,
- * other placements, or batches of too few strips to occupy every core.
+ * interleaved ones. It returns undefined if `thomas` is to solve the problem: on other devices, if all systems share
+ * one matrix, for other placements, and for batches of too few strips to occupy every core.
  */
-export function thomasOnCpu(device: Device, problem: Problem): Promise<Method> | undefined {
+export function thomasOnCpu(device: Device, problem: TridiagonalBatch): Promise<Method> | undefined {
   if (device.backend !== "cpu" || problem.shared) return undefined;
   const layout = layoutOf(problem);
   if (layout === "contiguous") return prepared(device, problem, tiles(device, problem));
@@ -35,7 +35,7 @@ export function thomasOnCpu(device: Device, problem: Problem): Promise<Method> |
   return hasStrips ? prepared(device, problem, strips(device, problem)) : undefined;
 }
 
-async function prepared(device: Device, problem: Problem, plan: ThomasPlan): Promise<Method> {
+async function prepared(device: Device, problem: TridiagonalBatch, plan: ThomasPlan): Promise<Method> {
   const { rows, batch, precision } = problem;
   const { kernel, groups, work: words, ...vectors } = plan;
   const compiled = await device.compile(kernel, { precision, ...vectors });
@@ -46,19 +46,19 @@ async function prepared(device: Device, problem: Problem, plan: ThomasPlan): Pro
   };
 }
 
-function tiles(device: Device, problem: Problem): ThomasPlan {
+function tiles(device: Device, problem: TridiagonalBatch): ThomasPlan {
   const { rows, batch, precision } = problem;
-  const lanes = VECTOR / bytesOf(precision);
+  const lanes = VECTOR / bytesPerReal(precision);
   const together = lanes * TOGETHER;
   const capacity = privateCapacity(rows, 2, device, problem);
-  const kernel = thomasTilesKernel({ together, line: LINE / bytesOf(precision), tile: lanes, capacity });
+  const kernel = thomasTilesKernel({ together, line: LINE / bytesPerReal(precision), tile: lanes, capacity });
   return { kernel, vectors: TOGETHER, work: capacity > 0 ? 0 : 2, groups: Math.ceil(batch / together) };
 }
 
-function strips(device: Device, problem: Problem): ThomasPlan {
+function strips(device: Device, problem: TridiagonalBatch): ThomasPlan {
   const { rows, batch, precision } = problem;
   const capacity = privateCapacity(rows, 1, device, problem);
-  const kernel = thomasStripsKernel({ strip: STRIP, line: LINE / bytesOf(precision), capacity });
+  const kernel = thomasStripsKernel({ strip: STRIP, line: LINE / bytesPerReal(precision), capacity });
   return { kernel, work: capacity > 0 ? 0 : 1, groups: Math.ceil(batch / STRIP) };
 }
 
@@ -105,7 +105,7 @@ const thomasTilesKernel = memoize(({ together, line, tile, capacity }: TilesVari
     name: `thomas-tiles-${together}-${line}-${tile}-${capacity}`,
     groupSize: together,
     params: { rows: i32, batch: i32, ...systemParams, work: write(real) },
-    env: { touch, firstZeroPivot, together, line, short: SHORT, tile, ...roomFor(capacity), ...codes },
+    env: { touch, firstZeroPivot, together, line, short: SHORT, tile, ...privateArrayEnvironment(capacity), ...CODES },
     *body(
       { rows, batch, lower, diagonal, upper, rhs, work, status },
       gpu,
@@ -174,7 +174,7 @@ const thomasTilesKernel = memoize(({ together, line, tile, capacity }: TilesVari
       if (kept) c[rows - 1] = 0.0;
       else work[(rows - 1) * batch + s] = 0.0;
       let x = 0.0;
-      // A CPU's arithmetic is IEEE 754's in f32, too: see `stillZero`.
+      // A CPU's arithmetic is IEEE 754's in f32, too: see `nonFiniteFlag`.
       let check = 0.0;
       for (let i = rows - tile; i >= head; i -= tile) {
         const at = from + i;
@@ -228,7 +228,7 @@ const thomasStripsKernel = memoize(({ strip, line, capacity }: StripsVariant): K
     name: `thomas-strips-${strip}-${line}-${capacity}`,
     groupSize: strip,
     params: { rows: i32, batch: i32, ...systemParams, work: write(real) },
-    env: { touch, firstZeroPivot, strip, line, ahead: AHEAD, ...roomFor(capacity), ...codes },
+    env: { touch, firstZeroPivot, strip, line, ahead: AHEAD, ...privateArrayEnvironment(capacity), ...CODES },
     *body(
       { rows, batch, lower, diagonal, upper, rhs, work, status },
       gpu,
@@ -280,7 +280,7 @@ const thomasStripsKernel = memoize(({ strip, line, capacity }: StripsVariant): K
         else work[(rows - 1) * batch + s] = 0.0;
       }
       let x = 0.0;
-      // A CPU's arithmetic is IEEE 754's in f32, too: see `stillZero`.
+      // A CPU's arithmetic is IEEE 754's in f32, too: see `nonFiniteFlag`.
       let check = 0.0;
       for (let end = rows; end > 0; end -= ahead) {
         const start = Math.max(end - ahead, 0);

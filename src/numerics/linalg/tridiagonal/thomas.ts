@@ -2,17 +2,17 @@ import { type Device, firstThatFits } from "../../../device/index.ts";
 import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import {
-  bytesOf,
+  bytesPerReal,
   type ChunkMethod,
   type Chunks,
-  type Problem,
+  type TridiagonalBatch,
   systemParams,
   type Layout,
   layoutOf,
   systemBase,
 } from "./method.ts";
-import { firstZeroPivot, stillZero } from "./checks.ts";
-import { codes } from "./status.ts";
+import { firstZeroPivot, nonFiniteFlag } from "./checks.ts";
+import { CODES } from "./status.ts";
 
 interface ThomasVariant {
   readonly layout: Layout;
@@ -34,11 +34,19 @@ const thomasKernel = memoize(({ layout, shared, chunked, capacity }: ThomasVaria
   kernel({
     name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
     params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real), work: write(real) },
-    env: { base: systemBase[layout], firstZeroPivot, stillZero, shared, chunked, ...roomFor(capacity), ...codes },
+    env: {
+      base: systemBase[layout],
+      firstZeroPivot,
+      nonFiniteFlag,
+      shared,
+      chunked,
+      ...privateArrayEnvironment(capacity),
+      ...CODES,
+    },
     body(
       { rows, stride, batch, chunk, lower, diagonal, upper, ends, rhs, work, status },
       gpu,
-      { base, firstZeroPivot, stillZero, shared, chunked, kept, room, ok, notFinite },
+      { base, firstZeroPivot, nonFiniteFlag, shared, chunked, kept, room, ok, notFinite },
     ) {
       const t = gpu.globalId();
       const c = gpu.privateReal(room);
@@ -96,7 +104,7 @@ const thomasKernel = memoize(({ layout, shared, chunked, capacity }: ThomasVaria
       for (let i = count - 1; i >= 0; i--) {
         if (kept) x = d[i] - c[i] * x;
         else x = work[half + i * items + t] - work[i * items + t] * x;
-        check = stillZero(check, x);
+        check = nonFiniteFlag(check, x);
         rhs[from + i * stride] = x;
       }
       if (check !== 0) {
@@ -113,30 +121,34 @@ const CAPACITIES = [64, 256, 512, 1024];
 /** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
 const MAX_PRIVATE_BYTES = 16_384;
 
-/** Returns whether private arrays of a capacity hold rows, and their length. */
-export const roomFor = (capacity: number) => ({ kept: capacity > 0, room: Math.max(capacity, 1) }) as const;
+/**
+ * Returns the environment of kernels with private arrays of a capacity: whether the arrays hold the rows (`kept`), and
+ * their length (`room`).
+ */
+export const privateArrayEnvironment = (capacity: number) =>
+  ({ kept: capacity > 0, room: Math.max(capacity, 1) }) as const;
 
-/** Returns the capacity of private arrays for a problem's rows; 0 where they have no room. */
-export function privateCapacity(rows: number, arrays: number, device: Device, problem: Problem): number {
-  const bytes = arrays * bytesOf(problem.precision);
+/** Returns the capacity of private arrays for a problem's rows; 0 if they do not fit into private memory. */
+export function privateCapacity(rows: number, arrays: number, device: Device, problem: TridiagonalBatch): number {
+  const bytes = arrays * bytesPerReal(problem.precision);
   const enough = CAPACITIES.filter((size) => size >= rows && size * bytes <= MAX_PRIVATE_BYTES);
   return firstThatFits(device, enough, (size) => ({ privateBytes: size * bytes })) ?? 0;
 }
 
 /**
- * Returns the number of SIMD vectors side by side. Contiguous systems are separate streams, four each, and a CPU's
- * cache follows those of two vectors, not of four.
+ * Returns the option that limits the SIMD vectors of an item. Each contiguous system is four separate streams, and a
+ * CPU's cache follows those of two vectors, but not of four.
  */
-export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
+export const vectorsPerItem = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};
 
 /** Prepares Thomas' algorithm for a problem, or for each of its `chunks`. */
-export async function thomas(device: Device, problem: Problem, chunks?: Chunks): Promise<ChunkMethod> {
+export async function thomas(device: Device, problem: TridiagonalBatch, chunks?: Chunks): Promise<ChunkMethod> {
   const { rows, batch, stride, precision, shared } = problem;
   const { rows: chunk, count } = chunks ?? { rows, count: 1 };
   const capacity = privateCapacity(chunk, 2, device, problem);
   const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
-  const compiled = await device.compile(thomasKernel(variant), { precision, ...sideBySide(variant) });
+  const compiled = await device.compile(thomasKernel(variant), { precision, ...vectorsPerItem(variant) });
   const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 2 * chunk * batch * count);
   const size = { items: batch * count };
   return {

@@ -2,16 +2,16 @@ import { type Device, firstThatFits } from "../../../device/index.ts";
 import { i32, type Kernel, kernel, fn, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import {
-  bytesOf,
+  bytesPerReal,
   type Method,
-  type Problem,
+  type TridiagonalBatch,
   systemParams,
-  tooLong,
+  tooManyRowsError,
   type Layout,
   layoutOf,
   systemBase,
 } from "./method.ts";
-import { codes, CODE_OK } from "./status.ts";
+import { CODES, CODE_OK } from "./status.ts";
 
 /**
  * Returns the function of parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row
@@ -203,7 +203,7 @@ const workgroupKernel = memoize(({ algorithm, layout, shared, groupSize, perItem
       shared,
       groupSize,
       capacity: groupSize * perItem,
-      ...codes,
+      ...CODES,
     },
     *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env) {
       const s = gpu.groupId();
@@ -261,7 +261,7 @@ const workgroupKernel = memoize(({ algorithm, layout, shared, groupSize, perItem
  */
 function workgroupShape(
   device: Device,
-  { rows, precision }: Pick<Problem, "rows" | "precision">,
+  { rows, precision }: Pick<TridiagonalBatch, "rows" | "precision">,
 ): { readonly groupSize: number; readonly perItem: number } | undefined {
   const widest = Math.min(device.limits.maxGroupSize, 256);
   const shapes = [
@@ -271,17 +271,22 @@ function workgroupShape(
   const enough = shapes.filter(({ groupSize, perItem }) => groupSize * perItem >= rows);
   return firstThatFits(device, enough, ({ groupSize, perItem }) => ({
     items: groupSize,
-    workgroupBytes: 4 * groupSize * perItem * bytesOf(precision) + 64,
+    workgroupBytes: 4 * groupSize * perItem * bytesPerReal(precision) + 64,
   }));
 }
 
 /**
- * Prepares an algorithm in workgroup memory for a problem. @throws SpecError (more rows than a workgroup has room for)
+ * Prepares an algorithm in workgroup memory (cr, pcr or cr-pcr) for a problem. @throws SpecError (more rows than a
+ * workgroup has room for)
  */
-export async function workgroup(device: Device, problem: Problem, algorithm: WorkgroupAlgorithm): Promise<Method> {
+export async function workgroup(
+  device: Device,
+  problem: TridiagonalBatch,
+  algorithm: WorkgroupAlgorithm,
+): Promise<Method> {
   const { rows, batch, stride, precision, shared } = problem;
   const shape = workgroupShape(device, problem);
-  if (shape === undefined) throw tooLong(device, problem, algorithm, rows);
+  if (shape === undefined) throw tooManyRowsError(device, problem, algorithm, rows);
   const variant = { algorithm, layout: layoutOf(problem), shared, ...shape };
   const compiled = await device.compile(workgroupKernel(variant), { precision });
   return {

@@ -3,7 +3,7 @@
  * A·X(n) + C with A = aˢ and C = c·(1 + a + … + aˢ⁻¹), so that a jump costs as much as a step.
  */
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
-import type { Jumps, TableFunctions } from "./generator.ts";
+import type { JumpGroup, TableFunctions } from "./generator.ts";
 import { fromWords, wordsOf } from "./words.ts";
 
 /** The state X of drand48: `low` has its lower 32 bits, `high` the upper 16. @stable */
@@ -63,7 +63,7 @@ export const drand48Word = fn({
   body: ({ state: { low, high } }) => ((high << 16) | (low >>> 16)) >>> 0,
 });
 
-/** The kernel functions for tables of drand48. */
+/** The kernel functions that read the states and jumps of drand48 from a table. */
 export const drand48Table: TableFunctions<State> = {
   load: fn({
     name: "drand48Load",
@@ -89,8 +89,8 @@ interface Affine {
 
 const MASK = (1n << 48n) - 1n;
 
-/** The jumps of drand48 on the host. */
-export const drand48Jumps: Jumps<Affine> = {
+/** The jumps of drand48 over any number of steps, on the host. */
+export const drand48Jumps: JumpGroup<Affine> = {
   stateWords: 2,
   jumpWords: 4,
   cycle: 1n << 48n,

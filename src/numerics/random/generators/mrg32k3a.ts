@@ -9,7 +9,7 @@
  * pair of 3×3 matrices, A₁ˢ mod m₁ and A₂ˢ mod m₂.
  */
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
-import type { Jumps, TableFunctions } from "./generator.ts";
+import type { JumpGroup, TableFunctions } from "./generator.ts";
 
 /** The state of MRG32k3a: the last three values of each recurrence, the oldest first. @stable */
 export const Mrg32k3aState = record({ x0: u32, x1: u32, x2: u32, y0: u32, y1: u32, y2: u32 });
@@ -20,12 +20,13 @@ export const M1 = 4294967087;
 /** The modulus m₂ of MRG32k3a. */
 export const M2 = 4294944443;
 
-/** The c of m = 2³² − c, for both moduli. */
+/** The numbers c in the moduli m = 2³² − c of MRG32k3a, m₁ and m₂. */
 export const [C1, C2] = [2 ** 32 - M1, 2 ** 32 - M2];
 
 /**
- * (high·2³² + low) mod 2³² − c, for high·c below 2³¹. As 2³² ≡ c, the number is v = high·c + low, which is below twice
- * the modulus m; and v − m is v + c without its carry. Cost: 5 operations, one of them a product.
+ * Returns (high·2³² + low) mod m, with m = 2³² − c and high·c below 2³¹. As 2³² ≡ c (mod m), the number is congruent to
+ * v = high·c + low, which is below 2·m; and v − m is v + c without its carry. Cost: 5 operations, one of them a
+ * product.
  */
 export const reduceSmall = fn({
   name: "reduceSmall",
@@ -37,7 +38,10 @@ export const reduceSmall = fn({
   },
 });
 
-/** The same for any `high`, which is folded twice. Cost: 10 operations, two of them products. */
+/**
+ * Returns (high·2³² + low) mod 2³² − c for any `high`, which is folded twice. Cost: 10 operations, two of them
+ * products.
+ */
 export const reduce = fn({
   name: "reduce",
   params: [u32, u32, u32],
@@ -138,7 +142,7 @@ const rowTimes = fn({
   },
 });
 
-/** The kernel functions for tables of MRG32k3a. */
+/** The kernel functions that read the states and jumps of MRG32k3a from a table. */
 export const mrg32k3aTable: TableFunctions<State> = {
   load: fn({
     name: "mrg32k3aLoad",
@@ -184,8 +188,8 @@ const product = (a: Matrix, b: Matrix, modulus: bigint): Matrix =>
 const image = (a: Matrix, x: readonly number[], modulus: bigint): number[] =>
   [0, 3, 6].map((row) => Number(x.reduce((sum, each, k) => sum + a[row + k] * BigInt(each), 0n) % modulus));
 
-/** The jumps of MRG32k3a on the host. */
-export const mrg32k3aJumps: Jumps<Pair> = {
+/** The jumps of MRG32k3a over any number of steps, on the host. */
+export const mrg32k3aJumps: JumpGroup<Pair> = {
   stateWords: 6,
   jumpWords: 18,
   // The order of each matrix divides m³ − 1, as its characteristic polynomial is primitive.

@@ -1,9 +1,9 @@
 /**
- * Philox4x32-10 (Salmon et al. 2011): four words are a bijection of a counter of 128 bits, chosen by a key of 64. Any
- * number of the sequence costs the same, and a jump is an addition.
+ * Philox4x32-10 (Salmon et al. 2011): four random words are a bijective function of a counter of 128 bits, selected by
+ * a key of 64 bits. Any number of the sequence costs the same, and a jump is an addition to the counter.
  */
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
-import type { Jumps, TableFunctions } from "./generator.ts";
+import type { JumpGroup, TableFunctions } from "./generator.ts";
 import { fromWords, wordsOf } from "./words.ts";
 
 /** Four words of 32 bits: a counter, the lowest word first, or the numbers generated from one. @stable */
@@ -16,12 +16,12 @@ type Block = ValueOf<typeof PhiloxBlock>;
  * Returns four random words of 32 bits from a counter and a key: Philox4x32 with ten rounds. A counter made of the
  * numbers of trade, path and step gives every work item its own numbers, whatever thread it runs on.
  *
- * Cost: 40 integer operations and 40 products, by four words. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E.
+ * Cost of four words: 40 integer operations and 40 products. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E.
  * Shaw, Parallel random numbers: as easy as 1, 2, 3, SC'11. Verified: test/numerics/random, against the known answers
  * of Random123.
  *
- * @param counter which four numbers.
- * @param key which sequence: the seed.
+ * @param counter selects the four words in the sequence.
+ * @param key selects the sequence: the seed.
  * @example
  * import { philox4x32 } from "feynkac/random";
  *
@@ -53,7 +53,8 @@ export const philox4x32 = fn({
 });
 
 /**
- * A position in the sequence of a key, as in cuRAND, with the subsequence in the counter's upper two words.
+ * The state of Philox: a counter x, y, z, w and a key k0, k1. The subsequence is in the counter's upper two words, as
+ * in cuRAND.
  * @stable
  */
 export const PhiloxState = record({ x: u32, y: u32, z: u32, w: u32, k0: u32, k1: u32 });
@@ -96,7 +97,7 @@ export const philoxNext = fn({
   },
 });
 
-/** The kernel functions for tables of Philox. */
+/** The kernel functions that read the states and jumps of Philox from a table. */
 export const philoxTable: TableFunctions<State> = {
   load: fn({
     name: "philoxLoad",
@@ -122,8 +123,8 @@ export const philoxTable: TableFunctions<State> = {
 
 const MASK = (1n << 128n) - 1n;
 
-/** The jumps of Philox on the host. */
-export const philoxJumps: Jumps<bigint> = {
+/** The jumps of Philox over any number of steps, on the host. */
+export const philoxJumps: JumpGroup<bigint> = {
   stateWords: 6,
   jumpWords: 4,
   cycle: 1n << 128n,

@@ -1,7 +1,10 @@
-/** Tables by which a work item finds its own start: a state, and jumps to it by the digits of the item's number. */
+/**
+ * Tables by which a work item computes the state at which it starts: a state, and jumps from it for the digits of the
+ * item's number.
+ */
 import { fn, type FunctionOf, read, type ReadonlyNumbers, u32 } from "../../../kernel/index.ts";
-import type { Jumps, StateFields, TableFunctions } from "./generator.ts";
-import { modulo, powerOf } from "./words.ts";
+import type { JumpGroup, StateFields, TableFunctions } from "./generator.ts";
+import { modulo, powerBySquaring } from "./words.ts";
 
 /** The number of bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
 const BITS = 6;
@@ -10,7 +13,7 @@ const ENTRIES = 2 ** BITS - 1;
 const HEADER = 2;
 
 /**
- * A kernel function for the state at which an item starts: `stream` and `part` jumps away from the table's state.
+ * A kernel function that returns the state at which a part of a stream starts, from a table of states and jumps.
  * @stable
  */
 export type Start<S extends StateFields> = FunctionOf<
@@ -18,13 +21,13 @@ export type Start<S extends StateFields> = FunctionOf<
 >;
 
 /**
- * Returns the kernel function for the start state(stream·spacing₁ + part·spacing₂), from a table of `tableOf`. Cost: a
- * jump per nonzero digit.
+ * Returns the kernel function that computes the state after stream·spacing₁ + part·spacing₂ steps, from a table of
+ * `tableOf`. Cost: a jump per nonzero digit.
  */
 export function startOf<S extends StateFields>(
   name: string,
   { load, jump }: TableFunctions<S>,
-  { stateWords, jumpWords }: Pick<Jumps<unknown>, "stateWords" | "jumpWords">,
+  { stateWords, jumpWords }: Pick<JumpGroup<unknown>, "stateWords" | "jumpWords">,
 ): Start<S> {
   return fn({
     name,
@@ -48,20 +51,20 @@ export function startOf<S extends StateFields>(
   });
 }
 
-/** Starts that are `spacing` steps apart. */
-export interface Starts {
+/** `count` starts that are `spacing` steps apart. */
+export interface EvenStarts {
   readonly spacing: bigint;
   readonly count: number;
 }
 
 const digitsOf = (count: number): number => Math.ceil(Math.log2(Math.max(1, count)) / BITS);
 
-/** The jump over `steps` steps, also backwards. */
-export const jumpOf = <J>(jumps: Jumps<J>, steps: bigint): J =>
-  powerOf(jumps.step, modulo(steps, jumps.cycle), jumps.none, (a, b) => jumps.compose(a, b));
+/** Returns the jump over `steps` steps, which may be negative. */
+export const jumpOf = <J>(jumps: JumpGroup<J>, steps: bigint): J =>
+  powerBySquaring(jumps.step, modulo(steps, jumps.cycle), jumps.none, (a, b) => jumps.compose(a, b));
 
 /** The entries of every digit of `count` starts. */
-function entriesOf<J>(jumps: Jumps<J>, { spacing, count }: Starts): number[] {
+function entriesOf<J>(jumps: JumpGroup<J>, { spacing, count }: EvenStarts): number[] {
   const words: number[] = [];
   let unit = jumpOf(jumps, spacing);
   for (let digit = 0; digit < digitsOf(count); digit++) {
@@ -76,16 +79,16 @@ function entriesOf<J>(jumps: Jumps<J>, { spacing, count }: Starts): number[] {
   return words;
 }
 
-/** The jumps of a table, whatever its state is: to be kept while only the offset changes. */
-export const jumpEntries = <J>(jumps: Jumps<J>, streams: Starts, parts: Starts): Uint32Array =>
+/** Returns the jumps of a table. They do not depend on its state, and so are kept while only the offset changes. */
+export const jumpEntries = <J>(jumps: JumpGroup<J>, streams: EvenStarts, parts: EvenStarts): Uint32Array =>
   Uint32Array.from([...entriesOf(jumps, streams), ...entriesOf(jumps, parts)]);
 
-/** The table of a state, `streams.count` streams and `parts.count` parts of each. */
+/** Returns the table of a state and its jumps, for `streams.count` streams with `parts.count` parts each. */
 export function tableOf(
   state: readonly number[],
   entries: Uint32Array,
-  streams: Pick<Starts, "count">,
-  parts: Pick<Starts, "count">,
+  streams: Pick<EvenStarts, "count">,
+  parts: Pick<EvenStarts, "count">,
 ): Uint32Array {
   const table = new Uint32Array(HEADER + state.length + entries.length);
   table[0] = digitsOf(streams.count);

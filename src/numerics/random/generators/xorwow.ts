@@ -1,17 +1,17 @@
 /**
- * XORWOW (Marsaglia 2003), cuRAND's default generator: a linear recurrence of five words over GF(2) and a counter,
+ * XORWOW (Marsaglia 2003), cuRAND's default generator: a linear recurrence of five words over GF(2), and a counter d:
  *
  *   t = x ⊕ (x >> 2);  (x, y, z, w) ← (y, z, w, v);  v ← v ⊕ (v << 4) ⊕ t ⊕ (t << 1);  d ← d + 362437;  output v + d
  *
- * A jump over s steps is xˢ mod P(x), P the characteristic polynomial of the recurrence, of degree 160: by Cayley and
- * Hamilton the state after it is the sum of the states after i steps over the powers i that the remainder has (Haramoto
- * et al. 2008). It takes 5 words where the matrix takes 800.
+ * A jump over s steps is the polynomial xˢ mod P(x), where P is the characteristic polynomial of the recurrence, of
+ * degree 160. By the theorem of Cayley and Hamilton, the state after the jump is the sum of the states after i steps,
+ * over the powers xⁱ in that polynomial (Haramoto et al. 2008). The polynomial takes 5 words, a matrix 800.
  */
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
-import type { Jumps, TableFunctions } from "./generator.ts";
+import type { JumpGroup, TableFunctions } from "./generator.ts";
 import { wordsOf } from "./words.ts";
 
-/** The state of XORWOW, in Marsaglia's names; in cuRAND's, x, y, z, w, v are v[0] … v[4]. @stable */
+/** The state of XORWOW, by Marsaglia's names. In cuRAND x, y, z, w, v are v[0] … v[4]. @stable */
 export const XorwowState = record({ x: u32, y: u32, z: u32, w: u32, v: u32, d: u32 });
 type State = ValueOf<typeof XorwowState>;
 
@@ -65,7 +65,7 @@ export const xorwowWord = fn({
   body: ({ state: { v, d } }) => (v + d) >>> 0,
 });
 
-/** The kernel functions for tables of XORWOW. */
+/** The kernel functions that read the states and jumps of XORWOW from a table. */
 export const xorwowTable: TableFunctions<State> = {
   load: fn({
     name: "xorwowLoad",
@@ -115,7 +115,7 @@ interface Jump {
   readonly counter: bigint;
 }
 
-/** The characteristic polynomial; test/numerics/random/skip-ahead.test.ts derives it from the recurrence. */
+/** The characteristic polynomial of XORWOW's recurrence, which test/numerics/random/skip-ahead.test.ts derives. */
 export const XORWOW_POLYNOMIAL = 0x100000f0e0f3c0035000621210861003000060001n;
 const DEGREE = 160;
 const COUNTER = 0xffffffffn;
@@ -136,8 +136,8 @@ function product(a: bigint, b: bigint): bigint {
   return result;
 }
 
-/** The jumps of XORWOW on the host. */
-export const xorwowJumps: Jumps<Jump> = {
+/** The jumps of XORWOW over any number of steps, on the host. */
+export const xorwowJumps: JumpGroup<Jump> = {
   stateWords: 6,
   jumpWords: 6,
   cycle: ((1n << BigInt(DEGREE)) - 1n) << 32n,
@@ -155,15 +155,15 @@ export const xorwowJumps: Jumps<Jump> = {
 };
 
 /**
- * Marsaglia's state x, y, z, w, v, d, for use as a seed of `randomNumbers`: it gives his sequence, where a number gives
- * cuRAND's.
+ * Marsaglia's state x, y, z, w, v, d, for use as a seed of `randomNumbers`. It gives his sequence, whereas a seed that
+ * is a number gives cuRAND's.
  * @stable
  */
 export const MARSAGLIA_XORWOW = Object.freeze([123456789, 362436069, 521288629, 88675123, 5783321, 6615241] as const);
 
 /**
  * Returns the state of cuRAND's `curand_init(seed, 0, 0)` for a seed of 64 bits. Source: the initialisation in cuRAND's
- * public header; the values are those that it prints.
+ * public header. The values are those that cuRAND prints.
  */
 export function curandXorwowState(seed: bigint): readonly number[] {
   const [low, high] = wordsOf(seed, 2);

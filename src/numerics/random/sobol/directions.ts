@@ -1,6 +1,6 @@
-/** Direction numbers of Sobol' sequences, unpacked from what the package carries (joe-kuo.ts, loaded on demand). */
+/** Direction numbers of Sobol' sequences, unpacked from joe-kuo.ts, which is loaded on demand. */
 
-/** The number of bits of a point's coordinate, and of direction numbers of a dimension. */
+/** The number of bits of a coordinate, which is also the number of direction numbers of a dimension. */
 export const SOBOL_BITS = 32;
 /** The number of dimensions that have direction numbers. */
 export const MAX_DIMENSIONS = 21_201;

@@ -9,7 +9,10 @@ import { wordsOf } from "../generators/words.ts";
 import { seedOf } from "../spec.ts";
 import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
-/** A coordinate of a point: `word` over 2³², the point's index, and the dimension's row in the table. @stable */
+/**
+ * A coordinate of a point: `word`/2³², with the point's index and the position of the dimension's row in the table.
+ * @stable
+ */
 export const SobolState = record({ word: u32, index: u32, row: i32 });
 type State = ValueOf<typeof SobolState>;
 
@@ -19,13 +22,13 @@ const HEADER = 2;
 const ROW = 1 + SOBOL_BITS;
 
 /**
- * Returns the coordinate of dimension `stream` in the first point of `part`.
+ * Returns the coordinate of dimension `stream` of the first point of a part.
  *
  * Cost: 32 conditional exclusive-ors.
  *
  * @param table of `sobolTable`.
  * @param stream the dimension.
- * @param part the number of the run of points.
+ * @param part the number of the part, a sequence of consecutive points.
  * @example
  * import { sobolStart, sobolTable } from "feynkac/random";
  *
@@ -51,7 +54,7 @@ export const sobolStart = fn({
 });
 
 /**
- * Returns the same coordinate of the next point.
+ * Returns the coordinate of the same dimension of the next point.
  *
  * @param state the coordinate of a point.
  * @param table of `sobolTable`.
@@ -141,8 +144,8 @@ export const sobolScrambled = fn({
   body: ({ state: { word, row }, table }, _gpu, { owenScramble }) => owenScramble(word, table[row]),
 });
 
-/** The settings of a table of Sobol' points. */
-export interface SobolPoints {
+/** The settings of a table of Sobol' points, with the direction numbers. */
+export interface SobolTableSettings {
   /** The direction numbers, 32 of each dimension. */
   readonly rows: Uint32Array;
   /** The index of the first point. */
@@ -154,10 +157,10 @@ export interface SobolPoints {
 }
 
 /**
- * Returns the table that `sobolStart` and `sobolNext` read. A dimension's seed is a word of Philox: key seed, counter
- * d.
+ * Returns the table that `sobolStart`, `sobolNext` and `sobolScrambled` read. The seed of dimension d is a word of
+ * Philox, whose key is the seed and whose counter is d.
  */
-export function sobolTableOf({ rows, offset, partLength, seed }: SobolPoints): Uint32Array {
+export function sobolTableOf({ rows, offset, partLength, seed }: SobolTableSettings): Uint32Array {
   const dimensions = rows.length / SOBOL_BITS;
   const table = new Uint32Array(HEADER + dimensions * ROW);
   table.set([offset, partLength]);

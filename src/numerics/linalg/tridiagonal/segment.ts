@@ -1,27 +1,28 @@
-/** The operations of an item of the register hybrid on its run of rows, all in registers. */
+/** The operations of an item of the register hybrid on its segment of rows, all in registers. */
 import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
-/** A run of rows without its diagonal; `d` begins at `origin`. */
-export const Run = record({ a: write(real), c: write(real), d: write(real), origin: i32 });
+/** The rows of an item, without their diagonal: row k is aₖ·xₖ₋₁ + bₖ·xₖ + cₖ·xₖ₊₁ = dₖ. `d` begins at `origin`. */
+export const RowSegment = record({ a: write(real), c: write(real), d: write(real), origin: i32 });
 
-/** The rest of row 0 of a run while it is freed of the rows after it. */
+/** The rest of row 0 of a segment, while the rows after it are eliminated from it. */
 const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**
- * Returns the function that eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 …
- * become
+ * Returns the kernel function that eliminates within a segment of `rows` ≥ 2 rows (László, Giles & Appleyard 2016).
+ * Rows 1 … become
  *
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *
- * the last of them coupled to the next run; row 0 becomes x₀ + a·(last of the previous run) + c·(last of this run) = d,
- * which is returned as a, c, d. `code` is that of the run's first row, `first`, if a pivot or its inverse
- * (`gpu.reciprocal`) is zero; b and d are `pitch` apart from `origin` on. Cost a row: 12 flops, a division.
+ * where the last row is coupled to the next segment. Row 0 becomes x₀ + a·(last x of the previous segment) + c·(last x
+ * of this segment) = d, which is returned as a, c, d. `code` is the number of the segment's first row, `first`, if a
+ * pivot or its inverse (`gpu.reciprocal`) is zero. Elements of b and d are `pitch` apart, from `origin` on. Cost per
+ * row: 12 flops, one of them a division.
  */
-export function eliminateRun(rows: number, pitch = 1) {
+export function eliminateSegment(rows: number, pitch = 1) {
   return fn({
     name: "eliminateRun",
-    params: { run: Run, b: read(real), first: i32 },
+    params: { run: RowSegment, b: read(real), first: i32 },
     env: { rows, pitch, eliminateRow: eliminateRow(rows, pitch), freeFirstRow, ok: CODE_OK },
     body({ run, b, first }, _gpu, { rows, pitch, eliminateRow, freeFirstRow, ok }) {
       const { a, c, d, origin } = run;
@@ -41,14 +42,14 @@ export function eliminateRun(rows: number, pitch = 1) {
 }
 
 /**
- * Returns the function that eliminates row k ≥ 1 of a run, whose a, c, d are in place, after the previous row, and
- * updates row 0, whose pivot, c and d are passed. `d` of the previous row is passed as a number, so that it is not read
- * again.
+ * Returns the kernel function that eliminates the previous row from row k ≥ 1 of a segment, in place, and row k from
+ * row 0, whose pivot, c and d are passed and returned. `dBefore` is d of the previous row, passed as a number so that
+ * it is not read again.
  */
 export function eliminateRow(rows: number, pitch = 1) {
   return fn({
     name: "eliminateRow",
-    params: { run: Run, k: i32, b: real, dBefore: real, row0: FirstRow },
+    params: { run: RowSegment, k: i32, b: real, dBefore: real, row0: FirstRow },
     env: { pitch, last: rows - 1 },
     body({ run: { a, c, d, origin }, k, b, dBefore, row0 }, gpu, { pitch, last }) {
       const before = k === 1 ? 0.0 : a[k]; // couples to row k − 1, and so to x₀; row 1 is coupled to x₀ as it is
@@ -73,7 +74,10 @@ export function eliminateRow(rows: number, pitch = 1) {
   });
 }
 
-/** Returns row 0 after elimination: x₀ + a·(last of the previous run) + c·(last of this run) = d. */
+/**
+ * Returns row 0 after elimination, divided by its pivot: x₀ + a·(last x of the previous segment) + c·(last x of this
+ * segment) = d.
+ */
 export const freeFirstRow = fn({
   name: "freeFirstRow",
   params: [real, real, real, real],
@@ -84,13 +88,13 @@ export const freeFirstRow = fn({
 });
 
 /**
- * Returns the function for the unknowns of a run from its last one, from row 0 and from the last of the previous run: x
- * in d. Cost a row: 4 flops.
+ * Returns the kernel function that computes the unknowns of a segment from its first, `x0`, and its last, `xLast`. They
+ * replace d. Cost per row: 4 flops.
  */
-export function substituteRun(rows: number, pitch = 1) {
+export function substituteSegment(rows: number, pitch = 1) {
   return fn({
     name: "substituteRun",
-    params: { run: Run, x0: real, xLast: real },
+    params: { run: RowSegment, x0: real, xLast: real },
     env: { pitch, last: rows - 1 },
     body({ run: { a, c, d, origin }, x0, xLast }, _gpu, { pitch, last }) {
       d[origin] = x0;
@@ -107,11 +111,11 @@ export function substituteRun(rows: number, pitch = 1) {
 /**
  * Returns the function that moves the equations of a system between two distributions over the work items of a
  * workgroup, each of which holds `rows` of them. In one, the k-th value of an item belongs to equation k·items + item;
- * in the other, which it produces where `toRuns` is true, to equation item·rows + k. It uses a workgroup array with a
- * word of padding every `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Each
- * value costs one write to and one read from workgroup memory, without bank conflicts. There are two barriers.
+ * in the other, which it produces if `toRuns` is true, to equation item·rows + k. It uses a workgroup array with a word
+ * of padding every `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Each value
+ * costs one write to and one read from workgroup memory, without bank conflicts. There are two barriers.
  */
-function transposeRuns(items: number, rows: number, toRuns: boolean) {
+function transposeSegments(items: number, rows: number, toRuns: boolean) {
   return fn({
     name: toRuns ? "stridedToRuns" : "runsToStrided",
     params: [write(real), write(real)],
@@ -131,44 +135,44 @@ function transposeRuns(items: number, rows: number, toRuns: boolean) {
   });
 }
 
-/** Returns the number of words of the array for `transposeRuns`. */
-export const tileWords = (items: number, rows: number): number => items * (rows + 1);
+/** Returns the number of words of workgroup memory that `transposeSegments` needs. */
+export const transposeWords = (items: number, rows: number): number => items * (rows + 1);
 
-/** The arrays of a batch, as kernels read them. */
+/** The arrays of a batch of systems, as kernels read them. */
 export const SystemArrays = record({ lower: read(real), diagonal: read(real), upper: read(real), rhs: read(real) });
 
 /**
- * The place at which a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance and
- * number of its rows, and which of its runs an item has.
+ * The position of a system, or a chunk of one, in the arrays of the matrix (`matrix`) and of the right-hand side
+ * (`from`); the distance and number of its rows, and the number of the item's segment (`lane`).
  */
-const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
+const SegmentSource = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 
-/** The way in which items access their runs of rows. */
-interface RunAccess {
+/** The way in which items access their segments of rows. */
+interface SegmentAccess {
   /** The number of items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;
-  /** True where consecutive items read consecutive rows, and runs are assembled in workgroup memory. */
+  /** True if consecutive items read consecutive rows, and segments are assembled in workgroup memory. */
   readonly staged: boolean;
   /**
-   * True where an item reads its contiguous run of `rows` words from a multiple of four on, which CUDA's compiler
+   * True if an item reads its contiguous segment of `rows` words from a multiple of four on, which CUDA's compiler
    * merges into accesses of 16 bytes.
    */
   readonly aligned: boolean;
-  /** The distance of neighbours in the arrays of b and d: 1, or `items` where these are in workgroup memory. */
+  /** The distance of neighbours in the arrays of b and d: 1, or `items` if these are in workgroup memory. */
   readonly pitch: number;
 }
 
 /**
- * Returns the function that loads an item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on are
- * x = 0; the first has no a, the last no c. All loads precede the first use, so that they are in flight together. b and
- * d begin at `origin`.
+ * Returns the kernel function that loads a, b, c and d of an item's segment, which begins at row lane·rows of its
+ * system. Rows from `count` on become x = 0. The first row of a system has no a, the last no c. All loads precede the
+ * first use, so that they are in flight together. b and d begin at `origin`.
  */
-export function loadRuns(access: RunAccess & { readonly lanes: number; readonly shared: boolean }) {
+export function loadSegments(access: SegmentAccess & { readonly lanes: number; readonly shared: boolean }) {
   const { items, rows, staged, shared, aligned, pitch } = access;
   return fn({
     name: "loadRuns",
-    params: { run: Run, b: write(real), system: SystemArrays, place: RunPlace, tile: write(real) },
+    params: { run: RowSegment, b: write(real), system: SystemArrays, place: SegmentSource, tile: write(real) },
     env: {
       items,
       rows,
@@ -177,7 +181,7 @@ export function loadRuns(access: RunAccess & { readonly lanes: number; readonly 
       staged: staged && rows > 1,
       aligned,
       shared,
-      toRuns: transposeRuns(items, rows, true),
+      toRuns: transposeSegments(items, rows, true),
     },
     *body({ run: { a, c, d, origin }, b, system, place, tile }, gpu, env) {
       const { lower, diagonal, upper, rhs } = system;
@@ -227,12 +231,12 @@ export function loadRuns(access: RunAccess & { readonly lanes: number; readonly 
   });
 }
 
-/** Returns the function that stores the unknowns of a run, for rows below `count`. */
-export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess) {
+/** Returns the kernel function that stores the unknowns of a segment, of rows below `count`. */
+export function storeSegments({ items, rows, staged, aligned, pitch }: SegmentAccess) {
   return fn({
     name: "storeRuns",
     params: [write(real), write(real), i32, i32, i32, i32, write(real), i32],
-    env: { items, rows, pitch, staged: staged && rows > 1, aligned, toStrided: transposeRuns(items, rows, false) },
+    env: { items, rows, pitch, staged: staged && rows > 1, aligned, toStrided: transposeSegments(items, rows, false) },
     *body([x, rhs, from, stride, count, lane, tile, origin], gpu, env) {
       const item = gpu.localId();
       const start = lane * env.rows;
