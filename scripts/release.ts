@@ -1,7 +1,7 @@
 // npm run release -- VERSION [--dry-run]: gives the commit on main a version. It checks that the version is large
 // enough for what has changed in the API, dates CHANGELOG.md, writes schema/api.json, commits and tags. Pushing the
-// tag publishes the package with its provenance (.github/workflows/release.yml). A dry run checks, packs, and keeps
-// nothing.
+// tag publishes the package with its provenance (.github/workflows/release.yml). A dry run checks the same, packs, and
+// keeps nothing; without a version it only packs.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,8 @@ function fail(message: string): never {
 const { version: now } = JSON.parse(read("package.json")) as { readonly version: string };
 const version = positionals[0] ?? (isDry ? now : fail("expected a version, such as 0.2.0"));
 if (!/^\d+\.\d+\.\d+$/.test(version)) fail(`"${version}" is no version: expected three numbers, such as 0.2.0`);
-if (!isDry) {
+const isChecked = positionals.length > 0;
+if (isChecked) {
   if (run("git", "status", "--porcelain") !== "") fail("there are changes that are not committed");
   if (run("git", "branch", "--show-current") !== "main") fail("releases are made from main");
   if (run("git", "tag", "--list", `v${version}`) !== "") fail(`there is a tag v${version} already`);
@@ -40,7 +41,7 @@ const last = existsSync(path("schema/api.json"))
   : undefined;
 const changes = last === undefined ? [] : changesOf(last.exports, exports);
 for (const { kind, name, what } of changes) console.log(`${kind}: ${name} ${what}`);
-if (last !== undefined && !isLargeEnough(last.version, version, changes) && !isDry)
+if (last !== undefined && !isLargeEnough(last.version, version, changes) && isChecked)
   fail(`${version} is too small a step from ${last.version} for these changes`);
 
 const files: Readonly<Record<string, string>> = {
@@ -52,7 +53,7 @@ if (isDry) {
     run("npm", "pack", "--dry-run", "--ignore-scripts", "--json").length > 0 ? `${version} can be packed` : "",
   );
 } else {
-  run("npm", "version", version, "--no-git-tag-version");
+  run("npm", "version", version, "--no-git-tag-version", "--allow-same-version");
   for (const [name, text] of Object.entries(files)) writeFileSync(path(name), text);
   run("git", "add", "package.json", "package-lock.json", ...Object.keys(files));
   run("git", "commit", "-m", `Release ${version}`);

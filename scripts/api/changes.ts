@@ -18,18 +18,20 @@ export interface ApiChange {
   readonly what: string;
 }
 
-/** Returns the exports of entries in the form that is kept with a release. */
+/** Returns the exports of entries, and the types in them, in the form that is kept with a release. */
 export const recordOf = (entries: readonly Entry[]): ApiRecord =>
   Object.fromEntries(
-    entries.map(({ name, exports }) => [
-      name,
-      Object.fromEntries(
-        exports.map((one) => [
-          one.name,
-          { declaration: withoutComments(one.declaration), stability: one.doc?.stability ?? "stable" },
-        ]),
-      ),
-    ]),
+    entries.map(({ name, exports, mentioned }) => {
+      const record: Record<string, Exported> = {};
+      for (const one of [...exports, ...mentioned]) {
+        const declaration = withoutComments(one.declaration);
+        // Types of one name, from several files, are kept together.
+        record[one.name] = Object.hasOwn(record, one.name)
+          ? { ...record[one.name], declaration: `${record[one.name].declaration}\n${declaration}` }
+          : { declaration, stability: one.doc?.stability ?? "stable" };
+      }
+      return [name, record];
+    }),
   );
 
 const withoutComments = (code: string): string =>
@@ -43,7 +45,8 @@ const withoutComments = (code: string): string =>
 /**
  * Compares two versions. A name that is gone breaks, and so does a declaration that changes otherwise than by optional
  * members, members of a class, members of a union of texts, further overloads and optional last parameters. A required
- * member that is new breaks: a user may have made such an object. What was experimental may change at any time.
+ * member that is new breaks, since a user may have made such an object, and so does an abstract one. What was
+ * experimental may change at any time.
  */
 export function changesOf(before: ApiRecord, after: ApiRecord): ApiChange[] {
   const changes: ApiChange[] = [];
@@ -76,12 +79,14 @@ function isAddition(old: string, now: string): boolean {
   if (overloads.length > 1) return hadOverloads.every((one) => overloads.includes(one));
   const [had, has] = [partsOf(old), partsOf(now)];
   const mayAdd = /^(?:abstract )?class\b/.test(old)
-    ? () => true
+    ? (part: string): boolean => !part.startsWith("abstract ")
     : (part: string): boolean => /^(?:readonly )?\w+\?:/.test(part) || /^\|? ?"[^"]*"$/.test(part);
+  // Callers know parameters by their places: one that is new comes after the others, before the result.
+  const result = had.findIndex((part) => /^(?::|=>)/.test(part));
   let next = 0;
   for (const part of has) {
     if (part === had[next]) next++;
-    else if (!mayAdd(part)) return false;
+    else if (next < result || !mayAdd(part)) return false;
   }
   return next === had.length;
 }
@@ -109,10 +114,11 @@ function partsOf(declaration: string): string[] {
   return parts;
 }
 
-/** Returns whether the step from one version to the next is as large as the changes need: in 0.x a minor one breaks. */
+/** Returns whether a version is later by as large a step as the changes need: in 0.x a minor one breaks. */
 export function isLargeEnough(from: string, to: string, changes: readonly ApiChange[]): boolean {
   const [a, b] = [from, to].map((version) => version.split(".").map(Number));
   const step = [0, 1, 2].find((i) => a[i] !== b[i]) ?? 3;
+  if (b[step] < a[step]) return false;
   const needed = changes.some(({ kind }) => kind === "breaking")
     ? 0
     : changes.some(({ kind }) => kind === "addition")

@@ -30,6 +30,8 @@ export interface Entry {
   /** What the entry's own first comment says. */
   readonly about: string;
   readonly exports: readonly Export[];
+  /** The types that stable exports are made of and no entry exports. */
+  readonly mentioned: readonly Export[];
   /** Names that serve other folders of the package, by `@internal` in their own comment or in that of the entry. */
   readonly internal: readonly string[];
 }
@@ -52,7 +54,7 @@ export function readEntries(): Entry[] {
   try {
     const project = api.updateSnapshot({ openProjects: [join(root, "tsconfig.json")] }).getProjects()[0];
     if (project === undefined) throw new Error("tsconfig.json: TypeScript opened no project");
-    return Object.entries(exports).flatMap(([path, target]) =>
+    const entries = Object.entries(exports).flatMap(([path, target]) =>
       typeof target === "string"
         ? []
         : [
@@ -63,12 +65,38 @@ export function readEntries(): Entry[] {
             ),
           ],
     );
+    const known = new Set(entries.flatMap(({ exports: all }) => all.map(placeOf)));
+    return entries.map((entry) => ({ ...entry, mentioned: readMentioned(project, entry.exports, known) }));
   } finally {
     api.close();
   }
 }
 
-function readEntry(project: Project, name: string, file: string): Entry {
+const placeOf = ({ file, name }: Export): string => `${file}: ${name}`;
+
+/** TypeScript's flags of symbols that are types: classes, interfaces and aliases. */
+const TYPE = (1 << 5) | (1 << 6) | (1 << 19);
+
+/** The types of the sources in the declarations of what is stable, and in those of these types, but for known ones. */
+function readMentioned(project: Project, exports: readonly Export[], known: ReadonlySet<string>): Export[] {
+  const found = new Map<string, Export>();
+  const left = exports.filter(({ doc }) => doc?.stability !== "experimental");
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    const names = new Set(one.declaration.replaceAll(/"[^"]*"/g, "").match(/(?<![\w.])[A-Z]\w*/g));
+    for (const name of names) {
+      const symbol = project.checker.resolveName(name, TYPE, { document: join(root, one.file), position: 0 }, true);
+      if (symbol === undefined) continue;
+      const read = readExport(project, symbol);
+      const place = placeOf(read);
+      if (!read.file.startsWith("src/") || known.has(place) || found.has(place)) continue;
+      found.set(place, read);
+      left.push(read);
+    }
+  }
+  return [...found.values()].sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+function readEntry(project: Project, name: string, file: string): Omit<Entry, "mentioned"> {
   const source = project.program.getSourceFile(join(root, file));
   const module = source && project.checker.getSymbolAtLocation(source);
   if (source === undefined || module === undefined) throw new Error(`${file}: not part of the project`);

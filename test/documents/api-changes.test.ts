@@ -34,6 +34,20 @@ it.each([
   ["another type", "interface A {\n  readonly b: number;\n}", "interface A {\n  readonly b: string;\n}"],
   ["a required parameter", "function f(a: number): void;", "function f(a: number, b: number): void;"],
   ["another result", "function f(a: number): void;", "function f(a: number): string;"],
+  ["a parameter that is gone", "function f(a: number, b: number): void;", "function f(a: number): void;"],
+  [
+    "an optional parameter between others",
+    "function f(b?: number): void;",
+    "function f(a?: number, b?: number): void;",
+  ],
+  ["the same of a constant", "const f: (b?: number) => void;", "const f: (a?: number, b?: number) => void;"],
+  ["a member that is no longer optional", "interface A {\n  b?: number;\n}", "interface A {\n  b: number;\n}"],
+  ["a narrower type", "type A = string | number;", "type A = string;"],
+  [
+    "an abstract member",
+    "abstract class A {\n  b(): void;\n}",
+    "abstract class A {\n  b(): void;\n  abstract c(): void;\n}",
+  ],
 ])("a break: %s", (_, before, after) => {
   expect(kindOf(stable(before), stable(after))).toBe("breaking");
 });
@@ -59,10 +73,27 @@ it("a version says how much has changed", () => {
   expect(["1.2.4", "1.3.0", "2.0.0"].map((to) => isLargeEnough("1.2.3", to, [breaking]))).toEqual([false, false, true]);
   expect(["0.1.1", "0.2.0"].map((to) => isLargeEnough("0.1.0", to, [breaking]))).toEqual([false, true]);
   expect(isLargeEnough("0.1.0", "0.1.1", [addition])).toBe(true);
+  for (const to of ["1.2.3", "1.2.2", "1.1.9", "0.9.9"]) expect(isLargeEnough("1.2.3", to, [])).toBe(false);
+});
+
+const entries = readEntries();
+
+it("each type that a stable export is made of is kept, too, and its change counts", () => {
+  const now = recordOf(entries);
+  const declared = (name: string): string => now.feynkac[name].declaration;
+  // Nobody can import `PairSensitivity`, but `PricedTrade` has some.
+  expect(declared("PricedTrade")).toContain("readonly PairSensitivity[]");
+  const changed = {
+    ...now.feynkac.PairSensitivity,
+    declaration: declared("PairSensitivity").replace("number", "string"),
+  };
+  expect(changed).not.toEqual(now.feynkac.PairSensitivity);
+  const later = { ...now, feynkac: { ...now.feynkac, PairSensitivity: changed } };
+  expect(changesOf(now, later)).toMatchObject([{ kind: "breaking", name: "feynkac: PairSensitivity" }]);
 });
 
 it("each export is stable or experimental", () => {
-  const without = readEntries().flatMap(({ exports }) => exports.filter(({ doc }) => doc?.stability === undefined));
+  const without = entries.flatMap(({ exports }) => exports.filter(({ doc }) => doc?.stability === undefined));
   expect(without.map(({ file, name }) => `${file}: ${name}`)).toEqual([]);
 });
 
@@ -71,6 +102,6 @@ const released = join(root, "schema/api.json");
 it.skipIf(!existsSync(released))("the version is large enough for what has changed since the last release", () => {
   const { version, exports } = JSON.parse(readFileSync(released, "utf8")) as { version: string; exports: ApiRecord };
   const { version: now } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  const changes = changesOf(exports, recordOf(readEntries()));
+  const changes = changesOf(exports, recordOf(entries));
   expect(changes.filter(({ kind }) => kind === "breaking" && !isLargeEnough(version, now, changes))).toEqual([]);
 });
