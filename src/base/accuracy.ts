@@ -25,7 +25,7 @@ export interface RelativeAccuracy {
 /**
  * Checks an accuracy that a user has given, or the tolerance of an iteration.
  *
- * @param path its name in error messages.
+ * @param path the accuracy's name in error messages.
  * @param kinds the kinds of accuracy that the function allows.
  * @param others the names of further fields that it allows.
  * @throws SpecError unless it is an object with at least one of these kinds, and with no unknown field.

@@ -1,5 +1,5 @@
 import { SpecError } from "./errors.ts";
-import { shownType } from "./argument-checks.ts";
+import { typeInWords } from "./argument-checks.ts";
 
 /** Waits until all promises are settled, even if one is rejected, and returns their results. @throws the first error */
 export async function settleAll<T>(jobs: readonly Promise<T>[]): Promise<T[]> {
@@ -24,39 +24,39 @@ function pause(): Promise<void> {
 /**
  * The time in milliseconds after which long work on the host lets the event loop run, which itself takes microseconds.
  */
-const TURN = 3;
+const INTERVAL_MS = 3;
 
-/** A timer for long work on the host, which lets the event loop run every few milliseconds. */
-export class Turns {
+/** A timer that lets long work on the host yield to the event loop every few milliseconds. */
+export class EventLoopYielder {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
 
   /** Starts the timer. @throws the signal's reason if it was aborted before */
   constructor(signal: AbortSignal | undefined) {
-    checkWork({ signal });
+    checkWorkOptions({ signal });
     this.#signal = signal;
     signal?.throwIfAborted();
   }
 
-  /** True if it is time to call `take`. */
-  get due(): boolean {
-    return performance.now() - this.#last > TURN;
+  /** True if it is time to call `yieldNow`. */
+  get isDue(): boolean {
+    return performance.now() - this.#last > INTERVAL_MS;
   }
 
   /** Lets the event loop run once. @throws the signal's reason */
-  async take(): Promise<void> {
+  async yieldNow(): Promise<void> {
     await pause();
     this.#signal?.throwIfAborted();
     this.#last = performance.now();
   }
 
   /**
-   * Waits for a device's recorded work, and lets the event loop run, so that the work can be aborted between two
-   * launches. @throws as `take`
+   * Waits for a device's recorded work, and then lets the event loop run, so that the work can be aborted between two
+   * launches. @throws the signal's reason
    */
-  async after(device: { finish(): Promise<void> }): Promise<void> {
+  async finishAndYield(device: { finish(): Promise<void> }): Promise<void> {
     await device.finish();
-    await this.take();
+    await this.yieldNow();
   }
 }
 
@@ -77,17 +77,17 @@ export interface WorkOptions {
 }
 
 /** Checks that a signal and a callback are of these types. @throws SpecError */
-export function checkWork({ signal, onProgress }: WorkOptions): void {
+export function checkWorkOptions({ signal, onProgress }: WorkOptions): void {
   if (signal !== undefined && typeof signal?.throwIfAborted !== "function")
-    throw new SpecError(`signal: got ${shownType(signal)}, expected the signal of an AbortController`);
+    throw new SpecError(`signal: got ${typeInWords(signal)}, expected the signal of an AbortController`);
   if (onProgress !== undefined && typeof onProgress !== "function")
-    throw new SpecError(`onProgress: got ${shownType(onProgress)}, expected a function of { done, total }`);
+    throw new SpecError(`onProgress: got ${typeInWords(onProgress)}, expected a function of { done, total }`);
 }
 
-/** Long work that counts its progress, lets the event loop run, and can be aborted. */
-export class Work {
+/** The progress of long work: counts and reports it, lets the event loop run meanwhile, and aborts it on a signal. */
+export class WorkProgress {
   readonly #options: WorkOptions;
-  readonly #turns: Turns;
+  readonly #yielder: EventLoopYielder;
   readonly #counted: { done: number; total: number };
 
   /**
@@ -97,8 +97,8 @@ export class Work {
   constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;
-    checkWork(options);
-    this.#turns = new Turns(options.signal);
+    checkWorkOptions(options);
+    this.#yielder = new EventLoopYielder(options.signal);
   }
 
   /** Adds a number of units to the work that is to be done. */
@@ -113,38 +113,38 @@ export class Work {
   async done(units: number): Promise<void> {
     this.#counted.done += units;
     this.#options.onProgress?.({ ...this.#counted });
-    await this.turn();
+    await this.yieldIfDue();
   }
 
   /** Lets the event loop run if it is time. @throws the signal's reason */
-  async turn(): Promise<void> {
-    if (this.#turns.due) await this.#turns.take();
+  async yieldIfDue(): Promise<void> {
+    if (this.#yielder.isDue) await this.#yielder.yieldNow();
   }
 }
 
 /**
- * Returns the result of a promise; undefined if it takes longer than `patience` milliseconds. @throws the promise's
+ * Returns the result of a promise, or undefined if it takes longer than `patience` milliseconds. @throws the promise's
  * rejection
  */
-export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
+export function resultWithin<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, Math.max(patience, 0), undefined);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** A function that calls another one which does not let the event loop run, and returns its result. */
-export type Unheard = <T>(work: () => T) => T;
+/** A function that runs a function that blocks the event loop, and returns its result. */
+export type BlockingRunner = <T>(work: () => T) => T;
 
-let around: Unheard = (work) => work();
+let around: BlockingRunner = (work) => work();
 
 /**
- * Sets how `unheard` calls functions: a program that listens to signals does so in a way that lets them end the
- * process, although no listener is called meanwhile.
+ * Sets the function by which `runBlocking` runs functions. A program with signal listeners needs one of its own: while
+ * the event loop is blocked no listener is called, but a signal should still end the process.
  */
-export function setUnheard(own: Unheard): void {
+export function setBlockingRunner(own: BlockingRunner): void {
   around = own;
 }
 
-/** Calls a function that may take seconds without letting the event loop run, and returns its result. */
-export const unheard: Unheard = (work) => around(work);
+/** Runs a function that blocks the event loop, possibly for seconds, and returns its result. */
+export const runBlocking: BlockingRunner = (work) => around(work);

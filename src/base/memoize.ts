@@ -79,7 +79,7 @@ export function memoize<A extends readonly unknown[], R>(
   };
 }
 
-/** Returns a version of a pure function of an object that caches each result for as long as the object lives. */
+/** Returns a version of a pure function of one object that keeps each result for as long as its argument lives. */
 export function memoizeBy<A extends object, R extends object | string | number | boolean>(
   make: (of: A) => R,
 ): (of: A) => R {

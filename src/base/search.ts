@@ -1,8 +1,8 @@
 /** Binary searches in ascending lists. */
 
 /**
- * Returns the first index from `low` on at which a condition holds, or `high` if it holds at none before. Where it
- * holds, it must hold at all later indices, too.
+ * Returns the first index from `low` to `high` − 1 at which a condition holds, or `high` if there is none, by
+ * bisection. If the condition holds at an index, it must hold at all later ones, too.
  */
 export function firstIndex(low: number, high: number, holds: (index: number) => boolean): number {
   while (low < high) {
@@ -13,13 +13,15 @@ export function firstIndex(low: number, high: number, holds: (index: number) => 
   return low;
 }
 
-/** Returns the first index whose value is at least x, or the number of values. The values must ascend. */
+/**
+ * Returns the index of the first value that is at least x, or the number of values if there is none. They must ascend.
+ */
 export const firstNotBefore = (values: ArrayLike<number>, x: number): number =>
   firstIndex(0, values.length, (i) => values[i] >= x);
 
 /**
- * Returns the index of the cell between ascending ends that contains x: ends[i] ≤ x < ends[i + 1]. What lies outside
- * belongs to the first or the last cell.
+ * Returns the index i of the cell between ascending ends that contains x: ends[i] ≤ x < ends[i + 1]. An x outside of
+ * all cells belongs to the first or the last one.
  */
 export const cellAt = (ends: ArrayLike<number>, x: number): number =>
   firstIndex(1, ends.length - 1, (i) => ends[i] > x) - 1;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 let known: string | undefined;
 
-/** Returns the version in the package's package.json, which is two folders above this file in `src/` and in `dist/`. */
+/** Returns the version in the package's package.json, which lies two folders above this file, in `src` as in `dist`. */
 export function packageVersion(): string {
   return (known ??= readVersion());
 }

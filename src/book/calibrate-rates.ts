@@ -10,7 +10,7 @@ import {
   type RateQuote,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../base/errors.ts";
-import { unheard } from "../base/event-loop.ts";
+import { runBlocking } from "../base/event-loop.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type Place } from "./place.ts";
@@ -68,7 +68,7 @@ export function calibrateHullWhite(
 ): { readonly model: HullWhiteParameters; readonly state: FitState; readonly report: CurveCalibration } {
   let fit: HullWhiteFit;
   try {
-    fit = unheard(() => fitHullWhite(quotes, (time) => discountFactor(curve, time)));
+    fit = runBlocking(() => fitHullWhite(quotes, (time) => discountFactor(curve, time)));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place(), error.message.replace("quotes", of), { cause: error });
@@ -162,7 +162,7 @@ export function calibrateCurve(
   const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
   let fit: CurveFit;
   try {
-    fit = unheard(() => fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit }));
+    fit = runBlocking(() => fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit }));
   } catch (error) {
     if (!(error instanceof InstrumentError)) throw error;
     throw new BookError(at(error.index)(), error.message, { cause: error });

@@ -27,7 +27,7 @@ import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
 import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
-import { unheard } from "../base/event-loop.ts";
+import { runBlocking } from "../base/event-loop.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
 /** The result of checking a fitted volatility surface for one kind of arbitrage. */
@@ -216,7 +216,7 @@ export function calibrateVolatility(
   });
   let fitted: FittedQuotes;
   try {
-    fitted = unheard(() => fitIn(carry, given));
+    fitted = runBlocking(() => fitIn(carry, given));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });

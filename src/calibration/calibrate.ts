@@ -3,7 +3,7 @@ import { checkAccuracy, type RelativeAccuracy } from "../base/accuracy.ts";
 import { type Device, openDevice, type Progress } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
 import { type AnyProblem, type EquationProblem } from "../pde/fdm/index.ts";
-import { isObject, knownKeys } from "../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../base/argument-checks.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../numerics/random/index.ts";
 import { centralDifferences } from "./differences.ts";
@@ -171,11 +171,11 @@ export async function calibrate(
   quotes: readonly ModelQuote[],
   options: CalibrateOptions,
 ): Promise<ModelFit> {
-  isObject("problem", problem, "an equation, or an object with model, product and dates");
-  isObject("options", options, "an object with bounds");
-  knownKeys("options", options, [...OPTION_KEYS, "onProgress"]);
-  isObject("bounds", options.bounds, "the bounds of each parameter to be fitted: { sigma: [0.01, 1] }");
-  quotes.forEach((quote, i) => knownKeys(`quotes[${i}]`, quote, QUOTE_KEYS));
+  checkObject("problem", problem, "an equation, or an object with model, product and dates");
+  checkObject("options", options, "an object with bounds");
+  checkKeys("options", options, [...OPTION_KEYS, "onProgress"]);
+  checkObject("bounds", options.bounds, "the bounds of each parameter to be fitted: { sigma: [0.01, 1] }");
+  quotes.forEach((quote, i) => checkKeys(`quotes[${i}]`, quote, QUOTE_KEYS));
   const quoted = "model" in problem ? quotedPaths(problem, quotes) : quotedEquation(problem, quotes);
   const precision = options.precision ?? problem.precision ?? "f64";
   const kind = "model" in problem ? "paths" : precision === "f32" ? "f32" : "f64";

@@ -86,12 +86,12 @@ export const openEngine: OpenEngine = async (options, work) => {
       ? {}
       : {
           startPipeline: async () => {
-            const [{ Pipeline }, { startsFrom }] = await Promise.all([
+            const [{ Pipeline }, { workerStarters }] = await Promise.all([
               import("../service/pipeline/index.ts"),
               import("../base/threads/index.ts"),
             ]);
             const file = new URL("../cli/pipeline-worker.cjs", import.meta.url);
-            return new Pipeline(device, (data) => startsFrom(file, data));
+            return new Pipeline(device, (data) => workerStarters(file, data));
           },
         }),
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),

@@ -1,7 +1,7 @@
 /** Estimates the work of pricing a book from a sample of its trades. */
 import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
-import { within } from "../base/event-loop.ts";
+import { resultWithin } from "../base/event-loop.ts";
 import type { PriceOptions } from "./options.ts";
 import { askedOf } from "./options.ts";
 
@@ -50,7 +50,7 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
       const next = this.#rest.next();
       next.catch(() => undefined); // whoever takes it meets the failure
       this.#seen.push(next);
-      const result = await within(until - performance.now(), next).catch(() => undefined);
+      const result = await resultWithin(until - performance.now(), next).catch(() => undefined);
       if (result === undefined) return { trades, isAll: false };
       if (result.done === true) return { trades, isAll: true };
       trades.push(result.value);

@@ -22,7 +22,7 @@ import {
   withMethod,
   withStrict,
 } from "./options.ts";
-import { setUnheard } from "../base/event-loop.ts";
+import { setBlockingRunner } from "../base/event-loop.ts";
 import { interruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
@@ -52,7 +52,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   };
   for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
     process.on(name, () => end(new Interruption(name)));
-  setUnheard((work) => interruptibly(work, end));
+  setBlockingRunner((work) => interruptibly(work, end));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!signal.aborted)
@@ -65,7 +65,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   process.stderr.on("error", () => {}); // there is nobody to tell
   const takeTime = (ms: number): void => {
     patience = ms;
-    setUnheard((work) => work()); // it ends its other work first
+    setBlockingRunner((work) => work()); // it ends its other work first
   };
   process.exitCode = await main(process.argv.slice(2), process, signal, engine, takeTime);
   const told = signal.aborted;

@@ -1,4 +1,4 @@
-import { Work } from "../base/event-loop.ts";
+import { WorkProgress } from "../base/event-loop.ts";
 import type { Device } from "./device.ts";
 
 /**
@@ -34,7 +34,7 @@ export interface Parts {
  * Keeps launches of a time-stepping computation short, so that the host stays responsive. It measures the speed of each
  * launch and chooses the length of the next one. It also reports progress.
  */
-export class Pace extends Work {
+export class Pace extends WorkProgress {
   /**
    * The measured time in nanoseconds of one stage at one node of one entry, and, below, the intended duration of a
    * launch.
@@ -42,7 +42,7 @@ export class Pace extends Work {
   #pace: number;
   #aim = HERE;
 
-  constructor({ backend, threads }: Device, ...of: ConstructorParameters<typeof Work>) {
+  constructor({ backend, threads }: Device, ...of: ConstructorParameters<typeof WorkProgress>) {
     super(...of);
     this.#pace = FIRST_PACE[backend] / threads;
   }

@@ -2,7 +2,7 @@
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../base/accuracy.ts";
 import { type FeynkacError, SpecError } from "../base/errors.ts";
-import { isObject, knownKeys } from "../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
@@ -16,7 +16,7 @@ import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
 import { seedOf } from "../numerics/random/index.ts";
 import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
-import { Work } from "../base/event-loop.ts";
+import { WorkProgress } from "../base/event-loop.ts";
 import { copiesOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. @experimental */
@@ -154,8 +154,8 @@ export interface MonteCarloResult extends Estimates {
  * @experimental
  */
 export async function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
-  isObject("monteCarlo", settings, "an object with model, product and dates");
-  knownKeys("", settings, Object.keys(KNOWN));
+  checkObject("monteCarlo", settings, "an object with model, product and dates");
+  checkKeys("", settings, Object.keys(KNOWN));
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
 
@@ -196,7 +196,7 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
     checkPaths("paths", settings.paths ?? (accuracy === undefined ? 2 ** 16 : 2 ** 12)) / perBlock,
   );
   const size = instancesPerPart(device, batch, first);
-  const work = new Work(settings);
+  const work = new WorkProgress(settings);
   work.expect(first * perBlock * valid.length);
   for (let from = 0; from < valid.length; from += size) {
     const members = valid.subarray(from, from + size);

@@ -1,6 +1,6 @@
 /** Numbers of a batch: one for all instances, one for each, and for each date; as the table that kernels read. */
 import { type FeynkacError, ShapeError, SpecError } from "../base/errors.ts";
-import { shownType } from "../base/argument-checks.ts";
+import { typeInWords } from "../base/argument-checks.ts";
 
 /** One number for all instances, or one for each. @experimental */
 export type Column = number | ArrayLike<number>;
@@ -136,7 +136,7 @@ export function failuresOf(
     if (typeof column === "number" && is(column)) return [];
     if (typeof column === "object" && column !== null) return failuresIn(place, column, expected, is);
     throw new SpecError(
-      `${place}: got ${typeof column === "number" ? column : shownType(column)}, expected ${expected}`,
+      `${place}: got ${typeof column === "number" ? column : typeInWords(column)}, expected ${expected}`,
     );
   });
 }

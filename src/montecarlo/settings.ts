@@ -1,7 +1,7 @@
 /** Checks of what a simulation is asked for. */
 import { type Accuracy, allowedError, checkAccuracy } from "../base/accuracy.ts";
 import { ShapeError, SpecError } from "../base/errors.ts";
-import { isList, isObject, oneOf } from "../base/argument-checks.ts";
+import { checkList, checkObject, checkOneOf } from "../base/argument-checks.ts";
 import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, columnAt, failuresOf, type ParameterFailure } from "./parameters.ts";
@@ -33,16 +33,16 @@ export function checkPaths(name: string, paths: number): number {
 /** Checks the settings of a simulation, and returns the failures of single instances. @throws SpecError | ShapeError */
 export function checkSettings(settings: SimulationSettings): readonly ParameterFailure[] {
   const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
-  isObject("model", model, "a model of paths, such as blackScholes({ spot: 100, volatility: 0.2 })");
-  isObject("product", product, 'a product on paths, such as european({ payoff: "put", strike: 100 })');
-  if (!ArrayBuffer.isView(dates)) isList("dates", dates, "years");
+  checkObject("model", model, "a model of paths, such as blackScholes({ spot: 100, volatility: 0.2 })");
+  checkObject("product", product, 'a product on paths, such as european({ payoff: "put", strike: 100 })');
+  if (!ArrayBuffer.isView(dates)) checkList("dates", dates, "years");
   if (settings.control !== undefined && !["auto", "none"].includes(settings.control as string))
-    isObject("control", settings.control, 'a product and its mean, "auto" or "none"');
+    checkObject("control", settings.control, 'a product and its mean, "auto" or "none"');
   if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
   const failures = [...dateFailures(dates)];
   if (!isWhole(substeps, 1, 2 ** 20))
     throw new SpecError(`substeps: got ${substeps}, expected a whole number from 1 on`);
-  oneOf("sampling", sampling, ["philox", "sobol"]);
+  checkOneOf("sampling", sampling, ["philox", "sobol"]);
   if (sampling === "sobol" && !isWhole(scramblings, 8, 1024))
     throw new SpecError(
       `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
@@ -71,8 +71,8 @@ function checkSensitivities({
   sensitivityMethod = "bump",
   precision = "f64",
 }: SimulationSettings): void {
-  isList("sensitivities", sensitivities, 'names: ["delta", "vega"]');
-  oneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
+  checkList("sensitivities", sensitivities, 'names: ["delta", "vega"]');
+  checkOneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
   if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(

@@ -1,5 +1,5 @@
 import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
-import { Turns, settleAll } from "../base/event-loop.ts";
+import { EventLoopYielder, settleAll } from "../base/event-loop.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
@@ -162,12 +162,12 @@ async function choose(
   firstIndex: number,
   { batch, results, signal }: Run,
 ): Promise<Methods> {
-  const turns = new Turns(signal);
+  const yielder = new EventLoopYielder(signal);
   const methods: Methods = new Map();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
     if (!parsed.ok) continue;
-    if (turns.due) await turns.take();
+    if (yielder.isDue) await yielder.yieldNow();
     const kind = kindOf(parsed.trade);
     batch.columns.indexInRun[i] = parsed.index ?? firstIndex + i;
     try {

@@ -2,9 +2,9 @@ import { checkAccuracy, type RelativeAccuracy } from "../base/accuracy.ts";
 import { type Book, METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
-import { checkDevice, knownKeys, oneOf, shownType } from "../base/argument-checks.ts";
+import { checkDevice, checkKeys, checkOneOf, typeInWords } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
-import { checkWork } from "../base/event-loop.ts";
+import { checkWorkOptions } from "../base/event-loop.ts";
 
 /**
  * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or
@@ -129,18 +129,18 @@ export function checkBook(place: string, book: Book): void {
   const isRead = ({ trades }: Book): boolean =>
     Array.isArray(trades) && trades.every((one) => typeof one?.ok === "boolean");
   if (typeof book !== "object" || book === null || !isRead(book))
-    throw new SpecError(`${place}: got ${shownType(book)}, expected a book from parseBook or readBook`);
+    throw new SpecError(`${place}: got ${typeInWords(book)}, expected a book from parseBook or readBook`);
 }
 
 /** Checks options at run time, because unknown ones would be ignored silently. @throws SpecError */
 export function checkOptions(options: PricingOptions): void {
   if (options?.device !== undefined) checkDevice(options.device);
-  knownKeys("", options, Object.keys(KNOWN));
-  checkWork(options);
+  checkKeys("", options, Object.keys(KNOWN));
+  checkWorkOptions(options);
   const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false, strict = false } = options;
   if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
-  oneOf("sensitivityErrorEstimates", sensitivityErrorEstimates, [true, false]);
-  oneOf("strict", strict, [true, false]);
-  oneOf("greeks", greeks, ["all", "grid", "none"]);
-  oneOf("method", method, METHOD_NAMES);
+  checkOneOf("sensitivityErrorEstimates", sensitivityErrorEstimates, [true, false]);
+  checkOneOf("strict", strict, [true, false]);
+  checkOneOf("greeks", greeks, ["all", "grid", "none"]);
+  checkOneOf("method", method, METHOD_NAMES);
 }

@@ -1,5 +1,5 @@
 import { SpecError } from "../base/errors.ts";
-import { within } from "../base/event-loop.ts";
+import { resultWithin } from "../base/event-loop.ts";
 import {
   type Book,
   type BookContext,
@@ -214,7 +214,11 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
   let pending = false;
   let open = true;
   try {
-    for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await within(QUIET, next)) {
+    for (
+      let item: IteratorResult<T> | undefined = await next;
+      item?.done !== true;
+      item = await resultWithin(QUIET, next)
+    ) {
       pending = item === undefined;
       if (item === undefined) {
         yield QUIETLY;

@@ -1,12 +1,12 @@
 /** Checks of arguments at the ends of what is allowed. */
 import { expect, test } from "vitest";
 import { SpecError } from "../../src/base/errors.ts";
-import { wholeNumber } from "../../src/base/argument-checks.ts";
+import { checkWholeNumber } from "../../src/base/argument-checks.ts";
 
 test("whole numbers from the least to the greatest are allowed, and no others", () => {
   const isAllowed = (value: number): boolean => {
     try {
-      wholeNumber("count", value, 1, 4);
+      checkWholeNumber("count", value, 1, 4);
       return true;
     } catch (error) {
       expect(error).toBeInstanceOf(SpecError);

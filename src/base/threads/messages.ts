@@ -3,12 +3,12 @@ export type ToWorker<Setup, Job> =
   /** The first message: the setup that all jobs share. */
   | { readonly kind: "begin"; readonly setup: Setup }
   | { readonly kind: "job"; readonly number: number; readonly job: Job }
-  /** The answer to a job is no longer needed. */
+  /** Sent when the answer to a job is no longer needed. */
   | { readonly kind: "stop"; readonly number: number };
 
 /** A message from a worker thread to its pool. */
 export type FromWorker<Answer> =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly number: number; readonly answer: Answer }
-  /** The job failed. The pool's caller does it again itself, and gets the error then. */
+  /** Sent when a job fails. The pool's caller then does the job itself, and so gets the error. */
   | { readonly kind: "failed"; readonly number: number };

@@ -8,7 +8,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
  */
 const JOBS_PER_WORKER = 2;
 
-/** A function that starts a worker thread. */
+/** A function that starts a worker thread and returns it. */
 export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
@@ -40,7 +40,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
    * The number of further jobs that the pool accepts now. It is 0 before the first worker is ready, and after all
    * workers have ended.
    */
-  get room(): number {
+  get freeSlots(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
@@ -175,11 +175,11 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * Returns functions that start a worker thread from a JavaScript file, one function for each entry of `data`, which its
- * thread receives. Undefined if there is no such file: in a browser page, in a program bundled into one file, and in
- * uncompiled sources.
+ * Returns functions that start worker threads from a JavaScript file, one function for each entry of `data`. Its thread
+ * receives the entry. The result is undefined if there is no such file: in a browser page, in a program bundled into
+ * one file, and in uncompiled sources.
  */
-export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
+export function workerStarters(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   const threads = process?.getBuiltinModule?.("node:worker_threads") as typeof WorkerThreads | undefined;
   const files = process?.getBuiltinModule?.("node:fs") as typeof FileSystem | undefined;

@@ -1,5 +1,5 @@
 /** Forwards of a commodity in two Gaussian factors. */
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
@@ -36,7 +36,7 @@ export interface GaussianFactorSettings extends SpotSettings {
  * @experimental
  */
 export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
-  knownFields("gaussianFactors", settings, [...SPOT_FIELDS, "alpha", "sigma", "rho"]);
+  checkFields("gaussianFactors", settings, [...SPOT_FIELDS, "alpha", "sigma", "rho"]);
   const { spot, rate = 0, yield: carry = 0, alpha, sigma, rho } = settings;
   const failures = [
     ...spotFailures("gaussianFactors: spot", spot),

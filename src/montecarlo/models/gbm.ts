@@ -1,6 +1,6 @@
 /** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
 import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../base/errors.ts";
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { semidefiniteCholeskyOf } from "../../numerics/linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
@@ -89,7 +89,7 @@ export const volatilityFailures = (place: string, volatility: Parameter): readon
  * @experimental
  */
 export function geometricBrownian(settings: BrownianSettings): PathModel {
-  knownFields("geometricBrownian", settings, ["spots", "rate", "yields", "volatilities", "correlation"]);
+  checkFields("geometricBrownian", settings, ["spots", "rate", "yields", "volatilities", "correlation"]);
   const { spots, volatilities } = settings;
   const d = spots.length;
   if (d === 0) throw new ShapeError("geometricBrownian: spots: got none, expected at least one");
@@ -353,7 +353,7 @@ export interface BlackScholesSettings extends SpotSettings {
  * @experimental
  */
 export function blackScholes(settings: BlackScholesSettings): PathModel {
-  knownFields("blackScholes", settings, [...SPOT_FIELDS, "volatility"]);
+  checkFields("blackScholes", settings, [...SPOT_FIELDS, "volatility"]);
   const { spot, rate = 0, yield: carry = 0, volatility } = settings;
   const failures = [
     ...spotFailures("blackScholes: spot", spot),

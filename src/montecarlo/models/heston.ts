@@ -1,5 +1,5 @@
 /** Heston's model by Andersen's quadratic-exponential scheme. */
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
@@ -43,7 +43,7 @@ const SWITCH = 1.5;
  * @experimental
  */
 export function heston(settings: HestonSettings): PathModel {
-  knownFields("heston", settings, [...SPOT_FIELDS, "v0", "kappa", "theta", "sigma", "rho"]);
+  checkFields("heston", settings, [...SPOT_FIELDS, "v0", "kappa", "theta", "sigma", "rho"]);
   const { spot, rate = 0, yield: carry = 0, v0, kappa, theta, sigma, rho } = settings;
   const positive = (x: number): boolean => x > 0;
   const notNegative = (x: number): boolean => x >= 0;

@@ -1,5 +1,5 @@
 /** Hull and White's short rate, with its integral. */
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
@@ -34,7 +34,7 @@ export interface HullWhiteSettings {
  * @experimental
  */
 export function hullWhite(settings: HullWhiteSettings): PathModel {
-  knownFields("hullWhite", settings, ["forward", "meanReversion", "volatility"]);
+  checkFields("hullWhite", settings, ["forward", "meanReversion", "volatility"]);
   const { forward, meanReversion, volatility } = settings;
   const failures = [
     ...failuresOf("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0),

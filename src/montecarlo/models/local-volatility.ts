@@ -1,5 +1,5 @@
 /** Local volatility σ(S, t) of a formula or a function. */
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -48,7 +48,7 @@ export interface LocalVolatilitySettings<F extends UserFunctions = Record<never,
 export function localVolatility<F extends UserFunctions = Record<never, never>>(
   settings: LocalVolatilitySettings<F>,
 ): PathModel {
-  knownFields("localVolatility", settings, [...SPOT_FIELDS, "volatility", "functions", "added", "start"]);
+  checkFields("localVolatility", settings, [...SPOT_FIELDS, "volatility", "functions", "added", "start"]);
   const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
   const functions = declaredFunctions(settings.functions);
   const failures = spotFailures("localVolatility: spot", spot);

@@ -1,6 +1,6 @@
 /** Options on an average, and their control. */
 import { SpecError } from "../../base/errors.ts";
-import { oneOf } from "../../base/argument-checks.ts";
+import { checkOneOf } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
@@ -50,8 +50,8 @@ export const asianSettings = (product: PathProduct): AsianSettings | undefined =
 export function asian(settings: AsianSettings): PathProduct {
   checkOption("asian", settings, ["strike", "average", "sampling", "includesStart", "past"]);
   const { payoff, strike, average = "arithmetic", sampling = "dates", includesStart = false, past } = settings;
-  oneOf("asian: average", average, ["arithmetic", "geometric"]);
-  oneOf("asian: sampling", sampling, ["dates", "continuous"]);
+  checkOneOf("asian: average", average, ["arithmetic", "geometric"]);
+  checkOneOf("asian: sampling", sampling, ["dates", "continuous"]);
   const continuous = sampling === "continuous";
   if (past !== undefined && (continuous || average === "geometric"))
     throw new SpecError("asian: past: got past fixings, expected none: they are for arithmetic averages on dates");

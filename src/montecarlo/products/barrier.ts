@@ -1,6 +1,6 @@
 /** Knock-outs and knock-ins of any product. */
 import { ShapeError, SpecError } from "../../base/errors.ts";
-import { knownFields, oneOf } from "../../base/argument-checks.ts";
+import { checkFields, checkOneOf } from "../../base/argument-checks.ts";
 import { type Column, columnAt, failuresOf, type Parameters } from "../parameters.ts";
 import type { PathProduct } from "../product.ts";
 import { barrierFunctions, type BarrierPlaces, type BarrierShape } from "./barrier-functions.ts";
@@ -116,16 +116,16 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
 
 /** @throws SpecError | ShapeError */
 function checkBarriers(settings: BarrierSettings): void {
-  knownFields("withBarriers", settings, FIELDS);
+  checkFields("withBarriers", settings, FIELDS);
   const { product: inner, barriers, monitoring = "continuous", rebateAt = "expiry" } = settings;
   if (barriers.length === 0) throw new ShapeError("withBarriers: barriers: got none, expected at least one");
   barriers.forEach((barrier, k) => {
-    knownFields(`withBarriers: barriers[${k}]`, barrier, ["type", "level", "asset"]);
-    oneOf(`withBarriers: barriers[${k}].type`, barrier.type, TYPES);
+    checkFields(`withBarriers: barriers[${k}]`, barrier, ["type", "level", "asset"]);
+    checkOneOf(`withBarriers: barriers[${k}].type`, barrier.type, TYPES);
   });
-  oneOf("withBarriers: monitoring", monitoring, ["dates", "continuous"]);
-  oneOf("withBarriers: rebateAt", rebateAt, ["expiry", "breach"]);
-  for (const one of dependencesOf(settings)) oneOf("withBarriers: dependence", one, DEPENDENCES);
+  checkOneOf("withBarriers: monitoring", monitoring, ["dates", "continuous"]);
+  checkOneOf("withBarriers: rebateAt", rebateAt, ["expiry", "breach"]);
+  for (const one of dependencesOf(settings)) checkOneOf("withBarriers: dependence", one, DEPENDENCES);
   const isIn = barriers[0].type.endsWith("in");
   if (barriers.some(({ type }) => type.endsWith("in") !== isIn))
     throw new SpecError(

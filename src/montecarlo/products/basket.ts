@@ -1,6 +1,6 @@
 /** Payoffs of several spots at the last date. */
 import { ShapeError, SpecError } from "../../base/errors.ts";
-import { oneOf } from "../../base/argument-checks.ts";
+import { checkOneOf } from "../../base/argument-checks.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -51,7 +51,7 @@ export function basket(settings: BasketSettings): PathProduct {
   checkOption("basket", settings, ["strike", "kind", "weights"]);
   const { payoff, strike, kind = "arithmetic", weights } = settings;
   if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
-  oneOf("basket: kind", kind, ["arithmetic", "geometric", "best-of", "worst-of"]);
+  checkOneOf("basket: kind", kind, ["arithmetic", "geometric", "best-of", "worst-of"]);
   const failures = failuresOf("basket: strike", strike, "a finite number", Number.isFinite);
   const named: Parameters = Object.fromEntries(weights.map((weight, i) => [`weight${i + 1}`, weight]));
   return {

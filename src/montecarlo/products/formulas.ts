@@ -1,5 +1,5 @@
 /** Payoffs that several products share. */
-import { knownFields, oneOf } from "../../base/argument-checks.ts";
+import { checkFields, checkOneOf } from "../../base/argument-checks.ts";
 
 /** A call or a put. @experimental */
 export type OptionType = "call" | "put";
@@ -12,6 +12,6 @@ export const signOf = (payoff: OptionType): number => (payoff === "call" ? 1 : -
  * or a put. `who` is the name of the function that takes them. @throws SpecError
  */
 export function checkOption(who: string, settings: { readonly payoff: OptionType }, others: readonly string[]): void {
-  knownFields(who, settings, ["payoff", ...others]);
-  oneOf(`${who}: payoff`, settings.payoff, ["call", "put"]);
+  checkFields(who, settings, ["payoff", ...others]);
+  checkOneOf(`${who}: payoff`, settings.payoff, ["call", "put"]);
 }

@@ -1,5 +1,5 @@
 /** Options on the extreme of a path. */
-import { oneOf } from "../../base/argument-checks.ts";
+import { checkOneOf } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
@@ -46,7 +46,7 @@ export function lookback(settings: LookbackSettings): PathProduct {
     ...(extremum === undefined ? [] : failuresOf("lookback: extremum", extremum, "a positive number", (x) => x > 0)),
     ...failuresOf("lookback: from", from, "years from 0 on", (t) => t >= 0),
   ];
-  oneOf("lookback: monitoring", monitoring, ["dates", "continuous"]);
+  checkOneOf("lookback: monitoring", monitoring, ["dates", "continuous"]);
   const isMaximum = (payoff === "call") !== floating;
   const continuous = monitoring === "continuous";
   return {

@@ -1,6 +1,6 @@
 /** Functions of a state that continuation values are regressed on. */
 import { SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import type { PathModel } from "../model.ts";
 import { room } from "../paths/shape.ts";
@@ -75,8 +75,8 @@ const MAX_COUNT = 64;
 
 /** Returns the functions of a basis. @throws SpecError */
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
-  isObject("basis", basis, 'an object with its kind: { kind: "monomials", degree: 3 }');
-  knownKeys("basis", basis, FIELDS);
+  checkObject("basis", basis, 'an object with its kind: { kind: "monomials", degree: 3 }');
+  checkKeys("basis", basis, FIELDS);
   const shown = assets + (basis.running === true ? running : 0);
   const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;
   const variables = shown + (own?.count ?? 0);

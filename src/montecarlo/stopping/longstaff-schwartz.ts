@@ -8,7 +8,7 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
@@ -23,7 +23,7 @@ import { MERGED, measuresOf, mergeKernel, momentsOf, type WalkShape } from "../p
 import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../numerics/random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
-import { Work } from "../../base/event-loop.ts";
+import { WorkProgress } from "../../base/event-loop.ts";
 import { copiesOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {
@@ -173,8 +173,8 @@ const RECORD_BYTES = 2 ** 28;
  * @experimental
  */
 export async function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
-  isObject("longstaffSchwartz", settings, "an object with model, product and dates");
-  knownKeys("", settings, Object.keys(KNOWN));
+  checkObject("longstaffSchwartz", settings, "an object with model, product and dates");
+  checkKeys("", settings, Object.keys(KNOWN));
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
 
@@ -236,7 +236,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     );
   const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
-  const work = new Work(settings);
+  const work = new WorkProgress(settings);
   const status = firstStatus(instances);
   work.expect(valid.length * (regressionPaths + blocks * perBlock));
   for (let from = 0; from < valid.length; from += size) {
@@ -345,7 +345,7 @@ async function regress(calculation: RuleOnDevice, paths: number) {
     device.launch(add, { blocks, groups, instances, sums, added }, { items: sumCount * groups * instances });
     device.launch(solve, { date: date - 1, groups, instances, tiny, added, betas, conditions }, { items: instances });
     await device.finish();
-    await work.turn();
+    await work.yieldIfDue();
   }
   const moments = new Moments(1, instances, 2);
   const cashMoments = await compileExact(device, cashKernel, precision);

@@ -1,7 +1,7 @@
 /** Upper bounds of Bermudan options: the dual problem with the martingale of an exercise rule. */
 import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
-import { knownFields } from "../../base/argument-checks.ts";
+import { checkFields } from "../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { intervalWidth } from "../moments.ts";
@@ -10,7 +10,7 @@ import { stepsPerLaunch } from "../paths/simulation.ts";
 import { seedWords } from "../../numerics/random/index.ts";
 import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
-import type { Work } from "../../base/event-loop.ts";
+import type { WorkProgress } from "../../base/event-loop.ts";
 
 /** The settings of the upper bound: the numbers of its paths. @experimental */
 export interface UpperSettings {
@@ -36,7 +36,7 @@ export interface RuleOnDevice {
   readonly betas: DeviceBuffer;
   readonly scales: DeviceBuffer;
   readonly none: DeviceBuffer;
-  readonly work: Work;
+  readonly work: WorkProgress;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function upperBound(
   price: Estimates,
   members: Uint32Array,
 ): Promise<UpperBound> {
-  knownFields("upper", settings, ["outer", "inner"]);
+  checkFields("upper", settings, ["outer", "inner"]);
   const { outer: paths = 256, inner = 128 } = settings;
   for (const [name, value] of Object.entries({ outer: paths, inner }))
     if (!Number.isInteger(value) || value < 2 || value > 2 ** 20)
@@ -76,7 +76,7 @@ export async function upperBound(
   device.launch(outerPaths, { ...rule, none, outer }, { items: row });
   const perLaunch = Math.max(256, Math.floor(stepsPerLaunch(device) / (inner * dates * shape.substeps)));
   for (let firstItem = 0; firstItem < (dates - 1) * row; firstItem += perLaunch) {
-    await work.turn();
+    await work.yieldIfDue();
     const items = Math.min(perLaunch, (dates - 1) * row - firstItem);
     device.launch(innerPaths, { ...rule, firstItem, inner, outer, continued }, { items });
     await device.finish();

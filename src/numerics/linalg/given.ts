@@ -1,12 +1,12 @@
 /** Checks of what a caller gave where no compiler sees it: lists and buffers. */
 import type { BufferElement, Device, DeviceBuffer } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
-import { shownType } from "../../base/argument-checks.ts";
+import { typeInWords } from "../../base/argument-checks.ts";
 
 /** Checks that a value is a list of numbers. @throws SpecError */
 export function checkNumberList(who: string, name: string, value: ArrayLike<number>): void {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
-  throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
+  throw new SpecError(`${who}: ${name}: got ${typeInWords(value)}, expected an array of numbers`);
 }
 
 /** The device, element type and length that a buffer must have. */
@@ -22,7 +22,7 @@ interface ExpectedBuffer {
 export function checkBuffer(who: string, value: DeviceBuffer, { device, element, length }: ExpectedBuffer): void {
   if (typeof value !== "object" || value === null || !("element" in value && "device" in value))
     throw new ShapeError(
-      `${who}: got ${shownType(value)}, expected a buffer: device.createBuffer(…), then device.write(buffer, …)`,
+      `${who}: got ${typeInWords(value)}, expected a buffer: device.createBuffer(…), then device.write(buffer, …)`,
     );
   if (value.disposed) throw new DisposedError(`${who}: the buffer was disposed`);
   if (value.device !== device || value.element !== element || value.length !== length)

@@ -1,6 +1,6 @@
 /** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../../base/errors.ts";
-import { oneOf, wholeNumber, written } from "../../base/argument-checks.ts";
+import { checkOneOf, checkWholeNumber, valueText } from "../../base/argument-checks.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";
@@ -128,7 +128,7 @@ export function wholeBigint(name: string, value: number | bigint, max: bigint, r
   if (!isSafe || value < 0 || BigInt(value) > max) {
     const bound = isSafe && value >= 0 ? `${max}` : "2⁵³ (a bigint may be larger)";
     throw new SpecError(
-      `random: ${name}: got ${written(value)}, expected a whole number from 0 to ${bound}; ${remedy}`,
+      `random: ${name}: got ${valueText(value)}, expected a whole number from 0 to ${bound}; ${remedy}`,
     );
   }
   return BigInt(value);
@@ -150,16 +150,16 @@ export function wholeBigint(name: string, value: number | bigint, max: bigint, r
  */
 export function randomSpec(settings: RandomSettings): RandomSpec {
   const { generator, distribution = "uniform", method = "inverse", precision = "f64", scramble = "owen" } = settings;
-  oneOf("randomSpec: generator", generator, Object.keys(GENERATORS));
-  oneOf("randomSpec: distribution", distribution, ["bits", "uniform", "normal"]);
-  oneOf("randomSpec: method", method, ["inverse", "box-muller"]);
-  oneOf("randomSpec: precision", precision, ["f64", "f32", "f32x2"]);
-  oneOf("randomSpec: scramble", scramble, ["owen", "none"]);
+  checkOneOf("randomSpec: generator", generator, Object.keys(GENERATORS));
+  checkOneOf("randomSpec: distribution", distribution, ["bits", "uniform", "normal"]);
+  checkOneOf("randomSpec: method", method, ["inverse", "box-muller"]);
+  checkOneOf("randomSpec: precision", precision, ["f64", "f32", "f32x2"]);
+  checkOneOf("randomSpec: scramble", scramble, ["owen", "none"]);
   if (generator === "sobol" && distribution === "normal" && method === "box-muller")
     throw new SpecError('randomSpec: method "box-muller" mixes points of sobol; use method "inverse"');
   const bits = settings.bits ?? defaultBits({ generator, distribution, method, precision });
   const { order = "by-stream" } = settings;
-  oneOf("randomSpec: order", order, ["by-stream", "interleaved"]);
+  checkOneOf("randomSpec: order", order, ["by-stream", "interleaved"]);
   checkBits({ generator, distribution, method, precision, bits });
   const { streams = 1, firstStream = 0 } = settings;
   checkStreams(generator, streams, firstStream);
@@ -179,7 +179,7 @@ function defaultBits({ generator, distribution, method, precision }: Kind): 24 |
 }
 
 function checkBits({ generator, distribution, method, precision, bits }: Kind & Pick<RandomSpec, "bits">): void {
-  oneOf("randomSpec: bits", bits, [24, 32, 53]);
+  checkOneOf("randomSpec: bits", bits, [24, 32, 53]);
   if (distribution === "bits" && bits !== 32)
     throw new SpecError(`randomSpec: bits: got ${bits} for the distribution "bits", whose words have 32; leave it out`);
   if (bits === 53 && generator === "sobol")
@@ -196,7 +196,7 @@ const MAX_STREAMS = 2 ** 31;
 function checkStreams(generator: GeneratorName, streams: number, firstStream: number): void {
   const what = generator === "sobol" ? "dimensions" : "streams";
   const max = generator === "sobol" ? MAX_DIMENSIONS : MAX_STREAMS;
-  wholeNumber(`randomSpec: streams (${what})`, streams, 1, max);
+  checkWholeNumber(`randomSpec: streams (${what})`, streams, 1, max);
   if (!Number.isInteger(firstStream) || firstStream < 0 || firstStream + streams > max)
     throw new SpecError(
       `randomSpec: firstStream: got ${firstStream} with ${streams} ${what}, expected a whole number such that the last ` +

@@ -1,7 +1,7 @@
 import { type CallOptions, type Device, offeredPrecision, Pace, withDevice } from "../../device/index.ts";
 import { type Kernel, lower, type Precision, type UserFunctions, whatIsWrong } from "../../kernel/index.ts";
 import type { WorkOptions } from "../../base/event-loop.ts";
-import { isObject, knownKeys } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import {
   type AxesModel,
@@ -84,8 +84,8 @@ export async function solve<
 >(problem: EquationProblem<A, P, C, F>, options: CallOptions = {}): Promise<SolutionOn<A>> {
   const called = new Error("solve");
   try {
-    isObject("solve's second argument", options, "an object with device, signal, onProgress");
-    knownKeys("", options, ["device", "signal", "onProgress"]);
+    checkObject("solve's second argument", options, "an object with device, signal, onProgress");
+    checkKeys("", options, ["device", "signal", "onProgress"]);
     const given = problem as unknown as AnyProblem;
     // What is wrong with a problem is said before a device is opened.
     const solver = solverOf(given, options, called);

@@ -1,5 +1,5 @@
 import { SpecError } from "../../base/errors.ts";
-import { isObject, knownKeys, oneOf } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys, checkOneOf } from "../../base/argument-checks.ts";
 
 /**
  * A grid of the combination: its level along each axis, and its coefficient in the sum. An axis of level l has 2^l
@@ -58,10 +58,10 @@ export interface CombinationSettings {
  * @experimental
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
-  isObject("combinationGrids", settings, "an object with level and initialLevel");
-  knownKeys("combinationGrids", settings, ["level", "initialLevel", "maxLevel", "axes", "extrapolate"]);
+  checkObject("combinationGrids", settings, "an object with level and initialLevel");
+  checkKeys("combinationGrids", settings, ["level", "initialLevel", "maxLevel", "axes", "extrapolate"]);
   const { level, initialLevel, maxLevel, axes, extrapolate = false } = settings;
-  oneOf("extrapolate", extrapolate, [false, true, "levels"]);
+  checkOneOf("extrapolate", extrapolate, [false, true, "levels"]);
   const lows = perAxis("initialLevel", initialLevel, axes);
   const highs = maxLevel === undefined ? lows.map(() => MAX_LEVEL) : perAxis("maxLevel", maxLevel, lows.length);
   if (!Number.isInteger(level) || level < 0 || level > MAX_LEVEL)

@@ -1,7 +1,7 @@
 import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { stencilOf, type AxesPoint } from "../fdm/index.ts";
-import { isObject, knownKeys, oneOf, shownType } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys, checkOneOf, typeInWords } from "../../base/argument-checks.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 
@@ -119,7 +119,7 @@ export class SparseEntrySolution<A extends string = string> {
    */
   at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
     const contents = this.#solved();
-    oneOf("order", order, [2, 4]);
+    checkOneOf("order", order, [2, 4]);
     const x = this.#checked("at", point);
     const { axes, fine, coarser, plain, time, estimate } = contents;
     const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
@@ -165,14 +165,14 @@ export class SparseEntrySolution<A extends string = string> {
     { order = 4 }: { readonly order?: 2 | 4 } = {},
   ): Float64Array {
     const { axes, fine, endValue } = this.#solved();
-    oneOf("order", order, [2, 4]);
-    isObject("on", grid, `the values of ${axes.join(", ")}`);
-    knownKeys("on", grid, axes);
+    checkOneOf("order", order, [2, 4]);
+    checkObject("on", grid, `the values of ${axes.join(", ")}`);
+    checkKeys("on", grid, axes);
     const lists = axes.map((name) => {
       const given: unknown = (grid as Record<string, unknown>)[name];
       if (typeof given === "number") return [given];
       if (!Array.isArray(given) && !ArrayBuffer.isView(given))
-        throw new SpecError(`on.${name}: got ${shownType(given)}, expected a number or a list of numbers`);
+        throw new SpecError(`on.${name}: got ${typeInWords(given)}, expected a number or a list of numbers`);
       return Array.from(given as ArrayLike<number>);
     });
     const size = lists.reduce((product, { length }) => product * length, 1);
@@ -211,12 +211,12 @@ export function checkedPoint(
   axes: readonly string[],
   endsOf: (axis: number) => readonly [low: number, high: number],
 ): readonly number[] {
-  isObject(what, point, `the values of ${axes.join(", ")}`);
-  knownKeys(what, point, axes);
+  checkObject(what, point, `the values of ${axes.join(", ")}`);
+  checkKeys(what, point, axes);
   return axes.map((name, k) => {
     const value = point[name];
     const [low, high] = endsOf(k);
-    if (typeof value !== "number") throw new SpecError(`${what}.${name}: got ${shownType(value)}, expected a number`);
+    if (typeof value !== "number") throw new SpecError(`${what}.${name}: got ${typeInWords(value)}, expected a number`);
     if (!(value >= low && value <= high))
       throw new SpecError(`${what}.${name}: ${value} is outside the axis, ${low} to ${high}`);
     return value;

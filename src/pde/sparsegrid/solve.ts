@@ -16,7 +16,7 @@ import {
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
-import { isObject, knownKeys } from "../../base/argument-checks.ts";
+import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
 import { combinationGrids, type CombinationGrid } from "./combination.ts";
@@ -80,8 +80,8 @@ export async function solveOnSparseGrid<
 >(problem: SparseGridProblem<A, P, C, F>, options: SparseOptions = {}): Promise<SparseSolution<A>> {
   const called = new Error("solve");
   try {
-    isObject("solveOnSparseGrid's second argument", options, "an object with device, devices, signal, onProgress");
-    knownKeys("", options, ["device", "devices", "signal", "onProgress"]);
+    checkObject("solveOnSparseGrid's second argument", options, "an object with device, devices, signal, onProgress");
+    checkKeys("", options, ["device", "devices", "signal", "onProgress"]);
     const borrowed = devicesOf(options);
     const given = problem as unknown as AnySparseProblem;
     // What is wrong with a problem is said before a device is opened.

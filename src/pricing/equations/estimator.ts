@@ -1,6 +1,6 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
 import { type Device, isGpu } from "../../device/index.ts";
-import { Turns, settleAll } from "../../base/event-loop.ts";
+import { EventLoopYielder, settleAll } from "../../base/event-loop.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../plan/method.ts";
 import type { Greeks } from "../options.ts";
@@ -179,10 +179,10 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     more: number,
     settings: RequestSettings,
   ): Promise<readonly (Solved & { readonly request: GridRequest })[]> {
-    const turns = new Turns(settings.signal);
+    const yielder = new EventLoopYielder(settings.signal);
     const all: Solving<P>[] = [];
     for (const request of requests) {
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yieldNow();
       const known = request.spots.map((one) => knownAt(request.terms, one));
       const solving: Solving<P> = { request, level: request.level + more, known, tasks: [] };
       all.push(solving);

@@ -14,7 +14,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../../market/index.ts";
-import { unheard } from "../../base/event-loop.ts";
+import { runBlocking } from "../../base/event-loop.ts";
 import { paidDividends, same, withDividends, withoutDividends } from "../market-moves.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";
 import type { MarketMoves, Sticky } from "./types.ts";
@@ -253,7 +253,7 @@ function quotedPath(
 function refitted(refit: () => Volatility | undefined, { name, spot }: Underlying): Volatility {
   let cause: unknown;
   try {
-    const found = unheard(refit);
+    const found = runBlocking(refit);
     if (found !== undefined) return found;
   } catch (error) {
     if (!(error instanceof SpecError || error instanceof BookError)) throw error;

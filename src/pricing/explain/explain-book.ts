@@ -1,10 +1,10 @@
 import { type AnyTrade, type Book, MS_PER_YEAR, type TradeResult } from "../../book/index.ts";
 import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { oneOf } from "../../base/argument-checks.ts";
+import { checkOneOf } from "../../base/argument-checks.ts";
 import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
-import { Turns } from "../../base/event-loop.ts";
+import { EventLoopYielder } from "../../base/event-loop.ts";
 import { AssetPaths } from "./asset-path.ts";
 import { matchTrades } from "./match.ts";
 import { type Row, rowOf } from "./row.ts";
@@ -57,8 +57,8 @@ const CHUNK = 4096;
  * @stable
  */
 export async function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
-  oneOf("method", options.method, [undefined, ...Object.keys(METHODS)]);
-  oneOf("sticky", options.sticky, [undefined, "strike", "delta"]);
+  checkOneOf("method", options.method, [undefined, ...Object.keys(METHODS)]);
+  checkOneOf("sticky", options.sticky, [undefined, "strike", "delta"]);
   checkBook("before", before);
   checkBook("after", after);
   return withDevice(options.device, options, (device) => reportOf(before, after, { ...options, device }));
@@ -72,7 +72,7 @@ async function reportOf(
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
   const paths = new AssetPaths(sticky);
-  const turns = new Turns(options.signal);
+  const yielder = new EventLoopYielder(options.signal);
   const sums = new ExplainSums(EXPLAIN_TERMS[method], groupBy);
   const results: ExplainedTrade[] = [];
   for (let first = 0; first < matches.length; first += CHUNK) {
@@ -80,7 +80,7 @@ async function reportOf(
     for (const match of matches.slice(first, first + CHUNK)) {
       rows.push(rowOf(match, after, years, { name: method, paths }));
       // Fits of moved quotes may take long.
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yieldNow();
     }
     const onProgress = progressFrom(first, rows.length, matches.length, options);
     for (const row of await explainRows(rows, after, { ...options, method, onProgress })) {

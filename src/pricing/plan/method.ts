@@ -1,4 +1,4 @@
-import { Turns } from "../../base/event-loop.ts";
+import { EventLoopYielder } from "../../base/event-loop.ts";
 import type { MethodName } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -132,9 +132,9 @@ export async function readEach(
   signal: AbortSignal | undefined,
   read: (trade: number, results: ResultColumns) => void,
 ): Promise<void> {
-  const turns = new Turns(signal);
+  const yielder = new EventLoopYielder(signal);
   for (const trade of trades) {
-    if (turns.due) await turns.take();
+    if (yielder.isDue) await yielder.yieldNow();
     try {
       read(trade, results);
     } catch (error) {

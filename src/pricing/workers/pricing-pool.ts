@@ -1,5 +1,5 @@
 /** Threads that price whole batches of trades, each on its own part of a device. */
-import { startsFrom, type StartWorker, WorkerPool } from "../../base/threads/index.ts";
+import { workerStarters, type StartWorker, WorkerPool } from "../../base/threads/index.ts";
 import { type ParsedTrade, type TradeResult, unreadResult } from "../../book/index.ts";
 import type { Device, PartsUser } from "../../device/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
@@ -25,7 +25,7 @@ export class PricingPool implements PartsUser {
 
   /** The number of further batches that the pool currently accepts. */
   get room(): number {
-    return this.#workers.room;
+    return this.#workers.freeSlots;
   }
 
   /** Prices a batch; undefined where no worker could (`WorkerPool.run`). @throws the signal's reason */
@@ -65,7 +65,7 @@ export function startPricingPool(device: Device): PricingPool | undefined {
   const known = pools.get(device);
   const { parts } = device;
   if (known !== undefined || parts === undefined) return known;
-  const starts = startsFrom(new URL("./worker.js", import.meta.url), parts.options);
+  const starts = workerStarters(new URL("./worker.js", import.meta.url), parts.options);
   if (starts === undefined) return undefined;
   const pool = new PricingPool(starts);
   pools.set(device, pool);

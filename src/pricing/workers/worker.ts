@@ -6,7 +6,7 @@ import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
 import { priceBatch } from "../batch.ts";
-import { type Answered, serveJobs } from "../../base/threads/index.ts";
+import { type JobResult, serveJobs } from "../../base/threads/index.ts";
 import { type Job, type PackedResults, packResults, type WorkerData } from "./messages.ts";
 
 const device = await openDevice(workerData as WorkerData);
@@ -28,7 +28,7 @@ function parsedTrades({ trades, indices, firstIndex }: Job): ParsedTrade[] {
   });
 }
 
-async function price(job: Job, signal: AbortSignal): Promise<Answered<PackedResults>> {
+async function price(job: Job, signal: AbortSignal): Promise<JobResult<PackedResults>> {
   const setting = { ...job, engine: engineFor(job.precision), signal };
   const results = await priceBatch(parsedTrades(job), job.firstIndex, setting);
   const answer = packResults(results, job.scenarios);

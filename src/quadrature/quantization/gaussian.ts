@@ -1,6 +1,6 @@
 /** Small matrices on the host, and quantizers of any Gaussian. */
 import { NotPositiveDefiniteError, ShapeError } from "../../base/errors.ts";
-import { oneOf } from "../../base/argument-checks.ts";
+import { checkOneOf } from "../../base/argument-checks.ts";
 import { checkedSymmetric, choleskyOf, type Matrix, symmetricEigen } from "../../numerics/linalg/index.ts";
 import type { Quantizer } from "./quantizer.ts";
 
@@ -87,7 +87,7 @@ export function gaussianQuantizer(quantizer: Quantizer, moments: GaussianMoments
 
 function rootOf(covariance: Float64Array, d: number, root: "cholesky" | "symmetric"): Float64Array {
   if (root === "cholesky") return choleskyOf(covariance, d);
-  oneOf("gaussianQuantizer: root", root, ["cholesky", "symmetric"]);
+  checkOneOf("gaussianQuantizer: root", root, ["cholesky", "symmetric"]);
   const { values, vectors } = symmetricEigen(covariance, d);
   const negative = values.findIndex((value) => value < -1e-12 * Math.abs(values[d - 1]));
   if (negative >= 0) throw new NotPositiveDefiniteError(0, negative + 1);

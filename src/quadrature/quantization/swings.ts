@@ -1,6 +1,6 @@
 /** Swings of a batch: their bounds, and results by column. */
 import { SpecError } from "../../base/errors.ts";
-import { shownType } from "../../base/argument-checks.ts";
+import { typeInWords } from "../../base/argument-checks.ts";
 
 /** The bounds of a swing option in whole units. */
 interface Bounds {
@@ -57,7 +57,7 @@ function errorOf<S extends Bounds>({ path, dates, notFinite }: SwingBatch<S>, sw
   const { least, most } = swing;
   for (const [name, given] of Object.entries({ least, most }))
     if (typeof given !== "number")
-      throw new SpecError(`${path}: swings[${i}].${name}: got ${shownType(given)}, expected a whole number of units`);
+      throw new SpecError(`${path}: swings[${i}].${name}: got ${typeInWords(given)}, expected a whole number of units`);
   if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
     return new SpecError(
       `${path}: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,

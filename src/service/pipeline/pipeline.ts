@@ -81,7 +81,7 @@ export class Pipeline implements Disposable {
     const totals = new Totals();
     const seen = new SeenIds();
     let rows = 0;
-    const underWay = (): number => Math.max(pool?.room ?? 0, UNDER_WAY);
+    const underWay = (): number => Math.max(pool?.freeSlots ?? 0, UNDER_WAY);
     for await (const [place, first] of lookAhead(
       book.places(await chunkSizes(open, CHUNKS[this.#device.backend])),
       underWay,

@@ -70,7 +70,7 @@ test("it has started when each thread is ready or has ended, and not before", as
   expect(await hasResolved(started)).toBe(false);
   threads[1].end();
   expect(await hasResolved(started)).toBe(true);
-  expect(pool.room).toBe(4);
+  expect(pool.freeSlots).toBe(4);
 });
 
 test("a thread keeps the process alive as long as it has jobs", async () => {

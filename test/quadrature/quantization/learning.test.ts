@@ -1,6 +1,6 @@
 /** Competitive learning by itself: its gain falls from batch to batch (Pagès 2015, section 3.3). */
 import { expect, test } from "vitest";
-import { Work } from "../../../src/base/event-loop.ts";
+import { WorkProgress } from "../../../src/base/event-loop.ts";
 import { type Assignment, learn } from "../../../src/quadrature/quantization/normal/lloyd.ts";
 
 test("γₜ = 1/(1 + 8·t/T)", async () => {
@@ -22,7 +22,7 @@ test("γₜ = 1/(1 + 8·t/T)", async () => {
     batch,
     iterations: 0,
     samples: 0,
-    work: new Work({}),
+    work: new WorkProgress({}),
   };
   const [point] = await learn(settings);
   expect(point).toBeCloseTo((1 - 1 / 3) * (1 - 1 / 5) * (1 - 1 / 7), 12);

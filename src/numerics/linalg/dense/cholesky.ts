@@ -1,6 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { knownFields, oneOf } from "../../../base/argument-checks.ts";
+import { checkFields, checkOneOf } from "../../../base/argument-checks.ts";
 import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../../device/index.ts";
 import { type Precision, i32, kernel, real, write } from "../../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
@@ -109,14 +109,14 @@ export interface CholeskySpec {
  * @stable
  */
 export function choleskySpec(settings: { readonly size: number } & Partial<CholeskySpec>): CholeskySpec {
-  knownFields("choleskySpec", settings, ["size", "batch", "precision"]);
+  checkFields("choleskySpec", settings, ["size", "batch", "precision"]);
   const spec: CholeskySpec = { batch: 1, precision: "f64", ...settings };
   for (const name of ["size", "batch"] as const) {
     const n = spec[name];
     if (!Number.isInteger(n) || n < 0 || n > 65_535)
       throw new SpecError(`cholesky: ${name} ${n}, expected a whole number from 0 to 65,535; split a larger batch`);
   }
-  oneOf("cholesky: precision", spec.precision, ["f64", "f32", "f32x2"]);
+  checkOneOf("cholesky: precision", spec.precision, ["f64", "f32", "f32x2"]);
   return Object.freeze(spec);
 }
 

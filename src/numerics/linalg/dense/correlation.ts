@@ -1,7 +1,7 @@
 /** Correlation matrices: whether a matrix is positive semi-definite, and the nearest one. On the host in f64. */
 import { checkAccuracy, type RelativeAccuracy } from "../../../base/accuracy.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/argument-checks.ts";
+import { checkFields } from "../../../base/argument-checks.ts";
 import { symmetricEigen } from "./eigen.ts";
 
 /** The options of `nearestCorrelation`. @stable */
@@ -50,7 +50,7 @@ export interface NearestCorrelation {
  * @stable
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
-  knownFields("nearestCorrelation", options, ["tolerance", "maxIterations", "minEigenvalue"]);
+  checkFields("nearestCorrelation", options, ["tolerance", "maxIterations", "minEigenvalue"]);
   const { tolerance = { relative: 1e-12 }, maxIterations = 10_000, minEigenvalue = 0 } = options;
   checkAccuracy("nearestCorrelation: tolerance", tolerance, ["relative"]);
   checkOptions(tolerance.relative, maxIterations, minEigenvalue);

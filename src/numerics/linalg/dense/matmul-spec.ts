@@ -1,5 +1,5 @@
 /** The specification of a product: frozen, serialisable, without a device. */
-import { oneOf, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
@@ -64,11 +64,11 @@ export function matmulSpec(settings: MatmulSettings): MatmulSpec {
     ...settings,
   };
   for (const name of ["rows", "inner", "columns", "batch"] as const)
-    wholeNumber(`matmul: ${name}`, spec[name], 0, 2 ** 31 - 1);
-  oneOf("matmul: precision", spec.precision, PRECISIONS);
-  oneOf("matmul: a", spec.a, ORDERS);
-  oneOf("matmul: b", spec.b, ORDERS);
-  oneOf("matmul: implementation", spec.implementation, IMPLEMENTATIONS);
+    checkWholeNumber(`matmul: ${name}`, spec[name], 0, 2 ** 31 - 1);
+  checkOneOf("matmul: precision", spec.precision, PRECISIONS);
+  checkOneOf("matmul: a", spec.a, ORDERS);
+  checkOneOf("matmul: b", spec.b, ORDERS);
+  checkOneOf("matmul: implementation", spec.implementation, IMPLEMENTATIONS);
   if (spec.tile !== undefined) checkTile(spec.tile);
   return Object.freeze(spec);
 }

@@ -1,6 +1,6 @@
 /** Preconditioners of a batch: factors that are made on the host, in f64. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { wholeNumber, written } from "../../../base/argument-checks.ts";
+import { checkWholeNumber, valueText } from "../../../base/argument-checks.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
 import type { PreconditionerOperation } from "./batch-parts.ts";
 
@@ -33,12 +33,12 @@ export function factorsOf(preconditioner: BatchPreconditioner, matrix: CsrMatrix
   const { kind } = preconditioner;
   if (kind === "block-jacobi") {
     const { size } = preconditioner;
-    wholeNumber("KrylovBatch: preconditioner: size", size, 1, 64);
+    checkWholeNumber("KrylovBatch: preconditioner: size", size, 1, 64);
     return incompleteFactors(blocksOf(matrix, size), "block Jacobi", s);
   }
   if (kind === "lines") return incompleteFactors(linesOf(matrix, preconditioner, s), "lines", s);
   throw new SpecError(
-    `KrylovBatch: preconditioner: got ${written(preconditioner)}, expected "none", "jacobi", "ilu0", ` +
+    `KrylovBatch: preconditioner: got ${valueText(preconditioner)}, expected "none", "jacobi", "ilu0", ` +
       '{ kind: "block-jacobi", size } or { kind: "lines", shapes, axis }',
   );
 }

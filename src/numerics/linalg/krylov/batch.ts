@@ -8,7 +8,7 @@ import {
   uploaded,
 } from "../../../device/index.ts";
 import { DisposedError, SpecError, ShapeError } from "../../../base/errors.ts";
-import { knownFields, oneOf } from "../../../base/argument-checks.ts";
+import { checkFields, checkOneOf } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { checkSystemBuffers } from "../given.ts";
 import { type SparseMatrix, convertSparse, type CsrMatrix } from "../sparse/index.ts";
@@ -124,9 +124,9 @@ export class KrylovBatch implements Disposable {
     spec: KrylovSpec,
     options: BatchOptions = {},
   ): Promise<KrylovBatch> {
-    knownFields("KrylovBatch", options, ["precision", "preconditioner", "memory"]);
+    checkFields("KrylovBatch", options, ["precision", "preconditioner", "memory"]);
     const { preconditioner = "none", memory = "auto" } = options;
-    oneOf("KrylovBatch: memory", memory, ["auto", "workgroup", "device"]);
+    checkOneOf("KrylovBatch: memory", memory, ["auto", "workgroup", "device"]);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
     const layout = batchLayoutOf(matrices, preconditioner);
     const compiled = await compile(device, spec, precision, layout, { preconditioner, memory });

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkFields, checkWholeNumber } from "../../../base/argument-checks.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { iluPreconditioner } from "./ilu.ts";
 import { jacobiPreconditioner } from "./jacobi.ts";
@@ -44,7 +44,7 @@ export async function preconditioner(
   operator: SparseOperator,
   options: PreconditionerOptions,
 ): Promise<Preconditioner> {
-  knownFields("preconditioner", options, ["kind", "size", "shape", "axis"]);
+  checkFields("preconditioner", options, ["kind", "size", "shape", "axis"]);
   const made = await make(operator, options);
   made.refresh();
   const row = await made.failure();
@@ -61,7 +61,7 @@ function make(operator: SparseOperator, options: PreconditionerOptions): Promise
     case "jacobi":
       return jacobiPreconditioner(operator, 1);
     case "block-jacobi":
-      wholeNumber("preconditioner: size", options.size, 1, 64);
+      checkWholeNumber("preconditioner: size", options.size, 1, 64);
       return jacobiPreconditioner(operator, options.size);
     case "ilu0":
       return iluPreconditioner(operator);

@@ -1,6 +1,6 @@
 import { type Accuracy, checkAccuracy } from "../../../base/accuracy.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields, oneOf, wholeNumber, written } from "../../../base/argument-checks.ts";
+import { checkFields, checkOneOf, checkWholeNumber, valueText } from "../../../base/argument-checks.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 
@@ -58,7 +58,7 @@ export interface KrylovSpec extends Required<KrylovOptions> {
  * @stable
  */
 export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
-  knownFields("krylovSpec", options, FIELDS);
+  checkFields("krylovSpec", options, FIELDS);
   const { tolerance: given = { relative: 1e-10 } } = options;
   checkAccuracy("krylovSpec: tolerance", given);
   const spec = {
@@ -70,7 +70,7 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     patience: options.patience ?? 200,
     checkEvery: options.checkEvery ?? 10,
   } as const;
-  oneOf("krylovSpec: method", spec.method, METHODS);
+  checkOneOf("krylovSpec: method", spec.method, METHODS);
   for (const [name, value] of Object.entries(spec.tolerance))
     if (!(value >= 0 && value < Infinity)) throw wrong(`tolerance.${name}`, value, "a finite number of at least 0");
   for (const [name, max] of [
@@ -79,9 +79,9 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     ["patience", 2 ** 30],
     ["checkEvery", 1000],
   ] as const)
-    wholeNumber(`krylovSpec: ${name}`, spec[name], 1, max);
+    checkWholeNumber(`krylovSpec: ${name}`, spec[name], 1, max);
   return Object.freeze(spec);
 }
 
 const wrong = (name: string, got: unknown, expected: string): SpecError =>
-  new SpecError(`krylovSpec: ${name}: got ${written(got)}, expected ${expected}`);
+  new SpecError(`krylovSpec: ${name}: got ${valueText(got)}, expected ${expected}`);

@@ -1,6 +1,6 @@
 /** Conversions between formats, on the host. `SparseOperator.convert` makes most of them on a device. */
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/argument-checks.ts";
+import { checkFields } from "../../../base/argument-checks.ts";
 import { uncheckedCsr, cooFromCsr } from "./entries.ts";
 import {
   type BcsrMatrix,
@@ -63,7 +63,7 @@ export function convertSparse<F extends SparseFormat>(
   format: F,
   options: ConvertOptions = {},
 ): Of<F> {
-  knownFields("convertSparse", options, [
+  checkFields("convertSparse", options, [
     "padding",
     "block",
     "width",

@@ -1,6 +1,6 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { isObject, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkObject, checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
 import { checkNumberList } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
@@ -42,11 +42,11 @@ export const MAX_INDEX = 2 ** 31 - 1;
  * @stable
  */
 export function sparseMatrix(entries: SparseEntries): CsrMatrix {
-  isObject("sparseMatrix", entries, "an object with rows, columns, row, column, values");
+  checkObject("sparseMatrix", entries, "an object with rows, columns, row, column, values");
   const { rows, columns, row, column, values, duplicates = "error" } = entries;
   checkShape("sparseMatrix", rows, columns);
   for (const [name, list] of Object.entries({ row, column, values })) checkNumberList("sparseMatrix", name, list);
-  oneOf("sparseMatrix: duplicates", duplicates, ["error", "sum"]);
+  checkOneOf("sparseMatrix: duplicates", duplicates, ["error", "sum"]);
   const count = values.length;
   if (row.length !== count || column.length !== count)
     throw new ShapeError(
@@ -55,8 +55,8 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   if (count > MAX_INDEX)
     throw new SpecError(`sparseMatrix: ${count} entries, expected at most ${MAX_INDEX}; split the matrix by rows`);
   for (let k = 0; k < count; k++) {
-    wholeNumber(`sparseMatrix: row[${k}]`, row[k], 0, rows - 1);
-    wholeNumber(`sparseMatrix: column[${k}]`, column[k], 0, columns - 1);
+    checkWholeNumber(`sparseMatrix: row[${k}]`, row[k], 0, rows - 1);
+    checkWholeNumber(`sparseMatrix: column[${k}]`, column[k], 0, columns - 1);
   }
   return csrFromEntries(entries, (k, before) => {
     if (duplicates === "sum") return;
@@ -113,7 +113,7 @@ export function csrFromEntries(
  * @stable
  */
 export function csrMatrix(given: CompressedRows): CsrMatrix {
-  isObject("csrMatrix", given, "an object with rows, columns, starts, column, values");
+  checkObject("csrMatrix", given, "an object with rows, columns, starts, column, values");
   const { rows, columns, starts, column, values } = given;
   checkShape("csrMatrix", rows, columns);
   for (const [name, list] of Object.entries({ starts, column, values })) checkNumberList("csrMatrix", name, list);
@@ -131,7 +131,7 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
       );
   for (let i = 0; i < rows; i++) {
     for (let k = starts[i]; k < starts[i + 1]; k++) {
-      wholeNumber(`csrMatrix: row ${i}: column[${k}]`, column[k], 0, columns - 1);
+      checkWholeNumber(`csrMatrix: row ${i}: column[${k}]`, column[k], 0, columns - 1);
       if (k > starts[i] && column[k] <= column[k - 1])
         throw new SpecError(
           `csrMatrix: row ${i}: column[${k}] ${column[k]} follows ${column[k - 1]}, expected ascending columns; ` +
@@ -164,8 +164,8 @@ export function cooFromCsr({ rows, columns, starts, column, values }: CsrMatrix)
 
 /** Checks the shape of a matrix. @throws SpecError */
 function checkShape(who: string, rows: number, columns: number): void {
-  wholeNumber(`${who}: rows`, rows, 0, MAX_INDEX);
-  wholeNumber(`${who}: columns`, columns, 0, MAX_INDEX);
+  checkWholeNumber(`${who}: rows`, rows, 0, MAX_INDEX);
+  checkWholeNumber(`${who}: columns`, columns, 0, MAX_INDEX);
 }
 
 /** The positions 0 … count − 1 by ascending key, of 0 … size − 1; equal keys keep their order. */

@@ -1,4 +1,4 @@
-import { knownFields, oneOf } from "../../../base/argument-checks.ts";
+import { checkFields, checkOneOf } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 
 /** The options of `SparseOperator.create`. @stable */
@@ -19,11 +19,11 @@ export interface OperatorOptions {
 
 /** Checks the options of an operator. @throws SpecError */
 export function checkOptions(options: OperatorOptions): void {
-  knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
+  checkFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
   const { precision = "f64", algorithm, lanes } = options;
-  oneOf("SparseOperator: precision", precision, ["f64", "f32", "f32x2"]);
-  oneOf("SparseOperator: algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
-  oneOf("SparseOperator: lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
+  checkOneOf("SparseOperator: precision", precision, ["f64", "f32", "f32x2"]);
+  checkOneOf("SparseOperator: algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
+  checkOneOf("SparseOperator: lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { oneOf, written } from "../../../base/argument-checks.ts";
+import { checkOneOf, valueText } from "../../../base/argument-checks.ts";
 import type { Precision } from "../../../kernel/index.ts";
 
 const ALGORITHMS = ["auto", "thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"] as const;
@@ -88,11 +88,11 @@ const MAX_ELEMENTS = 2 ** 31 - 1;
  */
 export function tridiagonalSpec(options: Placement & TridiagonalOptions): TridiagonalSpec {
   const { precision, algorithm = "auto", matrices = "each", periodic = false, factors = false } = options;
-  oneOf("tridiagonalSpec: precision", precision, PRECISIONS);
-  oneOf("tridiagonalSpec: algorithm", algorithm, ALGORITHMS);
-  oneOf("tridiagonalSpec: matrices", matrices, ["each", "one"]);
-  oneOf("tridiagonalSpec: periodic", periodic, [true, false]);
-  oneOf("tridiagonalSpec: factors", factors, [true, false]);
+  checkOneOf("tridiagonalSpec: precision", precision, PRECISIONS);
+  checkOneOf("tridiagonalSpec: algorithm", algorithm, ALGORITHMS);
+  checkOneOf("tridiagonalSpec: matrices", matrices, ["each", "one"]);
+  checkOneOf("tridiagonalSpec: periodic", periodic, [true, false]);
+  checkOneOf("tridiagonalSpec: factors", factors, [true, false]);
   const place = "shape" in options ? alongAxis(options) : inLayout(options);
   if (place.rows * place.batch > MAX_ELEMENTS)
     throw wrong("rows × batch", place.rows * place.batch, `at most ${MAX_ELEMENTS} elements; solve the batch in parts`);
@@ -104,7 +104,7 @@ type Place = Pick<TridiagonalSpec, "rows" | "batch" | "stride">;
 function inLayout({ rows, batch, layout = "contiguous" }: Extract<Placement, { rows: number }>): Place {
   positive("rows", rows);
   positive("batch", batch);
-  oneOf("tridiagonalSpec: layout", layout, LAYOUTS);
+  checkOneOf("tridiagonalSpec: layout", layout, LAYOUTS);
   return { rows, batch, stride: layout === "contiguous" ? 1 : batch };
 }
 
@@ -123,4 +123,4 @@ function positive(name: string, value: unknown): void {
 }
 
 const wrong = (name: string, got: unknown, expected: string): SpecError =>
-  new SpecError(`tridiagonalSpec: ${name}: got ${written(got)}, expected ${expected}`);
+  new SpecError(`tridiagonalSpec: ${name}: got ${valueText(got)}, expected ${expected}`);

@@ -2,7 +2,7 @@
  * Sobol' points in the order of the Gray code: coordinate d of point n is the ⊕ of the direction numbers V[k] over the
  * bits k of n ⊕ (n >> 1), as an integer over 2³². The next point takes one ⊕ more.
  */
-import { wholeNumber } from "../../../base/argument-checks.ts";
+import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.ts";
 import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";
@@ -198,8 +198,8 @@ export interface SobolTableOptions {
  */
 export async function sobolTable(options: SobolTableOptions): Promise<Uint32Array> {
   const { dimensions, offset = 0, partLength = 1, seed = 0 } = options;
-  wholeNumber("sobolTable: dimensions", dimensions, 1, MAX_DIMENSIONS);
-  wholeNumber("sobolTable: offset", offset, 0, 2 ** 32 - 1);
-  wholeNumber("sobolTable: partLength", partLength, 1, 2 ** 32 - 1);
+  checkWholeNumber("sobolTable: dimensions", dimensions, 1, MAX_DIMENSIONS);
+  checkWholeNumber("sobolTable: offset", offset, 0, 2 ** 32 - 1);
+  checkWholeNumber("sobolTable: partLength", partLength, 1, 2 ** 32 - 1);
   return sobolTableOf({ rows: await directions(dimensions), offset, partLength, seed: seedOf(seed) });
 }

@@ -7,7 +7,7 @@ import { coefficientCount } from "./coefficients.ts";
 import type { InstanceValues } from "../read/solution.ts";
 import { Launch, LaunchMemory } from "./launch.ts";
 import { timeDependentWords } from "../time/forward.ts";
-import { Turns } from "../../../base/event-loop.ts";
+import { EventLoopYielder } from "../../../base/event-loop.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
 import { solverKernel } from "./option/kernel.ts";
 import { blockWords } from "../operator/coefficients.ts";
@@ -81,7 +81,7 @@ export class BatchSolver implements Disposable {
   async solve(instances: readonly Instance[], signal?: AbortSignal): Promise<InstanceValues[]> {
     const results = new Array<InstanceValues>(instances.length);
     const running: Promise<void>[] = [];
-    const turns = new Turns(signal);
+    const yielder = new EventLoopYielder(signal);
     for (const members of grouped(instances)) {
       const split = this.splitOf(instances[members[0]], members.length);
       const variant = this.variant(instances[members[0]], split);
@@ -89,7 +89,7 @@ export class BatchSolver implements Disposable {
       for (const part of parts(members, this.instancesPerLaunch(instances[members[0]]))) {
         if (running.length >= UNDER_WAY) await running.shift();
         signal?.throwIfAborted();
-        if (turns.due) await turns.take();
+        if (yielder.isDue) await yielder.yieldNow();
         const launch = new Launch(
           this.memory,
           kernel,

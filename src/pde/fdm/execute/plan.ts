@@ -186,7 +186,7 @@ export class LevelSolver<S> {
   async solveLevels(levels: readonly Level[]): Promise<SolvedLevels<S>> {
     const errors: (SpecError | undefined)[] = [];
     for (const index of this.#model.batch.entries.keys()) {
-      await this.#pace.turn();
+      await this.#pace.yieldIfDue();
       errors.push(this.#check(index, levels));
     }
     const good = [...errors.keys()].filter((index) => errors[index] === undefined);
@@ -211,7 +211,7 @@ export class LevelSolver<S> {
     });
     const groups = new Map<string, LevelPlan["groups"][number]>();
     for (const [at, index] of entries.entries()) {
-      await this.#pace.turn();
+      await this.#pace.yieldIfDue();
       const { timeline } = this.#of(index);
       const own = programFor(timeline);
       let group = groups.get(own.key);

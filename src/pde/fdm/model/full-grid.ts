@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
+import { checkList, checkObject, checkKeys, checkOneOf } from "../../../base/argument-checks.ts";
 import { type MeshDescription, type MeshPoint, toCoordinate } from "../mesh/axis-mesh.ts";
 import type { AnyProblem, Axis, AxisPoint } from "../problem/equation.ts";
 import {
@@ -35,12 +35,12 @@ function axisOf(
   { halved, nodes: byDefault }: { readonly halved: boolean; readonly nodes: number },
 ): (entry: ParameterValues) => MeshDescription {
   const path = `axes.${name}`;
-  isObject(path, axis, "an object with from and to");
-  if (axis.points !== undefined) isList(`${path}.points`, axis.points, "points");
-  knownKeys(path, axis, ["from", "to", "nodes", "coordinate", "points", "density", "width"]);
+  checkObject(path, axis, "an object with from and to");
+  if (axis.points !== undefined) checkList(`${path}.points`, axis.points, "points");
+  checkKeys(path, axis, ["from", "to", "nodes", "coordinate", "points", "density", "width"]);
   const { nodes = byDefault, coordinate = "linear", density = "sinh" } = axis;
-  oneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
-  oneOf(`${path}.density`, density, ["uniform", "sinh", "tanh"]);
+  checkOneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
+  checkOneOf(`${path}.density`, density, ["uniform", "sinh", "tanh"]);
   checkNodes(path, nodes, halved);
   const from = quantityOf(`${path}.from`, axis.from, names);
   const to = quantityOf(`${path}.to`, axis.to, names);
@@ -90,9 +90,9 @@ function meshPointOf(
   names: readonly string[],
 ): (entry: ParameterValues, from: number, to: number) => MeshPoint {
   const given: AxisPoint = typeof point === "object" ? point : { at: point };
-  knownKeys(path, given, ["at", "align", "concentrate"]);
+  checkKeys(path, given, ["at", "align", "concentrate"]);
   const { align = "node", concentrate = true } = given;
-  oneOf(`${path}.align`, align, ["node", "midway", "none"]);
+  checkOneOf(`${path}.align`, align, ["node", "midway", "none"]);
   const quantity = quantityOf(path, given.at, names);
   return (entry, from, to) => {
     const at = quantity(entry);
@@ -205,8 +205,8 @@ function pointOf(
   at: NonNullable<AnyProblem["at"]>,
   parameters: readonly string[],
 ): (entry: ParameterValues) => readonly number[] {
-  isObject("at", at, `the values of ${names.join(", ")}`);
-  knownKeys("at", at, names);
+  checkObject("at", at, `the values of ${names.join(", ")}`);
+  checkKeys("at", at, names);
   const values = names.map((name) => quantityOf(`at.${name}`, at[name], parameters));
   return (entry) => values.map((value) => value(entry));
 }

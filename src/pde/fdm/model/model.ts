@@ -33,7 +33,7 @@ import {
 } from "../problem/functions.ts";
 import { adapterOf } from "../problem/lowered.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { isObject, knownKeys, oneOf } from "../../../base/argument-checks.ts";
+import { checkObject, checkKeys, checkOneOf } from "../../../base/argument-checks.ts";
 import type { AnyProblem, Boundary, EquationParts } from "../problem/equation.ts";
 import { type Timeline, timelineOf } from "../time/timeline.ts";
 
@@ -281,25 +281,25 @@ function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: stri
   if (stray !== undefined)
     throw new SpecError(`boundaries.${stray}: there is no such axis; expected ${axes.join(" or ")}`);
   const ends = boundaries?.[axis] ?? {};
-  isObject(`boundaries.${axis}`, ends, "an object with low and high");
-  knownKeys(`boundaries.${axis}`, ends, ["low", "high"]);
+  checkObject(`boundaries.${axis}`, ends, "an object with low and high");
+  checkKeys(`boundaries.${axis}`, ends, ["low", "high"]);
   const { low = { kind: "linear" }, high = { kind: "linear" } } = ends;
   const path = `boundaries.${axis}`;
   return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
 }
 
 function givenBoundary(path: string, boundary: Boundary<string, never>, state: State): GivenBoundary {
-  isObject(path, boundary, "an object with its kind");
+  checkObject(path, boundary, "an object with its kind");
   switch (boundary.kind) {
     case "dirichlet":
-      knownKeys(path, boundary, ["kind", "value"]);
+      checkKeys(path, boundary, ["kind", "value"]);
       return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
     case "neumann":
-      knownKeys(path, boundary, ["kind", "slope"]);
+      checkKeys(path, boundary, ["kind", "slope"]);
       return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
     default:
-      knownKeys(path, boundary, ["kind"]);
-      oneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
+      checkKeys(path, boundary, ["kind"]);
+      checkOneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
       return { kind: boundary.kind, number: undefined };
   }
 }

@@ -19,7 +19,7 @@ import {
   type RealFunction,
   userFunction,
 } from "../../../kernel/index.ts";
-import { shownType } from "../../../base/argument-checks.ts";
+import { typeInWords } from "../../../base/argument-checks.ts";
 import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, memoizeLowered } from "./lowered.ts";
 
 /**
@@ -146,7 +146,7 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
   }
   if (typeof value === "string") return formula(value, names, path, functions);
   if (typeof value === "function") return userFunction(names, value as never, path, functions);
-  throw new SpecError(`${path}: got ${shownType(value)}, expected a function of the state, a formula or a number`);
+  throw new SpecError(`${path}: got ${typeInWords(value)}, expected a function of the state, a formula or a number`);
 }
 
 /**
@@ -311,7 +311,7 @@ type Parts = readonly (readonly [name: string, call: StateFunction])[];
 
 function partsOf(equation: unknown, known: readonly string[], state: State): Parts {
   if (typeof equation !== "object" || equation === null)
-    throw new SpecError(`equation: got ${shownType(equation)}, expected a function of the state or formulas by name`);
+    throw new SpecError(`equation: got ${typeInWords(equation)}, expected a function of the state or formulas by name`);
   const unknown = Object.keys(equation).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new SpecError(`equation.${unknown}: unknown; the coefficients are ${known.join(", ")}`);

@@ -1,7 +1,14 @@
 import { KernelError, SpecError } from "../../../base/errors.ts";
 import { formula, formulaMessage } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
-import { isList, isObject, knownKeys, oneOf, shownType, wholeNumber } from "../../../base/argument-checks.ts";
+import {
+  checkList,
+  checkObject,
+  checkKeys,
+  checkOneOf,
+  typeInWords,
+  checkWholeNumber,
+} from "../../../base/argument-checks.ts";
 import type { AnyProblem, Condition, EquationParts, ExerciseMethod, Quantity } from "./equation.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 
@@ -25,7 +32,7 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
     const value = parameters[name];
     if (typeof value === "number") continue;
     if (!Array.isArray(value) && !ArrayBuffer.isView(value))
-      throw new SpecError(`parameters.${name}: got ${shownType(value)}, expected a number or an array of numbers`);
+      throw new SpecError(`parameters.${name}: got ${typeInWords(value)}, expected a number or an array of numbers`);
     const { length } = value;
     if (length === 0 || (size !== undefined && size !== length))
       throw new SpecError(
@@ -48,7 +55,7 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   const path = entries.length === 1 ? "" : `[${l}]`;
   const got: unknown = entries[l][bad];
   throw new SpecError(
-    `parameters.${names[bad]}${path}: got ${typeof got === "number" ? got : shownType(got)}, expected a finite number`,
+    `parameters.${names[bad]}${path}: got ${typeof got === "number" ? got : typeInWords(got)}, expected a finite number`,
   );
 }
 
@@ -86,7 +93,7 @@ const formulaOf = memoize((text: string, names: readonly string[]) => formula(te
 function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
   if (typeof quantity === "number") return () => quantity;
   if (typeof quantity !== "string")
-    throw new SpecError(`${path}: got ${shownType(quantity)}, expected a number or a formula of the parameters`);
+    throw new SpecError(`${path}: got ${typeInWords(quantity)}, expected a number or a formula of the parameters`);
   try {
     const evaluate = formulaOf(quantity, names);
     return (entry) => evaluate(...entry);
@@ -147,17 +154,17 @@ const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "
  * @throws SpecError
  */
 export function axesOf(problem: EquationParts, keys: readonly string[], max: number): readonly string[] {
-  isObject("problem", problem, "an object with axes, equation, terminal and expiry");
-  knownKeys("", problem, keys);
-  if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
+  checkObject("problem", problem, "an object with axes, equation, terminal and expiry");
+  checkKeys("", problem, keys);
+  if (problem.conditions !== undefined) checkList("conditions", problem.conditions, "conditions");
   const { axes } = problem;
-  if (axes !== undefined) isObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
+  if (axes !== undefined) checkObject("axes", axes, "an axis by name: { S: { from: 0, to: 200 } }");
   const names = Object.keys(axes ?? {});
   if (names.length < 1 || names.length > max)
     throw new SpecError(
       `axes: ${names.length} axes${names.length > 0 ? ` (${names.join(", ")})` : ""}, expected one to ${COUNTS[max]}`,
     );
-  if (problem.parameters !== undefined) isObject("parameters", problem.parameters, "numbers by name");
+  if (problem.parameters !== undefined) checkObject("parameters", problem.parameters, "numbers by name");
   return names;
 }
 
@@ -181,7 +188,7 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
 
 /** Returns the extrapolation and error estimate that a problem asks for. @throws SpecError */
 export function companionsOf({ extrapolate, errorEstimate = false }: AnyProblem): AskedCompanions {
-  if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
+  if (extrapolate !== undefined) checkOneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
@@ -191,7 +198,7 @@ export const needsHalf = ({ extrapolate, errorEstimate }: AskedCompanions): bool
 
 /** Returns the number of time steps of a problem. @throws SpecError */
 export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimate }: AskedCompanions): number {
-  wholeNumber("steps", steps, 2, 100_000);
+  checkWholeNumber("steps", steps, 2, 100_000);
   const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;
   if (halved && steps % 2 === 1)
     throw new SpecError(
@@ -203,7 +210,7 @@ export function stepsOf({ steps = 100 }: AnyProblem, { extrapolate, errorEstimat
 /** Returns the treatment of drift-dominated nodes that a problem chooses, or the default. @throws SpecError */
 export function convectionOf({ convection }: EquationParts, byDefault: "fitted" | "central"): "fitted" | "central" {
   if (convection === undefined) return byDefault;
-  oneOf("convection", convection, ["fitted", "central"]);
+  checkOneOf("convection", convection, ["fitted", "central"]);
   return convection;
 }
 
@@ -215,7 +222,7 @@ export function convectionOf({ convection }: EquationParts, byDefault: "fitted" 
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
   const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;
   const chosen = grading ?? (always ? phases : 1);
-  wholeNumber("grading", chosen, 1, 20);
+  checkWholeNumber("grading", chosen, 1, 20);
   return chosen;
 }
 
@@ -278,28 +285,28 @@ function givenCondition(
   state: State,
   names: readonly string[],
 ): GivenCondition {
-  isObject(path, condition, "an object with its kind");
-  if (condition.at !== undefined) isList(`${path}.at`, condition.at, "dates");
+  checkObject(path, condition, "an object with its kind");
+  if (condition.at !== undefined) checkList(`${path}.at`, condition.at, "dates");
   const quantity = (field: string, value: Quantity): DateOf => quantityOf(`${path}.${field}`, value, names);
   const number = (field: string, value: unknown): Given => givenNumber(`${path}.${field}`, value, state);
   const dates = condition.at?.map((date, k) => quantity(`at[${k}]`, date));
   if (dates?.length === 0) throw new SpecError(`${path}.at: no dates; leave the condition out`);
   switch (condition.kind) {
     case "exercise": {
-      knownKeys(path, condition, ["kind", "payoff", "at", "method", "side"]);
+      checkKeys(path, condition, ["kind", "payoff", "at", "method", "side"]);
       const { method = state.axes === 1 ? "penalty" : "operator-splitting", side } = condition;
-      oneOf(`${path}.method`, method, ["penalty", "brennan-schwartz", "operator-splitting"]);
+      checkOneOf(`${path}.method`, method, ["penalty", "brennan-schwartz", "operator-splitting"]);
       if (state.axes > 1 && method !== "operator-splitting")
         throw new SpecError(`${path}.method: "${method}" is for one axis; of several, expected "operator-splitting"`);
-      if (side !== undefined) oneOf(`${path}.side`, side, ["low", "high"]);
+      if (side !== undefined) checkOneOf(`${path}.side`, side, ["low", "high"]);
       return { path, kind: "exercise", dates, payoff: number("payoff", condition.payoff), method, side };
     }
     case "jump":
-      knownKeys(path, condition, ["kind", "axis", "at", "to"]);
+      checkKeys(path, condition, ["kind", "axis", "at", "to"]);
       if (dates === undefined) throw new SpecError(`${path}.at: missing; a jump needs dates`);
       return { path, kind: "jump", axis: axisOf(path, condition.axis, state), dates, to: number("to", condition.to) };
     case "knock-out": {
-      knownKeys(path, condition, ["kind", "axis", "below", "above", "where", "value", "at", "from", "until"]);
+      checkKeys(path, condition, ["kind", "axis", "below", "above", "where", "value", "at", "from", "until"]);
       if (dates !== undefined && (condition.from !== undefined || condition.until !== undefined))
         throw new SpecError(`${path}: both dates and a window; leave at, or from and until, out`);
       const { below, above, where, value = 0, from, until } = condition;
@@ -331,6 +338,6 @@ function givenCondition(
 function axisOf(path: string, name: string | undefined, { names, axes }: State): number {
   if (name === undefined) return 0;
   const known = names.slice(1, 1 + axes);
-  oneOf(`${path}.axis`, name, known);
+  checkOneOf(`${path}.axis`, name, known);
   return known.indexOf(name);
 }

@@ -3,7 +3,7 @@ import { batchOf, type ParameterValues } from "../problem/settings.ts";
 import { derivativesOf, type GridValues, type PointReader, type Rounding, type Moved } from "./point-reader.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { isList, shownType } from "../../../base/argument-checks.ts";
+import { checkList, typeInWords } from "../../../base/argument-checks.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 
 /** The part of a problem that decides on the derivative by time. */
@@ -154,7 +154,7 @@ export interface OwnColumns extends Columns {
  */
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
-  isList("sensitivities", wanted, "names of parameters");
+  checkList("sensitivities", wanted, "names of parameters");
   if (wanted.length === 0)
     return {
       problem,
@@ -166,7 +166,7 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
   wanted.forEach((name: unknown, k) => {
     if (typeof name !== "string" || !names.includes(name))
       throw new SpecError(
-        `sensitivities[${k}]: got ${typeof name === "string" ? `"${name}"` : shownType(name)}, ` +
+        `sensitivities[${k}]: got ${typeof name === "string" ? `"${name}"` : typeInWords(name)}, ` +
           `expected one of ${names.join(", ")}`,
       );
   });

@@ -1,7 +1,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { BackendName } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { isObject, knownKeys, shownType } from "../../../base/argument-checks.ts";
+import { checkObject, checkKeys, typeInWords } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
 import { derivativesBy, type EntryStatus, warningsOf } from "./columns.ts";
 import {
@@ -132,7 +132,7 @@ export class EntrySolution {
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
     const contents = this.#solved();
     const [nodes] = contents.fine.nodes;
-    if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
+    if (typeof S !== "number") throw new SpecError(`at: got ${typeInWords(S)}, expected a number on the axis`);
     if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
       throw new SpecError(`at(${S}): ${outsideOf(nodes, contents)}`);
     const { names, moved = [] } = contents;
@@ -283,12 +283,12 @@ export class AxesEntrySolution<A extends string = string> {
   at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): EquationPoint<A> {
     const contents = this.#solved();
     const { names, fine } = contents;
-    isObject("at", point, `the values of ${names.join(", ")}`);
-    knownKeys("at", point, names);
+    checkObject("at", point, `the values of ${names.join(", ")}`);
+    checkKeys("at", point, names);
     const x = names.map((name, k) => {
       const value: unknown = (point as Record<string, unknown>)[name];
       const nodes = fine.nodes[k];
-      if (typeof value !== "number") throw new SpecError(`at.${name}: got ${shownType(value)}, expected a number`);
+      if (typeof value !== "number") throw new SpecError(`at.${name}: got ${typeInWords(value)}, expected a number`);
       if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
         throw new SpecError(`at.${name}: ${value} is ${outsideOf(nodes, contents)}`);
       return value;

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { isObject, knownKeys, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkObject, checkKeys, checkWholeNumber } from "../../../base/argument-checks.ts";
 import type { SchemeChoice } from "../problem/equation.ts";
 
 /**
@@ -204,8 +204,8 @@ const SEVERAL_AXES = ["douglas", "craig-sneyd", "modified-craig-sneyd", "hundsdo
  * is not for so many axes, or an invalid parameter
  */
 export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): ChosenScheme {
-  isObject("scheme", choice, 'an object with its kind: { kind: "tr-bdf2" }');
-  knownKeys("scheme", choice, ["kind", "theta", "mu", "rannacherSteps"]);
+  checkObject("scheme", choice, 'an object with its kind: { kind: "tr-bdf2" }');
+  checkKeys("scheme", choice, ["kind", "theta", "mu", "rannacherSteps"]);
   const { kind } = choice;
   if (axes > 1 && ONE_AXIS.includes(kind))
     throw new SpecError(`scheme.kind: "${kind}" is for one axis; of several, expected ${SEVERAL_AXES.join(", ")}`);
@@ -214,7 +214,7 @@ export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): 
   const given = choice as { readonly theta?: number; readonly mu?: number; readonly rannacherSteps?: number };
   const rannacherSteps = (byDefault: number): number => {
     const steps = given.rannacherSteps ?? byDefault;
-    wholeNumber("scheme.rannacherSteps", steps, 0, 7);
+    checkWholeNumber("scheme.rannacherSteps", steps, 0, 7);
     return steps;
   };
   const thetaOf = (byDefault: number, min: number): number => {

@@ -13,7 +13,7 @@ import {
   quantityOf,
   shown,
 } from "../../fdm/index.ts";
-import { isObject, knownKeys, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkObject, checkKeys, checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
 import { perAxis } from "../combination.ts";
 import type { GridVariant } from "../kernel/variant.ts";
 import type { GradedAxis } from "../mesh.ts";
@@ -62,9 +62,9 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const values = conditions.flatMap((one) => (one.kind === "knock-out" && one.dates === undefined ? [one.value] : []));
   const numbers = ends.flatMap(({ low, high }) => [low.number, high.number]);
   const { averaging = true, errorEstimate = false, grading = 1 } = problem;
-  wholeNumber("grading", grading, 1, 20);
-  oneOf("averaging", averaging, [true, false]);
-  if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
+  checkWholeNumber("grading", grading, 1, 20);
+  checkOneOf("averaging", averaging, [true, false]);
+  if (problem.extrapolate !== undefined) checkOneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
     names.map((name) => perAxis(`axes.${name}.${field}`, [problem.axes[name][field] ?? otherwise], 1)[0]);
   const [initial, max] = [levels("initialLevel", 2), levels("maxLevel", 20)];
@@ -108,14 +108,14 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
 /** @throws SpecError with the field's place */
 function axisOf(name: string, axis: SparseAxis, parameters: readonly string[]): (entry: ParameterValues) => GradedAxis {
   const path = `axes.${name}`;
-  isObject(path, axis, "an object with from and to");
+  checkObject(path, axis, "an object with from and to");
   if ("nodes" in axis)
     throw new SpecError(`${path}.nodes: grids have 2^level intervals; leave it out, or say initialLevel and maxLevel`);
-  knownKeys(path, axis, ["from", "to", "coordinate", "points", "density", "width", "initialLevel", "maxLevel"]);
+  checkKeys(path, axis, ["from", "to", "coordinate", "points", "density", "width", "initialLevel", "maxLevel"]);
   const { coordinate = "linear", density = "sinh" } = axis;
   const points: readonly Quantity[] = axis.points ?? [];
-  oneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
-  oneOf(`${path}.density`, density, ["uniform", "sinh"]);
+  checkOneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
+  checkOneOf(`${path}.density`, density, ["uniform", "sinh"]);
   if (!Array.isArray(points) || points.length > 1)
     throw new SpecError(
       `${path}.points: expected at most one, which is a node of every grid; terminal values are averaged over cells, ` +
@@ -151,7 +151,7 @@ type Quantity = number | string | AxisPoint;
 
 /** @throws SpecError */
 function stepsOf({ steps = DEFAULT_STEPS, errorEstimate, accuracy }: AnySparseProblem): number {
-  wholeNumber("steps", steps, 2, 100_000);
+  checkWholeNumber("steps", steps, 2, 100_000);
   if ((errorEstimate === true || accuracy !== undefined) && steps % 2 === 1)
     throw new SpecError(
       `steps: got ${steps}, expected an even number, so that there is a solution of half as many; use ${steps + 1}`,
@@ -161,16 +161,16 @@ function stepsOf({ steps = DEFAULT_STEPS, errorEstimate, accuracy }: AnySparsePr
 
 /** @throws SpecError */
 function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Required<GridSolver> {
-  isObject("solver", solver, "an object with method, tolerance or maxIterations");
-  knownKeys("solver", solver, ["method", "tolerance", "maxIterations"]);
+  checkObject("solver", solver, "an object with method, tolerance or maxIterations");
+  checkKeys("solver", solver, ["method", "tolerance", "maxIterations"]);
   const { method = "bicgstab", maxIterations = 1000 } = solver;
   const { tolerance = { relative: precision === "f32" ? 1e-5 : 1e-9 } } = solver;
   checkAccuracy("solver.tolerance", tolerance, ["relative"]);
   const { relative } = tolerance;
-  oneOf("solver.method", method, ["bicgstab", "cgs"]);
+  checkOneOf("solver.method", method, ["bicgstab", "cgs"]);
   if (!(relative > 0 && relative < 1))
     throw new SpecError(`solver.tolerance.relative: got ${relative}, expected a number between 0 and 1`);
-  wholeNumber("solver.maxIterations", maxIterations, 1, 2 ** 30);
+  checkWholeNumber("solver.maxIterations", maxIterations, 1, 2 ** 30);
   return { method, tolerance: { relative }, maxIterations };
 }
 
@@ -179,7 +179,7 @@ function accuracyOf({ accuracy, level }: AnySparseProblem, names: readonly strin
   if (accuracy === undefined) return undefined;
   checkAccuracy("accuracy", accuracy, ["absolute", "relative"], ["at", "maxUnknowns"]);
   if (level !== undefined) throw new SpecError("level: given beside accuracy, which chooses the grids; leave one out");
-  isObject("accuracy.at", accuracy.at, `the values of ${names.join(", ")}`);
+  checkObject("accuracy.at", accuracy.at, `the values of ${names.join(", ")}`);
   const { relative, absolute, maxUnknowns = 20e6 } = accuracy;
   for (const [name, value] of Object.entries({ relative, absolute, maxUnknowns }))
     if (value !== undefined && !(value > 0))

@@ -21,7 +21,7 @@ import {
 } from "../../../pde/fdm/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Turns } from "../../../base/event-loop.ts";
+import { EventLoopYielder } from "../../../base/event-loop.ts";
 import { type Measures, type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import {
@@ -199,11 +199,11 @@ class FdmPlan implements MethodPlan {
    * Calls `step` for some trades, each of which may put instances into the pool; what one throws is its own failure.
    */
   async #forEach(some: readonly number[], signal: AbortSignal | undefined, step: (i: number) => void): Promise<void> {
-    const turns = new Turns(signal);
+    const yielder = new EventLoopYielder(signal);
     const going: number[] = [];
     const ends: number[] = [];
     for (const i of some) {
-      if (turns.due) await turns.take();
+      if (yielder.isDue) await yielder.yieldNow();
       const { count } = this.#pool;
       try {
         step(i);

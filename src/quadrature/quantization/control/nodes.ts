@@ -1,7 +1,7 @@
 /** The inputs of dynamic programming: a payoff on the points of a tree, and discount factors. */
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { shownType } from "../../../base/argument-checks.ts";
-import type { Turns } from "../../../base/event-loop.ts";
+import { typeInWords } from "../../../base/argument-checks.ts";
+import type { EventLoopYielder } from "../../../base/event-loop.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
@@ -19,7 +19,7 @@ export const DISCOUNTING = ["rate", "discountFactors"] as const;
 /** Checks that a payoff is a function. `place` is the name of the function that takes it. @throws SpecError */
 export function checkPayoff(path: string, payoff: NodePayoff): void {
   if (typeof payoff !== "function")
-    throw new SpecError(`${path}: payoff: got ${shownType(payoff)}, expected a function of state, time and layer`);
+    throw new SpecError(`${path}: payoff: got ${typeInWords(payoff)}, expected a function of state, time and layer`);
 }
 
 /**
@@ -31,12 +31,12 @@ export async function discountedPayoff(
   tree: QuantizationTree,
   payoff: NodePayoff,
   factors: Float64Array,
-  turns: Turns,
+  yielder: EventLoopYielder,
 ): Promise<Float64Array> {
   const { dimension, offsets, sizes, times } = tree;
   const values = new Float64Array(offsets[sizes.length]);
   for (let k = 0; k < sizes.length; k++) {
-    if (turns.due) await turns.take();
+    if (yielder.isDue) await yielder.yieldNow();
     for (let i = 0; i < sizes[k]; i++) {
       const row = offsets[k] + i;
       const state = tree.points.subarray(row * dimension, (row + 1) * dimension);

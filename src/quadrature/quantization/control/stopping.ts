@@ -1,8 +1,8 @@
 /** Optimal stopping on a quantization tree. */
 import { compileExact, type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { knownFields } from "../../../base/argument-checks.ts";
-import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
+import { checkFields } from "../../../base/argument-checks.ts";
+import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
 import { bool, hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import {
@@ -102,12 +102,12 @@ export interface StoppingResult {
  * @experimental
  */
 export async function optimalStopping(tree: QuantizationTree, settings: StoppingSettings): Promise<StoppingResult> {
-  knownFields("optimalStopping", settings, ["payoff", "exercise", ...DISCOUNTING, "signal"]);
+  checkFields("optimalStopping", settings, ["payoff", "exercise", ...DISCOUNTING, "signal"]);
   checkPayoff("optimalStopping", settings.payoff);
   const { payoff, exercise = () => true, signal } = settings;
-  const turns = new Turns(signal);
+  const yielder = new EventLoopYielder(signal);
   const factors = discountFactors("optimalStopping", tree.times, settings);
-  const host = await discountedPayoff("optimalStopping", tree, payoff, factors, turns);
+  const host = await discountedPayoff("optimalStopping", tree, payoff, factors, yielder);
   const last = tree.sizes.length - 1;
   const forbidden = host.subarray(tree.offsets[last]).findIndex((x) => x === -Infinity);
   if (forbidden >= 0)
@@ -128,7 +128,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
     for (let k = last - 1; k > 0; k--) {
       const place = { firstRow: tree.offsets[k] - 1, nextRow: tree.offsets[k + 1] - 1 };
       device.launch(compiled, { ...shared, ...place, isExercised: isAllowed(k) }, { items: tree.sizes[k] });
-      if (turns.due) await turns.after(device);
+      if (yielder.isDue) await yielder.finishAndYield(device);
     }
   };
   await roll(() => false);

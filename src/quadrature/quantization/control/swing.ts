@@ -1,7 +1,7 @@
 /** Swing options: volumes bought at some dates, with bounds on each and on their sum, on a quantization tree. */
 import { SpecError } from "../../../base/errors.ts";
-import { isList, knownFields } from "../../../base/argument-checks.ts";
-import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
+import { checkList, checkFields } from "../../../base/argument-checks.ts";
+import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import {
   checkPayoff,
@@ -82,16 +82,16 @@ export interface SwingVertex {
  * @experimental
  */
 export async function swingOption(tree: QuantizationTree, settings: SwingSettings): Promise<SwingResult> {
-  knownFields("swingOption", settings, ["payoff", "dates", "local", "global", ...DISCOUNTING, "signal"]);
+  checkFields("swingOption", settings, ["payoff", "dates", "local", "global", ...DISCOUNTING, "signal"]);
   checkPayoff("swingOption", settings.payoff);
-  isList("swingOption: global", settings.global, "two numbers: the least and the most that is bought");
+  checkList("swingOption: global", settings.global, "two numbers: the least and the most that is bought");
   const { payoff, dates = () => true, local = [0, 1], global, signal } = settings;
-  const turns = new Turns(signal);
+  const yielder = new EventLoopYielder(signal);
   const factors = discountFactors("swingOption", tree.times, settings);
   const isDate = tree.times.map((time, layer) => dates(time, layer));
   const count = isDate.filter(Boolean).length;
   const onDates: NodePayoff = (x, t, k) => (isDate[k] ? finite(payoff(x, t, k)) : 0);
-  const host = await discountedPayoff("swingOption", tree, onDates, factors, turns);
+  const host = await discountedPayoff("swingOption", tree, onDates, factors, yielder);
   const [low, high] = local;
   const units = unitsOf(local, global, count);
   const weighted = vertexWeights(units.least, units.most);

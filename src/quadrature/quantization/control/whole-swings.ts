@@ -1,9 +1,9 @@
 /** Swing options in whole units: many on one tree by one backward pass. */
 import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
-import { isList } from "../../../base/argument-checks.ts";
+import { checkList } from "../../../base/argument-checks.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
-import { Turns, type WorkOptions } from "../../../base/event-loop.ts";
+import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
 import { type SwingsResult, withinBounds } from "../swings.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
@@ -157,14 +157,14 @@ async function valuesOf(
   isDate: readonly boolean[],
   options: Pick<WorkOptions, "signal">,
 ): Promise<Float64Array> {
-  const turns = new Turns(options.signal);
+  const yielder = new EventLoopYielder(options.signal);
   const largest = Math.max(...tree.sizes);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {
     let width = 0;
     while (to < swings.length && (to === from || (width + swings[to].most + 1) * largest <= MAX_VALUES))
       width += swings[to++].most + 1;
-    values.set(await solve(tree, swings.slice(from, to), isDate, turns), from);
+    values.set(await solve(tree, swings.slice(from, to), isDate, yielder), from);
   }
   return values;
 }
@@ -173,7 +173,7 @@ function check(tree: QuantizationTree, swings: readonly WholeSwing[], isDate: re
   const [layers, points] = [tree.sizes.length, tree.offsets[tree.sizes.length]];
   if (isDate.length !== layers)
     throw new ShapeError(`wholeSwings: isDate: got ${isDate.length}, expected ${layers}, one for each layer`);
-  isList("wholeSwings: swings", swings, "swings");
+  checkList("wholeSwings: swings", swings, "swings");
   swings.forEach(({ payoff }, i) => {
     if (payoff?.length !== points)
       throw new ShapeError(`wholeSwings: swings[${i}].payoff: got ${payoff?.length} numbers, expected ${points}`);
@@ -184,7 +184,7 @@ async function solve(
   tree: QuantizationTree,
   swings: readonly WholeSwing[],
   isDate: readonly boolean[],
-  turns: Turns,
+  yielder: EventLoopYielder,
 ): Promise<readonly number[]> {
   const { device, sizes, offsets, rows } = tree;
   const precision = tree.settings.precision ?? "f64";
@@ -224,7 +224,7 @@ async function solve(
       device.launch(decide, { ...bounds, firstRow: offsets[k], left, expectations, values }, { items });
       left++;
     } else [values, expectations] = [expectations, values];
-    if (turns.due) await turns.after(device);
+    if (yielder.isDue) await yielder.finishAndYield(device);
   }
   return await atRoot(tree, values, swings, { width, left, isDate: isDate[0] });
 }

@@ -9,9 +9,9 @@ import {
   withDevice,
 } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { isList } from "../../../base/argument-checks.ts";
+import { checkList } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
-import { Work } from "../../../base/event-loop.ts";
+import { WorkProgress } from "../../../base/event-loop.ts";
 import { type SwingsResult, withinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
@@ -102,7 +102,7 @@ async function values(
   settings: GaussianSwingSettings,
   swings: readonly GaussianSwing[],
 ): Promise<Float64Array> {
-  const work = new Work(settings);
+  const work = new WorkProgress(settings);
   const grid = gridOf(settings);
   const { precision = "f64" } = settings;
   const kernels = await compiled(device, precision);
@@ -127,7 +127,7 @@ function check({ chain, sigma, spacing }: GaussianSwingSettings, swings: readonl
     throw new SpecError(`gaussianSwings: spacing: got ${spacing}, expected a number in (0, 1], in standard deviations`);
   if (d === 2 && transitions.some((a) => a[1] !== 0))
     throw new SpecError("gaussianSwings: chain: got transitions of another shape, expected lower triangular ones");
-  isList("gaussianSwings: swings", swings, "swings");
+  checkList("gaussianSwings: swings", swings, "swings");
   swings.forEach(({ slopes, fixed }, i) => {
     if (slopes?.length !== times.length || fixed?.length !== times.length)
       throw new ShapeError(
@@ -191,7 +191,7 @@ class Rollback implements Disposable {
   }
 
   /** Whole backward pass; values of the swings. */
-  async run({ chain, startsAtOnce }: GaussianSwingSettings, work: Work): Promise<readonly number[]> {
+  async run({ chain, startsAtOnce }: GaussianSwingSettings, work: WorkProgress): Promise<readonly number[]> {
     const { nodes } = this.#grid;
     const last = chain.times.length - 1;
     work.expect(last);

@@ -1,7 +1,7 @@
 /** Optimal quantizers of N(0, 1), by Newton's method. */
 import { fn, real } from "../../../kernel/index.ts";
 import type { Quantizer } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/argument-checks.ts";
+import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { gaussLegendre } from "../../../numerics/linalg/index.ts";
 
 /** Returns Φ(x), with full relative accuracy for x < 0. */
@@ -39,7 +39,7 @@ const MAX_ITERATIONS = 200;
  * @experimental
  */
 export function optimalNormalLine(size: number): Quantizer {
-  wholeNumber("optimalNormalLine: size", size, 1, MAX_SIZE);
+  checkWholeNumber("optimalNormalLine: size", size, 1, MAX_SIZE);
   const half = newton(size);
   const points = new Float64Array(size);
   const weights = new Float64Array(size);

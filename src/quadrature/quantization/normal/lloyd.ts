@@ -6,7 +6,7 @@
 import { compileExact, type Device, uploaded } from "../../../device/index.ts";
 import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../../kernel/index.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
-import type { Work } from "../../../base/event-loop.ts";
+import type { WorkProgress } from "../../../base/event-loop.ts";
 import { nearestByBruteForce } from "../search/brute-force.ts";
 import { normalBlocks } from "../tree/walk.ts";
 
@@ -171,7 +171,7 @@ interface LloydSettings {
   readonly iterations: number;
   readonly samples: number;
   /** The progress of the iterations. */
-  readonly work: Work;
+  readonly work: WorkProgress;
 }
 
 /**

@@ -2,9 +2,9 @@
 import { type CallOptions, withDevice } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { seedOf } from "../../../numerics/random/index.ts";
-import { Work } from "../../../base/event-loop.ts";
+import { WorkProgress } from "../../../base/event-loop.ts";
 import { type Quantizer } from "../quantizer.ts";
-import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkFields, checkWholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
@@ -73,14 +73,14 @@ const ITERATIONS = 100;
  * @experimental
  */
 export async function normalQuantizer(settings: NormalSettings): Promise<Quantizer> {
-  knownFields("normalQuantizer", settings, Object.keys(FIELDS));
+  checkFields("normalQuantizer", settings, Object.keys(FIELDS));
   const { size, dimension = 1, precision = "f64", cache = true } = settings;
-  wholeNumber("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
+  checkWholeNumber("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   if (dimension === 1) return optimalNormalLine(size);
-  wholeNumber("normalQuantizer: size", size, 1, MAX_SIZE);
+  checkWholeNumber("normalQuantizer: size", size, 1, MAX_SIZE);
   const seed = seedOf(settings.seed ?? 1);
   const samples = settings.samples ?? Math.max(2 ** 16, 500 * size);
-  wholeNumber("normalQuantizer: samples", samples, size, 2 ** 30);
+  checkWholeNumber("normalQuantizer: samples", samples, size, 2 ** 30);
   if (dimension === 2 && planeSizes().includes(size)) return shippedPlane(size);
   const key = dimension === 2 ? { dimension, size } : { dimension, size, seed, samples, precision };
   const known = cache ? await cachedQuantizer(key) : undefined;
@@ -107,7 +107,7 @@ function sampled(settings: NormalSettings, d: number, seed: bigint, samples: num
     using assignment = await assignmentOf(device, d, { kind: "normal", seed }, settings.precision ?? "f64");
     const guess = randomGuess(size, d, seed, 0xffffffff);
     const batch = Math.min(samples, Math.max(1024, 20 * size));
-    const work = new Work(settings);
+    const work = new WorkProgress(settings);
     const learnt = { assignment, guess, batches: BATCHES, batch, iterations: ITERATIONS, samples, work };
     const points = await learn(learnt);
     // Weights and distortion from samples that the points have not seen.

@@ -2,9 +2,9 @@
 import { type CallOptions, withDevice } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
-import { Work } from "../../../base/event-loop.ts";
+import { WorkProgress } from "../../../base/event-loop.ts";
 import { checkPoints, type Quantizer } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/argument-checks.ts";
+import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { assignmentOf, type CellSums, learn } from "./lloyd.ts";
 
@@ -43,9 +43,9 @@ export interface SampleSettings extends CallOptions {
  */
 export async function sampleQuantizer(settings: SampleSettings): Promise<Quantizer> {
   const { samples, dimension, size, iterations = 50, precision = "f64" } = settings;
-  wholeNumber("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
+  checkWholeNumber("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   const count = checkPoints("sampleQuantizer: samples", samples, dimension);
-  wholeNumber("sampleQuantizer: iterations", iterations, 0, 1_000_000);
+  checkWholeNumber("sampleQuantizer: iterations", iterations, 0, 1_000_000);
   if (!Number.isInteger(size) || size < 1 || size > count)
     throw new SpecError(`sampleQuantizer: size: got ${size}, expected 1 to ${count}, as many as there are samples`);
   const order = Array.from({ length: count }, (_, i) => i).sort(
@@ -57,7 +57,7 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
   });
   return withDevice(settings.device, { backend: "cpu" }, async (device) => {
     using assignment = await assignmentOf(device, dimension, { kind: "given", values: samples }, precision);
-    const work = new Work(settings);
+    const work = new WorkProgress(settings);
     const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count, work });
     return measured(points, dimension, await assignment.sums(points, 0, count), count);
   });

@@ -3,7 +3,7 @@ import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uplo
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import { checkPoints } from "../quantizer.ts";
-import { wholeNumber } from "../../../base/argument-checks.ts";
+import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce, type SearchPlan } from "./brute-force.ts";
 import { nearestByTree, kdTreePlan } from "./kd-tree.ts";
@@ -141,7 +141,7 @@ export class NearestSearch implements Disposable {
   /** Creates a search. @throws SpecError | ShapeError | PrecisionError */
   static async create(device: Device, settings: NearestSettings): Promise<NearestSearch> {
     const { points, dimension, method, precision = "f64" } = settings;
-    wholeNumber("NearestSearch: dimension", dimension, 1, MAX_DIMENSION);
+    checkWholeNumber("NearestSearch: dimension", dimension, 1, MAX_DIMENSION);
     checkPoints("NearestSearch: points", points, dimension);
     const { nearest, plan } = searcherOf(method, dimension);
     const compiled = await compileExact(device, nearestKernel(dimension, nearest), precision);

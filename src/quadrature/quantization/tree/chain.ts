@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { fn, i32, type KernelFunction, read, real, write } from "../../../kernel/index.ts";
 import { checkedSymmetric, choleskyOf, type Matrix } from "../../../numerics/linalg/index.ts";
 import { product, solveLower, transposed } from "../gaussian.ts";
-import { knownFields, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkFields, checkWholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 
 const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;
@@ -102,10 +102,10 @@ export interface FactorSettings {
  * @experimental
  */
 export function meanRevertingFactors(settings: FactorSettings): AutoregressiveChain {
-  knownFields("meanRevertingFactors", settings, ["times", "meanReversion", "correlation"]);
+  checkFields("meanRevertingFactors", settings, ["times", "meanReversion", "correlation"]);
   const { times, meanReversion: alpha } = settings;
   const d = alpha.length;
-  wholeNumber("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);
+  checkWholeNumber("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);
   checkTimes("meanRevertingFactors", times);
   alpha.forEach((a, i) => {
     if (!(a >= 0 && a < Infinity))
@@ -166,7 +166,7 @@ export function autoregressiveChain(settings: AutoregressiveSettings): Autoregre
         `autoregressiveChain: ${name}: got ${matrices.length}, expected 1 for all steps or ${steps}, one per step`,
       );
   const d = noiseCovariances[0].length;
-  wholeNumber("autoregressiveChain: number of factors", d, 1, MAX_DIMENSION);
+  checkWholeNumber("autoregressiveChain: number of factors", d, 1, MAX_DIMENSION);
   const of = (matrices: readonly Matrix[], k: number): Matrix => matrices[matrices.length === 1 ? 0 : k];
   const a: Float64Array[] = [];
   const noise: Float64Array[] = [];
@@ -217,7 +217,7 @@ export interface SteppedSettings {
 export function steppedChain(settings: SteppedSettings): SteppedChain {
   const { times, initial, step, parameters = [] } = settings;
   checkTimes("steppedChain", times);
-  wholeNumber("steppedChain: initial: dimension", initial.length, 1, MAX_DIMENSION);
+  checkWholeNumber("steppedChain: initial: dimension", initial.length, 1, MAX_DIMENSION);
   initial.forEach((x, i) => {
     if (!Number.isFinite(x)) throw new SpecError(`steppedChain: initial[${i}]: got ${x}, expected a finite number`);
   });

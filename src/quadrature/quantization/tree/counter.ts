@@ -3,7 +3,7 @@ import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from ".
 import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
 import { LAYER_GROUP, layersKernel, gridWalkKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
-import type { Work } from "../../../base/event-loop.ts";
+import type { WorkProgress } from "../../../base/event-loop.ts";
 import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
 
@@ -97,7 +97,7 @@ export class TransitionCounter implements Disposable {
   }
 
   /** Counts like `run`, and waits for each launch, which is a unit of `work`. @throws the signal's reason */
-  async runAll(work: Work): Promise<void> {
+  async runAll(work: WorkProgress): Promise<void> {
     work.expect(this.#launches.length);
     for (const launch of this.#launches) {
       launch();

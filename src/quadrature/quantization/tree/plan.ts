@@ -4,7 +4,7 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { type Precision, hostReal } from "../../../kernel/index.ts";
 import { seedOf, seedWords } from "../../../numerics/random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
-import { knownFields, oneOf, wholeNumber } from "../../../base/argument-checks.ts";
+import { checkFields, checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
 import type { Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
 import {
@@ -93,10 +93,10 @@ const MAX_COUNTERS = 2 ** 31 - 1;
 
 /** Makes the plan of a tree. @throws SpecError | ShapeError */
 export async function quantizationTreePlan(device: Device, settings: TreeSettings): Promise<QuantizationTreePlan> {
-  knownFields("QuantizationTree", settings, Object.keys(FIELDS));
+  checkFields("QuantizationTree", settings, Object.keys(FIELDS));
   const { chain, paths = 100_000, precision = "f64", signal } = settings;
   const seed = seedOf(settings.seed ?? 1);
-  wholeNumber("QuantizationTree: paths", paths, 1, MAX_PATHS);
+  checkWholeNumber("QuantizationTree: paths", paths, 1, MAX_PATHS);
   const method = methodOf(settings);
   const searcher = searcherOf(settings.search, chain.dimension);
   const common = { method, paths, seed, precision, searcher, dimension: chain.dimension };
@@ -109,7 +109,7 @@ export async function quantizationTreePlan(device: Device, settings: TreeSetting
     throw new SpecError(
       "QuantizationTree: a stepped chain takes a size, and its grids from paths; a quantizer is for autoregressive ones",
     );
-  wholeNumber("QuantizationTree: size", size, 1, 100_000);
+  checkWholeNumber("QuantizationTree: size", size, 1, 100_000);
   const grids = await gridsOfPaths(device, { chain, size, seed, precision, paths, signal });
   const { step, parameters } = chain;
   return {
@@ -125,7 +125,7 @@ export async function quantizationTreePlan(device: Device, settings: TreeSetting
 function methodOf({ chain, transitions }: TreeSettings): TransitionMethod {
   const isGaussian = chain.kind === "autoregressive";
   const method = transitions ?? (isGaussian && chain.dimension === 1 ? "exact" : "paths");
-  oneOf("QuantizationTree: transitions", method, ["exact", "serial", "paths", "layers"]);
+  checkOneOf("QuantizationTree: transitions", method, ["exact", "serial", "paths", "layers"]);
   if (method === "exact" && !(isGaussian && chain.dimension === 1))
     throw new SpecError(
       'QuantizationTree: transitions "exact" are for autoregressive chains in one dimension; take "paths"',

@@ -2,9 +2,9 @@
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { Work } from "../../../base/event-loop.ts";
+import { WorkProgress } from "../../../base/event-loop.ts";
 import { product } from "../gaussian.ts";
-import { wholeNumber } from "../../../base/argument-checks.ts";
+import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
@@ -95,7 +95,8 @@ export class QuantizationTree implements Disposable {
    */
   static async create(device: Device, settings: TreeSettings): Promise<QuantizationTree> {
     const plan = await quantizationTreePlan(device, settings);
-    const found = plan.method === "exact" ? await exact(device, plan) : await counted(device, plan, new Work(settings));
+    const found =
+      plan.method === "exact" ? await exact(device, plan) : await counted(device, plan, new WorkProgress(settings));
     return new QuantizationTree(device, settings, plan, found);
   }
 
@@ -106,7 +107,7 @@ export class QuantizationTree implements Disposable {
 
   /** Returns the probabilities from layer k to layer k + 1 on the host: [Nₖ, Nₖ₊₁]. */
   async transitions(k: number): Promise<Float64Array> {
-    wholeNumber("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
+    checkWholeNumber("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
     if (k === 0) return Float64Array.from(this.root);
     const { rows, slots, columns, probabilities } = this.rows;
     const [from, to] = [this.sizes[k], this.sizes[k + 1]];
@@ -238,7 +239,7 @@ export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): Row
   return { starts, widths };
 }
 
-async function counted(device: Device, plan: QuantizationTreePlan, work: Work): Promise<Probabilities> {
+async function counted(device: Device, plan: QuantizationTreePlan, work: WorkProgress): Promise<Probabilities> {
   const { precision, sizes, paths, quantizer } = plan;
   const rows = rowsOf(plan);
   using counter = await TransitionCounter.of(device, plan);
