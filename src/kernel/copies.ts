@@ -1,15 +1,27 @@
 /** Removes copies of local variables, of which records and inlined calls leave many. */
 import type { Expr, KernelIR, Local, Stmt } from "./ir.ts";
-import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, operands, someExpr } from "./visit.ts";
+import {
+  assignedLocal,
+  nestedLists,
+  forEachExpr,
+  forEachStmt,
+  mapSubexpressions,
+  mapStatement,
+  expressionsOf,
+  someExpr,
+} from "./visit.ts";
 
 type Assignment = Extract<Stmt, { kind: "assign" }>;
 
 /**
- * Performs copy propagation: a local variable that copies another is replaced by its source while neither is
- * reassigned. Assignments whose result is then never read are removed. All computed values stay the same to the bit.
- * Cost: linear in the size of the code, times the nesting depth of its loops.
+ * Returns a kernel's statements and local variables after copy propagation: a local variable that copies another one is
+ * replaced by it while neither is reassigned. Assignments that are then never read are removed. All computed values
+ * stay the same to the bit. Cost: linear in the size of the code, times the nesting depth of its loops.
  */
-export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals">): Pick<KernelIR, "body" | "locals"> {
+export function propagateCopies({
+  body,
+  locals,
+}: Pick<KernelIR, "body" | "locals">): Pick<KernelIR, "body" | "locals"> {
   const replaced = new Copies(locals.length).list(body);
   return renumbered(withoutUnread(replaced, locals.length), locals);
 }
@@ -43,12 +55,12 @@ class Copies {
 
   private statement(s: Stmt): Stmt {
     if (s.kind === "loop") return this.loop(s);
-    const replaced = mapParts(
+    const replaced = mapStatement(
       s,
       (e) => this.expression(e),
       (list) => this.branch(list),
     );
-    const local = assigned(replaced);
+    const local = assignedLocal(replaced);
     if (local === null || (replaced.kind === "assign" && isLocal(replaced.value, local))) return replaced;
     this.assign(local);
     if (replaced.kind === "assign" && replaced.value.kind === "local") {
@@ -71,7 +83,7 @@ class Copies {
     const init = this.list(s.init);
     for (const list of [s.body, s.update])
       forEachStmt(list, (inner) => {
-        const local = assigned(inner);
+        const local = assignedLocal(inner);
         if (local !== null) this.assign(local);
       });
     const test = s.test && this.expression(s.test);
@@ -84,7 +96,7 @@ class Copies {
   }
 
   private expression(e: Expr): Expr {
-    if (e.kind !== "local") return mapChildren(e, (child) => this.expression(child));
+    if (e.kind !== "local") return mapSubexpressions(e, (child) => this.expression(child));
     const copy = this.known[e.id];
     const holds =
       copy !== undefined && copy.version === this.versions[e.id] && copy.ofVersion === this.versions[copy.of];
@@ -113,13 +125,13 @@ function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   forEachStmt(body, (s) => {
     if (s.kind === "assign" && isPlain(s)) {
       forEachExpr(s.value, (part) => part.kind === "local" && sources[s.local].push(part.id));
-    } else for (const e of operands(s)) forEachExpr(e, (part) => part.kind === "local" && read(part.id));
+    } else for (const e of expressionsOf(s)) forEachExpr(e, (part) => part.kind === "local" && read(part.id));
   });
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) sources[next].forEach(read);
   const kept = (list: readonly Stmt[]): Stmt[] =>
     list.flatMap((s) => {
       if (s.kind === "assign" && isPlain(s) && isRead[s.local] === 0) return [];
-      return bodies(s).length === 0 ? [s] : [mapParts(s, (e) => e, kept)];
+      return nestedLists(s).length === 0 ? [s] : [mapStatement(s, (e) => e, kept)];
     });
   return kept(body);
 }
@@ -133,10 +145,10 @@ function renumbered(body: readonly Stmt[], locals: readonly Local[]): Pick<Kerne
     return number;
   };
   const expression = (e: Expr): Expr =>
-    e.kind === "local" ? { ...e, id: numberOf(e.id) } : mapChildren(e, expression);
+    e.kind === "local" ? { ...e, id: numberOf(e.id) } : mapSubexpressions(e, expression);
   const list = (statements: readonly Stmt[]): Stmt[] =>
     statements.map((s) => {
-      const renamed = mapParts(s, expression, list);
+      const renamed = mapStatement(s, expression, list);
       if (renamed.kind === "assign") return { ...renamed, local: numberOf(renamed.local) };
       if (renamed.kind === "subgroup") return { ...renamed, result: numberOf(renamed.result) };
       if (renamed.kind === "atomic" && renamed.result !== null) return { ...renamed, result: numberOf(renamed.result) };

@@ -20,28 +20,30 @@ interface Trace {
 /** The call stacks at which declarations were made, for error messages. A stack is formatted only when it is read. */
 const declaredAt = new WeakMap<object, Trace>();
 
-/** Returns the text of the call stack at which a kernel or kernel function was declared, if it was recorded. */
-export function declarationTrace(declared: object): string | undefined {
+/**
+ * Returns the text of the call stack at which a kernel or kernel function was declared; undefined if it is not known.
+ */
+export function declarationStack(declared: object): string | undefined {
   return declaredAt.get(declared)?.stack;
 }
 
 /**
- * Records the call stack at which a kernel or kernel function was declared. `entry` is the public function that its
- * author called; the stack begins at the caller of `entry`.
+ * Stores the call stack at which a kernel or kernel function was declared, for error messages, and returns `declared`.
+ * `entry` is the public function that the author called. The stack begins at the caller of `entry`.
  */
-export function recordDeclaration<T extends object>(declared: T, entry: Entry): T {
+export function storeDeclarationStack<T extends object>(declared: T, entry: EntryFunction): T {
   declaredAt.set(declared, traceAbove(entry));
   return declared;
 }
 
 /** A public function that declares kernels or kernel functions, such as `kernel` or `fn`. */
-export type Entry = (...args: never[]) => unknown;
+export type EntryFunction = (...args: never[]) => unknown;
 
 /**
  * Returns the stack entry of the caller of `entry`, and no more. V8's traces keep `this` of every entry alive, so that
  * a kernel declared below a solver's method would keep the solver with all its arrays.
  */
-function traceAbove(entry: Entry): Trace {
+function traceAbove(entry: EntryFunction): Trace {
   if (Error.captureStackTrace === undefined) return new Error(); // a text already, where it is not V8's
   const trace: Trace = {};
   const limit = Error.stackTraceLimit;
@@ -51,12 +53,12 @@ function traceAbove(entry: Entry): Trace {
   return trace;
 }
 
-/** Declares a kernel function. When plain JavaScript calls it, its body receives `gpu` as the second argument. */
-export function functionRunOn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
-  gpu: Gpu,
-  definition: FunctionDefinition<P, E, R>,
-  entry: Entry,
-): KernelFunction<P, R> {
+/** Declares a kernel function whose body receives `gpu` as its second argument when plain JavaScript calls it. */
+export function declareFunctionWithGpu<
+  const P extends FunctionParams,
+  const E extends Environment,
+  R extends FunctionResult,
+>(gpu: Gpu, definition: FunctionDefinition<P, E, R>, entry: EntryFunction): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
   const derivative = definition.derivative && partialsIn(name, params, definition.derivative);
   // Hosts call functions millions of times: a record needs no list of arguments.
@@ -112,8 +114,8 @@ export function checkEnvironment(owner: string, env: Environment | EnvironmentLi
   }
 }
 
-/** The parts of a kernel function's declaration, from which `declareFunction` makes a callable function. */
-export interface DeclaredFunction<P extends FunctionParams> {
+/** The declaration of a kernel function, from which `declareFunction` makes a callable function. */
+export interface KernelFunctionDeclaration<P extends FunctionParams> {
   /** The function that plain JavaScript runs when it calls the kernel function. */
   readonly run: (...args: never[]) => unknown;
   readonly functionName: string;
@@ -126,12 +128,12 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly userWritten?: FunctionSpec["userWritten"];
   readonly derivative?: FunctionSpec["derivative"];
   readonly differentiated?: FunctionSpec["differentiated"];
-  readonly entry: Entry;
+  readonly entry: EntryFunction;
 }
 
 /** Makes a callable kernel function from its declaration. */
 export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
-  declared: DeclaredFunction<P>,
+  declared: KernelFunctionDeclaration<P>,
 ): KernelFunction<P, R> {
   const { run, functionName, params, env, source, argumentNames, lifted, userWritten, entry } = declared;
   const { derivative, differentiated } = declared;
@@ -150,5 +152,5 @@ export function declareFunction<P extends FunctionParams, R extends FunctionResu
     derivative,
     differentiated,
   });
-  return Object.freeze(recordDeclaration(result, entry)) as unknown as KernelFunction<P, R>;
+  return Object.freeze(storeDeclarationStack(result, entry)) as unknown as KernelFunction<P, R>;
 }

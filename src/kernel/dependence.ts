@@ -1,17 +1,17 @@
 import type { KernelIR, Stmt } from "./ir.ts";
 import { analyseUniformity } from "./uniform.ts";
-import { bodies } from "./visit.ts";
+import { nestedLists } from "./visit.ts";
 
 /**
- * Returns, for each constant index at which a kernel stores to its only output buffer, whether the stored value depends
- * on the scalar parameter with number `id`.
+ * Returns a map from each constant index at which a kernel stores to its only output buffer. Its value tells whether
+ * the stored value depends on scalar parameter number `id`.
  *
  * The analysis pretends that the parameter differs between work items. A stored value that is still the same for all
  * items does not depend on the parameter. Verified: test/kernel/dependence.
  */
-export function storesThatDepend(ir: KernelIR, id: number): ReadonlyMap<number, boolean> {
+export function dependenceOfStores(ir: KernelIR, id: number): ReadonlyMap<number, boolean> {
   const varied = { ...ir, body: vary(ir.body, id) as readonly Stmt[] };
-  const { shape, divergent } = analyseUniformity(varied, { writable: "varying" });
+  const { variationOf: shape, isDivergent: divergent } = analyseUniformity(varied, { writable: "varying" });
   const found = new Map<number, boolean>();
   const walk = (list: readonly Stmt[]): void => {
     for (const s of list) {
@@ -19,7 +19,7 @@ export function storesThatDepend(ir: KernelIR, id: number): ReadonlyMap<number, 
         const index = Number(s.index.value);
         found.set(index, (found.get(index) ?? false) || divergent(s) || shape(s.value) !== "uniform");
       }
-      for (const body of bodies(s)) walk(body);
+      for (const body of nestedLists(s)) walk(body);
     }
   };
   walk(varied.body);

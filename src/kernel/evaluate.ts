@@ -3,13 +3,13 @@ import { interpret, type InterpreterArguments } from "./interpret/index.ts";
 import type { KernelIR } from "./ir.ts";
 
 /**
- * Interprets one work item of a kernel on the host and changes the arrays among `args`. Returns false if a loop
- * exceeded `rounds` iterations or the kernel made another error at run time, otherwise true. It is slow, and meant for
- * user code that might not terminate as plain JavaScript.
+ * Interprets one work item of a kernel on the host and changes the arrays among `args`. Returns true if it ends without
+ * an error at run time and no loop exceeds `maxIterations` iterations, otherwise false. It is slow, and meant for user
+ * code that might not terminate as plain JavaScript.
  */
-export function runWithin(ir: KernelIR, args: InterpreterArguments, rounds: number): boolean {
+export function interpretWithin(ir: KernelIR, args: InterpreterArguments, maxIterations: number): boolean {
   try {
-    interpret(ir, args, { items: 1 }, { maxIterations: rounds, races: false });
+    interpret(ir, args, { items: 1 }, { maxIterations, races: false });
     return true;
   } catch (error) {
     if (error instanceof KernelRuntimeError) return false;

@@ -16,15 +16,16 @@ const BINARY: Readonly<Record<BinaryOp, (a: number, b: number) => number | null>
   shr: () => null, // arithmetic or logical: the caller knows
 };
 
-/** Returns the value of a binary operation on constants; null where it must not be folded. */
+/** Returns the value of a binary operation on constants, or null if it must not be computed at compile time. */
 export const foldBinary = (op: BinaryOp, a: number, b: number): number | null => BINARY[op](a, b);
 
-/** The comparisons of two numbers, or of two booleans. */
-export const COMPARE: Readonly<Record<CompareOp, (a: number | boolean, b: number | boolean) => boolean>> = {
-  lt: (a, b) => a < b,
-  le: (a, b) => a <= b,
-  gt: (a, b) => a > b,
-  ge: (a, b) => a >= b,
-  eq: (a, b) => a === b,
-  ne: (a, b) => a !== b,
-};
+/** The functions that compare two numbers, or two booleans, by the name of the comparison. */
+export const COMPARISON_FUNCTIONS: Readonly<Record<CompareOp, (a: number | boolean, b: number | boolean) => boolean>> =
+  {
+    lt: (a, b) => a < b,
+    le: (a, b) => a <= b,
+    gt: (a, b) => a > b,
+    ge: (a, b) => a >= b,
+    eq: (a, b) => a === b,
+    ne: (a, b) => a !== b,
+  };

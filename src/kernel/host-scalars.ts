@@ -10,7 +10,7 @@ type LibraryFunction = "erf" | "erfc" | "normalCdf" | "normalPdf" | "inverseNorm
 
 const word = new DataView(new ArrayBuffer(8));
 
-/** Rounds to the nearest integer, ties to even, by adding and subtracting 2⁵². */
+/** Returns the integer nearest to x, ties to even. It is computed by adding and subtracting 2⁵². */
 export function nearest(x: number): number {
   if (!(Math.abs(x) < 2 ** 52)) return x;
   const rounded = Math.abs(x) + 2 ** 52 - 2 ** 52;

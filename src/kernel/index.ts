@@ -38,21 +38,28 @@ export { hostReal, signatureOf } from "./ir.ts";
 /** The intermediate representation of kernels, for other folders of the package. @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
-export { formulaMessage, formulaShape, formulaVariables, onColumn, onRow, substituted } from "./frontend/formula.ts";
+export {
+  formulaMessage,
+  liftFormula,
+  formulaVariables,
+  evaluateColumns,
+  evaluateRow,
+  substituteVariables,
+} from "./frontend/formula.ts";
 /** @internal */
-export { storesThatDepend } from "./dependence.ts";
+export { dependenceOfStores } from "./dependence.ts";
 /** @internal */
 export { runOnHost } from "./host-gpu.ts";
 /** @internal */
-export { runWithin } from "./evaluate.ts";
+export { interpretWithin } from "./evaluate.ts";
 /** @internal */
-export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
+export { errorInFunction, messageWithCaret } from "./frontend/source.ts";
 /** @internal */
-export { type Lifted, liftLiterals, shapeOf, sharing } from "./frontend/lift.ts";
+export { type LiftedFunction, liftLiterals, codeKeyOf, memoizeByCode } from "./frontend/lift.ts";
 /** @internal */
 export { type DeclaredFunctions, declaredFunctions } from "./frontend/user-functions.ts";
 /** @internal */
-export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
+export { lower, type ResultKind, resultKindOf } from "./frontend/lower.ts";
 /** @internal */
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 /** @internal */

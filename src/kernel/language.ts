@@ -24,7 +24,7 @@ export interface BufferDeclaration<E extends ElementType = ElementType, A extend
 }
 
 /**
- * The declarations by name of a record's fields, or of the arguments of a function that is called with one record.
+ * The declarations, by name, of a record's fields, or of the parameters of a function that is called with one record.
  * @stable
  */
 export type Fields = { readonly [name: string]: Declaration };
@@ -211,7 +211,8 @@ export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultR
 /** Several results of a kernel function, by name. @stable */
 export type ResultRecord = { readonly [name: string]: ResultValue };
 /**
- * The result of a kernel function that is not a generator. It is undefined if the function only writes arrays.
+ * The value that a kernel function returns or, if it has barriers, that its generator returns. It is undefined if the
+ * function only writes arrays.
  * @stable
  */
 export type Results = ResultValue | undefined | void;
@@ -221,7 +222,10 @@ export type Results = ResultValue | undefined | void;
  */
 export type FunctionResult = Results | KernelBody<Results>;
 
-/** The generator that a kernel's body with barriers is. It yields barriers and collective operations. @stable */
+/**
+ * The generator that the body of a kernel with barriers returns. It yields barriers and collective operations.
+ * @stable
+ */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
 /** A kernel function with any parameters and results, as the compiler sees it. @stable */
@@ -319,7 +323,7 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
 /**
  * The partial derivatives of a kernel function of scalars with one real result: functions in the order of its
  * parameters, or by their names. Each takes the arguments of the function and then its result (by name: `result`).
- * Parameters that have none may not depend on what is differentiated by.
+ * A parameter without one must not depend on the inputs of a differentiation.
  * @experimental
  */
 export type Derivative<P extends FunctionParams> = P extends ParamTuple
@@ -327,7 +331,7 @@ export type Derivative<P extends FunctionParams> = P extends ParamTuple
   : { readonly [K in keyof P]?: FunctionSpec };
 
 /**
- * The number of workgroups that one multiprocessor of a CUDA device shall be able to run at once: one number, or one
+ * The number of workgroups that one multiprocessor of a CUDA device should be able to run at once: one number, or one
  * for each precision.
  * @stable
  */

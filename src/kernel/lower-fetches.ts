@@ -3,9 +3,9 @@
  * them stay barriers.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
-import { mapParts, someStmt } from "./visit.ts";
+import { mapStatement, someStmt } from "./visit.ts";
 
-/** Returns the kernel with asynchronous copies (`gpu.fetch`) replaced by loads and stores. */
+/** Returns the kernel in which asynchronous copies (`gpu.fetch`) are replaced by loads and stores. */
 export function lowerFetches(ir: KernelIR): KernelIR {
   return someStmt(ir.body, ({ kind }) => kind === "fetch") ? { ...ir, body: lowered(ir, ir.body) } : ir;
 }
@@ -15,7 +15,7 @@ function lowered(ir: KernelIR, list: readonly Stmt[]): Stmt[] {
     s.kind === "fetch"
       ? Array.from({ length: s.words }, (_, word) => copy(ir, s, word))
       : [
-          mapParts(
+          mapStatement(
             s,
             (e) => e,
             (inner) => lowered(ir, inner),

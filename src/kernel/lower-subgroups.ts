@@ -3,10 +3,10 @@
  * writes its value, then reads those of its subgroup. Reductions add in the fixed order ((v₀ + v₁) + v₂) + …
  */
 import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, Stmt, SubgroupOp } from "./ir.ts";
-import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
+import { mapSubexpressions, mapStatement, expressionsOf, someExpr, someStmt } from "./visit.ts";
 
 /** The options of `lowerSubgroups`. */
-export interface SubgroupLowering {
+export interface SubgroupLoweringOptions {
   /** The number of items of a subgroup: a power of two. */
   readonly size: number;
   /** True if exchanges need barriers. They do not if a subgroup runs in lock step. */
@@ -16,11 +16,14 @@ export interface SubgroupLowering {
 const SUBGROUP_INDEX = (x: Expr): boolean => x.kind === "index" && (x.op === "subgroupLane" || x.op === "subgroupSize");
 
 /**
- * Returns the kernel with subgroup operations replaced by exchanges through workgroup memory, for devices without
- * subgroups of the needed size.
+ * Returns the kernel in which subgroup operations are replaced by exchanges through workgroup memory, for devices
+ * without subgroups of the needed size.
  */
-export function lowerSubgroups(ir: KernelIR, options: SubgroupLowering): KernelIR {
-  const used = someStmt(ir.body, (s) => s.kind === "subgroup" || operands(s).some((x) => someExpr(x, SUBGROUP_INDEX)));
+export function lowerSubgroups(ir: KernelIR, options: SubgroupLoweringOptions): KernelIR {
+  const used = someStmt(
+    ir.body,
+    (s) => s.kind === "subgroup" || expressionsOf(s).some((x) => someExpr(x, SUBGROUP_INDEX)),
+  );
   return used ? new Lowering(ir, options).run() : ir;
 }
 
@@ -36,13 +39,13 @@ const localId: Expr = { kind: "index", type: "i32", op: "localId" };
 
 class Lowering {
   private readonly ir: KernelIR;
-  private readonly options: SubgroupLowering;
+  private readonly options: SubgroupLoweringOptions;
   private readonly locals: Local[];
   private readonly arrays: FixedArray[];
   private readonly exchange = new Map<ElementType, ArrayRef>();
   private readonly lane: Expr;
 
-  constructor(ir: KernelIR, options: SubgroupLowering) {
+  constructor(ir: KernelIR, options: SubgroupLoweringOptions) {
     this.ir = ir;
     this.options = options;
     this.locals = [...ir.locals];
@@ -60,7 +63,7 @@ class Lowering {
   }
 
   private statement(s: Stmt): Stmt[] {
-    const mapped = mapParts(
+    const mapped = mapStatement(
       s,
       (e) => this.expression(e),
       (list) => this.list(list),
@@ -71,7 +74,7 @@ class Lowering {
   private expression(e: Expr): Expr {
     if (e.kind === "index" && e.op === "subgroupLane") return this.lane;
     if (e.kind === "index" && e.op === "subgroupSize") return int(this.options.size);
-    return mapChildren(e, (child) => this.expression(child));
+    return mapSubexpressions(e, (child) => this.expression(child));
   }
 
   private operation(s: Stmt & { kind: "subgroup" }): Stmt[] {

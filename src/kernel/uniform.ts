@@ -8,7 +8,7 @@
  * >= n) return;` would vary.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
-import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
+import { assignedLocal, nestedLists, subexpressions, expressionsOf, someLoopExit } from "./visit.ts";
 
 /**
  * A list of statements in the analysis of which values are the same for all work items. A loop has two blocks: one for
@@ -52,12 +52,12 @@ function common(a: Block, b: Block): Block {
 }
 
 /**
- * The variation of a value between work items. It is the same for all (uniform), the item's number plus a value that is
+ * The variation of a value between work items: the same for all (uniform), the number of the item plus a value that is
  * the same for all (contiguous), or anything else (varying).
  */
-export type Shape = "uniform" | "contiguous" | "varying";
+export type Variation = "uniform" | "contiguous" | "varying";
 
-/** The ways in which the work items may leave a loop or an iteration at different times. */
+/** The ways in which work items may leave a loop, or an iteration of it, at different times. */
 export interface LoopDivergence {
   /** True where items may leave the loop by its test at different times. */
   readonly test: boolean;
@@ -67,32 +67,35 @@ export interface LoopDivergence {
   readonly continue: boolean;
 }
 
-/** The results of analysing which values of a kernel are the same for all work items. */
+/**
+ * The result of `analyseUniformity`: which values of a kernel are the same for all work items, and which work items
+ * diverge.
+ */
 export interface Uniformity {
-  readonly locals: readonly Shape[];
+  readonly locals: readonly Variation[];
   /**
    * True for a local variable whose assignments need no mask. They may overwrite the values of work items that do not
    * execute the assignment, because those items never read the variable afterwards.
    */
   readonly unmasked: readonly boolean[];
-  shape(e: Expr): Shape;
-  loop(s: Stmt): LoopDivergence;
+  variationOf(e: Expr): Variation;
+  divergenceOf(s: Stmt): LoopDivergence;
   /** Tells whether only some work items (of a workgroup) may reach a statement. */
-  divergent(s: Stmt): boolean;
+  isDivergent(s: Stmt): boolean;
 }
 
-/** The options of analysing which values are the same for all work items. */
+/** The options of `analyseUniformity`. */
 export interface UniformityOptions {
   /**
-   * The class of loads, at an index that is the same for all items, of memory that the kernel also writes. "uniform"
-   * assumes that all items read the same value, which is true of any race-free kernel that runs in lock step. "varying"
-   * is for target languages that must prove it.
+   * The assumed variation of a value that is loaded, at an index that is the same for all items, from memory that the
+   * kernel also writes. "uniform" holds for any race-free kernel that runs in lock step. "varying" is for target
+   * languages that must prove uniformity.
    */
   readonly writable: "uniform" | "varying";
 }
 
 /** The knowledge of a local variable so far; "none" before its first assignment has been seen. */
-type Known = Shape | "none";
+type Known = Variation | "none";
 
 /** Finds which values and conditions of a kernel are the same for all work items. */
 export function analyseUniformity(ir: KernelIR, options: UniformityOptions): Uniformity {
@@ -144,9 +147,9 @@ class Analysis {
   }
 
   result(): Uniformity {
-    const memo = new Map<Expr, Shape>();
-    const settled = (shape: Known): Shape => (shape === "none" ? "uniform" : shape);
-    const shape = (e: Expr): Shape => {
+    const memo = new Map<Expr, Variation>();
+    const settled = (shape: Known): Variation => (shape === "none" ? "uniform" : shape);
+    const shape = (e: Expr): Variation => {
       let known = memo.get(e);
       if (known === undefined) memo.set(e, (known = settled(this.shape(e))));
       return known;
@@ -155,9 +158,9 @@ class Analysis {
     return {
       locals: this.shapes.map(settled),
       unmasked: this.ir.locals.map((_, local) => this.livesTogether(local)),
-      shape,
-      loop: (s) => this.divergence(s),
-      divergent: (s) => this.placeOf.get(s)?.region !== root,
+      variationOf: shape,
+      divergenceOf: (s) => this.divergence(s),
+      isDivergent: (s) => this.placeOf.get(s)?.region !== root,
     };
   }
 
@@ -166,9 +169,9 @@ class Analysis {
       this.placeOf.set(s, block);
       if (s.kind === "loop") this.walkLoop(s, block);
       else {
-        for (const e of operands(s)) this.read(e, block);
-        for (const body of bodies(s)) this.walk(body, this.block(block, s));
-        const local = assigned(s);
+        for (const e of expressionsOf(s)) this.read(e, block);
+        for (const body of nestedLists(s)) this.walk(body, this.block(block, s));
+        const local = assignedLocal(s);
         if (local !== null) this.write(local, s.kind === "assign" ? s.value : null, block);
       }
     }
@@ -201,7 +204,7 @@ class Analysis {
     if (s.kind !== "loop") return { test: false, break: false, continue: false };
     const skips = this.leavesApart(s.body, "continue", false);
     // After some items have skipped the rest of the body, a break is not taken by all of those still in the loop.
-    const breaks = skips ? someLeave(s.body, (b) => b.kind === "break") : this.leavesApart(s.body, "break", false);
+    const breaks = skips ? someLoopExit(s.body, (b) => b.kind === "break") : this.leavesApart(s.body, "break", false);
     return { test: s.test !== null && varies(this.shape(s.test)), break: breaks, continue: skips };
   }
 
@@ -217,7 +220,7 @@ class Analysis {
 
   private read(e: Expr, block: Block): void {
     if (e.kind === "local") this.mention(e.id, block, false);
-    for (const child of children(e)) this.read(child, block);
+    for (const child of subexpressions(e)) this.read(child, block);
   }
 
   private write(local: number, value: Expr | null, block: Block): void {
@@ -272,7 +275,7 @@ class Analysis {
   /** Returns "uniform" if all operands are uniform, otherwise "varying". */
   private flat(e: Expr): Known {
     let all: Known = "uniform";
-    for (const child of children(e)) {
+    for (const child of subexpressions(e)) {
       const s = this.shape(child);
       if (varies(s)) return "varying";
       if (s === "none") all = "none";

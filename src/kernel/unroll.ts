@@ -3,9 +3,18 @@
  * whose counter indexes a private array, which stays in registers only with constant indexes. CUDA's compiler is told
  * to unroll them (`unrolls`). A WGSL compiler cannot be told, so they are unrolled here (`unrollLoops`).
  */
-import { COMPARE, foldBinary } from "./fold.ts";
+import { COMPARISON_FUNCTIONS, foldBinary } from "./fold.ts";
 import type { ArrayRef, Expr, FixedArray, KernelIR, Stmt } from "./ir.ts";
-import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStmt, weight } from "./visit.ts";
+import {
+  assignedLocal,
+  mapSubexpressions,
+  mapStatement,
+  expressionsOf,
+  someExpr,
+  someLoopExit,
+  someStmt,
+  codeSize,
+} from "./visit.ts";
 
 type Loop = Stmt & { readonly kind: "loop" };
 
@@ -20,15 +29,15 @@ const maxUnrolledByNvcc = 32_768;
 const maxUnrolledSum = 4096;
 
 /**
- * Tells whether a loop is worth unrolling on CUDA. It is so if the loop indexes private arrays, or adds products of
- * workgroup arrays to private arrays, so that loads overlap with the sums of the preceding iteration. For other loops
- * nvcc decides.
+ * Tells whether a loop is worth unrolling on CUDA. This is so if the loop indexes private arrays. It is also so if the
+ * loop adds products of elements of workgroup arrays to private arrays, because loads then overlap with the sums of the
+ * preceding iteration. For other loops nvcc decides.
  */
-export function unrolls(loop: Loop): boolean {
+export function isWorthUnrolling(loop: Loop): boolean {
   const counter = counterOf(loop);
   if (counter === undefined) return false;
   if (!indexesPrivateArray(loop.body, counter) && !sumsWorkgroupArrays(loop.body, counter)) return false;
-  return valuesOf(loop, counter, maxUnrolledByNvcc / weight(loop.body)) !== undefined;
+  return valuesOf(loop, counter, maxUnrolledByNvcc / codeSize(loop.body)) !== undefined;
 }
 
 /**
@@ -40,8 +49,8 @@ const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
 const PAIR_OPERATIONS = 16;
 
 /**
- * Returns the kernel with those loops unrolled that have constant bounds and index small private arrays, inner loops
- * first.
+ * Returns the kernel in which the loops that have constant bounds and index small private arrays are unrolled, inner
+ * loops first.
  */
 export function unrollLoops(ir: KernelIR): KernelIR {
   const isSmall = ({ length }: FixedArray): boolean => length <= LARGEST_IN_REGISTERS[ir.precision];
@@ -64,20 +73,20 @@ interface Unroller {
 const unrolledList = (list: readonly Stmt[], unroller: Unroller): Stmt[] => list.flatMap((s) => unrolled(s, unroller));
 
 function unrolled(s: Stmt, unroller: Unroller): Stmt[] {
-  const inside = mapParts(
+  const inside = mapStatement(
     s,
     (e) => e,
     (list) => unrolledList(list, unroller),
   );
   if (inside.kind !== "loop") return [inside];
   const counter = counterOf(inside);
-  if (counter === undefined || someLeave(inside.body, () => true)) return [inside];
+  if (counter === undefined || someLoopExit(inside.body, () => true)) return [inside];
   const limit = indexesPrivateArray(inside.body, counter, unroller.isSmall)
     ? unroller.most
     : sumsWorkgroupArrays(inside.body, counter)
       ? unroller.mostSum
       : 0;
-  const values = valuesOf(inside, counter, limit / weight(inside.body));
+  const values = valuesOf(inside, counter, limit / codeSize(inside.body));
   if (values === undefined) return [inside];
   const trips = values
     .slice(0, -1)
@@ -94,10 +103,10 @@ const int = (value: number): Expr => ({ kind: "const", type: "i32", value });
  */
 function withConstant(list: readonly Stmt[], local: number, value: number): Stmt[] {
   const expression = (e: Expr): Expr =>
-    e.kind === "local" && e.id === local ? int(value) : folded(mapChildren(e, expression));
+    e.kind === "local" && e.id === local ? int(value) : folded(mapSubexpressions(e, expression));
   const statements = (some: readonly Stmt[]): Stmt[] =>
     some.flatMap((s) => {
-      const mapped = mapParts(s, expression, statements);
+      const mapped = mapStatement(s, expression, statements);
       if (mapped.kind !== "if" || mapped.condition.kind !== "const") return [mapped];
       return mapped.condition.value === true ? mapped.then : mapped.else;
     });
@@ -114,7 +123,7 @@ function folded(e: Expr): Expr {
   if (e.kind !== "binary" && e.kind !== "compare") return e;
   if (e.a.kind !== "const" || e.b.kind !== "const" || e.a.type !== "i32" || e.b.type !== "i32") return e;
   const [a, b] = [e.a.value as number, e.b.value as number];
-  if (e.kind === "compare") return { kind: "const", type: "bool", value: COMPARE[e.op](a, b) };
+  if (e.kind === "compare") return { kind: "const", type: "bool", value: COMPARISON_FUNCTIONS[e.op](a, b) };
   const value = e.op === "mul" ? Math.imul(a, b) : e.op === "shr" ? a >> b : foldBinary(e.op, a, b);
   return value === null || !Number.isFinite(value) ? e : int(Math.trunc(value) | 0);
 }
@@ -126,7 +135,7 @@ function folded(e: Expr): Expr {
 function counterOf({ update, body }: Loop): number | undefined {
   if (update.length !== 1 || update[0].kind !== "assign") return undefined;
   const counter = update[0].local;
-  return someStmt(body, (s) => assigned(s) === counter) ? undefined : counter;
+  return someStmt(body, (s) => assignedLocal(s) === counter) ? undefined : counter;
 }
 
 /**
@@ -134,7 +143,7 @@ function counterOf({ update, body }: Loop): number | undefined {
  * `limit` iterations, or if their number is not known.
  */
 function valuesOf({ init, test, update }: Loop, counter: number, limit: number): number[] | undefined {
-  const start = init.findLast((s) => assigned(s) === counter);
+  const start = init.findLast((s) => assignedLocal(s) === counter);
   if (start?.kind !== "assign" || test === null || update[0].kind !== "assign") return undefined;
   const step = update[0].value;
   const values: number[] = [];
@@ -151,7 +160,8 @@ function valuesOf({ init, test, update }: Loop, counter: number, limit: number):
 
 /** Returns the value of an expression of i32 constants and the counter; undefined for any other expression. */
 function constantOf(e: Expr, counter: number, value: number): number | boolean | undefined {
-  const put = (x: Expr): Expr => (x.kind === "local" && x.id === counter ? int(value) : folded(mapChildren(x, put)));
+  const put = (x: Expr): Expr =>
+    x.kind === "local" && x.id === counter ? int(value) : folded(mapSubexpressions(x, put));
   const result = put(e);
   return result.kind === "const" && (result.type === "i32" || result.type === "bool") ? result.value : undefined;
 }
@@ -179,5 +189,5 @@ const dependsOn = (index: Expr, counter: number): boolean =>
 
 function loadsBy(s: Stmt, wanted: (array: ArrayRef) => boolean, counter: number): boolean {
   const loads = (e: Expr): boolean => e.kind === "load" && wanted(e.array) && dependsOn(e.index, counter);
-  return operands(s).some((e) => someExpr(e, loads));
+  return expressionsOf(s).some((e) => someExpr(e, loads));
 }

@@ -3,7 +3,7 @@ import type { Expr, Stmt } from "./ir.ts";
 import { memoizeBy } from "../base/memoize.ts";
 
 /** Returns the direct subexpressions of an expression. */
-export function children(e: Expr): readonly Expr[] {
+export function subexpressions(e: Expr): readonly Expr[] {
   switch (e.kind) {
     case "const":
     case "local":
@@ -30,7 +30,7 @@ export function children(e: Expr): readonly Expr[] {
 }
 
 /** Returns an expression with `f` applied to its direct subexpressions. */
-export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
+export function mapSubexpressions(e: Expr, f: (child: Expr) => Expr): Expr {
   switch (e.kind) {
     case "const":
     case "local":
@@ -60,7 +60,7 @@ export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
  * Returns the expressions that a statement itself evaluates, in order. Those of statements nested inside it are not
  * included.
  */
-export function operands(s: Stmt): readonly Expr[] {
+export function expressionsOf(s: Stmt): readonly Expr[] {
   switch (s.kind) {
     case "assign":
       return [s.value];
@@ -86,16 +86,17 @@ export function operands(s: Stmt): readonly Expr[] {
 }
 
 /** Returns the lists of statements nested in a statement, in the order in which they first run. */
-export function bodies(s: Stmt): readonly (readonly Stmt[])[] {
+export function nestedLists(s: Stmt): readonly (readonly Stmt[])[] {
   if (s.kind === "if") return [s.then, s.else];
   if (s.kind === "loop") return [s.init, s.body, s.update];
   return [];
 }
 
 /**
- * Returns a statement with `expression` applied to its expressions and `list` to the lists of statements nested in it.
+ * Returns a statement with `expression` applied to the expressions that it itself evaluates, and `list` applied to the
+ * lists of statements nested in it.
  */
-export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: readonly Stmt[]) => Stmt[]): Stmt {
+export function mapStatement(s: Stmt, expression: (e: Expr) => Expr, list: (list: readonly Stmt[]) => Stmt[]): Stmt {
   const maybe = (e: Expr | null): Expr | null => (e === null ? null : expression(e));
   switch (s.kind) {
     case "assign":
@@ -121,8 +122,8 @@ export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: re
   }
 }
 
-/** Returns the number of the local variable that a statement itself assigns, or null. */
-export function assigned(s: Stmt): number | null {
+/** Returns the number of the local variable that a statement itself assigns, or null if it assigns none. */
+export function assignedLocal(s: Stmt): number | null {
   if (s.kind === "assign") return s.local;
   if (s.kind === "atomic" || s.kind === "subgroup") return s.result;
   return null;
@@ -130,41 +131,41 @@ export function assigned(s: Stmt): number | null {
 
 /** Tells whether a test holds for any statement, including nested ones. */
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
-  return list.some((s) => test(s) || bodies(s).some((body) => someStmt(body, test)));
+  return list.some((s) => test(s) || nestedLists(s).some((body) => someStmt(body, test)));
 }
 
 /** Tells whether a test holds for an expression or any of its subexpressions. */
 export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
-  return test(e) || children(e).some((child) => someExpr(child, test));
+  return test(e) || subexpressions(e).some((child) => someExpr(child, test));
 }
 
 /** Calls a function for each statement, including nested ones. */
 export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
   for (const s of list) {
     f(s);
-    for (const body of bodies(s)) forEachStmt(body, f);
+    for (const body of nestedLists(s)) forEachStmt(body, f);
   }
 }
 
 /** Calls a function for an expression and each of its subexpressions. */
 export function forEachExpr(e: Expr, f: (e: Expr) => void): void {
   f(e);
-  for (const child of children(e)) forEachExpr(child, f);
+  for (const child of subexpressions(e)) forEachExpr(child, f);
 }
 
 /**
  * Tells whether a test holds for any `break` or `continue` in `list` that belongs to the loop around the list, not to a
  * loop inside it.
  */
-export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
+export function someLoopExit(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => {
     if (s.kind === "break" || s.kind === "continue") return test(s);
-    return s.kind === "if" && (someLeave(s.then, test) || someLeave(s.else, test));
+    return s.kind === "if" && (someLoopExit(s.then, test) || someLoopExit(s.else, test));
   });
 }
 
-/** Returns the total number of statements and expression nodes, a measure of code size. */
-export function weight(list: readonly Stmt[]): number {
+/** Returns the size of code: the total number of its statements and expression nodes. */
+export function codeSize(list: readonly Stmt[]): number {
   let total = 0;
   for (const s of list) total += statementWeight(s);
   return total;
@@ -173,13 +174,13 @@ export function weight(list: readonly Stmt[]): number {
 /** Returns the weight of a statement. It is cached, because it is needed repeatedly on the way down into a kernel. */
 const statementWeight = memoizeBy((s: Stmt): number => {
   let total = 1;
-  for (const e of operands(s)) total += expressionWeight(e);
-  for (const body of bodies(s)) total += weight(body);
+  for (const e of expressionsOf(s)) total += expressionWeight(e);
+  for (const body of nestedLists(s)) total += codeSize(body);
   return total;
 });
 
 function expressionWeight(e: Expr): number {
   let total = 1;
-  for (const child of children(e)) total += expressionWeight(child);
+  for (const child of subexpressions(e)) total += expressionWeight(child);
   return total;
 }

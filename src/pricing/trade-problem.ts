@@ -12,7 +12,7 @@ import {
   shiftedDifference,
   totalVariance,
 } from "../pde/fdm/index.ts";
-import { formula, formulaVariables, onColumn } from "../kernel/index.ts";
+import { formula, formulaVariables, evaluateColumns } from "../kernel/index.ts";
 import type { PiecewiseConstant, Volatility } from "../market/index.ts";
 import { ScenarioCases } from "./columns/result-columns.ts";
 import { EXERCISE, PAYOFF, TradeColumns } from "./columns/trade-columns.ts";
@@ -198,7 +198,7 @@ const jumpsInPrice = memoize((text: string, spot: number, start: number, life: n
   const look = (values: Float64Array, time: number): void => {
     jumps.push(...jumpsBetween((price) => diffusion.sigma(price, time), prices, MIN_JUMP_IN_PRICE, values));
   };
-  onColumn(diffusion.sigma, prices, times, look, true);
+  evaluateColumns(diffusion.sigma, prices, times, look, true);
   return jumps;
 }, MAX_FORMULAS);
 

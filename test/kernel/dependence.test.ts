@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kernel, lower, real, storesThatDepend, write } from "../../src/kernel/index.ts";
+import { kernel, lower, real, dependenceOfStores, write } from "../../src/kernel/index.ts";
 
 test("what is stored depends on a parameter by its value, by control flow, through locals and loops", () => {
   const ir = lower(
@@ -25,8 +25,8 @@ test("what is stored depends on a parameter by its value, by control flow, throu
     "f64",
   );
   const scalar = (name: string): number => ir.scalars.findIndex((one) => one.name === name);
-  const onX = storesThatDepend(ir, scalar("x"));
+  const onX = dependenceOfStores(ir, scalar("x"));
   expect([0, 1, 2, 3, 4, 5, 6].map((k) => onX.get(k))).toEqual([false, true, true, true, false, false, true]);
-  const onY = storesThatDepend(ir, scalar("y"));
+  const onY = dependenceOfStores(ir, scalar("y"));
   expect([0, 1, 2, 3, 4, 5, 6].map((k) => onY.get(k))).toEqual([true, true, true, true, true, true, true]);
 });

@@ -17,7 +17,7 @@ import {
   read,
   real,
   record,
-  shapeOf,
+  codeKeyOf,
   specificationText,
   tangent,
   userFunction,
@@ -268,9 +268,9 @@ test("functions with derivatives share compiled code only if their derivatives a
   const functions = [...of(1), ...of(2)];
   const calling = (f: FunctionSpec): Kernel =>
     kernel({ params: { out: write(real) }, env: { f }, body: ({ out }) => void (out[0] = 1) });
-  expect(new Set(functions.map(shapeOf)).size).toBe(functions.length);
+  expect(new Set(functions.map(codeKeyOf)).size).toBe(functions.length);
   expect(new Set(functions.map((f) => specificationText(calling(f)))).size).toBe(functions.length);
-  expect(of(1).map(shapeOf)).toEqual(functions.slice(0, 6).map(shapeOf));
+  expect(of(1).map(codeKeyOf)).toEqual(functions.slice(0, 6).map(codeKeyOf));
 });
 
 describe("what is differentiated by rule", () => {

@@ -8,8 +8,8 @@ import {
   formulaVariables,
   kernel,
   lower,
-  onColumn,
-  onRow,
+  evaluateColumns,
+  evaluateRow,
   real,
   write,
 } from "../../src/kernel/index.ts";
@@ -69,21 +69,21 @@ describe("formula", () => {
     const prices = Float64Array.of(0, 1, 99.9, 100, 100.1, 250);
     const seen: number[] = [];
     // Another column in between, of another length, changes nothing.
-    onColumn(f, prices, [0, 0.5, 0.75, 2], (values, t) => {
-      onColumn(f, Float64Array.of(3, 4), [9], (inner) => expect(inner[1]).toBe(f(4, 9)));
+    evaluateColumns(f, prices, [0, 0.5, 0.75, 2], (values, t) => {
+      evaluateColumns(f, Float64Array.of(3, 4), [9], (inner) => expect(inner[1]).toBe(f(4, 9)));
       seen.push(t);
       expect([...values]).toEqual(Array.from(prices, (S) => f(S, t)));
     });
     expect(seen).toEqual([0, 0.5, 0.75, 2]);
     const times = Float64Array.of(0, 0.5, 0.75, 2);
-    for (const S of prices) expect([...onRow(f, S, times)]).toEqual(Array.from(times, (t) => f(S, t)));
+    for (const S of prices) expect([...evaluateRow(f, S, times)]).toEqual(Array.from(times, (t) => f(S, t)));
   });
 
   it("keeps what does not depend on the second variable for a column that lasts, and for no other", () => {
     const f = formula("exp(S)*t + S", ["S", "t"]);
     const valuesOf = (column: Float64Array, t: number, lasting: boolean): number[] => {
       const seen: number[] = [];
-      onColumn(f, column, [t], (values) => seen.push(...values), lasting);
+      evaluateColumns(f, column, [t], (values) => seen.push(...values), lasting);
       expect(seen).toEqual(Array.from(column, (S) => f(S, t)));
       return seen;
     };
@@ -102,8 +102,8 @@ describe("formula", () => {
 
   it("a column of any other function is that of its calls", () => {
     const product = fn({ name: "product", params: [real, real], body: ([x, y]) => x * y });
-    onColumn(product, Float64Array.of(2, 3), [5], (values) => expect([...values]).toEqual([10, 15]));
-    expect([...onRow(product, 2, Float64Array.of(5, 7))]).toEqual([10, 14]);
+    evaluateColumns(product, Float64Array.of(2, 3), [5], (values) => expect([...values]).toEqual([10, 15]));
+    expect([...evaluateRow(product, 2, Float64Array.of(5, 7))]).toEqual([10, 14]);
   });
 
   it("is inlined into kernels like any function", () => {

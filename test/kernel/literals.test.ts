@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import {
   canonicalText,
   formula,
-  formulaShape,
+  liftFormula,
   type FunctionSpec,
   kernelFromSource,
   liftLiterals,
   lower,
   type Precision,
   real,
-  shapeOf,
+  codeKeyOf,
   userFunction,
   write,
 } from "../../src/kernel/index.ts";
@@ -21,7 +21,7 @@ type State = Readonly<Record<"S" | "t", number>>;
 const lifted = (body: (state: State, gpu: any) => number): ReturnType<typeof liftLiterals> =>
   liftLiterals(userFunction(["S", "t"], body as never));
 const ofFormula = (text: string): ReturnType<typeof liftLiterals> => liftLiterals(formula(text, ["S", "t"]));
-const shape = ({ call }: ReturnType<typeof liftLiterals>): string => shapeOf(call);
+const shape = ({ call }: ReturnType<typeof liftLiterals>): string => codeKeyOf(call);
 
 /** A kernel that calls a function with `values` behind S and t, or with none. */
 function calling(f: FunctionSpec, values: readonly number[], precision: Precision): (S: number, t: number) => number {
@@ -215,8 +215,8 @@ describe("values", () => {
 });
 
 describe("the shape of a formula, without lowering it", () => {
-  const shapeOfText = (text: string): NonNullable<ReturnType<typeof formulaShape>> =>
-    formulaShape(formula(text, ["S", "t"]))!;
+  const shapeOfText = (text: string): NonNullable<ReturnType<typeof liftFormula>> =>
+    liftFormula(formula(text, ["S", "t"]))!;
   const texts = [
     "0.2 + 0.1*exp(-S/100)",
     "0.5*S*S + 2*S - 1 + max(S, 0) + 1e-300*t + 1e300 - S",
@@ -250,6 +250,6 @@ describe("the shape of a formula, without lowering it", () => {
     expect(sourceOf("0.25+.13 * exp(-S/9e1)")).toBe(sourceOf("0.2 + 0.1*exp(-S/100)"));
     expect(sourceOf("0.2*S^0.7")).not.toBe(sourceOf("0.2*S^0.8"));
     expect(sourceOf("3*S")).not.toBe(sourceOf("1*S"));
-    expect(formulaShape(userFunction(["S"], (({ S }: State) => S) as never))).toBeUndefined();
+    expect(liftFormula(userFunction(["S"], (({ S }: State) => S) as never))).toBeUndefined();
   });
 });

@@ -54,7 +54,7 @@ describe("uniformity", () => {
     );
     const flow = analyseUniformity(ir, { writable: "varying" });
     const stores: boolean[] = [];
-    forEachStmt(ir.body, (s) => s.kind === "store" && stores.push(flow.divergent(s)));
+    forEachStmt(ir.body, (s) => s.kind === "store" && stores.push(flow.isDivergent(s)));
     expect(stores).toEqual([false, true]);
   });
 });

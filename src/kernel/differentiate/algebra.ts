@@ -5,11 +5,11 @@ import type { Draft, DraftShape, DraftStatement } from "../frontend/draft.ts";
 import { typeVariable } from "../frontend/types.ts";
 import type { ArrayRef, CompareOp, IntrinsicOp } from "../ir.ts";
 
-/** A derivative while a kernel is lowered; undefined where it is zero by construction. */
-export type Slope = Draft | undefined;
+/** The expression of a derivative while a kernel is lowered; undefined if the derivative is zero by construction. */
+export type DraftSlope = Draft | undefined;
 
-/** The expressions that derivatives are made of. They are attributed to the position of `node`. */
-export class Algebra {
+/** Builds the expressions of which derivatives consist. Error messages attribute them to the position of `node`. */
+export class ExpressionBuilder {
   readonly ctx: Context;
   readonly node: Node;
 
@@ -42,7 +42,7 @@ export class Algebra {
     return folds ? this.constant(-(a.value as number)) : this.real({ kind: "unary", op: "neg", a });
   }
 
-  add(a: Slope, b: Slope): Slope {
+  add(a: DraftSlope, b: DraftSlope): DraftSlope {
     if (a === undefined || b === undefined) return a ?? b;
     if (b.kind === "unary" && b.op === "neg") return this.real({ kind: "binary", op: "sub", a, b: b.a });
     return this.real({ kind: "binary", op: "add", a, b });
@@ -78,7 +78,7 @@ export class Algebra {
   }
 
   /** `condition ? a : b`, where an absent operand is zero. */
-  select(condition: Draft, a: Slope, b: Slope): Slope {
+  select(condition: Draft, a: DraftSlope, b: DraftSlope): DraftSlope {
     if (a === undefined && b === undefined) return undefined;
     return this.real({ kind: "select", condition, a: a ?? this.constant(0), b: b ?? this.constant(0) });
   }
@@ -101,5 +101,5 @@ export class Algebra {
   }
 }
 
-/** Tells whether an expression is a constant, a parameter or a local variable. */
+/** Tells whether an expression is a leaf: a constant, a parameter or a local variable. */
 export const isLeaf = ({ kind }: Draft): boolean => kind === "const" || kind === "param" || kind === "local";

@@ -1,6 +1,6 @@
 /** Declares the derivatives of kernel functions, which are kernel functions themselves. */
 import { SpecError } from "../../base/errors.ts";
-import { declareFunction, type Entry } from "../declared.ts";
+import { declareFunction, type EntryFunction } from "../declared.ts";
 import {
   type Declaration,
   type Differentiated,
@@ -17,27 +17,38 @@ import {
   type ResultValue,
   type ScalarDeclaration,
 } from "../language.ts";
-import { resultOf, type ResultKind } from "../frontend/lower.ts";
-import { hostCall } from "./host.ts";
+import { resultKindOf, type ResultKind } from "../frontend/lower.ts";
+import { interpretedFunction } from "./host.ts";
 
 /** The largest number of directions of one function: each has variables of its own. */
 const MAX_DIRECTIONS = 32;
 
-/** The inputs that a function can be differentiated by: parameters by name, or by position from 0. @experimental */
+/**
+ * The inputs with respect to which a function can be differentiated: parameters by name, or by position from 0.
+ * @experimental
+ */
 export type InputOf<P extends FunctionParams> = P extends ParamTuple ? number | string : keyof P & string;
 
-/** The derivative of a result: a number for each real number of it. @experimental */
+/** The type of a result's derivative: a number for each real number in the result. @experimental */
 export type Slope<R> = R extends number
   ? number
   : R extends ResultRecord
     ? { readonly [K in keyof R as R[K] extends number | ResultRecord ? K : never]: Slope<R[K]> }
     : never;
 
-/** The derivatives of a result with slope `S` by an input. A record has one for each of its fields. @experimental */
+/**
+ * The type of the derivatives of a result with respect to an input with declaration `D`. `S` is the type of each. An
+ * input that is a record has a derivative for each of its fields.
+ * @experimental
+ */
 export type ByInput<D, S> =
   D extends RecordDeclaration<infer F extends Fields> ? { readonly [K in keyof F]: ByInput<F[K], S> } : S;
 
-/** The derivatives of a result by the inputs `O`. By position, the fields are `x0`, `x1`, … @experimental */
+/**
+ * The type of the derivatives of a result with respect to the inputs `O`. `S` is the type of each. If parameters are
+ * positional, the fields are `x0`, `x1`, …
+ * @experimental
+ */
 export type ByInputs<P extends FunctionParams, O, S> = P extends ParamTuple
   ? { readonly [name: string]: S }
   : { readonly [K in O & keyof P]: ByInput<P[K], S> };
@@ -47,12 +58,12 @@ export type DirectionOf<P extends FunctionParams, O> = RecordDeclaration<
   P extends ParamTuple ? Readonly<Record<string, Declaration>> : Pick<P, O & keyof P>
 >;
 
-/** The parameters of a function with directions, or an adjoint, behind them. @experimental */
+/** The parameters `P` of a function, followed by further ones: directions, or an adjoint. @experimental */
 export type WithExtra<P extends FunctionParams, E extends Fields> = P extends ParamTuple
   ? readonly [...P, RecordDeclaration<E>]
   : P & E;
 
-/** The declaration of the adjoint of a result: a number for each real number of it. @experimental */
+/** The declaration of the adjoint of a result: a number for each real number in the result. @experimental */
 export type AdjointOf<R> = R extends number
   ? ScalarDeclaration<"real">
   : RecordDeclaration<{ readonly [K in keyof Slope<R>]: AdjointOf<Slope<R>[K]> }>;
@@ -61,15 +72,15 @@ export type AdjointOf<R> = R extends number
  * Differentiates a kernel function in forward mode. The result is a kernel function that returns
  * `{ value, d }`: what `f` returns, and its derivatives.
  *
- * Without `directions`, `d` has ∂f/∂x for each input x in `of`, in its place of the arguments. With `directions`, the
- * function takes one more record for each of them, which says how far each input moves, and `d` has
- * Σ ∂f/∂x·dx for each direction. So tangents go through a sequence of steps. Arrays in `of` move by arrays.
+ * Without `directions`, `d` has ∂f/∂x for each input x in `of`, in the same structure as the arguments. With
+ * `directions`, the function takes one more record for each direction. It has the change dx of each input, and `d` has
+ * Σ ∂f/∂x·dx for each direction. So tangents go through a sequence of steps. The change of an array is an array.
  *
- * Derivatives are those of the statements that run: integers, comparisons, `Math.floor` and its like have none, and at
- * a kink one of the slopes of either side is taken (of max(a, b) at a = b that of b). Elementary functions, and
- * functions with a `derivative`, are differentiated by rule. f may itself be a derivative.
+ * Derivatives are those of the statements that run. Integers, comparisons, `Math.floor` and the like have none. At a
+ * kink the derivative is that of one side, for max(a, b) at a = b that of b. Elementary functions, and functions with a
+ * `derivative`, are differentiated by rule. f may itself be a derivative.
  *
- * Cost: each operation of `f` once, and for each direction one to two more for each of those that depend on it.
+ * Cost: each operation of `f` once. Each operation that depends on a direction costs one to two more for the direction.
  * Verified against reverse mode and against differences in 50 digits over random functions, and against closed forms.
  *
  * @param f a kernel function.
@@ -121,10 +132,10 @@ export function tangent(
 
 /**
  * Differentiates a kernel function in reverse mode. The result is a kernel function that returns `{ value, d }`: what
- * `f` returns, and ∂f/∂x for each input x in `of`, in its place of the arguments.
+ * `f` returns, and ∂f/∂x for each input x in `of`, in the same structure as the arguments.
  *
- * If `f` returns a record, the function takes one more, `adjoint`, with a number λ for each real number y of it, and
- * `d` has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
+ * If `f` returns a record, the function takes one more argument, `adjoint`. It is a record with a number λ for each
+ * real number y that `f` returns, and `d` has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
  *
  * `f` may have branches, and loops with constant bounds that are left only at their end. It may not store into arrays,
  * and no array may be an input; forward mode has neither limit.
@@ -152,7 +163,7 @@ export function gradient<P extends FunctionParams, R extends number | ResultReco
 > {
   const owner = checked("gradient", f, options, ["of"]);
   const { inputs } = inputsOf(owner, f, options.of, false);
-  const result = resultOf(f, "f64");
+  const result = resultKindOf(f, "f64");
   const extra = typeof result === "string" ? undefined : { adjoint: adjointOf(result) };
   if (typeof result === "string" && result !== "number")
     throw new SpecError(`${owner}: the function returns ${result}; only a real result has a gradient`);
@@ -161,13 +172,18 @@ export function gradient<P extends FunctionParams, R extends number | ResultReco
   return derived(f, { of: f, mode: "gradient", inputs }, extra, gradient) as never;
 }
 
-function derived(f: FunctionSpec, differentiated: Differentiated, extra: Fields | undefined, entry: Entry): unknown {
+function derived(
+  f: FunctionSpec,
+  differentiated: Differentiated,
+  extra: Fields | undefined,
+  entry: EntryFunction,
+): unknown {
   const { params, functionName, source, userWritten } = f;
   const all: FunctionParams = isTuple(params)
     ? [...params, ...(extra ? [record(extra)] : [])]
     : { ...params, ...extra };
   const name = `${differentiated.mode} of ${functionName}`;
-  const call = hostCall(name, all, (): FunctionSpec => made);
+  const call = interpretedFunction(name, all, (): FunctionSpec => made);
   const made: FunctionSpec = declareFunction({
     run: call,
     functionName: name,

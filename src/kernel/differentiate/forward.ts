@@ -1,28 +1,35 @@
 /** Forward mode: tangents are computed beside the values, statement by statement, in several directions at once. */
 import type { Draft, DraftStatement } from "../frontend/draft.ts";
 import type { ArrayRef } from "../ir.ts";
-import type { Algebra, Slope } from "./algebra.ts";
-import { type Active, isActive, keyOfArray, type Linear, Linearisation, spread } from "./linearise.ts";
+import type { ExpressionBuilder, DraftSlope } from "./algebra.ts";
+import {
+  type ActiveVariables,
+  isActive,
+  keyOfArray,
+  type LinearisedExpr,
+  Linearisation,
+  propagateActivity,
+} from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
 
-/** The tangents in one direction: of local variables by number, and of arrays by `keyOfArray`. */
-export interface Direction {
+/** The tangents in one direction: those of local variables by number, and those of arrays by `keyOfArray`. */
+export interface DirectionTangents {
   readonly locals: Map<number, Draft>;
   readonly arrays: Map<string, ArrayRef>;
 }
 
 const LINEAR_COLLECTIVES: readonly string[] = ["shuffle", "shuffleUp", "shuffleDown", "shuffleXor", "broadcast", "add"];
 
-/** Differentiates statements in forward mode. */
-export class Forward {
-  private readonly make: Algebra;
-  private readonly directions: readonly Direction[];
+/** The differentiation of a list of statements in forward mode. */
+export class ForwardDifferentiation {
+  private readonly make: ExpressionBuilder;
+  private readonly directions: readonly DirectionTangents[];
   /** What depends on the inputs in some direction. */
-  private readonly active: Active = { locals: new Set(), arrays: new Set() };
+  private readonly active: ActiveVariables = { locals: new Set(), arrays: new Set() };
   private readonly linearisation: Linearisation;
 
   /** @param directions the tangents of the inputs; those of all that depends on them are added */
-  constructor(make: Algebra, directions: readonly Direction[]) {
+  constructor(make: ExpressionBuilder, directions: readonly DirectionTangents[]) {
     this.make = make;
     this.directions = directions;
     this.linearisation = new Linearisation(make, { active: this.active, isReverse: false });
@@ -35,15 +42,19 @@ export class Forward {
   }
 
   /** Returns the tangent of an expression in each direction. */
-  tangents(d: Draft, out: DraftStatement[]): readonly Slope[] {
+  tangents(d: Draft, out: DraftStatement[]): readonly DraftSlope[] {
     const linear = this.linearisation.of(d, out);
     return this.directions.map((direction) => this.tangent(linear, direction, out));
   }
 
   /** Makes the variables and arrays for the tangents of what the statements compute from the inputs. */
-  private declareTangents(statements: readonly DraftStatement[], { locals, arrays }: Direction, k: number): void {
-    const active: Active = { locals: new Set(locals.keys()), arrays: new Set(arrays.keys()) };
-    spread(statements, active);
+  private declareTangents(
+    statements: readonly DraftStatement[],
+    { locals, arrays }: DirectionTangents,
+    k: number,
+  ): void {
+    const active: ActiveVariables = { locals: new Set(locals.keys()), arrays: new Set(arrays.keys()) };
+    propagateActivity(statements, active);
     for (const id of active.locals) {
       this.active.locals.add(id);
       if (!locals.has(id)) locals.set(id, this.make.local(this.make.newLocal(`${this.make.ctx.locals[id].name}_${k}`)));
@@ -109,7 +120,7 @@ export class Forward {
   }
 
   /** Assigns the tangents of a local variable in the directions in which it has any. */
-  private assignTangents(local: number, of: (direction: Direction) => Slope, out: DraftStatement[]): void {
+  private assignTangents(local: number, of: (direction: DirectionTangents) => DraftSlope, out: DraftStatement[]): void {
     for (const direction of this.directions) {
       const tangent = direction.locals.get(local);
       if (tangent?.kind === "local") this.make.assign(tangent.id, of(direction) ?? this.make.constant(0), out);
@@ -146,8 +157,8 @@ export class Forward {
     const active = s.args.map((arg) => isActive(arg, this.active));
     if (!active.includes(true)) return;
     const partials = partialsOf(this.make, s, active, out);
-    const tangent = ({ locals }: Direction): Slope =>
-      s.args.reduce<Slope>((total, arg, k) => {
+    const tangent = ({ locals }: DirectionTangents): DraftSlope =>
+      s.args.reduce<DraftSlope>((total, arg, k) => {
         const change = active[k] && arg.kind === "local" ? locals.get(arg.id) : undefined;
         return make.add(total, change && make.guarded(change, partials[k]!));
       }, undefined);
@@ -155,7 +166,7 @@ export class Forward {
     this.assignTangents(s.result, tangent, out);
   }
 
-  private tangent({ rule }: Linear, direction: Direction, out: DraftStatement[]): Slope {
+  private tangent({ rule }: LinearisedExpr, direction: DirectionTangents, out: DraftStatement[]): DraftSlope {
     if (rule === undefined) return undefined;
     const { make } = this;
     switch (rule.kind) {
@@ -166,7 +177,7 @@ export class Forward {
         return array && make.load(array, rule.index);
       }
       case "sum":
-        return rule.terms.reduce<Slope>((total, { of, times }) => {
+        return rule.terms.reduce<DraftSlope>((total, { of, times }) => {
           const tangent = this.tangent(of, direction, out);
           return make.add(total, tangent && times(tangent, out));
         }, undefined);

@@ -1,7 +1,7 @@
 /** Calls of differentiated functions from plain JavaScript. */
 import { ShapeError, SpecError } from "../../base/errors.ts";
 import { kernelFromSource } from "../frontend/declare.ts";
-import { lower, type ResultKind, resultOf } from "../frontend/lower.ts";
+import { lower, type ResultKind, resultKindOf } from "../frontend/lower.ts";
 import { interpret } from "../interpret/index.ts";
 import type { KernelIR } from "../ir.ts";
 import {
@@ -22,10 +22,10 @@ interface HostKernel {
 }
 
 /**
- * Returns what plain JavaScript runs when it calls a differentiated function: a kernel of one item, in the interpreter.
- * The kernel is made at the first call.
+ * Returns the function that plain JavaScript runs when it calls a differentiated function. It interprets a kernel of
+ * one work item, which is compiled at the first call.
  */
-export function hostCall(
+export function interpretedFunction(
   name: string,
   params: FunctionParams,
   spec: () => FunctionSpec,
@@ -50,7 +50,7 @@ export function hostCall(
 
 /** Returns a kernel that calls the function with the arguments `a0`, `a1`, …, and stores the numbers of its result. */
 function hostKernel(name: string, params: FunctionParams, spec: FunctionSpec): HostKernel {
-  const result = resultOf(spec, "f64");
+  const result = resultKindOf(spec, "f64");
   const stores: string[] = [];
   const store = (kind: ResultKind, read: string): void => {
     if (kind === "nothing" || kind === "what is no number")

@@ -6,14 +6,17 @@ import { scalarOf, scalar } from "../frontend/expressions.ts";
 import { inlineValues } from "../frontend/inline.ts";
 import { REAL } from "../frontend/types.ts";
 import { type Declaration, type Differentiated, type FunctionSpec, isTuple } from "../language.ts";
-import { Algebra } from "./algebra.ts";
+import { ExpressionBuilder } from "./algebra.ts";
 import { elementaryDerivatives } from "./elementary.ts";
-import { type Direction, Forward } from "./forward.ts";
+import { type DirectionTangents, ForwardDifferentiation } from "./forward.ts";
 import { keyOfArray } from "./linearise.ts";
-import { Reverse } from "./reverse.ts";
+import { ReverseDifferentiation } from "./reverse.ts";
 
-/** Returns the partial derivatives of a function that has some of its own, by parameter. */
-export const derivativeOf = (fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined =>
+/**
+ * Returns the partial derivatives by which a function is differentiated, in the order of its parameters. Undefined if
+ * its statements are differentiated instead.
+ */
+export const partialDerivativesOf = (fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined =>
   fn.derivative ?? elementaryDerivatives().get(fn);
 
 /** A real input of a function that is differentiated: its path in results, and its variable or array. */
@@ -23,15 +26,15 @@ interface Input {
   readonly array?: ArrayValue;
 }
 
-/** Lowers a call: the function's own statements, and with them those of its derivatives. */
-export function inlineDerivative(
+/** Lowers a call of a differentiated function: the statements of the function, and those of its derivatives. */
+export function inlineDifferentiated(
   ctx: Context,
   node: Node,
   { of: f, mode, inputs: labels, directions }: Differentiated,
   args: readonly Value[],
   out: DraftStatement[],
 ): Value {
-  const make = new Algebra(ctx, node);
+  const make = new ExpressionBuilder(ctx, node);
   const named = isTuple(f.params) ? undefined : (args[0] as RecordValue).fields;
   const given = (name: string): Value => (named ? named.get(name)! : args[Number(name)]);
   const extra = named ?? (args[f.params.length as number] as RecordValue | undefined)?.fields;
@@ -53,7 +56,7 @@ export function inlineDerivative(
 
 /** Binds an input to variables of its own, so that no constant is folded into what depends on it. */
 function inputOf(
-  make: Algebra,
+  make: ExpressionBuilder,
   declared: Declaration,
   value: Value,
   path: readonly string[],
@@ -79,7 +82,7 @@ function inputOf(
 }
 
 function tangents(
-  make: Algebra,
+  make: ExpressionBuilder,
   inputs: readonly Input[],
   names: readonly string[] | undefined,
   given: ReadonlyMap<string, Value> | undefined,
@@ -87,10 +90,10 @@ function tangents(
   body: readonly DraftStatement[],
   out: DraftStatement[],
 ): Value {
-  const directions: readonly Direction[] =
+  const directions: readonly DirectionTangents[] =
     names?.map((name) => seeded(make, inputs, given!.get(name)!)) ??
     inputs.map(({ local }) => ({ locals: new Map([[local!, make.constant(1)]]), arrays: new Map() }));
-  const forward = new Forward(make, directions);
+  const forward = new ForwardDifferentiation(make, directions);
   out.push(...forward.transformed(body));
   const reals = mapReals(make, value, (draft) =>
     forward.tangents(draft, out).map((tangent) => scalar(make.keep(tangent ?? make.constant(0), out, "d"))),
@@ -107,8 +110,8 @@ function tangents(
 }
 
 /** Returns the direction that a call gives for each input. */
-function seeded(make: Algebra, inputs: readonly Input[], given: Value): Direction {
-  const direction: Direction = { locals: new Map(), arrays: new Map() };
+function seeded(make: ExpressionBuilder, inputs: readonly Input[], given: Value): DirectionTangents {
+  const direction: DirectionTangents = { locals: new Map(), arrays: new Map() };
   for (const { path, local, array } of inputs) {
     const seed = path.reduce((value, name) => (value as RecordValue).fields.get(name)!, given);
     if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction);
@@ -121,7 +124,12 @@ function seeded(make: Algebra, inputs: readonly Input[], given: Value): Directio
 }
 
 /** Lets one array be the tangents of another. Both are read at the same indexes. */
-function moveArray({ ctx, node }: Algebra, array: ArrayValue, by: ArrayValue, { arrays }: Direction): void {
+function moveArray(
+  { ctx, node }: ExpressionBuilder,
+  array: ArrayValue,
+  by: ArrayValue,
+  { arrays }: DirectionTangents,
+): void {
   const key = keyOfArray(array.ref);
   const known = arrays.get(key);
   if (known !== undefined && keyOfArray(known) !== keyOfArray(by.ref))
@@ -146,14 +154,14 @@ function isSamePlace(a: Draft | undefined, b: Draft | undefined): boolean {
 }
 
 function gradient(
-  make: Algebra,
+  make: ExpressionBuilder,
   inputs: readonly Input[],
   value: Value,
   given: Value | undefined,
   body: readonly DraftStatement[],
   out: DraftStatement[],
 ): Value {
-  const reverse = new Reverse(
+  const reverse = new ReverseDifferentiation(
     make,
     inputs.map(({ local }) => local!),
   );
@@ -180,7 +188,7 @@ type Reals = readonly Value[] | ReadonlyMap<string, Reals>;
 
 /** Calls a function for each real number of a function's result. Other fields are left out. */
 function mapReals(
-  make: Algebra,
+  make: ExpressionBuilder,
   value: Value,
   f: (draft: Draft, path: readonly string[]) => readonly Value[],
   path: readonly string[] = [],

@@ -4,46 +4,49 @@
  */
 import type { ArrayRef } from "../ir.ts";
 import { type Draft, draftChildren, type DraftStatement } from "../frontend/draft.ts";
-import { type Algebra, isLeaf } from "./algebra.ts";
+import { type ExpressionBuilder, isLeaf } from "./algebra.ts";
 
-/** An expression, and how it changes with its operands; without `rule`, it does not depend on the inputs. */
-export interface Linear {
+/** An expression, and the rule of its change to first order. Without `rule`, it does not depend on the inputs. */
+export interface LinearisedExpr {
   readonly value: Draft;
-  readonly rule?: Rule;
+  readonly rule?: ChangeRule;
 }
 
-/** How an expression changes to first order. */
-export type Rule =
+/** The rule by which an expression changes, to first order, with its operands. */
+export type ChangeRule =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "load"; readonly array: ArrayRef; readonly index: Draft }
   /** The sum of a linear map of each term's change. */
-  | { readonly kind: "sum"; readonly terms: readonly Term[] }
+  | { readonly kind: "sum"; readonly terms: readonly SumTerm[] }
   /** The change of either operand. `isBranch`: what the one needs has values only where it is chosen. */
   | {
       readonly kind: "choice";
       readonly condition: Draft;
-      readonly a: Linear;
-      readonly b: Linear;
+      readonly a: LinearisedExpr;
+      readonly b: LinearisedExpr;
       readonly isBranch?: boolean;
     };
 
-/** A term of a sum: `times` is the partial derivative times its argument, which it may evaluate into `out`. */
-export interface Term {
-  readonly of: Linear;
+/**
+ * A term of the change of an expression: the partial derivative times the change of an operand, `of`. `times` returns
+ * the product of the partial derivative and its argument, which it may evaluate into `out`.
+ */
+export interface SumTerm {
+  readonly of: LinearisedExpr;
   times(change: Draft, out: DraftStatement[]): Draft;
 }
 
-/** What depends on the inputs: local variables, and arrays, by `keyOfArray`. */
-export interface Active {
+/** The local variables, by number, and the arrays, by `keyOfArray`, that depend on the inputs of a differentiation. */
+export interface ActiveVariables {
   readonly locals: Set<number>;
   readonly arrays: Set<string>;
 }
 
-/** The name of an array in sets and maps. */
+/** Returns the key of an array in sets and maps. */
 export const keyOfArray = ({ space, id }: ArrayRef): string => `${space} ${id}`;
 
-/** Tells whether an expression depends on what is active through operations that have a derivative. */
-export function isActive(d: Draft, active: Active): boolean {
+/** Tells whether an expression depends on active variables by operations that have a derivative. */
+export function isActive(d: Draft, active: ActiveVariables): boolean {
   const is = (operand: Draft): boolean => isActive(operand, active);
   switch (d.kind) {
     case "local":
@@ -64,10 +67,8 @@ export function isActive(d: Draft, active: Active): boolean {
   }
 }
 
-/**
- * Adds to `active` all that statements make dependent on it.
- */
-export function spread(statements: readonly DraftStatement[], active: Active): void {
+/** Adds to `active` the variables and arrays to which the statements assign values that depend on active ones. */
+export function propagateActivity(statements: readonly DraftStatement[], active: ActiveVariables): void {
   const size = (): number => active.locals.size + active.arrays.size;
   const once = (list: readonly DraftStatement[]): void => {
     for (const s of list) {
@@ -86,9 +87,9 @@ export function spread(statements: readonly DraftStatement[], active: Active): v
   }
 }
 
-/** What `Linearisation` asks of a mode of differentiation. */
-export interface Mode {
-  readonly active: Active;
+/** The settings of `Linearisation` for a mode of differentiation. */
+export interface DifferentiationMode {
+  readonly active: ActiveVariables;
   /**
    * Whether rules are applied to adjoints, after all statements: variables may have been reassigned, so that values
    * have to be kept, and what is not chosen has the adjoint zero.
@@ -96,12 +97,12 @@ export interface Mode {
   readonly isReverse: boolean;
 }
 
-/** Splits expressions into values, which are evaluated once, and their rules. */
+/** Splits expressions into their values, which are evaluated once, and the rules of their change to first order. */
 export class Linearisation {
-  private readonly make: Algebra;
-  private readonly mode: Mode;
+  private readonly make: ExpressionBuilder;
+  private readonly mode: DifferentiationMode;
 
-  constructor(make: Algebra, mode: Mode) {
+  constructor(make: ExpressionBuilder, mode: DifferentiationMode) {
     this.make = make;
     this.mode = mode;
   }
@@ -111,13 +112,13 @@ export class Linearisation {
    * not so in a choice that may not be evaluated (`hoists` is false), because it may load beyond the end of an array.
    * Reverse mode makes a branch of such a choice.
    */
-  of(d: Draft, out: DraftStatement[], hoists = true): Linear {
+  of(d: Draft, out: DraftStatement[], hoists = true): LinearisedExpr {
     if (!isActive(d, this.mode.active)) return { value: d };
     const { make } = this;
-    const leaf = (l: Linear): Draft => this.leaf(l.value, out, hoists);
+    const leaf = (l: LinearisedExpr): Draft => this.leaf(l.value, out, hoists);
     const kept = (draft: Draft): Draft => (hoists ? make.keep(draft, out) : draft);
     const held: Held = (change, list) => (hoists ? make.keep(change, list) : change);
-    const part = (operand: Draft): Linear => this.of(operand, out, hoists);
+    const part = (operand: Draft): LinearisedExpr => this.of(operand, out, hoists);
     const like = (shape: Parameters<typeof make.ctx.draft>[2]): Draft => make.ctx.draft(make.node, d.type, shape);
     switch (d.kind) {
       case "local":
@@ -136,7 +137,7 @@ export class Linearisation {
       }
       case "select": {
         if (d.product !== undefined) {
-          const [a, b] = d.product.map(part) as [Linear, Linear];
+          const [a, b] = d.product.map(part) as [LinearisedExpr, LinearisedExpr];
           const [x, y] = [leaf(a), leaf(b)];
           return sum(make.guarded(x, y), [
             { of: a, times: (change, list) => make.guarded(held(change, list), y) },
@@ -145,7 +146,10 @@ export class Linearisation {
         }
         const condition = this.leaf(d.condition, out, hoists);
         if (this.mode.isReverse && (loads(d.a) || loads(d.b))) return this.branch(d, condition, out);
-        const [a, b] = [d.a, d.b].map((side) => this.of(side, out, hoists && !loads(side))) as [Linear, Linear];
+        const [a, b] = [d.a, d.b].map((side) => this.of(side, out, hoists && !loads(side))) as [
+          LinearisedExpr,
+          LinearisedExpr,
+        ];
         return { value: like({ ...d, condition, a: a.value, b: b.value }), rule: { kind: "choice", condition, a, b } };
       }
       case "intrinsic":
@@ -158,7 +162,7 @@ export class Linearisation {
   }
 
   /** Turns a choice into a branch that assigns a variable. */
-  private branch(d: Extract<Draft, { kind: "select" }>, condition: Draft, out: DraftStatement[]): Linear {
+  private branch(d: Extract<Draft, { kind: "select" }>, condition: Draft, out: DraftStatement[]): LinearisedExpr {
     const { ctx, node } = this.make;
     const local = ctx.newLocal("v", d.type);
     ctx.settled.add(local);
@@ -183,10 +187,10 @@ export class Linearisation {
 
   private binary(
     d: Extract<Draft, { kind: "binary" }>,
-    a: Linear,
-    b: Linear,
+    a: LinearisedExpr,
+    b: LinearisedExpr,
     { kept, leaf, like, held }: Ways,
-  ): Linear {
+  ): LinearisedExpr {
     const { make } = this;
     switch (d.op) {
       case "add":
@@ -242,12 +246,12 @@ export class Linearisation {
 
   private intrinsic(
     d: Extract<Draft, { kind: "intrinsic" }>,
-    args: readonly Linear[],
+    args: readonly LinearisedExpr[],
     { kept, leaf, like, held }: Ways,
-  ): Linear {
+  ): LinearisedExpr {
     const { make } = this;
     const [a, b] = args;
-    const one = (value: Draft, times: Term["times"]): Linear => sum(value, [{ of: a, times }]);
+    const one = (value: Draft, times: SumTerm["times"]): LinearisedExpr => sum(value, [{ of: a, times }]);
     switch (d.op) {
       case "sqrt": {
         const root = kept(like({ ...d, args: [a.value] }));
@@ -302,9 +306,9 @@ interface Ways {
   /** Evaluates an expression once. */
   kept(draft: Draft): Draft;
   /** Returns a value that can be used again. */
-  leaf(l: Linear): Draft;
+  leaf(l: LinearisedExpr): Draft;
   /** Makes an expression of the type of the one that is split. */
-  like(shape: Parameters<Algebra["ctx"]["draft"]>[2]): Draft;
+  like(shape: Parameters<ExpressionBuilder["ctx"]["draft"]>[2]): Draft;
   /** Evaluates a change that is used twice, so that expressions do not double with each operation around them. */
   readonly held: Held;
 }
@@ -323,7 +327,7 @@ const SMOOTH: ReadonlySet<string> = new Set([
   "headBits",
 ]);
 
-function sum(value: Draft, terms: readonly Term[]): Linear {
+function sum(value: Draft, terms: readonly SumTerm[]): LinearisedExpr {
   const active = terms.filter(({ of }) => of.rule !== undefined);
   return active.length === 0 ? { value } : { value, rule: { kind: "sum", terms: active } };
 }

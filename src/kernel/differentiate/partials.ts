@@ -5,14 +5,14 @@ import { scalarOf } from "../frontend/expressions.ts";
 import { inlineValues } from "../frontend/inline.ts";
 import { REAL } from "../frontend/types.ts";
 import { isTuple } from "../language.ts";
-import type { Algebra } from "./algebra.ts";
+import type { ExpressionBuilder } from "./algebra.ts";
 
 /**
  * Evaluates the partial derivatives of a call with respect to its active arguments.
  * @param active which of the arguments depend on the inputs
  */
 export function partialsOf(
-  make: Algebra,
+  make: ExpressionBuilder,
   call: Extract<DraftStatement, { kind: "call" }>,
   active: readonly boolean[],
   out: DraftStatement[],

@@ -5,11 +5,11 @@
  * a step behind. The steps are then run from the last to the first. In a loop with a known number of rounds, these
  * variables become arrays with an element for each round.
  */
-import { type Draft, type DraftStatement, everyDraft } from "../frontend/draft.ts";
+import { type Draft, type DraftStatement, forEachDraft } from "../frontend/draft.ts";
 import { typeVariable } from "../frontend/types.ts";
 import type { Place } from "../ir.ts";
-import { type Algebra, isLeaf } from "./algebra.ts";
-import { type Active, isActive, type Linear, Linearisation, spread } from "./linearise.ts";
+import { type ExpressionBuilder, isLeaf } from "./algebra.ts";
+import { type ActiveVariables, isActive, type LinearisedExpr, Linearisation, propagateActivity } from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
 
 /** Appends the statements that take the adjoints of a statement's results to those of its operands. */
@@ -25,10 +25,10 @@ interface Round {
   readonly backward: Draft;
 }
 
-/** Differentiates statements in reverse mode. */
-export class Reverse {
-  private readonly make: Algebra;
-  private readonly active: Active;
+/** The differentiation of a list of statements in reverse mode. */
+export class ReverseDifferentiation {
+  private readonly make: ExpressionBuilder;
+  private readonly active: ActiveVariables;
   private readonly linearisation: Linearisation;
   /** The variables that hold adjoints, by the number of the local variable. */
   private readonly adjoints = new Map<number, number>();
@@ -39,7 +39,7 @@ export class Reverse {
   private readonly around: Round[] = [];
 
   /** @param inputs the local variables whose adjoints are wanted */
-  constructor(make: Algebra, inputs: readonly number[]) {
+  constructor(make: ExpressionBuilder, inputs: readonly number[]) {
     this.make = make;
     this.active = { locals: new Set(inputs), arrays: new Set() };
     this.linearisation = new Linearisation(make, { active: this.active, isReverse: true });
@@ -47,7 +47,7 @@ export class Reverse {
 
   /** Returns the statements, rewritten so that all values that the adjoints need are kept. */
   forward(statements: readonly DraftStatement[]): DraftStatement[] {
-    spread(statements, this.active);
+    propagateActivity(statements, this.active);
     return this.list(statements, this.steps);
   }
 
@@ -105,7 +105,7 @@ export class Reverse {
     }
   }
 
-  private assigned(local: number, linear: Linear, out: DraftStatement[], isNested: boolean): void {
+  private assigned(local: number, linear: LinearisedExpr, out: DraftStatement[], isNested: boolean): void {
     const adjoint = this.taken(local, out, isNested);
     if (adjoint !== undefined) this.push(linear, adjoint, out, isNested);
   }
@@ -205,7 +205,7 @@ export class Reverse {
   ): DraftStatement[] {
     const { make, around } = this;
     const read = new Set<number>();
-    everyDraft(inwards, (d) => void (d.kind === "local" && read.add(d.id)));
+    forEachDraft(inwards, (d) => void (d.kind === "local" && read.add(d.id)));
     const own = new Set(assignedIn(inwards));
     const kept = [...new Set(assignedIn(body))].filter((id) => read.has(id) && !own.has(id));
     const length = around.reduce((total, { rounds }) => total * rounds, 1);
@@ -252,7 +252,7 @@ export class Reverse {
   }
 
   /** Adds an adjoint times the partial derivatives of an expression to the adjoints of its variables. */
-  private push({ rule }: Linear, adjoint: Draft, out: DraftStatement[], isNested: boolean): void {
+  private push({ rule }: LinearisedExpr, adjoint: Draft, out: DraftStatement[], isNested: boolean): void {
     if (rule === undefined) return;
     const { make } = this;
     switch (rule.kind) {

@@ -9,7 +9,7 @@ import { INTEGER, typeVariable } from "./types.ts";
 
 const MATH_CONSTANTS = ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2"] as const;
 
-/** Returns the value that a name in the kernel's source stands for. */
+/** Returns the compile-time description of what a name in the kernel's source refers to. */
 export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: Scope): Value {
   const found = scope.find(name);
   if (found?.kind === "early") throw ctx.fail(node, `${name} is used before it is declared`, "declare it first");
@@ -18,11 +18,11 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
   if (name === "Infinity") return { kind: "constant", value: Infinity };
   if (name === "NaN") return { kind: "constant", value: NaN };
   if (name === "undefined") return { kind: "nothing" };
-  throw notDeclared(ctx, node, name);
+  throw undeclaredError(ctx, node, name);
 }
 
 /** Returns the error for an undeclared name. `isCalled` is true where the source calls the name as a function. */
-export function notDeclared(ctx: Context, node: Node, name: string, isCalled = false): KernelError {
+export function undeclaredError(ctx: Context, node: Node, name: string, isCalled = false): KernelError {
   if (takesState(ctx.frame)) {
     const remedy = isCalled
       ? `name it in functions: { ${name} }, and take it by name from the third argument: (state, gpu, { ${name} }) => …`
@@ -88,19 +88,19 @@ function entryOf(ctx: Context, node: Node, items: readonly Value[], index: Draft
 
 /** Returns the expression that loads an element of an array, after a check of the index's type. */
 export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
-  return loadAt(ctx, node, array, indexIn(ctx, node, array, index));
+  return loadAt(ctx, node, array, checkedIndex(ctx, node, array, index));
 }
 
-/** Returns the expression that loads an element of an array. `index` comes from `indexIn`. */
+/** Returns the expression that loads an element of an array. `index` comes from `checkedIndex`. */
 export function loadAt(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return ctx.draft(node, typeVariable(array.element), { kind: "load", array: array.ref, index });
 }
 
 /**
- * Checks the type of an index and returns the index relative to the array as declared. For a part of an array
- * (`gpu.part`), the start of the part is added.
+ * Returns an index relative to the array as declared, after a check of its type. For a part of an array (`gpu.part`),
+ * the start of the part is added.
  */
-export function indexIn(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
+export function checkedIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   checkIndex(ctx, node, array, index);
   const { from } = array;
   if (from === undefined || (from.kind === "const" && from.value === 0)) return index;

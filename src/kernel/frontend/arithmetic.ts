@@ -1,6 +1,6 @@
 /** Arithmetic and comparisons during lowering: types and constant folding. */
 import type { Node } from "acorn";
-import { COMPARE, foldBinary } from "../fold.ts";
+import { COMPARISON_FUNCTIONS, foldBinary } from "../fold.ts";
 import type { BinaryOp, CompareOp } from "../ir.ts";
 import { boolType, type Context, i32Type, u32Type } from "./context.ts";
 import type { Draft, LateOp, LiteralOrigin } from "./draft.ts";
@@ -20,7 +20,7 @@ function convertConstant(value: number, unsigned: boolean): number {
  * Returns the expression for an operation of JavaScript whose meaning depends on types that are inferred later, such as
  * `x | 0`. With `negated`, the operation applies to −x.
  */
-export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
+export function lateOperation(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
   const unsigned = op === "toU32" || op === "divideToU32";
   const values = args.flatMap((arg) => (arg.kind === "const" && typeof arg.value === "number" ? [arg.value] : []));
   if (values.length === args.length && op !== "toReal") {
@@ -47,10 +47,10 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
 }
 
 /**
- * Returns the source position for a constant that was folded from other constants, if one of these comes from a literal
- * that may become a run-time value. Otherwise returns undefined.
+ * Returns the origin of a constant that was folded from other constants, if one of these comes from a literal that may
+ * become a run-time value. Otherwise returns undefined. `node` is the folded expression.
  */
-export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
+export function literalOriginOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
   for (const draft of folded)
     if (draft.kind === "const" && draft.origin !== undefined)
       return { literals: draft.origin.literals, start: node.start };
@@ -64,7 +64,7 @@ export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin
 function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a: Draft, b: Draft): Draft {
   const { type } = a;
   if (type.narrow(literalMask(value)))
-    return ctx.draft(node, type, { kind: "const", value, origin: originOf(node, a, b) });
+    return ctx.draft(node, type, { kind: "const", value, origin: literalOriginOf(node, a, b) });
   const [x, y] = [a, b].map((side) => (side as { value: number }).value) as [number, number];
   const exact = op === "mul" ? Math.imul(x, y) : value;
   return ctx.draft(node, type, { kind: "const", value: type.possible & I32 ? exact | 0 : exact >>> 0 });
@@ -73,7 +73,7 @@ function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a
 /** Returns the expression for a division. Constants are folded. */
 export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const")
-    return ctx.constant(node, (a.value as number) / (b.value as number), originOf(node, a, b));
+    return ctx.constant(node, (a.value as number) / (b.value as number), literalOriginOf(node, a, b));
   for (const side of [a, b])
     ctx.require(
       node,
@@ -87,7 +87,7 @@ export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
 
 /** Returns the expression for a comparison. Constants are folded. */
 export function compareOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
-  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, COMPARE[op](a.value, b.value));
+  if (a.kind === "const" && b.kind === "const") return ctx.constant(node, COMPARISON_FUNCTIONS[op](a.value, b.value));
   const mask = op === "eq" || op === "ne" ? NUMERIC | BOOL : NUMERIC;
   for (const side of [a, b]) ctx.require(node, side, mask);
   ctx.unify(node, a, b);

@@ -1,14 +1,14 @@
 /** Arrays that a kernel declares, and atomic operations. */
 import type { Expression, Node } from "acorn";
 import type { AtomicOp } from "../ir.ts";
-import { indexIn } from "./access.ts";
+import { checkedIndex } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
 import { expectArguments } from "./intrinsics.ts";
 import { NUMERIC, typeVariable } from "./types.ts";
 
-/** The members of `gpu` that declare arrays, with their address spaces and element types. */
+/** The members of `gpu` that declare arrays: the address space and the element type of the declared array, by name. */
 export const ARRAYS: Readonly<
   Record<string, { readonly space: "private" | "workgroup"; readonly element: "real" | "i32" | "u32" }>
 > = {
@@ -54,8 +54,7 @@ export function declareArray(
 }
 
 /**
- * Lowers a call of `gpu.part`. It returns an array that consists of the elements of a workgroup array from a run-time
- * index on.
+ * Lowers a call of `gpu.part`, which returns a part of a workgroup array: the elements from a run-time index on.
  */
 export function lowerPart(
   ctx: Context,
@@ -73,7 +72,7 @@ export function lowerPart(
   const length = lengthOf(ctx, args[2], size);
   if (length > (array.length as number))
     throw ctx.fail(args[2], `a part of ${length} elements of ${array.name}, which has ${array.length}`);
-  const start = ctx.materialise(node, indexIn(ctx, args[1], array, from), out, "from");
+  const start = ctx.materialise(node, checkedIndex(ctx, args[1], array, from), out, "from");
   return { kind: "array", array: { ...array, length, from: start } };
 }
 
@@ -108,7 +107,7 @@ export function lowerAtomic(
   const { array } = object;
   checkAtomicArray(ctx, args[0], name, array);
   const [at, ...operands] = lowerOperands(ctx, args.slice(1), scope, out);
-  const index = indexIn(ctx, args[1], array, at);
+  const index = checkedIndex(ctx, args[1], array, at);
   const element = typeVariable(array.element);
   operands.forEach((operand, k) => ctx.unifyTypes(args[k + 2], operand.type, element, operand));
   ctx.atomics.add(`${array.ref.space} ${array.ref.id}`);

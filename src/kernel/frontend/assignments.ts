@@ -3,11 +3,11 @@ import type { AssignmentExpression, Expression, Identifier, MemberExpression, No
 
 import type { ArrayValue, Context, RecordValue, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { indexIn, loadAt, memberOf } from "./access.ts";
+import { checkedIndex, loadAt, memberOf } from "./access.ts";
 import { checkNeverNull, emitIf, truthOf } from "./conditions.ts";
 import { lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
-import { binaryOf, operandOf } from "./operators.ts";
-import { assignRecord, declaredRecord, makesRecord } from "./records.ts";
+import { binaryOf, operandLoweringOf } from "./operators.ts";
+import { assignRecord, declareRecordVariable, makesRecord } from "./records.ts";
 import { typeVariable } from "./types.ts";
 
 /** The target of an assignment. The index of an array element has been evaluated. */
@@ -54,7 +54,7 @@ function lowerRecordAssignment(
     const target = lowerNamedTarget(ctx, node.left, name, scope);
     return scalar(assign(ctx, node, target, scalarOf(ctx, node.right, value), out, true));
   }
-  const declared = declaredRecord(ctx, node.right, name, value, out, { isFresh, constant: false });
+  const declared = declareRecordVariable(ctx, node.right, name, value, out, { isFresh, constant: false });
   scope.replace(name, declared);
   return declared;
 }
@@ -74,7 +74,7 @@ function assignScalar(
     return assignLogical(ctx, node, operator, target, scope, out);
   const before = out.length;
   const old = readTarget(ctx, node, target);
-  const right = operandOf(operator)(ctx, node.right, scope, out);
+  const right = operandLoweringOf(operator)(ctx, node.right, scope, out);
   // The right side has effects: the old value is the one from before them.
   const saved: DraftStatement[] = [];
   const left = out.length > before ? ctx.materialise(node, old, saved) : old;
@@ -195,7 +195,7 @@ function lowerElementTarget(ctx: Context, node: MemberExpression, scope: Scope, 
       `${array.name} is declared with read(…), so it cannot be written`,
       `declare it with write(${array.element})`,
     );
-  const index = indexIn(ctx, node, array, lowerScalar(ctx, node.property, scope, out));
+  const index = checkedIndex(ctx, node, array, lowerScalar(ctx, node.property, scope, out));
   // Compound assignments use the index twice, and the right side may have effects: evaluate anything but a name first.
   const simple = index.kind === "const" || index.kind === "param" || index.kind === "local" || isCheap(index);
   return { kind: "element", array, index: simple ? index : ctx.materialise(node, index, out) };

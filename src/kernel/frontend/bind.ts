@@ -6,9 +6,9 @@ import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { memberOf } from "./access.ts";
 import { scalarOf } from "./expressions.ts";
-import { declaredRecord } from "./records.ts";
+import { declareRecordVariable } from "./records.ts";
 
-/** Returns the compile-time values of a kernel (`env`) as a record that the front end can read. */
+/** Returns the compile-time values of a kernel (`env`) as a record of the front end. */
 export function environmentValue(env: Environment): Value {
   const fields = new Map<string, Value>();
   for (const [name, value] of Object.entries(env)) fields.set(name, environmentEntry(value));
@@ -71,7 +71,8 @@ function bindProperty(ctx: Context, property: Node, value: Value, scope: Scope, 
  * local variable of its own.
  */
 function own(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
-  if (value.kind === "record") return declaredRecord(ctx, node, name, value, out, { isFresh: false, constant: false });
+  if (value.kind === "record")
+    return declareRecordVariable(ctx, node, name, value, out, { isFresh: false, constant: false });
   if (value.kind !== "local" && !ctx.frame.assignedParameters.has(name)) return value;
   if (value.kind !== "scalar" && value.kind !== "constant" && value.kind !== "local") return value;
   const draft = scalarOf(ctx, node, value);

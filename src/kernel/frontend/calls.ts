@@ -1,8 +1,8 @@
 /** Lowers calls: finds the function that is called, and what the call becomes. */
 import type { CallExpression, ConditionalExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
-import { notDeclared } from "./access.ts";
-import { lateOf } from "./arithmetic.ts";
+import { undeclaredError } from "./access.ts";
+import { lateOperation } from "./arithmetic.ts";
 import { ARRAYS, ATOMICS, declareArray, lowerAtomic, lowerPart } from "./arrays.ts";
 import { isCollective } from "./collectives.ts";
 import { lowerConditional } from "./conditions.ts";
@@ -11,8 +11,8 @@ import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
 import { inlineCall } from "./inline.ts";
 import { lowerFetch } from "./fetches.ts";
-import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, own } from "./intrinsics.ts";
-import { libraryCall, lowerMathCall, type Operands } from "./math-calls.ts";
+import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, ownEntry } from "./intrinsics.ts";
+import { lowerLibraryCall, lowerMathCall, type OperandLowering } from "./math-calls.ts";
 import { hasEffects, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC } from "./types.ts";
 
@@ -36,7 +36,7 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
     scope.find(called.name) === undefined &&
     !["Math", "Number"].includes(called.name)
   )
-    throw notDeclared(ctx, called, called.name, true);
+    throw undeclaredError(ctx, called, called.name, true);
   const callee = lowerValue(ctx, called, scope, out);
   if (callee.kind === "undefined" && node.optional) return callee;
   if (callee.kind === "undefined")
@@ -124,8 +124,8 @@ function namedValue(node: Expression, scope: Scope): Value | undefined {
   return object?.kind === "record" ? object.fields.get((node.property as { name: string }).name) : undefined;
 }
 
-function lowerNumberCall(ctx: Context, node: Node, name: string, operands: Operands): Draft {
-  const signature = own(NUMBER_INTRINSICS, name);
+function lowerNumberCall(ctx: Context, node: Node, name: string, operands: OperandLowering): Draft {
+  const signature = ownEntry(NUMBER_INTRINSICS, name);
   if (signature) return intrinsicOf(ctx, node, name, signature, operands());
   throw ctx.fail(node, `Number.${name} is not part of the kernel language`, "Number.isNaN and Number.isFinite are");
 }
@@ -142,15 +142,15 @@ function lowerGpuCall(
     throw ctx.fail(node, `gpu.${name} is collective`, `yield it, in a generator body: const y = yield gpu.${name}(…)`);
   if (name === "fetch") return lowerFetch(ctx, node, args, scope, out);
   if (name === "part") return lowerPart(ctx, node, args, scope, out);
-  if (own(ATOMICS, name)) return lowerAtomic(ctx, node, name, args, scope, out);
+  if (ownEntry(ATOMICS, name)) return lowerAtomic(ctx, node, name, args, scope, out);
   const operands = lowerOperands(ctx, args, scope, out);
-  const array = own(ARRAYS, name);
+  const array = ownEntry(ARRAYS, name);
   if (array) return declareArray(ctx, node, name, array, operands);
   return { kind: "scalar", draft: gpuScalar(ctx, node, name, operands, out) };
 }
 
 function gpuScalar(ctx: Context, node: Node, name: string, operands: readonly Draft[], out: DraftStatement[]): Draft {
-  const index = own(INDEXES, name);
+  const index = ownEntry(INDEXES, name);
   if (index) {
     expectArguments(ctx, node, `gpu.${name}`, operands, []);
     if (index !== "globalId") ctx.cooperative = true;
@@ -164,8 +164,8 @@ function gpuScalar(ctx: Context, node: Node, name: string, operands: readonly Dr
   if (name === "groupSize") return ctx.constant(node, ctx.groupSize);
   const conversion = ({ real: "toReal", i32: "toI32", u32: "toU32" } as const)[name as "real"];
   if (conversion)
-    return lateOf(ctx, node, conversion, expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC | BOOL]));
-  const signature = own(GPU_INTRINSICS, name);
+    return lateOperation(ctx, node, conversion, expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC | BOOL]));
+  const signature = ownEntry(GPU_INTRINSICS, name);
   if (signature) return intrinsicOf(ctx, node, `gpu.${name}`, signature, operands);
-  return libraryCall(ctx, node, `gpu.${name}`, name, operands, out);
+  return lowerLibraryCall(ctx, node, `gpu.${name}`, name, operands, out);
 }

@@ -8,7 +8,7 @@ import type { SubgroupOp } from "../ir.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
-import { constantOf, lowerAwait } from "./fetches.ts";
+import { constantOf, lowerAwaitFetches } from "./fetches.ts";
 import { I32, NUMERIC } from "./types.ts";
 
 const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly operand: boolean }>> = {
@@ -49,7 +49,7 @@ function lowerCollective(ctx: Context, node: Expression, scope: Scope, out: Draf
   const call = node as CallExpression;
   const callee = node.type === "CallExpression" ? lowerValue(ctx, call.callee as Expression, scope, out) : null;
   if (callee?.kind === "member" && callee.namespace === "gpu" && callee.name === "awaitFetches")
-    return lowerAwait(ctx, call, lowerOperands(ctx, call.arguments, scope, out), out);
+    return lowerAwaitFetches(ctx, call, lowerOperands(ctx, call.arguments, scope, out), out);
   const known = callee?.kind === "member" && callee.namespace === "gpu" ? COLLECTIVES[callee.name] : undefined;
   if (!known || !Object.hasOwn(COLLECTIVES, (callee as { name: string }).name))
     throw ctx.fail(

@@ -5,12 +5,12 @@ import { boolType, type Context, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerScalar, lowerValue, MAX_EXPRESSION_DEPTH, scalar, scalarOf } from "./expressions.ts";
 
-import { chosenRecord } from "./records.ts";
+import { chooseRecord } from "./records.ts";
 import { BOOL, INTEGER } from "./types.ts";
 
 type Branch = ((out: DraftStatement[]) => void) | null;
 
-/** The largest depth of nested branches: WGSL compilers stop at 127 nested braces. */
+/** The maximum depth of nested branches. WGSL compilers accept at most 127 nested braces. */
 export const MAX_BRANCH_DEPTH = 100;
 
 /** Emits an `if` statement. If the condition is constant, only the branch that is taken is lowered. */
@@ -93,8 +93,8 @@ export function notOf(ctx: Context, node: Node, a: Draft): Draft {
 }
 
 /**
- * Lowers `&&` and `||` to a bool, or, for two integers, to one of them, because minifiers write `a ? a : b` as `a ||
- * b`. With `onlyTruth`, only the truth value is needed.
+ * Lowers `&&` or `||`. The result is a bool, or, for two integers, one of them, because minifiers write `a ? a : b` as
+ * `a || b`. With `onlyTruth`, the result is always a bool, because only the truth value is needed.
  */
 export function lowerLogical(
   ctx: Context,
@@ -147,7 +147,12 @@ function oneOfTwo(
  * Lowers `a ?? b`. The result is `a`, or `b` if `a` is an entry that `env` lacks. A left operand that could be
  * undefined at run time in plain JavaScript is an error.
  */
-export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Value {
+export function lowerNullishCoalescing(
+  ctx: Context,
+  node: LogicalExpression,
+  scope: Scope,
+  out: DraftStatement[],
+): Value {
   checkNeverNull(ctx, node.left, scope);
   const left = lowerValue(ctx, node.left, scope, out);
   return left.kind === "undefined" ? lowerValue(ctx, node.right, scope, out) : left;
@@ -192,7 +197,7 @@ export function lowerConditional(
     return a;
   }
   if (a.kind === "record" && b.kind === "record") {
-    const either = chosenRecord(ctx, node, a, b, yesOut, noOut);
+    const either = chooseRecord(ctx, node, a, b, yesOut, noOut);
     pushIf(ctx, node, condition, yesOut, noOut, out);
     return either;
   }

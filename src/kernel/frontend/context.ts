@@ -4,7 +4,7 @@ import type { Expression, Node } from "acorn";
 import type { KernelError } from "../../base/errors.ts";
 import type { ArrayRef, BufferParam, Place, Precision, ScalarParam } from "../ir.ts";
 import type { Differentiated, FunctionSpec, Kernel } from "../language.ts";
-import { declarationTrace } from "../declared.ts";
+import { declarationStack } from "../declared.ts";
 import type {
   Draft,
   DraftArray,
@@ -16,9 +16,9 @@ import type {
 } from "./draft.ts";
 import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } from "./source.ts";
 import { assignedNames, assignedParameters } from "./syntax.ts";
-import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
+import { describeTypes, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
-/** The compile-time description of what a name or an expression stands for while a kernel is lowered. */
+/** The compile-time description of what a name or an expression refers to while a kernel is lowered. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
@@ -102,7 +102,7 @@ export interface Frame {
   readonly declared: object;
   /** The scope of `var` declarations. */
   readonly scope: Scope;
-  /** The names that are assigned anywhere in the function; other names need no copy of their value. See `fieldsOf`. */
+  /** The names that are assigned anywhere in the function. Others need no copy of their value. See `fieldsMarker`. */
   readonly assigned: ReadonlySet<string>;
   /** The parameters that are assigned anywhere in the function, without names that inner blocks redeclare. */
   readonly assignedParameters: ReadonlySet<string>;
@@ -130,19 +130,19 @@ export interface Frame {
   literals: FunctionLiterals | undefined;
 }
 
-/** Tells whether a user of a solver wrote a function. The iterations of its loops are then counted. */
-export const isUsers = ({ declared }: Frame): boolean => {
+/** Tells whether a frame's function was written by a user of a solver. Iterations of its loops are then counted. */
+export const isUserWritten = ({ declared }: Frame): boolean => {
   const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/** Tells whether a function takes one object of named numbers, a model's state, which error messages then refer to. */
+/** Tells whether a frame's function takes one object of named numbers, a model's state, for error messages. */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
 /**
- * Returns the state of lowering a function's body. `caller` is null for the kernel itself, and `out` receives the
- * statements.
+ * Returns the initial state of lowering a function's body. `declared` is the kernel or function itself, `caller` is
+ * null for the kernel, and `out` receives the statements.
  */
 export function newFrame(
   unit: SourceUnit,
@@ -175,27 +175,27 @@ export function newFrame(
 }
 
 /** A statement still to be lowered, with its scope. */
-export interface Pending {
+export interface PendingStatement {
   readonly node: Node;
   readonly scope: Scope;
 }
 
 /** The functions that lower expressions and statements, which call each other recursively across files. */
-export interface Lowering {
+export interface LoweringFunctions {
   expression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value;
   effect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void;
-  statements(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void;
+  statements(ctx: Context, list: readonly PendingStatement[], out: DraftStatement[]): void;
   /** Lowers the call of a function that `tangent` or `gradient` made. */
   differentiated(ctx: Context, node: Node, of: Differentiated, args: readonly Value[], out: DraftStatement[]): Value;
   /** Returns the partial derivatives of a function that has some of its own, by parameter. */
-  derivativeOf(fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined;
+  partialDerivativesOf(fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined;
 }
 
 const MAX_DRAFTS = 250_000;
 
 /** The state of lowering one kernel: its declarations so far, and the function that is being inlined. */
 export class Context {
-  readonly lowering: Lowering;
+  readonly lowering: LoweringFunctions;
   readonly kernelName: string;
   readonly precision: Precision;
   readonly groupSize: number;
@@ -234,7 +234,7 @@ export class Context {
   constructor(
     { name, groupSize, loopBudget }: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
     precision: Precision,
-    lowering: Lowering,
+    lowering: LoweringFunctions,
     literalsOf?: Context["literalsOf"],
   ) {
     this.lowering = lowering;
@@ -251,7 +251,7 @@ export class Context {
     const known = this.units.find((unit) => unit.text === text && unit.name === name);
     if (known) return known;
     // Formatting a stack takes a good part of a millisecond; only messages need it.
-    const site = (): string | undefined => declarationSite(declarationTrace(declared));
+    const site = (): string | undefined => declarationSite(declarationStack(declared));
     const unit = parseFunction(name, text, site, this.units.length);
     this.units.push(unit);
     return unit;
@@ -336,7 +336,7 @@ export class Context {
         throw this.constantMisfit(node, draft.value, mask);
       throw this.fail(
         node,
-        `expected ${describe(mask)}, got ${describe(draft.type.possible)}`,
+        `expected ${describeTypes(mask)}, got ${describeTypes(draft.type.possible)}`,
         remedy ?? conversionRemedy(mask, draft.type.possible),
       );
     }
@@ -361,7 +361,7 @@ export class Context {
         throw this.constantMisfit(node, draft.value, other.possible);
     throw this.fail(
       node,
-      `mixed ${describe(a.possible)} and ${describe(b.possible)}`,
+      `mixed ${describeTypes(a.possible)} and ${describeTypes(b.possible)}`,
       conversionRemedy(a.possible, b.possible),
     );
   }
@@ -370,12 +370,12 @@ export class Context {
     if (mask & (I32 | U32) && Number.isInteger(value))
       return this.fail(
         node,
-        `the constant ${value} is out of range for ${describe(mask)}`,
+        `the constant ${value} is out of range for ${describeTypes(mask)}`,
         "use a constant that fits, or make the other operand real with gpu.real(…)",
       );
     return this.fail(
       node,
-      `mixed ${describe(mask)} and the constant ${value}, which is real`,
+      `mixed ${describeTypes(mask)} and the constant ${value}, which is real`,
       "convert the integer with gpu.real(…), or the real with gpu.i32(…)",
     );
   }

@@ -5,7 +5,7 @@ import { bindPattern } from "./bind.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerValue, scalarOf } from "./expressions.ts";
-import { declaredRecord, makesRecord, named } from "./records.ts";
+import { declareRecordVariable, makesRecord, nameArray } from "./records.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /** Lowers a declaration of variables. */
@@ -47,12 +47,15 @@ function declareInitialised(
   if (id.type !== "Identifier") return bindPattern(ctx, id, value, scope, out);
   const name: string = id.name;
   if (value.kind === "record")
-    return scope.declare(name, declaredRecord(ctx, init, name, value, out, { isFresh: makesRecord(init), constant }));
+    return scope.declare(
+      name,
+      declareRecordVariable(ctx, init, name, value, out, { isFresh: makesRecord(init), constant }),
+    );
   const scalar = value.kind === "scalar" || value.kind === "constant" || value.kind === "local";
   if (!scalar) {
     if (value.kind === "nothing")
       throw ctx.fail(id, `${name} would have no value`, "return a number from the function");
-    scope.declare(name, value.kind === "array" ? named(ctx, name, value) : value);
+    scope.declare(name, value.kind === "array" ? nameArray(ctx, name, value) : value);
     return;
   }
   // A const is not assigned to, though another variable of its name may be: minifiers have few names.

@@ -3,7 +3,13 @@
  * compile-time values.
  */
 import { SpecError } from "../../base/errors.ts";
-import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";
+import {
+  checkEnvironment,
+  declareFunction,
+  type EntryFunction,
+  declareFunctionWithGpu,
+  storeDeclarationStack,
+} from "../declared.ts";
 import { hostGpu } from "../host-gpu.ts";
 import { real } from "../language.ts";
 import { declaredFunctions, type UserFunctions } from "./user-functions.ts";
@@ -130,7 +136,7 @@ function declareKernel<P extends Params>(
   { groupSize, residentGroups, loopBudget }: KernelShape,
   body: Kernel["body"],
   source: string,
-  entry: Entry,
+  entry: EntryFunction,
 ): Kernel<P> {
   if (!Number.isInteger(groupSize) || groupSize < 1 || groupSize > MAX_GROUP_SIZE)
     throw new SpecError(
@@ -156,7 +162,7 @@ function declareKernel<P extends Params>(
     source,
     body,
   });
-  return recordDeclaration(result, entry);
+  return storeDeclarationStack(result, entry);
 }
 
 /**
@@ -180,7 +186,7 @@ function declareKernel<P extends Params>(
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
-  return functionRunOn(hostGpu, definition, fn);
+  return declareFunctionWithGpu(hostGpu, definition, fn);
 }
 
 /** The definition that `functionFromSource` takes: a kernel function whose body is source text. @stable */

@@ -7,13 +7,13 @@ import { lowerIdentifier, lowerLiteral, lowerMember } from "./access.ts";
 import { lowerAssignment, lowerUpdate } from "./assignments.ts";
 import { lowerCall } from "./calls.ts";
 import { lowerYield } from "./collectives.ts";
-import { emitIf, lowerCoalesced, lowerCondition, lowerConditional, lowerLogical } from "./conditions.ts";
+import { emitIf, lowerNullishCoalescing, lowerCondition, lowerConditional, lowerLogical } from "./conditions.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerValue, scalar } from "./expressions.ts";
 import { lowerBinary, lowerUnary } from "./operators.ts";
 import { lowerRecord } from "./records.ts";
-import { inWords } from "./syntax.ts";
+import { describeNode } from "./syntax.ts";
 
 /** Lowers an expression by the kind of its syntax node. */
 export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
@@ -46,7 +46,7 @@ export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: Dra
     case "BinaryExpression":
       return scalar(lowerBinary(ctx, node, scope, out));
     case "LogicalExpression":
-      if (node.operator === "??") return lowerCoalesced(ctx, node, scope, out);
+      if (node.operator === "??") return lowerNullishCoalescing(ctx, node, scope, out);
       return scalar(lowerLogical(ctx, node, scope, out));
     case "ConditionalExpression":
       return lowerConditional(ctx, node, scope, out);
@@ -71,7 +71,7 @@ export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: Dra
     default:
       break;
   }
-  throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
+  throw ctx.fail(node, `${describeNode(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
 }
 
 /**

@@ -176,8 +176,8 @@ export function draftChildren(d: Draft): readonly Draft[] {
   }
 }
 
-/** Calls a function for each expression in statements, with all of its subexpressions. */
-export function everyDraft(statements: readonly DraftStatement[], f: (d: Draft) => void): void {
+/** Calls a function for each expression in a list of statements, and for each of its subexpressions. */
+export function forEachDraft(statements: readonly DraftStatement[], f: (d: Draft) => void): void {
   const visit = (d: Draft | null): void => {
     if (d === null) return;
     f(d);
@@ -188,13 +188,13 @@ export function everyDraft(statements: readonly DraftStatement[], f: (d: Draft) 
     else if (s.kind === "store") [s.index, s.value].forEach(visit);
     else if (s.kind === "call") {
       s.args.forEach(visit);
-      everyDraft(s.body, f);
+      forEachDraft(s.body, f);
     } else if (s.kind === "if") {
       visit(s.condition);
-      for (const list of [s.then, s.else]) everyDraft(list, f);
+      for (const list of [s.then, s.else]) forEachDraft(list, f);
     } else if (s.kind === "loop") {
       visit(s.test);
-      for (const list of [s.init, s.body, s.update]) everyDraft(list, f);
+      for (const list of [s.init, s.body, s.update]) forEachDraft(list, f);
     }
   }
 }

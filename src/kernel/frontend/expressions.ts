@@ -11,7 +11,7 @@ export function lowerScalar(ctx: Context, node: Node, scope: Scope, out: DraftSt
   return scalarOf(ctx, node, lowerValue(ctx, node as Expression, scope, out));
 }
 
-/** Returns a compile-time value as an expression for a number or a bool. @throws KernelError for any other value */
+/** Returns the expression of a value that is a number or a bool. @throws KernelError for any other value */
 export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
   switch (value.kind) {
     case "scalar":
@@ -93,5 +93,5 @@ export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: D
   ctx.lowering.effect(ctx, node, scope, out);
 }
 
-/** Wraps a number or bool expression as the compile-time value of a name. */
+/** Returns the value whose expression is `draft`, a number or a bool. */
 export const scalar = (draft: Draft): Value => ({ kind: "scalar", draft });

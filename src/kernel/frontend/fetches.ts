@@ -1,6 +1,6 @@
 /** Asynchronous copies from buffers to workgroup arrays, and the barriers that await them. */
 import type { CallExpression, Expression, Node } from "acorn";
-import { indexIn } from "./access.ts";
+import { checkedIndex } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
@@ -24,7 +24,7 @@ export function lowerFetch(
   if (array.element !== from.element)
     throw ctx.fail(source, `gpu.fetch copies ${from.element} to ${array.element}`, "take two arrays of one type");
   const [at, fromIndex, words] = lowerOperands(ctx, [args[1], args[3], count], scope, out);
-  const index = indexIn(ctx, args[1], array, at);
+  const index = checkedIndex(ctx, args[1], array, at);
   const place = ctx.place(node);
   const several = constantOf(ctx, count, words, "1, 2 or 4 elements at once", (n) => WORDS.includes(n));
   out.push({
@@ -32,7 +32,7 @@ export function lowerFetch(
     array: array.ref,
     index,
     from: from.ref,
-    fromIndex: indexIn(ctx, args[3], from, fromIndex),
+    fromIndex: checkedIndex(ctx, args[3], from, fromIndex),
     words: several,
     place,
   });
@@ -40,7 +40,7 @@ export function lowerFetch(
 }
 
 /** Lowers `gpu.awaitFetches`, which waits until asynchronous copies have arrived. */
-export function lowerAwait(
+export function lowerAwaitFetches(
   ctx: Context,
   node: CallExpression,
   operands: readonly Draft[],
@@ -70,8 +70,8 @@ function arrayOf(
 }
 
 /**
- * Returns the value of an expression that must be a constant which `accepts` returns true for. `wanted` describes such
- * values in the error message.
+ * Returns the value of an expression that must be a constant for which `accepts` returns true. `wanted` describes such
+ * constants in the error message. @throws KernelError for any other expression
  */
 export function constantOf(
   ctx: Context,

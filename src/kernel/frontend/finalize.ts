@@ -5,7 +5,7 @@
 import type { Expr, ScalarType, Stmt } from "../ir.ts";
 import type { Context } from "./context.ts";
 import type { Draft, DraftStatement, LateOp } from "./draft.ts";
-import { literalOf } from "./literals.ts";
+import { liftedValueOf } from "./literals.ts";
 import { errorAt } from "./source.ts";
 
 /** Converts lowered statements to IR, after the types of all expressions have been inferred. */
@@ -60,7 +60,7 @@ export function finalizeExpr(ctx: Context, d: Draft): Expr {
   const type = d.type.resolve();
   switch (d.kind) {
     case "const": {
-      const value = type === "real" ? literalOf(d) : undefined;
+      const value = type === "real" ? liftedValueOf(d) : undefined;
       return value === undefined ? constantExpr(ctx, d, d.value, type) : expr(value);
     }
     case "local":

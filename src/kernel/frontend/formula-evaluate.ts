@@ -1,6 +1,6 @@
 /** Evaluates formulas in f64 on the host. No code is generated, so that it works under any content security policy. */
-import { CONSTANTS } from "./formula-names.ts";
-import { MATH } from "./formula-names.ts";
+import { FORMULA_CONSTANTS } from "./formula-names.ts";
+import { FORMULA_FUNCTIONS } from "./formula-names.ts";
 import { mathFunctions } from "../math/index.ts";
 import type { UserFunctions } from "./user-functions.ts";
 
@@ -12,8 +12,8 @@ type Column = Scalar | Float64Array;
 interface Part {
   readonly at: (args: readonly number[]) => Scalar;
   /**
-   * Evaluates the subexpression for the `xs` and the other variable of `onColumn`. The returned array belongs to the
-   * subexpression, which fills it again the next time.
+   * Evaluates the subexpression for the `xs` and the other variable of `evaluateColumns`. The returned array belongs to
+   * the subexpression, which fills it again the next time.
    */
   readonly column: () => Column;
   /** True if the value depends on a variable other than the one that runs along columns. */
@@ -37,7 +37,7 @@ const BINARY: Readonly<Record<string, (a: any, b: any) => Scalar>> = {
   "!==": (a, b) => a !== b,
 };
 
-/** The state of `onColumn`. */
+/** The state of `evaluateColumns`. */
 interface Columns {
   readonly xs: Float64Array;
   other: number;
@@ -64,7 +64,7 @@ export class FormulaEvaluator {
    */
   private compares = false;
 
-  /** @param along which of the variables runs along the columns of `onColumn`, the first by default */
+  /** @param along which of the variables runs along the columns of `evaluateColumns`, the first by default */
   constructor(root: any, variables: readonly string[], functions: UserFunctions = {}, along = 0) {
     this.along = along;
     this.variables = variables;
@@ -125,7 +125,7 @@ export class FormulaEvaluator {
 
   private variable(name: string): Part {
     const k = this.variables.indexOf(name);
-    if (k < 0) return constant(CONSTANTS[name]);
+    if (k < 0) return constant(FORMULA_CONSTANTS[name]);
     const runs = k === this.along;
     return { at: (args) => args[k], column: () => (runs ? this.columns.xs : this.columns.other), moves: !runs };
   }
@@ -147,7 +147,7 @@ export class FormulaEvaluator {
     while (callee.type === "ParenthesizedExpression") callee = callee.expression;
     const name: string = callee.property?.name ?? callee.name;
     if (Object.hasOwn(this.functions, name)) return this.own(this.functions[name], node.arguments);
-    const f: (...args: any[]) => number = MATH.includes(name) ? (Math as any)[name] : mathFunctions[name];
+    const f: (...args: any[]) => number = FORMULA_FUNCTIONS.includes(name) ? (Math as any)[name] : mathFunctions[name];
     const [first, ...rest]: Part[] = node.arguments.map((arg: any) => this.part(arg));
     if (rest.length === 0) return this.function(f, [first], (values) => f(first.at(values)));
     // max and min of more than two are those of two, one after the other.

@@ -1,5 +1,5 @@
 /** Replaces the numbers of a formula by variables. */
-import { CONSTANTS } from "./formula-names.ts";
+import { FORMULA_CONSTANTS } from "./formula-names.ts";
 import { isLiftable } from "./literals.ts";
 
 /** The functions that are evaluated here if their arguments are numbers, as the front end does. */
@@ -15,9 +15,9 @@ const FOLDED: Readonly<Record<string, (...args: number[]) => number>> = {
 const COMPARISON = /^(?:[<>]=?|[=!]==?)$/;
 
 /**
- * Replaces the numbers in a formula's syntax tree by variables `$0`, `$1`, … and returns the tree with the numbers'
- * values. The replaced numbers are the same as those of `liftLiterals`, for which every formula would have to be
- * lowered. `variables` are the names of the formula's own variables.
+ * Returns a formula's syntax tree in which numbers are replaced by variables `$0`, `$1`, …, with the values of these
+ * numbers. They are the numbers that `liftLiterals` would replace, but that function would have to lower the formula.
+ * `variables` are the names of the formula's own variables.
  */
 export function liftNumbers(
   root: any,
@@ -31,7 +31,7 @@ export function liftNumbers(
       case "Literal":
         return node.value as number;
       case "Identifier":
-        return variables.includes(node.name as string) ? undefined : CONSTANTS[node.name];
+        return variables.includes(node.name as string) ? undefined : FORMULA_CONSTANTS[node.name];
       case "ParenthesizedExpression":
         return folded(node.expression);
       case "UnaryExpression": {

@@ -4,13 +4,13 @@ import { parseExpressionAt, type Node } from "acorn";
 import { KernelError } from "../../base/errors.ts";
 import { type FunctionOf, type FunctionSpec, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
-import { declareFunction, type Entry } from "../declared.ts";
+import { declareFunction, type EntryFunction } from "../declared.ts";
 import { FormulaEvaluator } from "./formula-evaluate.ts";
-import { CONSTANTS, MATH } from "./formula-names.ts";
+import { FORMULA_CONSTANTS, FORMULA_FUNCTIONS } from "./formula-names.ts";
 import { type DeclaredFunctions, declaredFunctions, type UserFunctions } from "./user-functions.ts";
 import { liftNumbers } from "./formula-shape.ts";
 import { errorWithCaret } from "./source.ts";
-import { inWords } from "./syntax.ts";
+import { describeNode } from "./syntax.ts";
 
 /**
  * The functions that take two arguments or more. A call with one argument is an error, because a 0 was probably
@@ -57,40 +57,40 @@ export function formula(
 /** The `FormulaWriter` of each formula. */
 const writers = new WeakMap<object, FormulaWriter>();
 
-/** A formula whose numbers have become additional arguments after its variables. */
-export interface FormulaShape {
+/** A formula whose numbers have become further arguments after its variables. */
+export interface LiftedFormula {
   readonly call: KernelFunction<readonly ScalarDeclaration<"real">[], number>;
   /** The values of the extracted numbers. */
   readonly values: readonly number[];
 }
 
 /**
- * Turns the numbers of a formula into arguments. Formulas that differ only in these numbers have the same
- * `call.source`. Exponents, 0, ±½, ±1 and ±2 stay constants; see `liftLiterals`. Returns undefined for a function that
- * is not a formula.
+ * Returns a formula whose numbers have become arguments. Formulas that differ only in these numbers have the same
+ * `call.source`. Exponents, 0, ±½, ±1 and ±2 stay constants; see `liftLiterals`. The result is undefined if `fn` is not
+ * a formula.
  */
-export function formulaShape(fn: FunctionSpec): FormulaShape | undefined {
+export function liftFormula(fn: FunctionSpec): LiftedFormula | undefined {
   return writers.get(fn)?.shape();
 }
 
 /**
- * Evaluates a function f(x, other) of two reals at all `xs` for each of `others` in turn. After each, it calls `visit`
- * with the values f(xs[i], other) and with `other`. The array of values is reused. The values have the same bits as
- * separate calls of `fn`. Cost: about 2 ns for each operation of a formula; subexpressions that do not contain `other`
- * are computed once.
+ * Evaluates a function f(x, other) of two reals at all `xs` for each of `others` in turn. For each it calls `visit`
+ * with the column of values f(xs[i], other) and with `other`. The array of values is reused. The values have the same
+ * bits as those of separate calls of `fn`. Cost: about 2 ns for each operation of a formula. Subexpressions that do not
+ * contain `other` are computed once.
  *
- * @param lasting whether `xs` never changes, so that such subexpressions are cached for consecutive calls with the same
- * array.
+ * @param areFixed whether the elements of `xs` never change. Such subexpressions are then cached for consecutive calls
+ * with the same array.
  */
-export function onColumn(
+export function evaluateColumns(
   fn: FunctionOf<(x: number, other: number) => number>,
   xs: Float64Array,
   others: Iterable<number>,
   visit: (values: Float64Array, other: number) => void,
-  lasting = false,
+  areFixed = false,
 ): void {
   const writer = writers.get(fn);
-  if (writer !== undefined) return writer.evaluator.onColumn(xs, others, visit, lasting);
+  if (writer !== undefined) return writer.evaluator.onColumn(xs, others, visit, areFixed);
   for (const other of others)
     visit(
       xs.map((x) => fn(x, other)),
@@ -99,10 +99,10 @@ export function onColumn(
 }
 
 /**
- * Returns the values f(x, others[i]) of a function of two reals, with the same bits as separate calls of `fn`. Cost: as
- * `onColumn`; subexpressions that contain x alone are computed once.
+ * Returns the row of values f(x, others[i]) of a function of two reals, with the same bits as those of separate calls
+ * of `fn`. Cost: as `evaluateColumns`; subexpressions that contain x alone are computed once.
  */
-export function onRow(
+export function evaluateRow(
   fn: FunctionOf<(x: number, other: number) => number>,
   x: number,
   others: Float64Array,
@@ -122,10 +122,10 @@ export function formulaVariables(text: string, variables: readonly string[]): Re
 }
 
 /**
- * Returns the text of a formula in which each variable is replaced by the formula that `by` gives for it, in
- * parentheses. @throws KernelError
+ * Returns the text of a formula in which each variable is replaced by a formula in parentheses. `by` has the formulas
+ * by the names of the variables. @throws KernelError
  */
-export function substituted(text: string, by: Readonly<Record<string, string>>): string {
+export function substituteVariables(text: string, by: Readonly<Record<string, string>>): string {
   const writer = new FormulaWriter(text, Object.keys(by));
   writer.write();
   const given = text.replaceAll("^", "**");
@@ -179,7 +179,7 @@ class FormulaWriter {
     return this.visit(this.root, 0);
   }
 
-  declare(entry: Entry): FormulaShape["call"] {
+  declare(entry: EntryFunction): LiftedFormula["call"] {
     const written = this.write();
     const own = Object.keys(this.functions);
     const source = `([${this.variables.join(", ")}], gpu${own.length > 0 ? `, { ${own.join(", ")} }` : ""}) => ${written}`;
@@ -207,11 +207,11 @@ class FormulaWriter {
     return (this.madeForRows ??= new FormulaEvaluator(this.root, this.variables, this.functions, 1));
   }
 
-  shape(): FormulaShape {
+  shape(): LiftedFormula {
     const { root, values } = liftNumbers(this.root, this.variables);
     const variables = [...this.variables, ...values.map((_, k) => `$${k}`)];
     const writer = new FormulaWriter(this.text, variables, this.formulaName, this.functions, root);
-    return { call: writer.declare(formulaShape), values };
+    return { call: writer.declare(liftFormula), values };
   }
 
   private parse(): Node {
@@ -264,7 +264,7 @@ class FormulaWriter {
     }
     throw this.error(
       node.start,
-      `${inWords(node)} is not part of a formula`,
+      `${describeNode(node)} is not part of a formula`,
       "use arithmetic, comparisons, a ? b : c and functions",
     );
   }
@@ -275,7 +275,7 @@ class FormulaWriter {
       this.places.push(node);
       return node.name;
     }
-    if (Object.hasOwn(CONSTANTS, node.name)) return String(CONSTANTS[node.name]);
+    if (Object.hasOwn(FORMULA_CONSTANTS, node.name)) return String(FORMULA_CONSTANTS[node.name]);
     throw this.error(node.start, `${node.name} is unknown`, `the variables are ${this.variables.join(", ")}`);
   }
 
@@ -310,7 +310,7 @@ class FormulaWriter {
     const got = node.arguments.length;
     const more = VARIADIC.includes(name);
     const own = Object.hasOwn(this.functions, name) ? this.functions[name] : mathFunctions[name];
-    const wanted = more ? 2 : MATH.includes(name) ? 1 : (own.params as readonly unknown[]).length;
+    const wanted = more ? 2 : FORMULA_FUNCTIONS.includes(name) ? 1 : (own.params as readonly unknown[]).length;
     if (more ? got < wanted : got !== wanted) {
       const what = `${name} takes ${wanted} ${more ? "arguments or more" : wanted === 1 ? "argument" : "arguments"}`;
       const remedy = `write ${name}(${wanted === 2 ? "a, b" : LETTERS.slice(0, wanted).join(", ")})`;
@@ -323,10 +323,12 @@ class FormulaWriter {
     if (node.type === "ParenthesizedExpression") return this.callee(node.expression);
     const isMath = node.type === "MemberExpression" && !node.computed && node.object.name === "Math";
     const name: string = isMath ? node.property.name : node.type === "Identifier" ? node.name : "";
-    if (MATH.includes(name)) return `Math.${name}`;
+    if (FORMULA_FUNCTIONS.includes(name)) return `Math.${name}`;
     if (Object.hasOwn(mathFunctions, name)) return name in Math ? `Math.${name}` : `gpu.${name}`;
     if (name !== "" && Object.hasOwn(this.functions, name)) return name;
-    const known = [...MATH, ...Object.keys(mathFunctions), ...Object.keys(this.functions)].toSorted().join(", ");
+    const known = [...FORMULA_FUNCTIONS, ...Object.keys(mathFunctions), ...Object.keys(this.functions)]
+      .toSorted()
+      .join(", ");
     throw this.error(
       node.start,
       `${name || "what is called here"} is an unknown function`,

@@ -14,17 +14,17 @@ import { newFrame, Scope, type Context, type Frame, type Value } from "./context
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerScalar, lowerValue, scalarOf } from "./expressions.ts";
 import { isLiftable, literalArguments } from "./literals.ts";
-import { lowerLent } from "./records.ts";
+import { lowerCallArgument } from "./records.ts";
 import { checkInstrumentation } from "./source.ts";
-import { startRounds } from "./loop-budget.ts";
+import { startLoopBudget } from "./loop-budget.ts";
 import { lowerBody } from "./statements.ts";
 import { withoutParentheses } from "./syntax.ts";
 import { typeVariable } from "./types.ts";
 
 const MAX_DEPTH = 64;
 
-/** Returns the parameters of a kernel function by position. A function with named parameters takes one record. */
-export function positional({ params }: FunctionSpec): readonly Declaration[] {
+/** Returns the parameters of a kernel function by position: for a function with named parameters, one record. */
+export function positionalParams({ params }: FunctionSpec): readonly Declaration[] {
   return isTuple(params) ? params : [{ kind: "record", fields: params }];
 }
 
@@ -42,7 +42,7 @@ export function inlineCall(
   const declared = expectCount(ctx, node, fn, args.length);
   const values: Value[] = [];
   for (const [k, arg] of args.entries()) {
-    if (declared[k].kind === "record") values.push(lowerLent(ctx, arg, scope, out, args.slice(k + 1)));
+    if (declared[k].kind === "record") values.push(lowerCallArgument(ctx, arg, scope, out, args.slice(k + 1)));
     else values.push(lowerArgument(ctx, arg, declared[k], scope, out));
   }
   // Records are looked at once all is evaluated: what the function gets is what their fields are then.
@@ -66,7 +66,7 @@ export function inlineScalars(
 }
 
 function expectCount(ctx: Context, node: Node, fn: FunctionSpec, count: number): readonly Declaration[] {
-  const declared = positional(fn);
+  const declared = positionalParams(fn);
   if (count === declared.length) return declared;
   if (isTuple(fn.params)) throw ctx.fail(node, `${fn.functionName} takes ${declared.length} argument(s), got ${count}`);
   throw ctx.fail(
@@ -194,7 +194,7 @@ export function inlineValues(
     checkDepth(ctx, node, fn);
     return ctx.lowering.differentiated(ctx, node, fn.differentiated, args, out);
   }
-  const derivative = ctx.differentiating === 0 ? undefined : ctx.lowering.derivativeOf(fn);
+  const derivative = ctx.differentiating === 0 ? undefined : ctx.lowering.partialDerivativesOf(fn);
   return derivative === undefined
     ? inlineBody(ctx, node, fn, args, out)
     : inlineWhole(ctx, node, fn, derivative, args, out);
@@ -245,7 +245,7 @@ function inlineBody(ctx: Context, node: Node, fn: FunctionSpec, args: readonly V
   if (fn.userWritten === "plain") params.forEach((pattern, k) => bindPattern(ctx, pattern, bound[k], scope, out));
   else bindParameters(ctx, params, fn, bound, scope, out);
   const result = lowerBody(ctx, unit.syntax, scope, out);
-  startRounds(ctx, node);
+  startLoopBudget(ctx, node);
   const { literals } = ctx.frame;
   ctx.frame = caller;
   ctx.repetitions = repetitions;

@@ -47,12 +47,12 @@ export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
  * Returns the entry `name` of a record; undefined if the record does not have it itself but inherits it, such as
  * `toString`.
  */
-export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+export function ownEntry<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 /**
- * Checks the number and the types of a call's arguments and returns them. `masks` has the allowed types of each
+ * Returns the arguments of a call after a check of their number and types. `masks` has the allowed types of each
  * argument as bits (`types.ts`), and `name` is the function's name in error messages.
  */
 export function expectArguments(
@@ -83,7 +83,7 @@ export function intrinsicOf(
   const args = expectArguments(ctx, node, name, operands, signature.args);
   const [a] = args;
   if (a?.kind === "const" && args.length === 1) {
-    const folded = own(FOLDED, signature.op)?.(a.value as number);
+    const folded = ownEntry(FOLDED, signature.op)?.(a.value as number);
     if (folded !== undefined) return ctx.constant(node, folded, a.origin && { ...a.origin, start: node.start });
   }
   const type =

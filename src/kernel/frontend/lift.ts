@@ -14,12 +14,12 @@ import {
 } from "../language.ts";
 import { kernelFromSource } from "./declare.ts";
 import type { FunctionLiterals } from "./draft.ts";
-import { LiteralPlaces } from "./literals.ts";
-import { lowerWithin, newContext } from "./lower.ts";
+import { LiftedLiteralTable } from "./literals.ts";
+import { lowerInContext, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
 /** A function of reals whose real literals have become its last parameters. Only kernels can call it. */
-export interface Lifted<R extends FunctionResult = number> {
+export interface LiftedFunction<R extends FunctionResult = number> {
   readonly call: RealFunction<R>;
   /** The values of the literals, in the order of their parameters. */
   readonly values: readonly number[];
@@ -31,12 +31,12 @@ export interface Lifted<R extends FunctionResult = number> {
 }
 
 /**
- * Turns the real literals in a function's own text, and constants folded from them, into parameters. Functions that
- * differ only in these literals then lower to the same code, and have equal `lifted.shape`. Exponents of `**` or
- * `Math.pow`, loop bounds, array lengths, indexes and other integers stay constants, as do 0, ±½, ±1 and ±2.
+ * Returns a function in which the real literals of another function's own text, and constants folded from them, are
+ * parameters. Functions that differ only in these literals become equal code, with equal `lifted.shape`. Exponents of
+ * `**` or `Math.pow`, loop bounds, array lengths, indexes and other integers stay constants, as do 0, ±½, ±1 and ±2.
  *
- * @param reads the results that are used, as expressions of the function's result `k`: "k" itself, or for example
- * "k.S".
+ * @param reads the results that are used, as expressions of the function's result `k`: "k" itself, or "k.S", for
+ * example.
  * @param loopBudget the maximum number of loop iterations, see `KernelDefinition`.
  * @throws KernelError as `lower` does
  */
@@ -44,7 +44,7 @@ export function liftLiterals<R extends FunctionResult = number>(
   fn: FunctionSpec,
   reads: readonly string[] = ["k"],
   loopBudget?: number,
-): Lifted<R> {
+): LiftedFunction<R> {
   const { functionName, params, env, source, argumentNames, userWritten } = fn;
   const args = (params as ParamTuple).map((_, k) => `x${k}`);
   const stores = reads.map((text, k) => `out[${k}] = ${text};`).join(" ");
@@ -55,7 +55,7 @@ export function liftLiterals<R extends FunctionResult = number>(
     ...(loopBudget === undefined ? {} : { loopBudget }),
     source: `({ ${[...args, "out"].join(", ")} }, gpu, { f }) => { const k = f(${args.join(", ")}); ${stores} }`,
   });
-  const found = new LiteralPlaces();
+  const found = new LiftedLiteralTable();
   const literals: FunctionLiterals = {
     valueOf({ unit, start }, place, value) {
       const at = found.take(place, value);
@@ -66,7 +66,7 @@ export function liftLiterals<R extends FunctionResult = number>(
     },
   };
   const ctx = newContext(alone, "f64", (declared) => (declared === fn ? literals : undefined));
-  const ir = lowerWithin(ctx, alone);
+  const ir = lowerInContext(ctx, alone);
   // Where the precision decides, one in which other branches are taken may differ, too.
   const shape = `${canonicalText(ir)}${source.includes("precision") ? source : ""}`;
   const call = declareFunction({
@@ -91,18 +91,19 @@ const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };
 
-/** Returns a text that identifies the code of a function. Functions with equal texts lower to the same code. */
-export const shapeOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
+/** Returns a key of the code of a function. Functions with equal keys lower to the same code. */
+export const codeKeyOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
 
 const shapeByParts = memoizeBy(
   ({ params, source, argumentNames, env, derivative, differentiated }: FunctionSpec): string =>
     keyOf([params, argumentNames, source, env, derivative, differentiated], ofFunction),
 );
 
-const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
+const ofFunction = (f: object): string => codeKeyOf(f as FunctionSpec);
 
 /**
- * Returns a version of `make` with a cache of 64 results. Arguments that contain functions share one result if these
- * functions lower to the same code, whatever the values of their lifted literals are.
+ * Returns a version of `make` that caches its 64 most recent results. Arguments that contain functions share a result
+ * if these functions lower to the same code, whatever the values of their lifted literals are.
  */
-export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) => memoize(make, 64, (of) => keyOf(of, ofFunction));
+export const memoizeByCode = <T, R>(make: (of: T) => R): ((of: T) => R) =>
+  memoize(make, 64, (of) => keyOf(of, ofFunction));

@@ -19,7 +19,7 @@ export function isLiftable(value: number): boolean {
 }
 
 /** The literals of a function that become run-time values, in the order of their first use. */
-export class LiteralPlaces {
+export class LiftedLiteralTable {
   /** The index of each literal in `values`, by its position in the source and its value. */
   readonly numbers = new Map<string, number>();
   readonly values: number[] = [];
@@ -47,8 +47,8 @@ export class LiteralPlaces {
 const placeOf = (start: number, value: number): string => `${start} ${value}`;
 
 /**
- * Returns the run-time values of a called function's lifted literals. They are its last arguments. Undefined if the
- * function has no lifted literals.
+ * Returns the run-time values of a called function's lifted literals, which are the last of its arguments `args`.
+ * Undefined if the function has no lifted literals.
  */
 export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[]): FunctionLiterals | undefined {
   if (lifted === undefined) return undefined;
@@ -67,7 +67,7 @@ export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[
  * Returns the expression for the run-time value of a constant that comes from a lifted literal; undefined for any other
  * expression.
  */
-export function literalOf(draft: Draft): Draft | undefined {
+export function liftedValueOf(draft: Draft): Draft | undefined {
   if (draft.kind !== "const" || draft.origin === undefined || typeof draft.value !== "number") return undefined;
   const { literals, start } = draft.origin;
   return literals.valueOf(draft, start, draft.value);

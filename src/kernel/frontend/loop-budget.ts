@@ -3,11 +3,13 @@
  * its loops.
  */
 import type { Node } from "acorn";
-import { boolType, type Context, i32Type, isUsers } from "./context.ts";
+import { boolType, type Context, i32Type, isUserWritten } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** The number of iterations up to which nested loops with constant bounds are not counted against the loop budget. */
-export const FEW_ROUNDS = 4096;
+/**
+ * The largest number of iterations of nested loops with constant bounds that are not counted against the loop budget.
+ */
+export const UNCOUNTED_ITERATIONS = 4096;
 
 /**
  * Returns the statements at the beginning of a loop's body that count its iterations and leave the loop when the budget
@@ -16,8 +18,8 @@ export const FEW_ROUNDS = 4096;
  *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
  *   roundsLeft = roundsLeft - 1;
  */
-export function countRound(ctx: Context, node: Node): DraftStatement[] {
-  if (ctx.endlessLoop === null || !isUsers(ctx.frame)) return [];
+export function countIteration(ctx: Context, node: Node): DraftStatement[] {
+  if (ctx.endlessLoop === null || !isUserWritten(ctx.frame)) return [];
   ctx.frame.roundsLeft ??= ctx.newLocal("roundsLeft", i32Type());
   const left = ctx.frame.roundsLeft;
   const place = ctx.place(node);
@@ -51,7 +53,7 @@ export function countRound(ctx: Context, node: Node): DraftStatement[] {
  * Inserts the initialisation of a call's loop budget, if the loops of the called function are counted. The budget is
  * zero after an earlier call has exhausted its own.
  */
-export function startRounds(ctx: Context, node: Node): void {
+export function startLoopBudget(ctx: Context, node: Node): void {
   const { roundsLeft, out, start } = ctx.frame;
   if (roundsLeft === null || ctx.endlessLoop === null) return;
   const value = ctx.draft(node, i32Type(), {

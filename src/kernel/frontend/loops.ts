@@ -5,8 +5,8 @@ import { boolType, Scope, type Context } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerCondition, MAX_BRANCH_DEPTH, notOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
-import { collectAssigned, continues, forEachChild, leavesLoop } from "./syntax.ts";
-import { countRound, FEW_ROUNDS } from "./loop-budget.ts";
+import { collectAssigned, hasContinue, forEachChild, leavesLoop } from "./syntax.ts";
+import { countIteration, UNCOUNTED_ITERATIONS } from "./loop-budget.ts";
 import { NUMERIC, TypeVariable } from "./types.ts";
 import { bindPattern } from "./bind.ts";
 import { lowerDeclaration } from "./declarations.ts";
@@ -74,7 +74,7 @@ export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out
  * loops.
  */
 function knownRounds(ctx: Context, node: ForStatement, scope: Scope): number | undefined {
-  const rounds = countedLoop(ctx, node, scope, FEW_ROUNDS / ctx.knownRounds)?.values.length;
+  const rounds = countedLoop(ctx, node, scope, UNCOUNTED_ITERATIONS / ctx.knownRounds)?.values.length;
   return rounds === 0 ? 1 : rounds;
 }
 
@@ -89,7 +89,7 @@ function emitLoop(
   out: DraftStatement[],
   rounds?: number,
 ): void {
-  const body: DraftStatement[] = rounds === undefined ? countRound(ctx, node) : [];
+  const body: DraftStatement[] = rounds === undefined ? countIteration(ctx, node) : [];
   const counts = body.length;
   let test = testNode ? lowerCondition(ctx, testNode, scope, body) : null;
   if (test?.kind === "const" && test.value === true) test = null;
@@ -124,8 +124,8 @@ function breakUnless(ctx: Context, node: Node, test: Draft): DraftStatement {
 
 function lowerDoWhile(ctx: Context, node: DoWhileStatement, scope: Scope, out: DraftStatement[]): void {
   const place = ctx.place(node);
-  const body: DraftStatement[] = countRound(ctx, node);
-  if (!continues(node.body)) {
+  const body: DraftStatement[] = countIteration(ctx, node);
+  if (!hasContinue(node.body)) {
     lowerLoopBody(ctx, node.body, scope, body);
     const test = lowerCondition(ctx, node.test, scope, body);
     body.push(breakUnless(ctx, node, test));

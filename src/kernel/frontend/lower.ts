@@ -1,28 +1,28 @@
 /** Lowers a kernel's declaration to IR. */
 import { KernelError } from "../../base/errors.ts";
-import { derivativeOf, inlineDerivative } from "../differentiate/inline.ts";
+import { partialDerivativesOf, inlineDifferentiated } from "../differentiate/inline.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText, Stmt } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
 import { bindPattern, environmentValue } from "./bind.ts";
-import { Context, i32Type, type Lowering, newFrame, Scope, type Value } from "./context.ts";
+import { Context, i32Type, type LoweringFunctions, newFrame, Scope, type Value } from "./context.ts";
 import { lowerNode, lowerNodeEffect } from "./dispatch.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { withoutCopies } from "../copies.ts";
-import { withoutSmallArrays } from "../scalars.ts";
+import { propagateCopies } from "../copies.ts";
+import { scalariseSmallArrays } from "../scalars.ts";
 import { finalizeStatements } from "./finalize.ts";
-import { inlineValues, positional } from "./inline.ts";
+import { inlineValues, positionalParams } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
 import { lowerBody, lowerList } from "./statements.ts";
 import { BOOL, REAL, type TypeVariable, typeVariable } from "./types.ts";
 import { analyseUniformity } from "../uniform.ts";
-import { bodies } from "../visit.ts";
+import { nestedLists } from "../visit.ts";
 
-const LOWERING: Lowering = {
+const LOWERING: LoweringFunctions = {
   expression: lowerNode,
   effect: lowerNodeEffect,
   statements: lowerList,
-  differentiated: inlineDerivative,
-  derivativeOf,
+  differentiated: inlineDifferentiated,
+  partialDerivativesOf,
 };
 
 /**
@@ -44,11 +44,11 @@ export function newContext(
  * @throws KernelError with line, column, a caret and a remedy
  */
 export function lower(kernel: Kernel, precision: Precision): KernelIR {
-  return lowerWithin(newContext(kernel, precision), kernel);
+  return lowerInContext(newContext(kernel, precision), kernel);
 }
 
 /** Compiles a kernel to IR in a context from `newContext`. */
-export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
+export function lowerInContext(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
   } catch (error) {
@@ -75,8 +75,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   const body = finalizeStatements(ctx, out);
   const { residentGroups: groups } = kernel;
   const made = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
-  const plain = { ...made, ...withoutSmallArrays(made) };
-  const ir = { ...plain, ...withoutCopies(plain) };
+  const plain = { ...made, ...scalariseSmallArrays(made) };
+  const ir = { ...plain, ...propagateCopies(plain) };
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }
@@ -85,14 +85,14 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /**
- * Returns the kind of result of a function of scalars. @throws KernelError with a position in the function's own text
+ * Returns the kind of the result of a function of scalars. @throws KernelError with a position in the function's text
  */
-export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
+export function resultKindOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);
   const out: DraftStatement[] = [];
   ctx.frame = newFrame(unit, {}, new Scope(null), null, out);
-  const args = positional(fn).map((declared, k) => argument(ctx, `x${k}`, declared, unit));
+  const args = positionalParams(fn).map((declared, k) => argument(ctx, `x${k}`, declared, unit));
   return kindOf(inlineValues(ctx, unit.syntax.body, fn, args, out), ctx);
 }
 
@@ -190,13 +190,13 @@ function checkBarriers(ir: KernelIR, report: Report): void {
   const uniformity = analyseUniformity(ir, { writable: "varying" });
   const visit = (statements: readonly Stmt[]): void => {
     for (const s of statements) {
-      if ((s.kind === "barrier" || s.kind === "subgroup") && uniformity.divergent(s))
+      if ((s.kind === "barrier" || s.kind === "subgroup") && uniformity.isDivergent(s))
         throw report(
           s.place,
           `${s.kind === "barrier" ? "a barrier" : "a subgroup operation"} in divergent flow: only some items of the workgroup may reach it`,
           "move it out of the if, loop or early return that depends on the item, and guard the work between barriers instead",
         );
-      for (const body of bodies(s)) visit(body);
+      for (const body of nestedLists(s)) visit(body);
     }
   };
   visit(ir.body);

@@ -1,25 +1,25 @@
 /** Lowers calls of `Math` and of functions that are written in the kernel language themselves. */
 import type { CallExpression, Node } from "acorn";
 import { mathFunctions } from "../math/index.ts";
-import { arithmeticOf, compareOf, divideOf, lateOf, originOf } from "./arithmetic.ts";
-import { boolType, type Context, i32Type, isUsers } from "./context.ts";
+import { arithmeticOf, compareOf, divideOf, lateOperation, literalOriginOf } from "./arithmetic.ts";
+import { boolType, type Context, i32Type, isUserWritten } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { inlineScalars } from "./inline.ts";
-import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
+import { expectArguments, intrinsicOf, MATH_INTRINSICS, ownEntry } from "./intrinsics.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
-/** A function that lowers the operands of a call when it is called. */
-export type Operands = () => Draft[];
+/** A function that lowers the operands of a call and returns their expressions. */
+export type OperandLowering = () => Draft[];
 
 /** Lowers a call of a member of `Math`. */
 export function lowerMathCall(
   ctx: Context,
   node: Node,
   name: string,
-  operands: Operands,
+  operands: OperandLowering,
   out: DraftStatement[],
 ): Draft {
-  const signature = own(MATH_INTRINSICS, name);
+  const signature = ownEntry(MATH_INTRINSICS, name);
   if (signature) return intrinsicOf(ctx, node, `Math.${name}`, signature, operands());
   switch (name) {
     case "min":
@@ -29,7 +29,13 @@ export function lowerMathCall(
       const [a, b] = expectArguments(ctx, node, "Math.imul", operands(), [INTEGER, INTEGER]) as [Draft, Draft];
       if (a.kind === "const" && b.kind === "const")
         return ctx.draft(node, i32Type(), { kind: "const", value: Math.imul(a.value as number, b.value as number) });
-      return arithmeticOf(ctx, node, "mul", lateOf(ctx, node, "toI32", [a]), lateOf(ctx, node, "toI32", [b]));
+      return arithmeticOf(
+        ctx,
+        node,
+        "mul",
+        lateOperation(ctx, node, "toI32", [a]),
+        lateOperation(ctx, node, "toI32", [b]),
+      );
     }
     case "round":
       return roundOf(ctx, node, expectArguments(ctx, node, "Math.round", operands(), [REAL])[0], out);
@@ -40,7 +46,7 @@ export function lowerMathCall(
       return lowerPower(ctx, node, a, b, out);
     }
     default:
-      return libraryCall(ctx, node, `Math.${name}`, name, operands(), out);
+      return lowerLibraryCall(ctx, node, `Math.${name}`, name, operands(), out);
   }
 }
 
@@ -48,7 +54,7 @@ export function lowerMathCall(
  * Lowers a call of a mathematical function that is itself written in the kernel language, such as `exp`. `shown` is the
  * function's name in error messages.
  */
-export function libraryCall(
+export function lowerLibraryCall(
   ctx: Context,
   node: Node,
   shown: string,
@@ -56,12 +62,12 @@ export function libraryCall(
   operands: readonly Draft[],
   out: DraftStatement[],
 ): Draft {
-  const found = own(mathFunctions, name);
+  const found = ownEntry(mathFunctions, name);
   if (!found)
     throw ctx.fail(
       node,
       `${shown} is an unknown function`,
-      isUsers(ctx.frame)
+      isUserWritten(ctx.frame)
         ? `there are, besides those of arithmetic: ${Object.keys(mathFunctions).toSorted().join(", ")}`
         : "see FEATURES.md for the functions there are, or write it with fn({ … })",
     );
@@ -112,7 +118,7 @@ const LARGEST_UNROLLED_POWER = 16;
 /** Lowers x ** y. Small whole constant powers become multiplications, other powers calls of `pow`. */
 export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
   if (a.kind === "const" && b.kind === "const")
-    return ctx.constant(node, (a.value as number) ** (b.value as number), originOf(node, a, b));
+    return ctx.constant(node, (a.value as number) ** (b.value as number), literalOriginOf(node, a, b));
   ctx.require(node, a, REAL);
   ctx.require(node, b, REAL);
   const exponent = b.kind === "const" ? (b.value as number) : NaN;

@@ -1,7 +1,7 @@
 /** Lowers operators: their types, their constants, and the meanings of JavaScript's spellings. */
 import type { BinaryExpression, Expression, Node, UnaryExpression } from "acorn";
 import type { BinaryOp, CompareOp } from "../ir.ts";
-import { arithmeticOf, compareOf, divideOf, lateOf } from "./arithmetic.ts";
+import { arithmeticOf, compareOf, divideOf, lateOperation } from "./arithmetic.ts";
 import { lowerPower } from "./math-calls.ts";
 import { type LowerBranch, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { type Context, i32Type, type Scope, u32Type, type Value } from "./context.ts";
@@ -35,8 +35,8 @@ function bitNotOf(ctx: Context, node: UnaryExpression, operand: Draft, out: Draf
   ctx.require(node.argument, a, INTEGER);
   if (a.kind === "const") return { kind: "constant", value: ~(a.value as number) };
   if (a.kind === "unary" && a.op === "bitnot")
-    return scalar(a.a.type === a.type ? a.a : lateOf(ctx, node, "toI32", [a.a]));
-  return scalar(ctx.draft(node, i32Type(), { kind: "unary", op: "bitnot", a: lateOf(ctx, node, "toI32", [a]) }));
+    return scalar(a.a.type === a.type ? a.a : lateOperation(ctx, node, "toI32", [a.a]));
+  return scalar(ctx.draft(node, i32Type(), { kind: "unary", op: "bitnot", a: lateOperation(ctx, node, "toI32", [a]) }));
 }
 
 /**
@@ -70,7 +70,7 @@ export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, 
   if (equality) return equality;
   const late = lowerConversionIdiom(ctx, node, scope, out);
   if (late) return late;
-  const operands = lowerOperands(ctx, [node.left, node.right], scope, out, operandOf(node.operator));
+  const operands = lowerOperands(ctx, [node.left, node.right], scope, out, operandLoweringOf(node.operator));
   return binaryOf(ctx, node, node.operator, operands[0], operands[1], out);
 }
 
@@ -121,10 +121,10 @@ function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope
   const quotient = lowerQuotient(ctx, inner, scope, out);
   if (quotient !== null) {
     const { a, b, negated } = quotient;
-    return lateOf(ctx, node, unsigned ? "divideToU32" : "divideToI32", [a, b], negated);
+    return lateOperation(ctx, node, unsigned ? "divideToU32" : "divideToI32", [a, b], negated);
   }
   const x = ctx.require(inner, numberOf(ctx, inner, lowerScalar(ctx, inner, scope, out)), NUMERIC);
-  if (x.kind !== "const") return lateOf(ctx, node, unsigned ? "toU32" : "toI32", [x]);
+  if (x.kind !== "const") return lateOperation(ctx, node, unsigned ? "toU32" : "toI32", [x]);
   // A constant is JavaScript's own: (A + 0xffffffff) >>> 0 wraps.
   const value = x.value as number;
   return ctx.draft(node, unsigned ? u32Type() : i32Type(), {
@@ -168,7 +168,8 @@ const isBitwise = (operator: string): boolean => operator in BITWISE || operator
  * Returns the function that lowers the operands of an operator. Those of a bitwise operator are converted to 32-bit
  * integers.
  */
-export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
+export const operandLoweringOf = (operator: string): typeof lowerScalar =>
+  isBitwise(operator) ? lowerWord : lowerScalar;
 
 /**
  * Lowers an operand of a bitwise operator, which in JavaScript converts it. Minifiers write `(a / b | 0) & 3` as `a / b
@@ -180,14 +181,14 @@ function lowerWord(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]
     // The sides may be integers of different types: `(c ? w | 0 : i) & 3` comes as `(c ? w : i) & 3`.
     const side: LowerBranch = (part, branch) => {
       const word = wordOf(ctx, part, numberOf(ctx, part, lowerWord(ctx, part, scope, branch)), branch);
-      return scalar(lateOf(ctx, part, "toI32", [ctx.require(part, word, INTEGER)]));
+      return scalar(lateOperation(ctx, part, "toI32", [ctx.require(part, word, INTEGER)]));
     };
     return scalarOf(ctx, node, lowerConditional(ctx, inner, scope, out, side));
   }
   const quotient = lowerQuotient(ctx, inner, scope, out);
   if (quotient === null) return lowerScalar(ctx, node, scope, out);
   const { a, b, negated } = quotient;
-  if (a.type.possible !== REAL) return lateOf(ctx, node, "divideToI32", [a, b], negated);
+  if (a.type.possible !== REAL) return lateOperation(ctx, node, "divideToI32", [a, b], negated);
   const ratio = divideOf(ctx, node, a, b);
   return negated ? ctx.draft(node, ratio.type, { kind: "unary", op: "neg", a: ratio }) : ratio;
 }
@@ -198,8 +199,8 @@ function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[])
   if (operand.kind === "const") return ctx.constant(node, (operand.value as number) | 0);
   const x = ctx.materialise(node, operand, out);
   const condition = compareOf(ctx, node, "ge", x, ctx.constant(node, 2 ** 31));
-  const a = lateOf(ctx, node, "toI32", [lateOf(ctx, node, "toU32", [x])]);
-  return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOf(ctx, node, "toI32", [x]) });
+  const a = lateOperation(ctx, node, "toI32", [lateOperation(ctx, node, "toU32", [x])]);
+  return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOperation(ctx, node, "toI32", [x]) });
 }
 
 /**
@@ -242,7 +243,7 @@ function bitwiseOf(ctx: Context, node: Node, operator: string, a: Draft, b: Draf
   }
   const unsigned = operator === ">>>";
   const op = operator === ">>" || unsigned ? "shr" : BITWISE[operator];
-  const left = lateOf(ctx, node, unsigned ? "toU32" : "toI32", [a]);
-  const right = lateOf(ctx, node, unsigned ? "toU32" : "toI32", [b]);
+  const left = lateOperation(ctx, node, unsigned ? "toU32" : "toI32", [a]);
+  const right = lateOperation(ctx, node, unsigned ? "toU32" : "toI32", [b]);
   return ctx.draft(node, left.type, { kind: "binary", op, a: left, b: right });
 }

@@ -10,7 +10,7 @@ import type { Expression, Node, ObjectExpression, Property } from "acorn";
 import type { Context, Frame, RecordValue, RecordVariable, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerValue, scalarOf } from "./expressions.ts";
-import { collectAssigned, fieldsOf, withoutParentheses } from "./syntax.ts";
+import { collectAssigned, fieldsMarker, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /**
@@ -29,7 +29,7 @@ export function lowerRecord(
     const name = fieldName(ctx, property);
     const { value: expression } = property as Property;
     const rest = later && [...node.properties.slice(k + 1), ...later];
-    const value = rest ? lowerLent(ctx, expression, scope, out, rest) : lowerValue(ctx, expression, scope, out);
+    const value = rest ? lowerCallArgument(ctx, expression, scope, out, rest) : lowerValue(ctx, expression, scope, out);
     const isLent = rest !== null && value.kind === "record";
     fields.set(name, isLent ? value : fieldValue(ctx, expression, name, value, out));
   }
@@ -40,7 +40,7 @@ export function lowerRecord(
  * Lowers an argument of a call. The called function reads the fields of a record directly, without a copy, and cannot
  * change them. `later` lists the arguments that are evaluated after this one.
  */
-export function lowerLent(
+export function lowerCallArgument(
   ctx: Context,
   node: Expression,
   scope: Scope,
@@ -73,13 +73,13 @@ function fieldName(ctx: Context, property: Property | Node): string {
 }
 
 function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
-  if (value.kind === "record") return shared(ctx, node, value, out);
-  if (value.kind === "array") return named(ctx, name, value);
+  if (value.kind === "record") return shareRecord(ctx, node, value, out);
+  if (value.kind === "array") return nameArray(ctx, name, value);
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
-/** Gives an array of a declared record the name of its field, for messages and generated code. */
-export function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
+/** Returns an array of a declared record under the name of its field, for messages and generated code. */
+export function nameArray(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
   const list = ref.space === "private" ? ctx.privates : ctx.workgroups;
@@ -112,10 +112,11 @@ function adopt(ctx: Context, value: RecordValue, variable: RecordVariable): Reco
 }
 
 /**
- * Returns a record that gets a second name or becomes a field of another record. It is not copied, except if it belongs
- * to a `let` variable that is reassigned as a whole; then the result keeps the current values of the fields.
+ * Returns the value for a second name of a record, or for a field of another record. The record is not copied, except
+ * if it belongs to a `let` variable that is reassigned as a whole. The result then has the current values of the
+ * fields.
  */
-export function shared(ctx: Context, node: Node, value: RecordValue, out: DraftStatement[]): RecordValue {
+export function shareRecord(ctx: Context, node: Node, value: RecordValue, out: DraftStatement[]): RecordValue {
   const owner = ownerOf(ctx, value);
   if (owner?.rebound !== true) return value;
   if (owner.fieldsAssigned)
@@ -143,10 +144,10 @@ function snapshot(
 }
 
 /**
- * Returns the value of a variable that is declared with a record. `isFresh` is true if the record has no other name: it
- * is an object literal, or the result of a call. `constant` is true for `const`.
+ * Declares a variable with a record as its value, and returns this value. `isFresh` is true if the record has no other
+ * name: it is an object literal, or the result of a call. `constant` is true for `const`.
  */
-export function declaredRecord(
+export function declareRecordVariable(
   ctx: Context,
   node: Node,
   name: string,
@@ -155,16 +156,16 @@ export function declaredRecord(
   { isFresh, constant }: { readonly isFresh: boolean; readonly constant: boolean },
 ): RecordValue {
   const { assigned } = ctx.frame;
-  const [rebound, fieldsAssigned] = [assigned.has(name) && !constant, assigned.has(fieldsOf(name))];
+  const [rebound, fieldsAssigned] = [assigned.has(name) && !constant, assigned.has(fieldsMarker(name))];
   const variable: RecordVariable = { name, frame: ctx.frame, rebound, fieldsAssigned };
   const owns = isFresh && ownerOf(ctx, value) === undefined;
-  if (rebound) return reboundRecord(ctx, node, value, variable, out, owns);
-  if (!owns) return adopt(ctx, shared(ctx, node, value, out), { ...variable, fieldsAssigned: false });
+  if (rebound) return rebindRecord(ctx, node, value, variable, out, owns);
+  if (!owns) return adopt(ctx, shareRecord(ctx, node, value, out), { ...variable, fieldsAssigned: false });
   if (!fieldsAssigned) return adopt(ctx, value, variable);
   const fields = new Map<string, Value>();
   for (const [field, part] of value.fields) {
-    const slot = part.kind === "record" || part.kind === "array" ? part : slotsFor(ctx, field, part);
-    if (slot !== part) assignSlots(ctx, node, slot, part, out);
+    const slot = part.kind === "record" || part.kind === "array" ? part : localsFor(ctx, field, part);
+    if (slot !== part) assignLocals(ctx, node, slot, part, out);
     fields.set(field, slot);
   }
   return adopt(ctx, { kind: "record", fields }, variable);
@@ -174,7 +175,7 @@ export function declaredRecord(
  * Makes local variables for the fields of a record variable that is later reassigned as a whole, and assigns them the
  * current values of the fields. `owns` is true if the record has no other name.
  */
-export function reboundRecord(
+export function rebindRecord(
   ctx: Context,
   node: Node,
   value: RecordValue,
@@ -183,7 +184,7 @@ export function reboundRecord(
   owns: boolean,
 ): RecordValue {
   if (variable.fieldsAssigned && !owns) throw aliased(ctx, node, variable.name);
-  const slots = slotsFor(ctx, variable.name, value) as RecordValue;
+  const slots = localsFor(ctx, variable.name, value) as RecordValue;
   copyRecord(ctx, node, slots, value, out);
   return adopt(ctx, slots, variable);
 }
@@ -216,15 +217,15 @@ export function assignRecord(
  * still change, because JavaScript would share it
  */
 export function copyRecord(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
-  checkCopied(ctx, node, value);
-  assignSlots(ctx, node, slots, value, out);
+  checkCopyable(ctx, node, value);
+  assignLocals(ctx, node, slots, value, out);
 }
 
 /**
- * Checks that the fields of a record are never assigned, because only then may the record be copied. `isReturned` also
- * allows a record of the function that returns it. @throws KernelError otherwise
+ * Checks that a record may be copied, which requires that its fields are never assigned. With `isReturned`, a record of
+ * the function that returns it may be copied, too. @throws KernelError otherwise
  */
-export function checkCopied(ctx: Context, node: Node, value: Value, isReturned = false): void {
+export function checkCopyable(ctx: Context, node: Node, value: Value, isReturned = false): void {
   if (value.kind !== "record") return;
   const owner = ownerOf(ctx, value);
   if (owner?.fieldsAssigned === true && !(isReturned && owner.frame === ctx.frame))
@@ -233,25 +234,24 @@ export function checkCopied(ctx: Context, node: Node, value: Value, isReturned =
       `fields of ${owner.name} are assigned to, so that it cannot be chosen or assigned as a whole`,
       `copy its fields: { ${[...value.fields.keys()].map((name) => `${name}: ${owner.name}.${name}`).join(", ")} }`,
     );
-  for (const field of value.fields.values()) checkCopied(ctx, node, field, isReturned);
+  for (const field of value.fields.values()) checkCopyable(ctx, node, field, isReturned);
 }
 
 /**
- * Makes a new local variable for every number in a value, and returns the value made of these variables. Arrays are
- * kept.
+ * Returns a value in which every number of another value is a new local variable. Arrays stay the same.
  */
-export function slotsFor(ctx: Context, name: string, value: Value): Value {
+export function localsFor(ctx: Context, name: string, value: Value): Value {
   if (value.kind === "array") return value;
   if (value.kind !== "record")
     return { kind: "local", id: ctx.newLocal(name || "result", new TypeVariable(NUMERIC | BOOL)) };
-  return { kind: "record", fields: new Map([...value.fields].map(([key, part]) => [key, slotsFor(ctx, key, part)])) };
+  return { kind: "record", fields: new Map([...value.fields].map(([key, part]) => [key, localsFor(ctx, key, part)])) };
 }
 
-/** Assigns the numbers of a value to the local variables that `slotsFor` made. */
-export function assignSlots(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
+/** Assigns the numbers of a value to the local variables that `localsFor` made. */
+export function assignLocals(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
   if (slots.kind === "record" && value.kind === "record") {
     checkSameNames(ctx, node, [...slots.fields.keys()], [...value.fields.keys()]);
-    for (const [name, slot] of slots.fields) assignSlots(ctx, node, slot, value.fields.get(name)!, out);
+    for (const [name, slot] of slots.fields) assignLocals(ctx, node, slot, value.fields.get(name)!, out);
   } else if (slots.kind === "record" || value.kind === "record") {
     throw ctx.fail(
       node,
@@ -284,21 +284,21 @@ export function checkSameNames(ctx: Context, node: Node, names: readonly string[
     );
 }
 
-/** Returns a function's result as a value whose local variables are no longer assigned. */
-export function settledResult(ctx: Context, node: Node, value: Value): Value {
+/** Returns a function's result after its last assignment, so that its local variables can be read as expressions. */
+export function finalResult(ctx: Context, node: Node, value: Value): Value {
   if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
   if (value.kind !== "record") return value;
   const owner = ownerOf(ctx, value);
   if (owner !== undefined && owner.frame !== ctx.frame) return value;
-  const fields = new Map([...value.fields].map(([name, field]) => [name, settledResult(ctx, node, field)]));
+  const fields = new Map([...value.fields].map(([name, field]) => [name, finalResult(ctx, node, field)]));
   return { kind: "record", fields };
 }
 
 /**
- * Lowers `c ? a : b` for two records. The result is a copy of either record. It belongs to the variable that owns a or
+ * Lowers `c ? a : b` for two records. The result is a copy of one of them, and belongs to the variable that owns a or
  * b. `yesOut` and `noOut` receive the assignments of the two branches.
  */
-export function chosenRecord(
+export function chooseRecord(
   ctx: Context,
   node: Node,
   a: RecordValue,
@@ -307,10 +307,10 @@ export function chosenRecord(
   noOut: DraftStatement[],
 ): RecordValue {
   checkSameNames(ctx, node, [...a.fields.keys()], [...b.fields.keys()]);
-  const slots = slotsFor(ctx, "", a);
+  const slots = localsFor(ctx, "", a);
   copyRecord(ctx, node, slots, a, yesOut);
   copyRecord(ctx, node, slots, b, noOut);
-  const { fields } = settledResult(ctx, node, slots) as RecordValue;
+  const { fields } = finalResult(ctx, node, slots) as RecordValue;
   const owner = ownerOf(ctx, a) ?? ownerOf(ctx, b);
   return { kind: "record", fields, ...(owner && { variable: { ...owner, rebound: false } }) };
 }

@@ -49,7 +49,9 @@ const MOST_TEXTS = 512;
  */
 const parsedTexts = new LruCache<string, ParsedText>(MOST_TEXTS);
 
-/** Parses the text of a function. Syntax trees are cached by text. */
+/**
+ * Returns the parsed text of a function. Syntax trees are cached by text. `index` is its index in the kernel's list.
+ */
 export function parseFunction(
   name: string,
   text: string,
@@ -160,7 +162,8 @@ function sourceError(
 }
 
 /**
- * Returns an error that shows its place: kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
+ * Returns an error with a message that shows its position:
+ *   kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
  *     out[i] = n * u[i];
  *              ^
  *   mixed i32 and real
@@ -175,7 +178,7 @@ export function errorWithCaret(
   what: string,
   remedy: string | undefined,
 ): KernelError {
-  const said = whatIsWrong(text, line, column, what, remedy);
+  const said = messageWithCaret(text, line, column, what, remedy);
   const where = declared === undefined ? "" : ` (declared at ${declared})`;
   const place = { line, column, name, source: text, what: said };
   return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
@@ -187,7 +190,7 @@ export function errorInFunction(name: string, text: string, what: string, remedy
 }
 
 /** Returns a message that shows a position in a text: what is wrong, the line with a caret, and the remedy. */
-export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
+export function messageWithCaret(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
   return [
     what,

@@ -6,14 +6,14 @@
  */
 import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
 
-import { boolType, type Context, type Pending, Scope, type Value } from "./context.ts";
+import { boolType, type Context, type PendingStatement, Scope, type Value } from "./context.ts";
 import { lowerDeclaration } from "./declarations.ts";
 import type { DraftStatement } from "./draft.ts";
 import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { lowerForOf, lowerLoop } from "./loops.ts";
-import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./records.ts";
-import { alwaysReturns, type FunctionSyntax, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
+import { assignLocals, checkCopyable, ownerOf, finalResult, localsFor } from "./records.ts";
+import { alwaysReturns, type FunctionSyntax, describeNode, mayReturn, withoutParentheses } from "./syntax.ts";
 
 /** Lowers a function's body and returns its result. */
 export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, out: DraftStatement[]): Value {
@@ -34,7 +34,7 @@ export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, ou
 /**
  * Returns the statements of a block with the block's scope. Names that it declares further down cannot be used before.
  */
-function blockOf(block: Node, scope: Scope): Pending[] {
+function blockOf(block: Node, scope: Scope): PendingStatement[] {
   const { body } = block as unknown as { body: Node[] };
   for (const node of body) {
     if (node.type !== "VariableDeclaration" || (node as VariableDeclaration).kind === "var") continue;
@@ -59,14 +59,14 @@ function lowerReturnedExpression(ctx: Context, node: Expression, scope: Scope, o
       lowerReturnedExpression(ctx, part, scope, branch),
     );
   const value = lowerValue(ctx, inner, scope, out);
-  return value.kind === "record" ? settledResult(ctx, inner, value) : value;
+  return value.kind === "record" ? finalResult(ctx, inner, value) : value;
 }
 
 /** Returns the value of a function's only `return`, at its end, which is used without a copy. */
 function returnedValue(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
   // A load must see memory as it is now, whatever the caller writes before it uses the value.
   if (value.kind === "scalar") return { kind: "scalar", draft: ctx.materialise(node, value.draft, out, "r") };
-  return settledResult(ctx, node, value);
+  return finalResult(ctx, node, value);
 }
 
 function frameResult(ctx: Context, node: Node): Value {
@@ -81,7 +81,7 @@ function frameResult(ctx: Context, node: Node): Value {
     frame.out.splice(frame.start, 0, assignment);
   }
   if (!frame.results) return { kind: "nothing" };
-  const result = settledResult(ctx, node, frame.results);
+  const result = finalResult(ctx, node, frame.results);
   return result.kind === "record" && frame.resultOwner ? { ...result, variable: frame.resultOwner } : result;
 }
 
@@ -89,7 +89,7 @@ function frameResult(ctx: Context, node: Node): Value {
  * Lowers statements in order. After a statement that may return, the remaining statements go into a branch that runs
  * only if it has not returned.
  */
-export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void {
+export function lowerList(ctx: Context, list: readonly PendingStatement[], out: DraftStatement[]): void {
   for (const [k, { node, scope }] of list.entries()) {
     if (node.type === "ReturnStatement") return lowerReturn(ctx, node as ReturnStatement, scope, out);
     if (mayReturn(node)) return lowerReturning(ctx, { node, scope }, list.slice(k + 1), out);
@@ -98,7 +98,12 @@ export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStat
   }
 }
 
-function lowerReturning(ctx: Context, { node, scope }: Pending, rest: readonly Pending[], out: DraftStatement[]): void {
+function lowerReturning(
+  ctx: Context,
+  { node, scope }: PendingStatement,
+  rest: readonly PendingStatement[],
+  out: DraftStatement[],
+): void {
   if (node.type === "BlockStatement") {
     return lowerList(ctx, [...blockOf(node, new Scope(scope)), ...rest], out);
   }
@@ -112,17 +117,17 @@ function lowerReturningIf(
   ctx: Context,
   node: IfStatement,
   scope: Scope,
-  rest: readonly Pending[],
+  rest: readonly PendingStatement[],
   out: DraftStatement[],
 ): void {
   const condition = lowerCondition(ctx, node.test, scope, out);
-  const then: Pending[] = [{ node: node.consequent, scope }];
-  const otherwise: Pending[] = node.alternate ? [{ node: node.alternate, scope }] : [];
+  const then: PendingStatement[] = [{ node: node.consequent, scope }];
+  const otherwise: PendingStatement[] = node.alternate ? [{ node: node.alternate, scope }] : [];
   if (condition.kind === "const") return lowerList(ctx, [...(condition.value ? then : otherwise), ...rest], out);
   const thenReturns = alwaysReturns(node.consequent);
   const elseReturns = alwaysReturns(node.alternate);
   const both = !thenReturns && !elseReturns;
-  const branch = (list: readonly Pending[], follows: boolean) => (inner: DraftStatement[]) =>
+  const branch = (list: readonly PendingStatement[], follows: boolean) => (inner: DraftStatement[]) =>
     lowerList(ctx, follows ? [...list, ...rest] : list, inner);
   if (both) ctx.frame.fallThrough++;
   emitIf(ctx, node, condition, branch(then, !thenReturns && !both), branch(otherwise, !elseReturns && !both), out);
@@ -135,7 +140,7 @@ function lowerReturningIf(
  * Lowers the statements after one that may have returned. Inside a loop the return has left the loop already, unless it
  * was in an inner loop.
  */
-function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
+function afterFlag(ctx: Context, node: Node, rest: readonly PendingStatement[], out: DraftStatement[]): void {
   const { frame } = ctx;
   const isLoop = node.type !== "IfStatement";
   if (frame.returned === null || (frame.loopDepth > 0 && !isLoop)) return lowerList(ctx, rest, out);
@@ -166,11 +171,11 @@ function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: D
     return;
   }
   if (value.kind === "nothing") return;
-  checkCopied(ctx, node, value, true);
+  checkCopyable(ctx, node, value, true);
   const owner = value.kind === "record" ? ownerOf(ctx, value) : undefined;
   if (owner) ctx.frame.resultOwner ??= { ...owner, rebound: false };
-  ctx.frame.results ??= slotsFor(ctx, "", value);
-  assignSlots(ctx, node, ctx.frame.results, value, out);
+  ctx.frame.results ??= localsFor(ctx, "", value);
+  assignLocals(ctx, node, ctx.frame.results, value, out);
 }
 
 /** Lowers a statement that is not a `return`; a loop may contain one. */
@@ -207,7 +212,11 @@ function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStateme
     case "SwitchStatement":
       throw ctx.fail(node, "switch is not part of the kernel language", "write if … else if …");
     default:
-      throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
+      throw ctx.fail(
+        node,
+        `${describeNode(node)} is not part of the kernel language`,
+        "see LIMITATIONS.md for what is",
+      );
   }
 }
 

@@ -43,12 +43,12 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
   return test(node) || someChild(node, (child) => descend(child) && some(child, test, descend));
 }
 
-/** Returns the text `name.`, which in a set of assigned names means that fields of the record `name` are assigned. */
-export const fieldsOf = (name: string): string => `${name}.`;
+/** Returns the text `name.`. In a set of assigned names it marks that fields of the record `name` are assigned. */
+export const fieldsMarker = (name: string): string => `${name}.`;
 
 /**
  * Returns the names that a function assigns or increments after their declaration. For each record with assigned
- * fields, the set also contains `fieldsOf` its name.
+ * fields, the set also contains the `fieldsMarker` of its name.
  */
 export const assignedNames = memoizeBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
@@ -106,7 +106,7 @@ function declaredIn(node: Node): string[] {
 function addTarget(target: Expression, names: Set<string>): void {
   if (target.type === "Identifier") names.add(target.name);
   else if (target.type === "MemberExpression" && !target.computed && target.object.type === "Identifier")
-    names.add(fieldsOf(target.object.name));
+    names.add(fieldsMarker(target.object.name));
 }
 
 /** Tells whether a statement may return from its function. */
@@ -138,7 +138,7 @@ export function leavesLoop(body: Node): boolean {
 }
 
 /** Tells whether a loop's body has a `continue` of that loop. */
-export function continues(body: Node): boolean {
+export function hasContinue(body: Node): boolean {
   return some(
     body,
     (n) => n.type === "ContinueStatement",
@@ -186,8 +186,8 @@ const WORDS: Readonly<Record<string, string>> = {
   UpdateExpression: "a step by one",
 };
 
-/** Describes a syntax node in words for messages, such as "a regular expression" or "a call of foo". */
-export function inWords(node: Node): string {
+/** Returns a description of a syntax node for messages, such as "a regular expression" or "a call of foo". */
+export function describeNode(node: Node): string {
   const { operator, value, regex, bigint, callee, property, computed } = node as any;
   if (node.type === "Literal")
     return regex

@@ -1,13 +1,13 @@
 /** Type inference by unification. A type is a set of scalar types that narrows as expressions are combined. */
 import type { ScalarType } from "../ir.ts";
 
-/** The bit of type real in a set of types. */
+/** The bit that represents type real in a set of types. */
 export const REAL = 1;
-/** The bit of type i32 in a set of types. */
+/** The bit that represents type i32 in a set of types. */
 export const I32 = 2;
-/** The bit of type u32 in a set of types. */
+/** The bit that represents type u32 in a set of types. */
 export const U32 = 4;
-/** The bit of type bool in a set of types. */
+/** The bit that represents type bool in a set of types. */
 export const BOOL = 8;
 /** The set of integer types, as bits. */
 export const INTEGER = I32 | U32;
@@ -72,8 +72,8 @@ export function typeVariable(type: ScalarType): TypeVariable {
   return new TypeVariable(BITS[type]);
 }
 
-/** Describes a set of types (bits) in words for messages, such as "real" or "i32 or u32". */
-export function describe(mask: number): string {
+/** Returns the names of the types in a set (bits) for messages, such as "real" or "i32 or u32". */
+export function describeTypes(mask: number): string {
   return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
 }
 

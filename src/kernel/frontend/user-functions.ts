@@ -6,7 +6,7 @@ import { SpecError } from "../../base/errors.ts";
 import { declareFunction } from "../declared.ts";
 import { type FunctionResult, type FunctionSpec, isTuple, type RealFunction, real } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
-import { CONSTANTS, MATH } from "./formula-names.ts";
+import { FORMULA_CONSTANTS, FORMULA_FUNCTIONS } from "./formula-names.ts";
 
 /**
  * A user's own functions by name. Each is a plain function of numbers, `(S, t) => …`, that uses only its arguments and
@@ -39,7 +39,17 @@ export function declaredFunctions(given: unknown, path = "functions"): DeclaredF
 function declaredAs(name: string, given: unknown, path: string): RealFunction<FunctionResult> {
   const at = `${path}.${name}`;
   if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new SpecError(`${at}: not an identifier; rename it`);
-  if ([...MATH, ...Object.keys(mathFunctions), ...Object.keys(CONSTANTS), "Math", "Number", "gpu", "t"].includes(name))
+  if (
+    [
+      ...FORMULA_FUNCTIONS,
+      ...Object.keys(mathFunctions),
+      ...Object.keys(FORMULA_CONSTANTS),
+      "Math",
+      "Number",
+      "gpu",
+      "t",
+    ].includes(name)
+  )
     throw new SpecError(`${at}: formulas know another ${name}; rename it`);
   if (typeof given !== "function")
     throw new SpecError(`${at}: got ${shown(given)}, expected a function of numbers, (S, t) => …`);

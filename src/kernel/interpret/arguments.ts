@@ -16,7 +16,7 @@ export type InterpreterSize = { readonly items: number } | { readonly groups: nu
 
 const ARRAY_OF = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
-/** Returns a new array for `length` elements in `precision`. */
+/** Returns a new array for `length` elements of a kernel's array in `precision`. */
 export function newArray(element: ElementType, precision: Precision, length: number): HostNumbers {
   return new ARRAY_OF[element === "real" ? hostReal(precision) : element](length);
 }

@@ -2,24 +2,24 @@
  * The IR's operators on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after each
  * operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
  */
-import { COMPARE } from "../fold.ts";
+import { COMPARISON_FUNCTIONS } from "../fold.ts";
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 
 /** The function by which the interpreter computes an operation with one operand. */
-export type Unary = (a: number) => number;
+export type UnaryFunction = (a: number) => number;
 /** The function by which the interpreter computes an operation with two operands. */
-export type Binary = (a: number, b: number) => number;
+export type BinaryFunction = (a: number, b: number) => number;
 
 /**
  * Returns the function that rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to
  * f32 is correct rounding. f32x2 is evaluated in f64, without a model of its rounding or range, and devices are
  * compared with the result within a few 2⁻⁴⁴.
  */
-export function rounding(precision: Precision): Unary {
+export function rounding(precision: Precision): UnaryFunction {
   return precision === "f32" ? Math.fround : (x) => x;
 }
 
-const realOperators = (round: Unary): Partial<Readonly<Record<BinaryOp, Binary>>> => ({
+const realOperators = (round: UnaryFunction): Partial<Readonly<Record<BinaryOp, BinaryFunction>>> => ({
   add: (a, b) => round(a + b),
   sub: (a, b) => round(a - b),
   mul: (a, b) => round(a * b),
@@ -29,7 +29,7 @@ const realOperators = (round: Unary): Partial<Readonly<Record<BinaryOp, Binary>>
   max: Math.max,
 });
 
-const I32: Readonly<Record<BinaryOp, Binary>> = {
+const I32: Readonly<Record<BinaryOp, BinaryFunction>> = {
   add: (a, b) => (a + b) | 0,
   sub: (a, b) => (a - b) | 0,
   mul: Math.imul,
@@ -44,7 +44,7 @@ const I32: Readonly<Record<BinaryOp, Binary>> = {
   shr: (a, b) => a >> b,
 };
 
-const U32: Readonly<Record<BinaryOp, Binary>> = {
+const U32: Readonly<Record<BinaryOp, BinaryFunction>> = {
   add: (a, b) => (a + b) >>> 0,
   sub: (a, b) => (a - b) >>> 0,
   mul: (a, b) => Math.imul(a, b) >>> 0,
@@ -60,7 +60,7 @@ const U32: Readonly<Record<BinaryOp, Binary>> = {
 };
 
 /** Returns the interpreter's function for a binary operation. */
-export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Binary {
+export function binaryOperator(op: BinaryOp, type: ScalarType, round: UnaryFunction): BinaryFunction {
   const operator =
     type === "i32" ? I32[op] : type === "u32" ? U32[op] : type === "real" ? realOperators(round)[op] : undefined;
   if (operator === undefined) throw new TypeError(`IR: no operator ${op} on ${type}`);
@@ -68,7 +68,7 @@ export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Bi
 }
 
 /** Returns the interpreter's function for a unary operation. */
-export function unaryOperator(op: UnaryOp, type: ScalarType): Unary {
+export function unaryOperator(op: UnaryOp, type: ScalarType): UnaryFunction {
   if (op === "not" && type === "bool") return (a) => (a === 0 ? 1 : 0);
   if (op === "bitnot" && type === "i32") return (a) => ~a;
   if (op === "bitnot" && type === "u32") return (a) => ~a >>> 0;
@@ -78,8 +78,8 @@ export function unaryOperator(op: UnaryOp, type: ScalarType): Unary {
 }
 
 /** Returns the interpreter's function for a comparison. */
-export function compareOperator(op: CompareOp): Binary {
-  const holds = COMPARE[op];
+export function compareOperator(op: CompareOp): BinaryFunction {
+  const holds = COMPARISON_FUNCTIONS[op];
   return (a, b) => (holds(a, b) ? 1 : 0);
 }
 
@@ -89,7 +89,7 @@ function saturate(x: number, least: number, greatest: number): number {
 }
 
 /** Returns the interpreter's function for a conversion. */
-export function conversion(from: ScalarType, to: ScalarType, round: Unary): Unary {
+export function conversion(from: ScalarType, to: ScalarType, round: UnaryFunction): UnaryFunction {
   if (from === to) return (a) => a;
   if (to === "bool") throw new TypeError(`IR: no conversion from ${from} to bool`);
   if (from === "bool") return (a) => a;

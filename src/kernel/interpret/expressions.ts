@@ -2,27 +2,27 @@
 import type { ArrayRef, Expr, KernelIR, Place } from "../ir.ts";
 import { binaryOperator, compareOperator, conversion, rounding, unaryOperator } from "./arithmetic.ts";
 import type { BoundArguments } from "./arguments.ts";
-import { fault } from "./faults.ts";
-import { intrinsic } from "./intrinsics.ts";
+import { faultError } from "./faults.ts";
+import { intrinsicFunction } from "./intrinsics.ts";
 import type { Item } from "./item.ts";
 import type { CheckedArray } from "./memory.ts";
 import type { AccessKind } from "./races.ts";
 
-/** A compiled expression of the interpreter, which evaluates the expression for a work item. Booleans are 0 or 1. */
-export type Evaluate = (item: Item) => number;
+/** An expression that the interpreter has compiled: a function of the work item. Booleans are 0 or 1. */
+export type CompiledExpr = (item: Item) => number;
 
 /** The data that the interpreter needs to compile expressions: the kernel and the arguments of the launch. */
-export interface Scope {
+export interface CompileScope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];
   readonly buffers: readonly CheckedArray[];
 }
 
-/** A function that returns the array that a work item accesses. */
-export type Locate = (item: Item) => CheckedArray;
+/** A function that returns the array to which a reference refers in a work item. */
+export type ArrayLocator = (item: Item) => CheckedArray;
 
-/** Returns the function that finds an array of the kernel for a work item. */
-export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
+/** Returns the function that returns the array to which a reference refers in a work item. */
+export function arrayLocator(scope: CompileScope, { space, id }: ArrayRef): ArrayLocator {
   if (space === "private") return (item) => item.privates[id];
   if (space === "workgroup") return (item) => item.group.arrays[id];
   const buffer = scope.buffers[id];
@@ -34,7 +34,7 @@ export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
  * KernelRuntimeError if the access is out of bounds, reads an undefined element, or is a data race
  */
 export function checkAccess(
-  scope: Scope,
+  scope: CompileScope,
   place: Place,
   item: Item,
   array: CheckedArray,
@@ -43,11 +43,11 @@ export function checkAccess(
   needsValue: boolean,
 ): void {
   const complaint = array.check(index, kind, needsValue, item);
-  if (complaint !== undefined) throw fault(scope.ir, place, item, complaint);
+  if (complaint !== undefined) throw faultError(scope.ir, place, item, complaint);
 }
 
-function load(scope: Scope, place: Place, expr: Extract<Expr, { kind: "load" }>): Evaluate {
-  const locate = locateArray(scope, expr.array);
+function load(scope: CompileScope, place: Place, expr: Extract<Expr, { kind: "load" }>): CompiledExpr {
+  const locate = arrayLocator(scope, expr.array);
   const index = compileExpr(scope, place, expr.index);
   return (item) => {
     const array = locate(item);
@@ -57,44 +57,44 @@ function load(scope: Scope, place: Place, expr: Extract<Expr, { kind: "load" }>)
   };
 }
 
-function local(scope: Scope, place: Place, id: number): Evaluate {
+function local(scope: CompileScope, place: Place, id: number): CompiledExpr {
   const { name } = scope.ir.locals[id];
   return (item) => {
     if (item.assigned[id] === 0)
-      throw fault(scope.ir, place, item, `reads ${name} before it has a value; assign it on every path`);
+      throw faultError(scope.ir, place, item, `reads ${name} before it has a value; assign it on every path`);
     return item.locals[id];
   };
 }
 
-function logical(scope: Scope, place: Place, expr: Extract<Expr, { kind: "logical" }>): Evaluate {
+function logical(scope: CompileScope, place: Place, expr: Extract<Expr, { kind: "logical" }>): CompiledExpr {
   const a = compileExpr(scope, place, expr.a);
   const b = compileExpr(scope, place, expr.b);
   return expr.op === "and" ? (item) => (a(item) === 0 ? 0 : b(item)) : (item) => (a(item) === 0 ? b(item) : 1);
 }
 
-function select(scope: Scope, place: Place, expr: Extract<Expr, { kind: "select" }>): Evaluate {
+function select(scope: CompileScope, place: Place, expr: Extract<Expr, { kind: "select" }>): CompiledExpr {
   const condition = compileExpr(scope, place, expr.condition);
   const a = compileExpr(scope, place, expr.a);
   const b = compileExpr(scope, place, expr.b);
   return (item) => (condition(item) === 0 ? b(item) : a(item));
 }
 
-function intrinsicCall(scope: Scope, place: Place, expr: Extract<Expr, { kind: "intrinsic" }>): Evaluate {
-  const apply = intrinsic(expr.op, expr.args[0].type, scope.ir.precision);
+function intrinsicCall(scope: CompileScope, place: Place, expr: Extract<Expr, { kind: "intrinsic" }>): CompiledExpr {
+  const apply = intrinsicFunction(expr.op, expr.args[0].type, scope.ir.precision);
   const a = compileExpr(scope, place, expr.args[0]);
   if (expr.args.length === 1) return (item) => apply(a(item), 0);
   const b = compileExpr(scope, place, expr.args[1]);
   return (item) => apply(a(item), b(item));
 }
 
-function constant(scope: Scope, expr: Extract<Expr, { kind: "const" }>): Evaluate {
+function constant(scope: CompileScope, expr: Extract<Expr, { kind: "const" }>): CompiledExpr {
   const value = expr.type === "real" ? rounding(scope.ir.precision)(Number(expr.value)) : Number(expr.value);
   return () => value;
 }
 
 /** Compiles an expression to a JavaScript function of the work item. */
-export function compileExpr(scope: Scope, place: Place, expr: Expr): Evaluate {
-  const compile = (e: Expr): Evaluate => compileExpr(scope, place, e);
+export function compileExpr(scope: CompileScope, place: Place, expr: Expr): CompiledExpr {
+  const compile = (e: Expr): CompiledExpr => compileExpr(scope, place, e);
   const round = rounding(scope.ir.precision);
   switch (expr.kind) {
     case "const":
@@ -106,7 +106,7 @@ export function compileExpr(scope: Scope, place: Place, expr: Expr): Evaluate {
       return () => value;
     }
     case "length": {
-      const locate = locateArray(scope, expr.array);
+      const locate = arrayLocator(scope, expr.array);
       return (item) => locate(item).length;
     }
     case "load":

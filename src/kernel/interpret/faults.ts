@@ -12,15 +12,15 @@ function excerpt(ir: KernelIR, place: Place): string {
   return `    at ${source.name}, line ${place.line}${site}\n      ${text}`;
 }
 
-/** Describes a work item in words for messages. */
+/** Returns a description of a work item for messages: its number, its workgroup, and its number in the workgroup. */
 export function describeItem(item: Item): string {
   return `item ${item.place.globalId} (group ${item.place.groupId}, local ${item.place.localId})`;
 }
 
 /**
- * Returns the error for a fault of a work item at a position in the source. `what` continues the sentence "item 5 (…)
- * ".
+ * Returns the error for a fault of a work item at a position in the source. `what` is the rest of the sentence that
+ * begins with the work item, such as "reads u[5] (length 5)".
  */
-export function fault(ir: KernelIR, place: Place, item: Item, what: string): KernelRuntimeError {
+export function faultError(ir: KernelIR, place: Place, item: Item, what: string): KernelRuntimeError {
   return new KernelRuntimeError(`kernel "${ir.name}": ${describeItem(item)} ${what}\n${excerpt(ir, place)}`);
 }

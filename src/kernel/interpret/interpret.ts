@@ -11,11 +11,11 @@ import {
   itemCount,
   newArray,
 } from "./arguments.ts";
-import type { Scope } from "./expressions.ts";
+import type { CompileScope } from "./expressions.ts";
 import type { Group, Item } from "./item.ts";
 import { CheckedArray } from "./memory.ts";
 import { AccessHistory } from "./races.ts";
-import { compileBlock, type Step } from "./statements.ts";
+import { compileBlock, type CompiledStmt } from "./statements.ts";
 import { runGroup } from "./workgroup.ts";
 
 /** The options of the interpreter. */
@@ -30,7 +30,7 @@ export interface InterpreterOptions {
 
 interface Launch {
   readonly ir: KernelIR;
-  readonly body: Step;
+  readonly body: CompiledStmt;
   readonly groupCount: number;
   readonly options: Required<InterpreterOptions>;
 }
@@ -59,7 +59,7 @@ export function interpret(
   const complete = { subgroupSize: 4, races: true, maxIterations: 1e7, ...options };
   const items = itemCount(ir, size);
   const { scalars, buffers } = bindArguments(ir, args);
-  const scope: Scope = { ir, scalars, buffers: checkedBuffers(ir, buffers, complete.races) };
+  const scope: CompileScope = { ir, scalars, buffers: checkedBuffers(ir, buffers, complete.races) };
   const groupCount = Math.ceil(items / ir.groupSize);
   const launch: Launch = { ir, body: compileBlock(scope, ir.body), groupCount, options: complete };
   if (ir.cooperative) runGroups(launch);

@@ -7,7 +7,7 @@ import { rounding } from "./arithmetic.ts";
  * The function by which the interpreter computes an intrinsic function. It ignores a second argument that the intrinsic
  * does not have.
  */
-export type Intrinsic = (a: number, b: number) => number;
+export type IntrinsicFunction = (a: number, b: number) => number;
 
 const float32 = new Float32Array(1);
 const words32 = new Uint32Array(float32.buffer);
@@ -18,12 +18,16 @@ function headBits32(x: number): number {
   return float32[0];
 }
 
-const headBitsIn: Readonly<Record<Precision, Intrinsic>> = { f64: headBits, f32: headBits32, f32x2: Math.fround };
+const headBitsIn: Readonly<Record<Precision, IntrinsicFunction>> = {
+  f64: headBits,
+  f32: headBits32,
+  f32x2: Math.fround,
+};
 
 /** Returns the interpreter's function for an intrinsic; `type` is the type of its first argument. */
-export function intrinsic(op: IntrinsicOp, type: ScalarType, precision: Precision): Intrinsic {
+export function intrinsicFunction(op: IntrinsicOp, type: ScalarType, precision: Precision): IntrinsicFunction {
   const round = rounding(precision);
-  const functions: Readonly<Record<IntrinsicOp, Intrinsic>> = {
+  const functions: Readonly<Record<IntrinsicOp, IntrinsicFunction>> = {
     sqrt: (a) => round(Math.sqrt(a)),
     reciprocal: (a) => round(1 / a),
     positivePart: (a) => Math.max(a, 0),

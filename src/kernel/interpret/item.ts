@@ -13,7 +13,7 @@ export interface Group {
 }
 
 /** An asynchronous copy to a workgroup array (`gpu.fetch`) that has not been awaited yet. */
-export interface Fetch {
+export interface PendingFetch {
   readonly array: CheckedArray;
   /** The index of the first element that receives a value. */
   readonly index: number;
@@ -33,7 +33,7 @@ export interface Item {
   offered: number;
   operand: number;
   /** The asynchronous copies of the item that may not have arrived, in groups. The last group is still growing. */
-  fetches: Fetch[][];
+  fetches: PendingFetch[][];
   /** The number of remaining loop iterations before the item counts as endless. */
   fuel: number;
 }

@@ -2,8 +2,11 @@
 import type { HostNumbers } from "./arguments.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
-/** The description of an invalid access, or undefined for a valid one. The caller adds the position in the source. */
-export type Complaint = string | undefined;
+/**
+ * The description of a fault of an access; undefined if the access is valid. The caller adds the position in the
+ * source.
+ */
+export type AccessFault = string | undefined;
 
 const VERB: Readonly<Record<AccessKind, string>> = {
   read: "reads",
@@ -53,7 +56,7 @@ export class CheckedArray {
    * Checks an access before it is made. `needsValue` is true if the access reads the element. Returns the description
    * of a fault, or undefined.
    */
-  check(index: number, kind: AccessKind, needsValue: boolean, item: Accessor): Complaint {
+  check(index: number, kind: AccessKind, needsValue: boolean, item: Accessor): AccessFault {
     if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
     if (needsValue && this.#written?.[index] === 0) {
       return `reads ${this.name}[${index}] (length ${this.length}) before anything was stored there, or what was fetched had arrived; store to it, or await it, first`;
@@ -78,7 +81,7 @@ export class CheckedArray {
     return `${VERB[kind]} ${this.name}[${index}], out of bounds: the length is ${this.length}; guard the access or pass a longer array`;
   }
 
-  #race(index: number, kind: AccessKind, item: Accessor, history: AccessHistory): Complaint {
+  #race(index: number, kind: AccessKind, item: Accessor, history: AccessHistory): AccessFault {
     const by = { item: item.place.globalId, group: item.group.id, epoch: item.group.epoch };
     const rival = history.record(index, kind, by);
     if (rival === undefined) return undefined;

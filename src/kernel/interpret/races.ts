@@ -17,10 +17,10 @@ const CONFLICTS: Readonly<Record<AccessKind, readonly AccessKind[]>> = {
 };
 
 /**
- * A work item that accessed an element, with the number of its workgroup and the number of barriers that the workgroup
- * had passed.
+ * An access of a work item to an element, by the numbers of the item and of its workgroup, and the number of barriers
+ * that the workgroup had passed.
  */
-export interface Accessor {
+export interface PastAccess {
   readonly item: number;
   readonly group: number;
   readonly epoch: number;
@@ -47,14 +47,14 @@ class KindHistory {
    * Returns a work item other than `by` whose access to element `index` no barrier separates from the present one; −1
    * if there is none.
    */
-  unordered(index: number, by: Accessor): number {
+  unordered(index: number, by: PastAccess): number {
     if (this.#group[index] !== by.group) return this.#first[index];
     if (this.#earlierGroup[index] !== NOBODY) return this.#earlierGroup[index];
     if (this.#epoch[index] !== by.epoch) return NOBODY;
     return this.#first[index] === by.item ? this.#second[index] : this.#first[index];
   }
 
-  record(index: number, by: Accessor): void {
+  record(index: number, by: PastAccess): void {
     const newGroup = this.#group[index] !== by.group;
     if (newGroup && this.#group[index] !== NOBODY) this.#earlierGroup[index] = this.#first[index];
     if (newGroup || this.#epoch[index] !== by.epoch) {
@@ -84,7 +84,7 @@ export class AccessHistory {
   record(
     index: number,
     kind: AccessKind,
-    by: Accessor,
+    by: PastAccess,
   ): { readonly item: number; readonly kind: AccessKind } | undefined {
     for (const other of CONFLICTS[kind]) {
       const item = this.#kinds[other]?.unordered(index, by) ?? NOBODY;

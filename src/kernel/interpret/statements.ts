@@ -3,34 +3,38 @@
  * generators, which stop at each barrier and subgroup operation; all others are plain functions.
  */
 import type { Expr, Place, Stmt, AtomicOp, ScalarType } from "../ir.ts";
-import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from "./expressions.ts";
-import { fault } from "./faults.ts";
+import { checkAccess, compileExpr, type CompiledExpr, arrayLocator, type CompileScope } from "./expressions.ts";
+import { faultError } from "./faults.ts";
 import type { Item } from "./item.ts";
 import { binaryOperator } from "./arithmetic.ts";
 
-/** The way in which a statement ended: normally, or by `break` or `continue`. */
-export type Flow = "next" | "break" | "continue";
+/** The completion of a statement: normal ("next"), or by `break` or `continue`. */
+export type Completion = "next" | "break" | "continue";
 
 /** A statement at which a work item waits for the other items of its workgroup. */
-export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
+export type CollectiveStmt = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
 
-type Plain = (item: Item) => Flow;
-type Waiting = (item: Item) => Generator<Collective, Flow, void>;
+type Plain = (item: Item) => Completion;
+type Waiting = (item: Item) => Generator<CollectiveStmt, Completion, void>;
 /**
- * A compiled statement of the interpreter. `waits` is true if it contains a barrier or a subgroup operation; then `run`
- * is a generator.
+ * A statement that the interpreter has compiled. `waits` is true if it contains a barrier or a subgroup operation, and
+ * `run` then is a generator.
  */
-export type Step =
+export type CompiledStmt =
   | { readonly waits: false; readonly run: Plain }
-  | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
+  | {
+      readonly waits: true;
+      readonly run: Waiting;
+      readonly collective?: { readonly at: CollectiveStmt; offer: Offer };
+    };
 /** A function that sets the number which an item gives to others before it waits. */
 type Offer = (item: Item) => void;
 
-function plain(run: Plain): Step {
+function plain(run: Plain): CompiledStmt {
   return { waits: false, run };
 }
 
-function assign(scope: Scope, place: Place, local: number, value: Expr): Step {
+function assign(scope: CompileScope, place: Place, local: number, value: Expr): CompiledStmt {
   const evaluate = compileExpr(scope, place, value);
   return plain((item) => {
     setLocal(item, local, evaluate(item));
@@ -44,8 +48,8 @@ export function setLocal(item: Item, local: number, value: number): void {
   item.assigned[local] = 1;
 }
 
-function store(scope: Scope, stmt: Extract<Stmt, { kind: "store" }>): Step {
-  const locate = locateArray(scope, stmt.array);
+function store(scope: CompileScope, stmt: Extract<Stmt, { kind: "store" }>): CompiledStmt {
+  const locate = arrayLocator(scope, stmt.array);
   const index = compileExpr(scope, stmt.place, stmt.index);
   const value = compileExpr(scope, stmt.place, stmt.value);
   return plain((item) => {
@@ -59,15 +63,20 @@ function store(scope: Scope, stmt: Extract<Stmt, { kind: "store" }>): Step {
 }
 
 /** Compiles an asynchronous copy. It reads the values at once, and makes them available when they arrive. */
-function fetch(scope: Scope, stmt: Extract<Stmt, { kind: "fetch" }>): Step {
+function fetch(scope: CompileScope, stmt: Extract<Stmt, { kind: "fetch" }>): CompiledStmt {
   const { place, words } = stmt;
-  const [locate, locateFrom] = [locateArray(scope, stmt.array), locateArray(scope, stmt.from)];
+  const [locate, locateFrom] = [arrayLocator(scope, stmt.array), arrayLocator(scope, stmt.from)];
   const [index, fromIndex] = [compileExpr(scope, place, stmt.index), compileExpr(scope, place, stmt.fromIndex)];
   return plain((item) => {
     const [array, from] = [locate(item), locateFrom(item)];
     const [to, first] = [index(item), fromIndex(item)];
     if (to % words !== 0 || first % words !== 0)
-      throw fault(scope.ir, place, item, `fetches ${words} elements from ${first} to ${to}: not multiples of ${words}`);
+      throw faultError(
+        scope.ir,
+        place,
+        item,
+        `fetches ${words} elements from ${first} to ${to}: not multiples of ${words}`,
+      );
     const values = Array.from({ length: words }, (_, k) => {
       checkAccess(scope, place, item, from, first + k, "read", true);
       checkAccess(scope, place, item, array, to + k, "write", false);
@@ -79,10 +88,10 @@ function fetch(scope: Scope, stmt: Extract<Stmt, { kind: "fetch" }>): Step {
   });
 }
 
-function atomic(scope: Scope, stmt: Extract<Stmt, { kind: "atomic" }>): Step {
+function atomic(scope: CompileScope, stmt: Extract<Stmt, { kind: "atomic" }>): CompiledStmt {
   const { op, place, result } = stmt;
-  const compile = (e: Expr | null): Evaluate => (e === null ? () => 0 : compileExpr(scope, place, e));
-  const locate = locateArray(scope, stmt.array);
+  const compile = (e: Expr | null): CompiledExpr => (e === null ? () => 0 : compileExpr(scope, place, e));
+  const locate = arrayLocator(scope, stmt.array);
   const [index, value, expected] = [compile(stmt.index), compile(stmt.value), compile(stmt.expected)];
   const needsValue = op !== "store" && !(op === "exchange" && result === null);
   const combine = atomicOperator(op, stmt.value?.type ?? "i32");
@@ -98,7 +107,7 @@ function atomic(scope: Scope, stmt: Extract<Stmt, { kind: "atomic" }>): Step {
   });
 }
 
-function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
+function choice(scope: CompileScope, stmt: Extract<Stmt, { kind: "if" }>): CompiledStmt {
   const condition = compileExpr(scope, stmt.place, stmt.condition);
   const then = compileBlock(scope, stmt.then);
   const otherwise = compileBlock(scope, stmt.else);
@@ -118,11 +127,11 @@ function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
  * Runs a compiled statement as a generator. Statements that cannot wait are run without one where possible, because
  * every resumption passes through all nested generators.
  */
-export function* advance(step: Step, item: Item): Generator<Collective, Flow, void> {
+export function* runStatement(step: CompiledStmt, item: Item): Generator<CollectiveStmt, Completion, void> {
   return step.waits ? yield* step.run(item) : step.run(item);
 }
 
-function loop(scope: Scope, stmt: Extract<Stmt, { kind: "loop" }>): Step {
+function loop(scope: CompileScope, stmt: Extract<Stmt, { kind: "loop" }>): CompiledStmt {
   const proceeds = loopTest(scope, stmt);
   const [init, body, update] = [stmt.init, stmt.body, stmt.update].map((block) => compileBlock(scope, block));
   if (init.waits || body.waits || update.waits) return waitingLoop(init, proceeds, body, update);
@@ -134,7 +143,12 @@ function loop(scope: Scope, stmt: Extract<Stmt, { kind: "loop" }>): Step {
   });
 }
 
-function waitingLoop(init: Step, proceeds: (item: Item) => boolean, body: Step, update: Step): Step {
+function waitingLoop(
+  init: CompiledStmt,
+  proceeds: (item: Item) => boolean,
+  body: CompiledStmt,
+  update: CompiledStmt,
+): CompiledStmt {
   return {
     waits: true,
     *run(item) {
@@ -151,11 +165,11 @@ function waitingLoop(init: Step, proceeds: (item: Item) => boolean, body: Step, 
   };
 }
 
-function loopTest(scope: Scope, { test, place }: Extract<Stmt, { kind: "loop" }>): (item: Item) => boolean {
+function loopTest(scope: CompileScope, { test, place }: Extract<Stmt, { kind: "loop" }>): (item: Item) => boolean {
   const evaluate = test === null ? () => 1 : compileExpr(scope, place, test);
   return (item) => {
     if (item.fuel-- <= 0)
-      throw fault(scope.ir, place, item, "has made too many loop iterations: the loop seems not to end");
+      throw faultError(scope.ir, place, item, "has made too many loop iterations: the loop seems not to end");
     return evaluate(item) !== 0;
   };
 }
@@ -164,7 +178,7 @@ function loopTest(scope: Scope, { test, place }: Extract<Stmt, { kind: "loop" }>
  * Compiles a subgroup operation. The item computes the number that it gives to others, then waits; the workgroup does
  * the rest.
  */
-function subgroup(scope: Scope, stmt: Extract<Stmt, { kind: "subgroup" }>): Step {
+function subgroup(scope: CompileScope, stmt: Extract<Stmt, { kind: "subgroup" }>): CompiledStmt {
   const value = compileExpr(scope, stmt.place, stmt.value);
   const operand = stmt.operand === null ? () => 0 : compileExpr(scope, stmt.place, stmt.operand);
   return collective(stmt, (item) => {
@@ -173,7 +187,7 @@ function subgroup(scope: Scope, stmt: Extract<Stmt, { kind: "subgroup" }>): Step
   });
 }
 
-function collective(at: Collective, offer: Offer): Step {
+function collective(at: CollectiveStmt, offer: Offer): CompiledStmt {
   return {
     waits: true,
     collective: { at, offer },
@@ -185,7 +199,7 @@ function collective(at: Collective, offer: Offer): Step {
   };
 }
 
-function compileStmt(scope: Scope, stmt: Stmt): Step {
+function compileStmt(scope: CompileScope, stmt: Stmt): CompiledStmt {
   switch (stmt.kind) {
     case "assign":
       return assign(scope, stmt.place, stmt.local, stmt.value);
@@ -213,7 +227,7 @@ function compileStmt(scope: Scope, stmt: Stmt): Step {
 }
 
 /** Compiles a list of statements to JavaScript functions for the interpreter. */
-export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
+export function compileBlock(scope: CompileScope, stmts: readonly Stmt[]): CompiledStmt {
   const steps = stmts.map((stmt) => compileStmt(scope, stmt));
   const runs: Plain[] = [];
   for (const step of steps) if (!step.waits) runs.push(step.run);
@@ -221,7 +235,7 @@ export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
   return steps.length === 1 ? steps[0] : waitingBlock(steps);
 }
 
-function plainBlock(runs: readonly Plain[]): Step {
+function plainBlock(runs: readonly Plain[]): CompiledStmt {
   return plain((item) => {
     for (const run of runs) {
       const flow = run(item);
@@ -231,7 +245,7 @@ function plainBlock(runs: readonly Plain[]): Step {
   });
 }
 
-function waitingBlock(steps: readonly Step[]): Step {
+function waitingBlock(steps: readonly CompiledStmt[]): CompiledStmt {
   return {
     waits: true,
     *run(item) {

@@ -1,15 +1,15 @@
 /** Runs one workgroup: its items in lock step from one barrier or subgroup operation to the next. */
 import type { KernelIR, SubgroupOp } from "../ir.ts";
-import { type Binary, binaryOperator, rounding } from "./arithmetic.ts";
-import { describeItem, fault } from "./faults.ts";
+import { type BinaryFunction, binaryOperator, rounding } from "./arithmetic.ts";
+import { describeItem, faultError } from "./faults.ts";
 import type { Item } from "./item.ts";
-import { advance, type Collective, type Flow, setLocal, type Step } from "./statements.ts";
+import { runStatement, type CollectiveStmt, type Completion, setLocal, type CompiledStmt } from "./statements.ts";
 
-type Running = Generator<Collective, Flow, void>;
+type Running = Generator<CollectiveStmt, Completion, void>;
 
 /** Runs the items of a workgroup from barrier to barrier. */
-export function runGroup(ir: KernelIR, body: Step, items: readonly Item[]): void {
-  const running = items.map((item) => advance(body, item));
+export function runGroup(ir: KernelIR, body: CompiledStmt, items: readonly Item[]): void {
+  const running = items.map((item) => runStatement(body, item));
   for (;;) {
     const waiting = running.map((it) => resume(it));
     const at = sameCollective(ir, items, waiting);
@@ -30,7 +30,7 @@ function arrive(item: Item, pending: number): void {
   item.fetches.push([]);
 }
 
-function resume(running: Running): Collective | undefined {
+function resume(running: Running): CollectiveStmt | undefined {
   const { done, value } = running.next();
   return done ? undefined : value;
 }
@@ -39,15 +39,15 @@ function resume(running: Running): Collective | undefined {
 function sameCollective(
   ir: KernelIR,
   items: readonly Item[],
-  waiting: readonly (Collective | undefined)[],
-): Collective | undefined {
+  waiting: readonly (CollectiveStmt | undefined)[],
+): CollectiveStmt | undefined {
   const at = waiting.find((stmt) => stmt !== undefined);
   const absent = waiting.findIndex((stmt) => stmt !== at);
   if (at === undefined || absent === -1) return at;
   const here = items[waiting.indexOf(at)];
   const what = at.kind === "barrier" ? "a barrier" : "a subgroup operation";
   const other = waiting[absent] === undefined ? "has ended" : `waits at line ${waiting[absent].place.line}`;
-  throw fault(
+  throw faultError(
     ir,
     at.place,
     here,
@@ -57,7 +57,7 @@ function sameCollective(
 }
 
 /** Gives each item its result of a subgroup operation. Values come only from items of its own subgroup. */
-function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective, { kind: "subgroup" }>): void {
+function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<CollectiveStmt, { kind: "subgroup" }>): void {
   const size = items[0].place.subgroupSize;
   const offered = items.map((item) => item.offered);
   const reduce = reduction(ir, stmt);
@@ -75,7 +75,11 @@ function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective
 }
 
 /** Returns the source lane of an exchange. If it is outside the item's own `width` lanes, it is the item's own lane. */
-function sourceLane({ op, width }: Extract<Collective, { kind: "subgroup" }>, lane: number, operand: number): number {
+function sourceLane(
+  { op, width }: Extract<CollectiveStmt, { kind: "subgroup" }>,
+  lane: number,
+  operand: number,
+): number {
   const source = laneOf(op, lane, operand);
   return width === undefined || (source ^ lane) >>> 0 < width ? source : lane;
 }
@@ -87,7 +91,10 @@ function laneOf(op: SubgroupOp, lane: number, operand: number): number {
   return operand;
 }
 
-function reduction(ir: KernelIR, { op, value }: Extract<Collective, { kind: "subgroup" }>): Binary | undefined {
+function reduction(
+  ir: KernelIR,
+  { op, value }: Extract<CollectiveStmt, { kind: "subgroup" }>,
+): BinaryFunction | undefined {
   if (op !== "add" && op !== "min" && op !== "max") return undefined;
   const combine = binaryOperator(op, value.type, rounding(ir.precision));
   return (a, b) => combine(a, b); // Array.prototype.reduce passes more than two arguments

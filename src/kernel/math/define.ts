@@ -2,7 +2,7 @@
  * `fn` for this folder. The front end resolves `Math.exp` and its like through this folder, so the front end's own
  * `fn`, whose `gpu` has those functions, would be circular here. These functions call none of them.
  */
-import { declareFunction, functionRunOn } from "../declared.ts";
+import { declareFunction, declareFunctionWithGpu } from "../declared.ts";
 import { hostScalars } from "../host-scalars.ts";
 import type { Gpu } from "../gpu.ts";
 import { real } from "../language.ts";
@@ -15,12 +15,12 @@ import type { Environment, FunctionDefinition, FunctionParams, FunctionResult, K
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {
-  return functionRunOn(hostScalars as Gpu, definition, fn);
+  return declareFunctionWithGpu(hostScalars as Gpu, definition, fn);
 }
 
 /**
- * Returns the kernel function of a polynomial of degree 2 or more, evaluated by Horner's scheme. The coefficients, the
- * constant one first, are those of f32, and those of the other precisions.
+ * Returns the kernel function that evaluates a polynomial of degree 2 or more by Horner's scheme. `f32` has the
+ * coefficients in f32, and `f64` those in the other precisions, both with the constant one first.
  */
 export function polynomial(coefficients: { readonly f32: readonly number[]; readonly f64: readonly number[] }) {
   const parts = (all: readonly number[]) => ({ top: all[all.length - 1], next: all[all.length - 2] });

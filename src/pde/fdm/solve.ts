@@ -1,5 +1,5 @@
 import { type CallOptions, type Device, offeredPrecision, Pace, withDevice } from "../../device/index.ts";
-import { type Kernel, lower, type Precision, type UserFunctions, whatIsWrong } from "../../kernel/index.ts";
+import { type Kernel, lower, type Precision, type UserFunctions, messageWithCaret } from "../../kernel/index.ts";
 import type { WorkOptions } from "../../base/event-loop.ts";
 import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
@@ -352,7 +352,7 @@ export function endlessLoops(
   for (const number of numbers) {
     const { line, column, source: at } = countedLoops[number - 1];
     const { name, text } = sources[at];
-    const what = whatIsWrong(
+    const what = messageWithCaret(
       text,
       line,
       column,

@@ -1,6 +1,6 @@
 /** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
 import { keyOf, memoize } from "../../base/memoize.ts";
-import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel/index.ts";
+import { formula, liftFormula, codeKeyOf, type UserFunctions } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";
 
 /**
@@ -38,7 +38,7 @@ export function apply<A extends number[]>(
   return applied;
 }
 
-const shapeOfFormula = memoize((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
+const shapeOfFormula = memoize((text: string, names: readonly string[]) => liftFormula(formula(text, names))!, 256);
 
 /** Returns the expression of a user's formula, whose variables are replaced by expressions by name. */
 export function applyFormula(text: string, by: Readonly<Record<string, Expression>>): Expression {
@@ -119,7 +119,7 @@ export function shapeOfProblem<P>(given: P): Shape<P> {
   const text = (one: Expression): string => {
     if (typeof one !== "function") return typeof one === "number" ? column(one) : one;
     const { f, of } = parts.get(one)!;
-    const shape = "kind" in f ? shapeOf(f as ReturnType<typeof formula>) : String(f);
+    const shape = "kind" in f ? codeKeyOf(f as ReturnType<typeof formula>) : String(f);
     const known = functions.get(shape) ?? { name: `f${functions.size}`, f };
     functions.set(shape, known);
     const call = written.get(one) ?? `${known.name}(${of.map(text).join(", ")})`;

@@ -1,6 +1,6 @@
 /** CUDA C++ to an image that the driver loads, by NVRTC, on a thread of the pool. */
 import { KernelError } from "../../../base/errors.ts";
-import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
+import type { CudaSource } from "../../../kernel/emit/cuda/index.ts";
 import { addressOf, type Koffi } from "../ffi/koffi.ts";
 import { NVRTC_ERROR_COMPILATION, NVRTC_SUCCESS, nvrtcResultName } from "../ffi/nvrtc.ts";
 import type { Nvrtc } from "../nvrtc.ts";
@@ -27,7 +27,7 @@ export function quoteLog(code: string, log: string): string {
 }
 
 /** Compiles a module by NVRTC. @throws KernelError with NVRTC's messages and the generated lines that they refer to */
-export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array<ArrayBuffer>> {
+export async function compileImage(nvrtc: Nvrtc, module: CudaSource, target: Target): Promise<Uint8Array<ArrayBuffer>> {
   const { calls, koffi } = nvrtc;
   const { code, signature } = module;
   const words = new BigUint64Array(1);
@@ -114,7 +114,7 @@ function fetch(
 }
 
 function rejected(
-  { signature, code }: CudaModule,
+  { signature, code }: CudaSource,
   status: number,
   log: string,
   options: readonly string[],

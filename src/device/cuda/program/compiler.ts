@@ -1,6 +1,6 @@
 /** The compilation of IR to an image that the driver loads. */
 import type { KernelIR } from "../../../kernel/index.ts";
-import { type CudaModule, type CudaOptions, emitCuda } from "../../../kernel/emit/cuda/index.ts";
+import { type CudaSource, type CudaOptions, emitCuda } from "../../../kernel/emit/cuda/index.ts";
 import { versionText } from "../driver.ts";
 import type { Nvrtc } from "../nvrtc.ts";
 import { compileImage } from "./compile.ts";
@@ -11,7 +11,7 @@ export type Contraction = NonNullable<CudaOptions["fma"]>;
 
 /** A compiled CUDA program before the driver loads it. */
 export interface CudaImage {
-  readonly module: CudaModule;
+  readonly module: CudaSource;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

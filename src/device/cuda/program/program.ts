@@ -1,7 +1,7 @@
 /** A kernel loaded into one device's context. */
 import { KernelError } from "../../../base/errors.ts";
 import type { KernelSignature, Params } from "../../../kernel/index.ts";
-import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
+import type { CudaSource } from "../../../kernel/emit/cuda/index.ts";
 import { OwnKernel } from "../../arguments.ts";
 import type { CompiledKernel } from "../../device.ts";
 import { versionText } from "../driver.ts";
@@ -18,13 +18,13 @@ const isImageFailure = (status: number): boolean => status >= 200 && status < 30
 export class Program {
   readonly session: Session;
   readonly signature: KernelSignature;
-  readonly module: CudaModule;
+  readonly module: CudaSource;
   readonly function: number;
   readonly parameters: ParameterBlock;
   /** The number of the program's last launch. */
   lastLaunch = 0;
 
-  constructor(session: Session, module: CudaModule, entry: number) {
+  constructor(session: Session, module: CudaSource, entry: number) {
     this.session = session;
     this.signature = module.signature;
     this.module = module;
@@ -61,7 +61,7 @@ export function loadImage(session: Session, { module, bytes }: CudaImage): Loade
 }
 
 /** Returns the handle of a loaded module's function, ready for launches. */
-function functionOf(session: Session, module: CudaModule, loaded: number): number {
+function functionOf(session: Session, module: CudaSource, loaded: number): number {
   const { calls, driver } = session;
   const { name, groupSize } = module.signature;
   const entry = session.word(`${name}: ${module.entryPoint}`, (to) =>
@@ -78,7 +78,7 @@ function functionOf(session: Session, module: CudaModule, loaded: number): numbe
 }
 
 /** Beyond 48 KiB a kernel must ask. */
-function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }: CudaModule, entry: number): void {
+function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }: CudaSource, entry: number): void {
   const status = calls.cuFuncSetAttribute(entry, functionAttribute.maxDynamicSharedBytes, dynamicSharedBytes);
   if (status === CUDA_SUCCESS || status === CUDA_ERROR_OUT_OF_MEMORY) return;
   const what = `${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives`;

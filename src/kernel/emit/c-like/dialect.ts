@@ -8,7 +8,7 @@
 import type { ArrayRef, BinaryOp, CompareOp, Expr, IndexOp, IntrinsicOp, ScalarType, Stmt, UnaryOp } from "../../ir.ts";
 import type { Lines } from "./lines.ts";
 
-/** The type of IR statements of kind `K`. */
+/** The type of the IR statements whose `kind` is `K`. */
 export type StmtOf<K extends Stmt["kind"]> = Extract<Stmt, { readonly kind: K }>;
 
 /**

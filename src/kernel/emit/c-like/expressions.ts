@@ -2,7 +2,7 @@ import type { Expr } from "../../ir.ts";
 import type { Dialect, Operand } from "./dialect.ts";
 import type { Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
-import { children } from "../../visit.ts";
+import { subexpressions } from "../../visit.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 
 /**
@@ -145,7 +145,7 @@ interface Shape {
 }
 
 const shapeOf = memoizeBy((e: Expr): Shape => {
-  const inner = children(e).map(shapeOf);
+  const inner = subexpressions(e).map(shapeOf);
   return {
     height: inner.reduce((height, child) => Math.max(height, child.height + 1), 0),
     size: inner.reduce((size, child) => size + child.size, 1),

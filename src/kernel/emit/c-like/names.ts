@@ -15,8 +15,8 @@ export interface Names {
 
 const suffixOfSpace = { buffer: "b", private: "p", workgroup: "w" } as const;
 
-/** Returns a valid identifier made of the letters, digits and inner underscores of a name in the kernel's source. */
-export function sanitised(name: string): string {
+/** Returns the valid identifier that consists of the letters, digits and inner underscores of a name. */
+export function identifierFrom(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9_]/g, "_")
     .replace(/_{2,}/g, "_")
@@ -29,9 +29,9 @@ export function namesOf(ir: KernelIR): Names {
   const arraysOf = { buffer: ir.buffers, private: ir.privates, workgroup: ir.workgroups } as const;
   let temporaries = 0;
   return {
-    local: (id) => `${sanitised(ir.locals[id].name)}_${id}`,
-    scalar: (id) => `${sanitised(ir.scalars[id].name)}_s${id}`,
-    array: ({ space, id }) => `${sanitised(arraysOf[space][id].name)}_${suffixOfSpace[space]}${id}`,
+    local: (id) => `${identifierFrom(ir.locals[id].name)}_${id}`,
+    scalar: (id) => `${identifierFrom(ir.scalars[id].name)}_s${id}`,
+    array: ({ space, id }) => `${identifierFrom(arraysOf[space][id].name)}_${suffixOfSpace[space]}${id}`,
     temporary: () => `fk_t${temporaries++}`,
   };
 }

@@ -9,7 +9,7 @@ import { typeName } from "./literals.ts";
 import { CudaMemory } from "./memory.ts";
 import { CudaOperators } from "./operators.ts";
 import {
-  assumeAligned,
+  alignmentAssumption,
   countName,
   type CudaParameter,
   declarationOf,
@@ -22,7 +22,7 @@ import { CudaStatements } from "./statements.ts";
 export { cudaIntrinsics } from "./intrinsics.ts";
 export type { CudaParameter } from "./parameters.ts";
 
-/** The options of printing a kernel in CUDA C++. */
+/** The options of `emitCuda`. */
 export interface CudaOptions {
   /**
    * The treatment of a·b + c. "contract" lets the compiler fuse it into one operation with one rounding. With "exact"
@@ -32,8 +32,8 @@ export interface CudaOptions {
   readonly fma?: "contract" | "exact";
 }
 
-/** A kernel printed in CUDA C++, with the information needed to launch it. */
-export interface CudaModule {
+/** The CUDA C++ source of a kernel, with the information needed to compile and launch it. */
+export interface CudaSource {
   readonly signature: KernelSignature;
   /** The translation unit, without `#include`. */
   readonly code: string;
@@ -62,7 +62,7 @@ export interface CudaModule {
  * elements when it knows the first index to be a multiple of 4 (f32) or 2 (f64).
  * @throws PrecisionError (the IR was lowered for neither f64 nor f32)
  */
-export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaModule {
+export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaSource {
   if (ir.precision !== "f64" && ir.precision !== "f32")
     throw new PrecisionError(`${ir.name}: CUDA has no use for ${ir.precision}; lower the kernel for f64 or f32`);
   const names = namesOf(ir);
@@ -139,7 +139,7 @@ function entryPoint(
   out.add(`extern "C" __global__ void __launch_bounds__(${launchBounds(ir)}) ${entryPointOf(ir)}(`);
   out.add(list.join(",\n"), ") {");
   out.indented(() => {
-    out.add(...ir.buffers.map((_, id) => assumeAligned(ir, names, id)));
+    out.add(...ir.buffers.map((_, id) => alignmentAssumption(ir, names, id)));
     if (!ir.cooperative) out.add(...item(ir));
     out.add(...shared.inside);
   });

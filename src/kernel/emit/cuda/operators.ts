@@ -2,7 +2,7 @@ import type { BinaryOp, CompareOp, Expr, IntrinsicOp, KernelIR, Precision, Scala
 import type { Operand, Operators } from "../c-like/dialect.ts";
 import type { HelperName, Helpers } from "./helpers/index.ts";
 import { literal, typeName } from "./literals.ts";
-import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
+import { forEachExpr, forEachStmt, expressionsOf } from "../../visit.ts";
 
 /** Returns a text for a local variable or a constant as 32 bits, signed or not; undefined for any other expression. */
 function factorOf(e: Expr | undefined): string | undefined {
@@ -23,7 +23,7 @@ const keyOf = (a: Expr | undefined, b: Expr | undefined): string | undefined => 
 function wideProducts({ body }: KernelIR): (a: Expr | undefined, b: Expr | undefined) => boolean {
   const keys = new Set<string | undefined>();
   forEachStmt(body, (s) => {
-    for (const root of operands(s))
+    for (const root of expressionsOf(s))
       forEachExpr(root, (e) => {
         if (e.kind === "intrinsic" && e.op === "mulHigh") keys.add(keyOf(e.args[0], e.args[1]));
       });

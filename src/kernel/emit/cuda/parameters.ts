@@ -1,6 +1,6 @@
 import type { ArrayRef, Expr, KernelIR, ScalarType } from "../../ir.ts";
-import { operands, someExpr, someStmt } from "../../visit.ts";
-import { type Names, sanitised } from "../c-like/names.ts";
+import { expressionsOf, someExpr, someStmt } from "../../visit.ts";
+import { type Names, identifierFrom } from "../c-like/names.ts";
 import { typeName } from "./literals.ts";
 
 /** A parameter of the generated CUDA function. Each is aligned to its own size. */
@@ -29,14 +29,14 @@ export function parametersOf(ir: KernelIR): CudaParameter[] {
 
 function usesLength(ir: KernelIR, buffer: number): boolean {
   return someStmt(ir.body, (s) =>
-    operands(s).some((e) => someExpr(e, (inner) => inner.kind === "length" && inner.array.id === buffer)),
+    expressionsOf(s).some((e) => someExpr(e, (inner) => inner.kind === "length" && inner.array.id === buffer)),
   );
 }
 
-/** The name of the parameter for the number of work items or workgroups. */
+/** The name of the CUDA function's parameter for the number of work items or workgroups. */
 export const countName = "fk_count";
 
-/** Returns the name of the parameter for the length of an array. */
+/** Returns the name of the CUDA function's parameter for the length of an array. */
 export const lengthName = (names: Names, array: ArrayRef): string => `${names.array(array)}_length`;
 
 /** Returns the C++ declaration of a parameter of the generated CUDA function. */
@@ -58,10 +58,10 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
 }
 
 /**
- * Returns a statement that tells the compiler that a buffer starts at an aligned address. The compiler can then merge
- * loads of consecutive elements that start at a multiple of 16 bytes.
+ * Returns the C++ statement by which the compiler may assume that a buffer starts at an aligned address. It can then
+ * merge loads of consecutive elements that start at a multiple of 16 bytes.
  */
-export function assumeAligned(ir: KernelIR, names: Names, id: number): string {
+export function alignmentAssumption(ir: KernelIR, names: Names, id: number): string {
   const name = names.array({ space: "buffer", id });
   return `${name} = (${pointerType(ir, id)})__builtin_assume_aligned(${name}, 16);`;
 }
@@ -84,8 +84,8 @@ function isExchanged(ir: KernelIR, id: number): boolean {
   if (!ir.cooperative || ir.buffers[id].access === "read") return false;
   const refers = ({ space, id: other }: ArrayRef): boolean => space === "buffer" && other === id;
   const loads = (e: Expr): boolean => someExpr(e, (inner) => inner.kind === "load" && refers(inner.array));
-  return someStmt(ir.body, (s) => (s.kind === "atomic" && refers(s.array)) || operands(s).some(loads));
+  return someStmt(ir.body, (s) => (s.kind === "atomic" && refers(s.array)) || expressionsOf(s).some(loads));
 }
 
 /** Returns the name of the generated CUDA function: `fk_` and the kernel's name reduced to a C++ identifier. */
-export const entryPointOf = (ir: KernelIR): string => `fk_${sanitised(ir.name)}`;
+export const entryPointOf = (ir: KernelIR): string => `fk_${identifierFrom(ir.name)}`;

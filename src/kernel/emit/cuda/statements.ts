@@ -6,7 +6,7 @@ import type { HelperName, Helpers } from "./helpers/index.ts";
 import { hasFullWarps } from "./helpers/subgroups.ts";
 import { typeName } from "./literals.ts";
 import type { CudaMemory } from "./memory.ts";
-import { unrolls } from "../../unroll.ts";
+import { isWorthUnrolling } from "../../unroll.ts";
 
 /**
  * Prints a loop. If its test and its update are single expressions, they become the head of a `for` statement.
@@ -17,7 +17,7 @@ function printLoop(names: Names, parts: LoopParts, out: Lines): void {
   const test = testOf(parts, out);
   const update = updateOf(names, parts, out);
   if (test === undefined || update === undefined) return printGeneral(names, parts, out);
-  if (unrolls(parts.statement)) out.add("#pragma unroll");
+  if (isWorthUnrolling(parts.statement)) out.add("#pragma unroll");
   out.block(headOf(test, update), () => parts.body(out));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
-import { elementBytes, FOLDABLE, FOLDABLE_IN_BUFFER } from "./plan.ts";
+import { elementBytes, MAX_FOLDED_INDEX, MAX_FOLDED_BUFFER_INDEX } from "./plan.ts";
 
 /** An access to an array: the array and the expression of the index. */
 export interface Access {
@@ -13,7 +13,7 @@ export interface Access {
 }
 
 /** Returns the type of an array's elements. */
-export function elementOf(e: Emitter, array: ArrayRef): "real" | "i32" | "u32" {
+export function elementTypeOf(e: Emitter, array: ArrayRef): "real" | "i32" | "u32" {
   return arrays(e, array)[array.id].element;
 }
 
@@ -24,7 +24,7 @@ function arrays(e: Emitter, array: ArrayRef): readonly { readonly element: "real
 
 /** Returns the size in bytes of an element of an array. */
 export function elementSize(e: Emitter, array: ArrayRef): number {
-  return elementBytes(elementOf(e, array), e.plan.wide);
+  return elementBytes(elementTypeOf(e, array), e.plan.wide);
 }
 
 /**
@@ -70,28 +70,28 @@ export function strideShift(e: Emitter, array: ArrayRef): number {
  * Emits code that pushes the address of an array element whose index is the same for all work items, and returns the
  * constant byte offset to add to it.
  */
-export function uniformAddress(e: Emitter, access: Access): number {
+export function pushUniformAddress(e: Emitter, access: Access): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
     const fixed = pushBase(e, access.array);
-    clampUnsigned(e, () => e.scalar(access.index), access.array);
+    clampUnsigned(e, () => e.pushUniform(access.index), access.array);
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
   const { rest, constant } = splitConstant(access.index, access.array);
   const fixed = pushBase(e, access.array);
   if (rest !== null) {
-    e.scalar(rest);
+    e.pushUniform(rest);
     e.code.i32(shift).op("i32.shl").op("i32.add");
   }
   return fixed + constant * 2 ** shift;
 }
 
 /**
- * Emits code that pushes the address that the first of the work items computed side by side in SIMD lanes accesses,
- * where neighbouring items access neighbouring elements. Returns the constant byte offset to add to it.
+ * Emits code that pushes the address of the element that the first work item of a chunk accesses, for an access in
+ * which neighbouring items access neighbouring elements. Returns the constant byte offset to add to it.
  */
-export function contiguousAddress(e: Emitter, access: Access): number {
+export function pushContiguousAddress(e: Emitter, access: Access): number {
   const { array } = access;
   const shift = strideShift(e, array);
   if (e.guarded) {
@@ -102,7 +102,7 @@ export function contiguousAddress(e: Emitter, access: Access): number {
   }
   const { rest, constant } = splitConstant(access.index, access.array);
   const fixed = pushChunkBase(e, array);
-  e.offset(rest ?? access.index);
+  e.pushContiguousBase(rest ?? access.index);
   e.code.i32(shift).op("i32.shl").op("i32.add");
   return fixed + (rest === null ? 0 : constant * 2 ** shift);
 }
@@ -123,7 +123,7 @@ function pushChunkBase(e: Emitter, array: ArrayRef): number {
 function clampContiguous(e: Emitter, access: Access): void {
   const index = e.take("i32");
   const bound = e.take("i32");
-  e.offset(access.index);
+  e.pushContiguousBase(access.index);
   e.code.get(e.first).op("i32.add").set(index);
   pushLastIndex(e, access.array);
   e.code.set(bound);
@@ -149,13 +149,13 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
 }
 
 /**
- * Splits an index into `rest` + `constant` such that the constant can be folded into the offset of a load or store
- * instruction. `rest` is null if the whole index is constant.
+ * Splits an index into a sum, `rest` + `constant`, such that the constant can be folded into the offset of a load or
+ * store instruction. `rest` is null if the whole index is constant.
  */
 export function splitConstant(index: Expr, { space }: ArrayRef): { rest: Expr | null; constant: number } {
   // Below private arrays there is room, see `plan.ts`.
-  const lowest = space === "private" ? -FOLDABLE : 0;
-  const highest = space === "buffer" ? FOLDABLE_IN_BUFFER : FOLDABLE;
+  const lowest = space === "private" ? -MAX_FOLDED_INDEX : 0;
+  const highest = space === "buffer" ? MAX_FOLDED_BUFFER_INDEX : MAX_FOLDED_INDEX;
   const fits = (c: number): boolean => c >= lowest && c <= highest;
   if (index.kind === "const" && Number(index.value) >= lowest && Number(index.value) < 1 << 20) {
     return { rest: null, constant: Number(index.value) };

@@ -1,18 +1,18 @@
 /** Atomic operations. They are executed lane by lane, in the order of the work items. */
 import type { Stmt } from "../../ir.ts";
-import { elementOf } from "./address.ts";
+import { elementTypeOf } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { laneAddress, laneOffsets } from "./load.ts";
-import { setVector } from "./masks.ts";
-import { prepare } from "./prepare.ts";
-import { activeBits } from "./store.ts";
-import { vector } from "./vector.ts";
+import { pushLaneAddress, pushLaneOffsets } from "./load.ts";
+import { popToLocal } from "./masks.ts";
+import { prepareSharedValues } from "./prepare.ts";
+import { pushActiveBits } from "./store.ts";
+import { pushVector } from "./vector.ts";
 
 type Atomic = Stmt & { readonly kind: "atomic" };
 
 /** Emits an atomic operation for each active SIMD lane. */
 export function emitAtomic(e: Emitter, s: Atomic): void {
-  for (const x of [s.index, s.value, s.expected]) if (x !== null) prepare(e, x);
+  for (const x of [s.index, s.value, s.expected]) if (x !== null) prepareSharedValues(e, x);
   for (const j of e.each) e.scope(() => atomicVector(e, s, j));
 }
 
@@ -27,17 +27,17 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
   const { code } = e;
   const [offsets, value, expected, old] = [e.take("v128"), e.take("v128"), e.take("v128"), e.take("v128")];
   const [bits, address] = [e.take("i32"), e.take("i32")];
-  const beyond = laneOffsets(e, s, j);
+  const beyond = pushLaneOffsets(e, s, j);
   code.set(offsets);
   for (const [x, local] of [
     [s.value, value],
     [s.expected, expected],
   ] as const) {
     if (x === null) continue;
-    vector(e, x, j);
+    pushVector(e, x, j);
     code.set(local);
   }
-  activeBits(e, j);
+  pushActiveBits(e, j);
   code.set(bits);
   e.words.forEach((word, lane) => {
     code
@@ -45,7 +45,7 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
       .i32(1 << lane)
       .op("i32.and")
       .if();
-    const fixed = laneAddress(e, s, offsets, lane, j) + beyond;
+    const fixed = pushLaneAddress(e, s, offsets, lane, j) + beyond;
     code.set(address);
     const pick = (v: number) => () => void code.get(v).lane("i32x4.extract_lane", word);
     if (s.op === "store") atomicStore(e, s, { address, fixed, value: pick(value), expected: pick(expected) });
@@ -58,7 +58,7 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
   });
   if (s.result !== null) {
     code.get(old);
-    setVector(e, s.result, j);
+    popToLocal(e, s.result, j);
   }
 }
 
@@ -136,7 +136,7 @@ function combined(e: Emitter, s: Atomic, old: number, o: Operands): void {
     return void code.op("i32.eq").op("select");
   }
   if (s.op === "min" || s.op === "max") {
-    const sign = elementOf(e, s.array) === "u32" ? "u" : "s";
+    const sign = elementTypeOf(e, s.array) === "u32" ? "u" : "s";
     code.get(old);
     o.value();
     code.get(old);

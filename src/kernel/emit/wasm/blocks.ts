@@ -11,8 +11,8 @@ import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
 import { type Access, elementSize } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { laneAddress, laneOffsets } from "./load.ts";
-import { vector } from "./vector.ts";
+import { pushLaneAddress, pushLaneOffsets } from "./load.ts";
+import { pushVector } from "./vector.ts";
 
 type Assign = Stmt & { readonly kind: "assign" };
 type Load = Expr & { readonly kind: "load" };
@@ -34,19 +34,19 @@ interface Step<S extends Stmt> {
 }
 
 /**
- * Emits a sequence of loads, or of stores, in which every work item accesses consecutive elements of its own. Each item
+ * Emits code for a sequence of loads, or of stores, in which every work item accesses consecutive elements. Each item
  * then needs one vector access, and a transposition distributes the elements to the lanes. The sequence begins at
- * `list[from]`. Returns the number of statements in the sequence, 0 if none begins there. With `only`, it counts the
- * statements and emits nothing. It applies only while all SIMD lanes are active.
+ * `list[from]`. Returns the number of statements in it, 0 if none begins there or if not all SIMD lanes are active.
+ * With `countOnly`, it emits nothing.
  */
-export function emitRun(e: Emitter, list: readonly Stmt[], from: number, only = false): number {
+export function emitAccessSequence(e: Emitter, list: readonly Stmt[], from: number, countOnly = false): number {
   if (e.mask !== null) return 0;
   const loads = runOf(e, list, from, loadAt);
   const stores = loads.length > 0 ? [] : runOf(e, list, from, storeAt);
   const run = [...loads, ...stores];
   if (run.length === 0) return 0;
   const indexes = run.flatMap(({ index }) => index ?? []);
-  if (only) return run.length + indexes.length;
+  if (countOnly) return run.length + indexes.length;
   e.code.mark(`${run[0].stmt.place.source}:${run[0].stmt.place.line}`);
   for (const one of indexes) assignIndex(e, one);
   for (const j of e.each) e.scope(() => (loads.length > 0 ? loadRun(e, loads, j) : storeRun(e, stores, j)));
@@ -110,7 +110,7 @@ function storeAt(e: Emitter, list: readonly Stmt[], at: number): Step<Store> | n
  * the width of a lane.
  */
 function placeOf(e: Emitter, array: ArrayRef, index: Expr): BlockPosition | null {
-  if (array.space === "private" || e.flow.shape(index) !== "varying") return null;
+  if (array.space === "private" || e.flow.variationOf(index) !== "varying") return null;
   if (elementSize(e, array) * e.plan.lanes !== 16) return null;
   if (index.kind === "local") return { array, local: index.id, constant: 0 };
   if (index.kind !== "binary" || index.op !== "add" || index.a.kind !== "local" || index.b.kind !== "const")
@@ -122,7 +122,7 @@ function placeOf(e: Emitter, array: ArrayRef, index: Expr): BlockPosition | null
 function assignIndex(e: Emitter, { local, value }: Assign): void {
   for (const j of e.each)
     e.scope(() => {
-      vector(e, value, j);
+      pushVector(e, value, j);
       e.code.set(e.vectors[local] + j);
     });
 }
@@ -149,7 +149,7 @@ function storeRun(e: Emitter, run: readonly Step<Store>[], j: number): void {
   const rows = addresses.map(() => e.take("v128"));
   for (let k = 0; k < run.length; k += lanes) {
     columns.forEach((column, i) => {
-      vector(e, run[k + i].stmt.value, j);
+      pushVector(e, run[k + i].stmt.value, j);
       e.code.set(column);
     });
     transpose(e, columns, (row) => void e.code.set(rows[row]));
@@ -177,12 +177,12 @@ const lanesWords = (lanes: number): number => 4 / lanes;
  */
 function laneAddresses(e: Emitter, access: Access, j: number): { addresses: number[]; fixed: number[] } {
   const offsets = e.take("v128");
-  const beyond = laneOffsets(e, access, j);
+  const beyond = pushLaneOffsets(e, access, j);
   e.code.set(offsets);
   const fixed: number[] = [];
   const addresses = Array.from({ length: e.plan.lanes }, (_, lane) => {
     const address = e.take("i32");
-    fixed.push(laneAddress(e, access, offsets, lane, j) + beyond);
+    fixed.push(pushLaneAddress(e, access, offsets, lane, j) + beyond);
     e.code.set(address);
     return address;
   });

@@ -64,8 +64,8 @@ export class Bytes {
   }
 }
 
-/** Concatenates arrays of bytes. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+/** Returns the concatenation of arrays of bytes. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

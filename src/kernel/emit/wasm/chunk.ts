@@ -2,14 +2,14 @@
  * The beginning of a chunk, the set of work items that are computed side by side, and the lanes of an incomplete chunk.
  */
 import type { Emitter } from "./emitter.ts";
-import { itemNumbers } from "./vector.ts";
-import { keepLow } from "./vector-int.ts";
+import { pushItemNumbers } from "./vector.ts";
+import { spreadLowHalves } from "./vector-int.ts";
 
 /**
- * Emits code that advances the base addresses of contiguous accesses to the first work item of a chunk. A chunk is the
- * set of work items that are computed side by side in SIMD lanes.
+ * Emits the code at the start of a chunk, the set of work items that are computed side by side in SIMD lanes. It
+ * advances the base addresses of contiguous accesses to the first work item of the chunk.
  */
-export function enterChunk(e: Emitter): void {
+export function emitChunkStart(e: Emitter): void {
   const { code } = e;
   e.ir.buffers.forEach((b, i) => {
     const size = b.element === "real" && e.plan.wide ? 3 : 2;
@@ -20,15 +20,15 @@ export function enterChunk(e: Emitter): void {
 }
 
 /**
- * Emits code that sets a lane mask so that it selects the work items of the chunk whose number is below a count. `mask`
- * is the first local of the mask, and `pushCount` emits the code that pushes the count.
+ * Emits code that sets a lane mask to the work items of the chunk whose numbers are below a count. `mask` is the first
+ * local of the mask, and `pushCount` emits the code that pushes the count.
  */
-export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
+export function setItemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
   for (const j of e.each) {
-    itemNumbers(e, j);
+    pushItemNumbers(e, j);
     pushCount();
     e.code.op("i32x4.splat").op("i32x4.lt_s");
-    keepLow(e);
+    spreadLowHalves(e);
     e.code.set(mask + j);
   }
 }

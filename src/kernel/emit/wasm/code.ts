@@ -3,20 +3,20 @@ import { Bytes } from "./bytes.ts";
 import type { LaneOp, MemoryOp, OpName, PlainOp, ValueType } from "./opcodes.ts";
 import { naturalAlignment, OPCODES, VALUE_TYPES } from "./opcodes.ts";
 
-/** A byte position in generated code and the kernel's source line from which the code comes. */
-export interface Mark {
+/** A byte position in generated code, and the line of the kernel's source from which the code at it comes. */
+export interface SourceMark {
   readonly at: number;
   readonly text: string;
 }
 
-/** A block that `br` can leave, given by its nesting depth. */
+/** A label of a block that `br` can leave: the nesting depth of the block. */
 export type Label = number;
 
 /** The code of a WebAssembly function under construction. */
-export class Code {
+export class FunctionCode {
   readonly bytes = new Bytes();
   /** The source lines for the listing, with the byte positions at which their code begins. */
-  readonly marks: Mark[] = [];
+  readonly marks: SourceMark[] = [];
   readonly params: readonly ValueType[];
   readonly results: readonly ValueType[];
   readonly locals: ValueType[] = [];

@@ -3,17 +3,17 @@
  * if some lane is active.
  */
 import type { Expr, Stmt } from "../../ir.ts";
-import { operands, someExpr, someLeave, someStmt, weight } from "../../visit.ts";
+import { expressionsOf, someExpr, someLoopExit, someStmt, codeSize } from "../../visit.ts";
 import { emitAtomic } from "./atomic.ts";
-import { emitRun } from "./blocks.ts";
+import { emitAccessSequence } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
-import { emitLoop, leave } from "./loops.ts";
-import { allLanesOf, anyLane, complement, setVector } from "./masks.ts";
-import { prepare } from "./prepare.ts";
-import { offset, scalar } from "./scalar.ts";
+import { emitLoop, emitLeave } from "./loops.ts";
+import { pushAllLanes, pushAnyLane, setComplement, popToLocal } from "./masks.ts";
+import { prepareSharedValues } from "./prepare.ts";
+import { pushContiguousBase, pushUniform } from "./scalar.ts";
 import { emitStore } from "./store.ts";
-import { emitStraight } from "./straight.ts";
-import { vector } from "./vector.ts";
+import { emitStraightLine } from "./straight.ts";
+import { pushVector } from "./vector.ts";
 
 type If = Stmt & { readonly kind: "if" };
 
@@ -27,24 +27,24 @@ const COPYABLE = 4000;
 const MAX_COPIES = 2;
 
 /** Emits WebAssembly code for a list of statements. */
-export function emitList(e: Emitter, list: readonly Stmt[]): void {
+export function emitStatements(e: Emitter, list: readonly Stmt[]): void {
   for (let i = 0; i < list.length; i++) {
-    const run = emitRun(e, list, i) || emitStraight(e, list, i);
+    const run = emitAccessSequence(e, list, i) || emitStraightLine(e, list, i);
     if (run > 0) {
       if (!list.slice(i, i + run).every(repeatable)) e.restart = null;
       i += run - 1;
       continue;
     }
-    statement(e, list[i]);
+    emitStatement(e, list[i]);
     if (!repeatable(list[i])) e.restart = null;
     if (list[i].kind === "break" || list[i].kind === "continue") return; // what follows is never reached
     if (!mayPart(e, list[i])) continue;
     narrow(e);
     const rest = list.slice(i + 1);
     if (rest.length === 0) return;
-    anyLane(e, e.mask);
+    pushAnyLane(e, e.mask);
     e.code.if();
-    emitList(e, rest);
+    emitStatements(e, rest);
     e.code.end();
     return;
   }
@@ -53,7 +53,7 @@ export function emitList(e: Emitter, list: readonly Stmt[]): void {
 /** Tells whether some but not all lanes may have left the loop or the iteration in statement `s`. */
 function mayPart(e: Emitter, s: Stmt): boolean {
   const loop = e.loops.at(-1);
-  return loop !== undefined && loop.live !== null && s.kind === "if" && someLeave([s], () => true);
+  return loop !== undefined && loop.live !== null && s.kind === "if" && someLoopExit([s], () => true);
 }
 
 /** Emits code that removes from the current mask the lanes that have left the iteration. */
@@ -68,16 +68,16 @@ function narrow(e: Emitter): void {
       .set(e.mask + j);
 }
 
-/** Emits WebAssembly code for a statement. */
-export function statement(e: Emitter, s: Stmt): void {
+/** Emits WebAssembly code for a statement, and releases the temporaries that it takes. */
+export function emitStatement(e: Emitter, s: Stmt): void {
   e.code.mark(`${s.place.source}:${s.place.line}`);
   e.scope(() => {
-    emitStatement(e, s);
+    emitUnscoped(e, s);
     e.clearPrepared();
   });
 }
 
-function emitStatement(e: Emitter, s: Stmt): void {
+function emitUnscoped(e: Emitter, s: Stmt): void {
   switch (s.kind) {
     case "assign":
       return assign(e, s.local, s.value);
@@ -91,7 +91,7 @@ function emitStatement(e: Emitter, s: Stmt): void {
       return emitLoop(e, s);
     case "break":
     case "continue":
-      return leave(e, s.kind);
+      return emitLeave(e, s.kind);
     case "fetch":
     case "barrier":
     case "subgroup":
@@ -104,37 +104,37 @@ function emitStatement(e: Emitter, s: Stmt): void {
 function assign(e: Emitter, local: number, value: Expr): void {
   const shape = e.flow.locals[local];
   if (shape !== "varying") {
-    (shape === "uniform" ? scalar : offset)(e, value);
+    (shape === "uniform" ? pushUniform : pushContiguousBase)(e, value);
     return void e.code.set(e.scalars[local]);
   }
-  prepare(e, value);
+  prepareSharedValues(e, value);
   for (const j of e.each) {
     e.scope(() => {
-      vector(e, value, j);
-      setVector(e, local, j);
+      pushVector(e, value, j);
+      popToLocal(e, local, j);
     });
   }
 }
 
 function emitIf(e: Emitter, s: If): void {
-  if (e.flow.shape(s.condition) !== "uniform") return emitVaryingIf(e, s);
-  scalar(e, s.condition);
+  if (e.flow.variationOf(s.condition) !== "uniform") return emitVaryingIf(e, s);
+  pushUniform(e, s.condition);
   e.clearPrepared();
   e.code.if();
-  emitList(e, s.then);
+  emitStatements(e, s.then);
   if (s.else.length > 0) {
     e.code.else();
-    emitList(e, s.else);
+    emitStatements(e, s.else);
   }
   e.code.end();
 }
 
 function emitVaryingIf(e: Emitter, s: If): void {
   const taken = e.takeVectors();
-  prepare(e, s.condition);
+  prepareSharedValues(e, s.condition);
   for (const j of e.each) {
     e.scope(() => {
-      vector(e, s.condition, j);
+      pushVector(e, s.condition, j);
       if (e.mask !== null) e.code.get(e.mask + j).op("v128.and");
       e.code.set(taken + j);
     });
@@ -142,7 +142,7 @@ function emitVaryingIf(e: Emitter, s: If): void {
   e.clearPrepared();
   // The other side's mask comes first: the condition may change under this one.
   if (e.restart !== null && e.mask === null && restartable(e, s, taken, e.restart)) return e.giveVectors(taken);
-  const others = s.else.length > 0 ? complement(e, taken) : null;
+  const others = s.else.length > 0 ? setComplement(e, taken) : null;
   if (s.then.length > 0) branch(e, taken, s.then);
   if (others !== null) {
     branch(e, others, s.else);
@@ -156,16 +156,16 @@ function emitVaryingIf(e: Emitter, s: If): void {
  * masks; otherwise the chunk starts again with masks. This saves a third copy of the body.
  */
 function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {
-  if (2 * weight([s]) < weight(e.ir.body) || [s.then, s.else].every(harmless)) return false;
+  if (2 * codeSize([s]) < codeSize(e.ir.body) || [s.then, s.else].every(harmless)) return false;
   const { code } = e;
-  allLanesOf(e, taken);
+  pushAllLanes(e, taken);
   code.if();
-  emitList(e, s.then);
+  emitStatements(e, s.then);
   code.else();
-  anyLane(e, taken);
+  pushAnyLane(e, taken);
   code.brIf(restart);
   e.restart = restart;
-  emitList(e, s.else);
+  emitStatements(e, s.else);
   code.end();
   e.restart = null;
   return true;
@@ -180,30 +180,30 @@ function repeatable(s: Stmt): boolean {
 }
 
 function branch(e: Emitter, mask: number, body: readonly Stmt[]): void {
-  if (harmless(body)) return e.withMask(mask, () => emitList(e, body));
+  if (harmless(body)) return e.withMask(mask, () => emitStatements(e, body));
   if (e.mask === null && worthCopy(e, body)) return branchTwice(e, mask, body);
-  anyLane(e, mask);
+  pushAnyLane(e, mask);
   e.code.if();
-  e.withMask(mask, () => emitList(e, body));
+  e.withMask(mask, () => emitStatements(e, body));
   e.code.end();
 }
 
 /** Emits a body for three cases: all lanes are active, some are, or none is. */
 function branchTwice(e: Emitter, mask: number, body: readonly Stmt[]): void {
   e.copies++;
-  allLanesOf(e, mask);
+  pushAllLanes(e, mask);
   e.code.if();
-  emitList(e, body);
+  emitStatements(e, body);
   e.code.else();
-  anyLane(e, mask);
+  pushAnyLane(e, mask);
   e.code.if();
-  e.withMask(mask, () => emitList(e, body));
+  e.withMask(mask, () => emitStatements(e, body));
   e.code.end().end();
   e.copies--;
 }
 
 function worthCopy(e: Emitter, body: readonly Stmt[]): boolean {
-  if (e.copies >= MAX_COPIES || weight(body) > COPYABLE) return false;
+  if (e.copies >= MAX_COPIES || codeSize(body) > COPYABLE) return false;
   return e.copies === 0 || someStmt(body, (s) => s.kind === "loop");
 }
 
@@ -213,7 +213,7 @@ function worthCopy(e: Emitter, body: readonly Stmt[]): boolean {
  */
 function harmless(body: readonly Stmt[]): boolean {
   return (
-    weight(body) <= SMALL &&
-    body.every((s) => s.kind === "assign" && operands(s).every((x) => !someExpr(x, (y) => y.kind === "load")))
+    codeSize(body) <= SMALL &&
+    body.every((s) => s.kind === "assign" && expressionsOf(s).every((x) => !someExpr(x, (y) => y.kind === "load")))
   );
 }

@@ -4,7 +4,7 @@
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
-import { Code } from "./code.ts";
+import { FunctionCode } from "./code.ts";
 import type { Label } from "./code.ts";
 import type { ValueType } from "./opcodes.ts";
 import type { Plan } from "./plan.ts";
@@ -14,7 +14,7 @@ import { valueType } from "./plan.ts";
  * A mask of active SIMD lanes: the index of the first of the v128 locals that hold it, one for each vector. A lane is
  * all ones while it is active. Null means that all lanes are known to be active.
  */
-export type Mask = number | null;
+export type LaneMask = number | null;
 
 /** The branch targets and the lane masks of a loop whose body is being emitted. */
 export interface LoopScope {
@@ -23,31 +23,31 @@ export interface LoopScope {
   /** The label of the loop's update, to which `continue` jumps. */
   readonly next: Label;
   /** The lanes that are still in the loop; null if all lanes leave it together. */
-  readonly active: Mask;
+  readonly active: LaneMask;
   /**
    * The lanes that are still in this iteration. It equals `active` unless lanes may skip the rest of an iteration
    * separately.
    */
-  readonly live: Mask;
+  readonly live: LaneMask;
 }
 
 /** A function of a WebAssembly module: its name and its code. */
 export interface NamedFunction {
   readonly name: string;
-  readonly code: Code;
+  readonly code: FunctionCode;
 }
 
 /** A helper function that is added to a WebAssembly module when a kernel first calls it. */
 export interface HelperFunction {
   readonly name: string;
-  build(): Code;
+  build(): FunctionCode;
 }
 
 /**
- * A kernel after analysis, ready for code generation: its IR, its memory layout, and which of its values are the same
- * for all work items.
+ * A kernel that has been analysed for code generation: its IR, the plan of its code, and which of its values are the
+ * same for all work items.
  */
-export interface Analysed {
+export interface AnalysedKernel {
   readonly ir: KernelIR;
   readonly plan: Plan;
   readonly flow: Uniformity;
@@ -59,21 +59,21 @@ export interface Analysed {
  * The functions that emit expressions and statements. They call each other recursively, and are passed as an object
  * because they are in different files.
  */
-export interface Emission {
-  /** Emits a value that is the same for all work items; see `scalar.ts`. */
-  scalar(e: Emitter, x: Expr): void;
-  /** Emits a value minus the number of the chunk's first work item; see `scalar.ts`. */
-  offset(e: Emitter, x: Expr): void;
-  /** Emits vector number `j` of a value; see `vector.ts`. */
-  vector(e: Emitter, x: Expr, j: number): void;
+export interface EmitterFunctions {
+  /** Emits code that pushes a value that is the same for all work items; see `scalar.ts`. */
+  pushUniform(e: Emitter, x: Expr): void;
+  /** Emits code that pushes the uniform part of a contiguous integer; see `scalar.ts`. */
+  pushContiguousBase(e: Emitter, x: Expr): void;
+  /** Emits code that pushes vector number `j` of a value; see `vector.ts`. */
+  pushVector(e: Emitter, x: Expr, j: number): void;
   /** Emits a list of statements; see `control.ts`. */
-  list(e: Emitter, statements: readonly Stmt[]): void;
+  emitStatements(e: Emitter, statements: readonly Stmt[]): void;
 }
 
 /** The state of code generation for a WebAssembly kernel. */
 export class Emitter {
-  readonly emission: Emission;
-  readonly code = new Code(["i32", "i32", "i32", "i32"], []);
+  readonly emission: EmitterFunctions;
+  readonly code = new FunctionCode(["i32", "i32", "i32", "i32"], []);
   readonly ir: KernelIR;
   readonly plan: Plan;
   readonly flow: Uniformity;
@@ -102,7 +102,7 @@ export class Emitter {
   readonly scratch4: number;
   readonly scratch8: number;
   readonly privateBase: number;
-  mask: Mask = null;
+  mask: LaneMask = null;
   /**
    * True while the emitted code may run for lanes that the kernel would not reach, so that loads must be clamped to
    * their arrays.
@@ -130,8 +130,8 @@ export class Emitter {
   constructor(
     name: string,
     functions: NamedFunction[],
-    { ir, plan, flow, sharedMemory }: Analysed,
-    emission: Emission,
+    { ir, plan, flow, sharedMemory }: AnalysedKernel,
+    emission: EmitterFunctions,
   ) {
     this.emission = emission;
     functions.push({ name, code: this.code });
@@ -176,25 +176,25 @@ export class Emitter {
   }
 
   /** Emits code that pushes a value that is the same for all work items. */
-  scalar(x: Expr): void {
-    this.emission.scalar(this, x);
+  pushUniform(x: Expr): void {
+    this.emission.pushUniform(this, x);
   }
 
   /**
-   * Emits code that pushes an integer that increases by one from item to item, minus the number of the chunk's first
-   * item.
+   * Emits code that pushes the uniform part of a contiguous integer: its value at the first item of the chunk, minus
+   * the number of that item.
    */
-  offset(x: Expr): void {
-    this.emission.offset(this, x);
+  pushContiguousBase(x: Expr): void {
+    this.emission.pushContiguousBase(this, x);
   }
 
   /** Emits code that pushes vector number `j` of a value. */
-  vector(x: Expr, j: number): void {
-    this.emission.vector(this, x, j);
+  pushVector(x: Expr, j: number): void {
+    this.emission.pushVector(this, x, j);
   }
 
-  list(statements: readonly Stmt[]): void {
-    this.emission.list(this, statements);
+  emitStatements(statements: readonly Stmt[]): void {
+    this.emission.emitStatements(this, statements);
   }
 
   addVectors(): number {
@@ -244,7 +244,7 @@ export class Emitter {
     this.guarded = before;
   }
 
-  withMask(mask: Mask, emit: () => void): void {
+  withMask(mask: LaneMask, emit: () => void): void {
     const before = this.mask;
     this.mask = mask;
     emit();

@@ -2,13 +2,13 @@
  * Emits cooperative kernels: a loop over workgroups that contains, for each region between barriers, a loop over the
  * chunks of the workgroup.
  */
-import { enterChunk, itemsBelow } from "./chunk.ts";
+import { emitChunkStart, setItemsBelow } from "./chunk.ts";
 import type { Label } from "./code.ts";
-import { emitList, statement } from "./control.ts";
+import { emitStatements, emitStatement } from "./control.ts";
 import type { Emitter } from "./emitter.ts";
 import type { GroupNode, GroupProgram, Region } from "./regions.ts";
-import { mentionsOf } from "./regions.ts";
-import { scalar } from "./scalar.ts";
+import { localsOfRegion } from "./regions.ts";
+import { pushUniform } from "./scalar.ts";
 
 interface GroupLoop {
   readonly exit: Label;
@@ -39,7 +39,7 @@ function emitNode(e: Emitter, program: GroupProgram, node: GroupNode, loops: rea
     case "region":
       return e.scope(() => emitRegion(e, program, node));
     case "once":
-      return statement(e, node.stmt);
+      return emitStatement(e, node.stmt);
     case "if":
       return emitIf(e, program, node, loops);
     case "loop":
@@ -60,7 +60,7 @@ function emitIf(
   node: GroupNode & { kind: "if" },
   loops: readonly GroupLoop[],
 ): void {
-  e.scope(() => scalar(e, node.condition));
+  e.scope(() => pushUniform(e, node.condition));
   e.code.if();
   emitNodes(e, program, node.then, loops);
   e.code.else();
@@ -80,7 +80,7 @@ function emitLoop(
   const exit = code.block();
   const again = code.loop();
   if (test !== null) {
-    e.scope(() => scalar(e, test));
+    e.scope(() => pushUniform(e, test));
     code.op("i32.eqz").brIf(exit);
   }
   const next = code.block();
@@ -115,7 +115,7 @@ function emitRegion(e: Emitter, program: GroupProgram, region: Region): void {
  * Saves the scalar variables that a region changes, because every chunk must start with their values before the region.
  */
 function saveScalars(e: Emitter, region: Region): { local: number; copy: number }[] {
-  const locals = [...mentionsOf(region).written]
+  const locals = [...localsOfRegion(region).written]
     .filter((id) => e.flow.locals[id] !== "varying")
     .map((id) => ({ id, local: e.scalars[id] }));
   return locals.map(({ id, local }) => {
@@ -133,9 +133,9 @@ function runChunk(
   saved: readonly { local: number; copy: number }[],
 ): void {
   for (const { local, copy } of saved) e.code.get(copy).set(local);
-  enterChunk(e);
+  emitChunkStart(e);
   moveSpills(e, program, region, "in");
-  emitList(e, region.list);
+  emitStatements(e, region.list);
   moveSpills(e, program, region, "out");
 }
 
@@ -146,7 +146,7 @@ function runLastChunk(
   saved: readonly { local: number; copy: number }[],
 ): void {
   const mask = e.takeVectors();
-  itemsBelow(e, mask, () => void e.code.i32(e.ir.groupSize).get(e.first).op("i32.sub"));
+  setItemsBelow(e, mask, () => void e.code.i32(e.ir.groupSize).get(e.first).op("i32.sub"));
   e.withMask(mask, () => runChunk(e, program, region, saved));
   e.giveVectors(mask);
 }
@@ -157,7 +157,7 @@ function runLastChunk(
  */
 function moveSpills(e: Emitter, program: GroupProgram, region: Region, way: "in" | "out"): void {
   if (e.plan.chunks === 1) return;
-  const { all, written } = mentionsOf(region);
+  const { all, written } = localsOfRegion(region);
   for (const local of way === "in" ? all : written) {
     const slot = program.slots[local];
     if (slot < 0) continue;

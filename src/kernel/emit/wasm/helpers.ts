@@ -2,7 +2,7 @@
  * Helper functions that are added to a module if its kernel needs them. They are too long, or used too rarely, to be
  * emitted inline.
  */
-import { Code } from "./code.ts";
+import { FunctionCode } from "./code.ts";
 import type { HelperFunction } from "./emitter.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { HelperFunction } from "./emitter.ts";
 export const REMAINDER: HelperFunction = {
   name: "remainder",
   build() {
-    const c = new Code(["f64", "f64"], ["f64"]);
+    const c = new FunctionCode(["f64", "f64"], ["f64"]);
     const [a, b, rest, part] = [0, 1, c.addLocal("f64"), c.addLocal("f64")];
     c.get(a).op("f64.abs").set(rest);
     c.get(b).op("f64.abs").tee(b).set(part);
@@ -30,7 +30,7 @@ export const REMAINDER: HelperFunction = {
 };
 
 /** part *= 2 while part ≤ rest − part. */
-function doubleUp(c: Code, rest: number, part: number): void {
+function doubleUp(c: FunctionCode, rest: number, part: number): void {
   const done = c.block();
   const again = c.loop();
   c.get(part).get(rest).get(part).op("f64.sub").op("f64.le").op("i32.eqz").brIf(done);
@@ -39,7 +39,7 @@ function doubleUp(c: Code, rest: number, part: number): void {
   c.end().end();
 }
 
-function subtractDown(c: Code, rest: number, part: number, b: number): void {
+function subtractDown(c: FunctionCode, rest: number, part: number, b: number): void {
   const done = c.block();
   const again = c.loop();
   c.get(rest).get(part).op("f64.ge").if();
@@ -94,10 +94,10 @@ function scaling(s: Scaling): HelperFunction {
   return { name: s.name, build: () => buildScaling(s) };
 }
 
-function buildScaling(s: Scaling): Code {
-  const c = new Code(["v128", "v128"], ["v128"]);
+function buildScaling(s: Scaling): FunctionCode {
+  const c = new FunctionCode(["v128", "v128"], ["v128"]);
   const [x, n, part] = [0, 1, c.addLocal("v128")];
-  const constant = (value: number): Code => c.v128([value, value, value, value]);
+  const constant = (value: number): FunctionCode => c.v128([value, value, value, value]);
   const power = (): void => {
     constant(s.bias).op("i32x4.add").i32(s.bits).op(`${s.int}.shl`);
     c.op(`${s.simd}.mul`).set(x);

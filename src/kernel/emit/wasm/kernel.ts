@@ -6,9 +6,9 @@ import type { KernelIR } from "../../ir.ts";
 import { analyseUniformity } from "../../uniform.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
 import { lowerSubgroups } from "../../lower-subgroups.ts";
-import { enterChunk, itemsBelow } from "./chunk.ts";
-import { emitList } from "./control.ts";
-import type { Analysed, Emission, NamedFunction } from "./emitter.ts";
+import { emitChunkStart, setItemsBelow } from "./chunk.ts";
+import { emitStatements } from "./control.ts";
+import type { AnalysedKernel, EmitterFunctions, NamedFunction } from "./emitter.ts";
 import { Emitter } from "./emitter.ts";
 import { emitGroups } from "./group.ts";
 import type { MemoryImport } from "./module.ts";
@@ -18,11 +18,11 @@ import { chunkSize, planKernel } from "./plan.ts";
 import type { GroupProgram } from "./regions.ts";
 import { groupProgram } from "./regions.ts";
 import { scalariseArrays } from "./scalarise.ts";
-import { offset, scalar } from "./scalar.ts";
-import { vector } from "./vector.ts";
-import { listing } from "./listing.ts";
+import { pushContiguousBase, pushUniform } from "./scalar.ts";
+import { pushVector } from "./vector.ts";
+import { wasmListing } from "./listing.ts";
 
-/** The options of compiling a kernel to WebAssembly. */
+/** The options of `emitWasm`. */
 export interface WasmOptions {
   readonly memory: MemoryImport;
   /** The number of SIMD vectors that are computed side by side: 1, 2, 4 or 8. */
@@ -77,13 +77,13 @@ export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
     arguments: plan.arguments,
     chunk: plan.chunk,
     scratchBytes: plan.scratchBytes,
-    listing: () => listing(ir, plan, functions),
+    listing: () => wasmListing(ir, plan, functions),
   };
 }
 
-const EMISSION: Emission = { scalar, offset, vector, list: emitList };
+const EMISSION: EmitterFunctions = { pushUniform, pushContiguousBase, pushVector, emitStatements };
 
-function emitCooperative(functions: NamedFunction[], analysed: Analysed, program: GroupProgram): void {
+function emitCooperative(functions: NamedFunction[], analysed: AnalysedKernel, program: GroupProgram): void {
   const e = new Emitter("run", functions, analysed, EMISSION);
   loadArguments(e);
   emitGroups(e, program);
@@ -93,7 +93,7 @@ function emitCooperative(functions: NamedFunction[], analysed: Analysed, program
  * Emits two functions, so that the second is compiled only if it is needed: chunks in which all items do the same, and
  * one chunk with masks for all other cases.
  */
-function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
+function emitIndependent(functions: NamedFunction[], analysed: AnalysedKernel): void {
   const together = new Emitter("run", functions, analysed, EMISSION);
   const masked = new Emitter("one chunk under masks", functions, analysed, EMISSION);
   emitChunks(
@@ -133,8 +133,8 @@ function emitChunks(e: Emitter, masked: number): void {
   const again = code.loop();
   const next = code.block();
   e.restart = code.block();
-  enterChunk(e);
-  emitList(e, e.ir.body);
+  emitChunkStart(e);
+  emitStatements(e, e.ir.body);
   code.br(next);
   code.end();
   runMasked(); // reached only if something restarts
@@ -151,8 +151,8 @@ function emitChunks(e: Emitter, masked: number): void {
 function emitMaskedChunk(e: Emitter): void {
   loadArguments(e);
   e.code.get(e.begin).set(e.first);
-  enterChunk(e);
+  emitChunkStart(e);
   const mask = e.takeVectors();
-  itemsBelow(e, mask, () => void e.code.get(e.end).get(e.first).op("i32.sub"));
-  e.withMask(mask, () => emitList(e, e.ir.body));
+  setItemsBelow(e, mask, () => void e.code.get(e.end).get(e.first).op("i32.sub"));
+  e.withMask(mask, () => emitStatements(e, e.ir.body));
 }

@@ -1,6 +1,6 @@
 /** Returns a kernel's instructions as text, each group of them below the source line from which it comes. */
 import type { KernelIR } from "../../ir.ts";
-import type { Code } from "./code.ts";
+import type { FunctionCode } from "./code.ts";
 import type { NamedFunction } from "./emitter.ts";
 import { OPCODES } from "./opcodes.ts";
 import type { Plan } from "./plan.ts";
@@ -12,7 +12,7 @@ interface Reader {
 }
 
 /** Returns a readable listing of the generated WebAssembly functions, with the kernel's source lines. */
-export function listing(ir: KernelIR, plan: Plan, functions: readonly NamedFunction[]): string {
+export function wasmListing(ir: KernelIR, plan: Plan, functions: readonly NamedFunction[]): string {
   const head = [
     `;; kernel ${ir.name}, ${ir.precision}: ${plan.vectors} vectors of ${plan.lanes} lanes, ${plan.chunk} items a chunk`,
     `;; buffers ${ir.buffers.map((b) => b.name).join(", ")}; scalars ${ir.scalars.map((p) => p.name).join(", ")}`,
@@ -21,7 +21,7 @@ export function listing(ir: KernelIR, plan: Plan, functions: readonly NamedFunct
   return [...head, ...functions.map(({ name, code }, i) => functionText(ir, code, `$${i} ${name}`, names))].join("\n");
 }
 
-function functionText(ir: KernelIR, code: Code, name: string, names: ReadonlyMap<number, string>): string {
+function functionText(ir: KernelIR, code: FunctionCode, name: string, names: ReadonlyMap<number, string>): string {
   const lines = [`func ${name} (${code.params.join(" ")}) → (${code.results.join(" ")}), ${code.locals.length} locals`];
   const r: Reader = { bytes: code.bytes.toArray(), names, at: 0 };
   let depth = 1;

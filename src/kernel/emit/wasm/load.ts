@@ -5,50 +5,50 @@
 import type { Expr } from "../../ir.ts";
 import type { Access } from "./address.ts";
 import {
-  contiguousAddress,
+  pushContiguousAddress,
   elementSize,
   pushBase,
   pushLastIndex,
   splitConstant,
   strideShift,
-  uniformAddress,
+  pushUniformAddress,
 } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
 
 type Load = Expr & { readonly kind: "load" };
 
 /**
- * Tells whether the lanes of a SIMD vector access one contiguous block of memory, which is called a row here. `prepare`
- * computes the address of a row once for all vectors of a chunk.
+ * Tells whether the lanes of a SIMD vector access one contiguous block of memory. `prepareSharedValues` then computes
+ * the address of the block once for all vectors of a chunk.
  */
-export function isRow(e: Emitter, { array, index }: Access): boolean {
-  const shape = e.flow.shape(index);
+export function isContiguousAccess(e: Emitter, { array, index }: Access): boolean {
+  const shape = e.flow.variationOf(index);
   return array.space === "private" ? shape === "uniform" : shape === "contiguous";
 }
 
 /**
- * Emits code that pushes the address of the first vector of a contiguous access (`isRow`), and returns the constant
- * byte offset to add to it.
+ * Emits code that pushes the address of the first vector of a contiguous access (`isContiguousAccess`), and returns the
+ * constant byte offset to add to it.
  */
-export function rowAddress(e: Emitter, access: Access): number {
-  return access.array.space === "private" ? uniformAddress(e, access) : contiguousAddress(e, access);
+export function pushFirstVectorAddress(e: Emitter, access: Access): number {
+  return access.array.space === "private" ? pushUniformAddress(e, access) : pushContiguousAddress(e, access);
 }
 
 /** Emits code that loads array elements into SIMD vector number `j` of a chunk and pushes the vector. */
 export function loadVector(e: Emitter, x: Load, j: number): void {
-  if (!isRow(e, x)) return gather(e, x, j);
+  if (!isContiguousAccess(e, x)) return gather(e, x, j);
   const address = e.prepared.get(x);
-  if (address === undefined) return loadRow(e, x, rowAddress(e, x), j);
+  if (address === undefined) return loadContiguousVector(e, x, pushFirstVectorAddress(e, x), j);
   e.code.get(address);
-  loadRow(e, x, e.fixedOffsets.get(x) ?? 0, j);
+  loadContiguousVector(e, x, e.fixedOffsets.get(x) ?? 0, j);
 }
 
 /**
- * Emits code that pops the address of a contiguous access (`isRow`) and pushes its vector number `j`. `fixed` is the
- * constant byte offset from `rowAddress`.
+ * Emits code that pops the address of a contiguous access (`isContiguousAccess`) and pushes its vector number `j`.
+ * `fixed` is the constant byte offset from `pushFirstVectorAddress`.
  */
-export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number): void {
-  if (halfWidth(e, array)) e.code.memory("v128.load32x2_s", fixed + j * 8);
+export function loadContiguousVector(e: Emitter, { array }: Access, fixed: number, j: number): void {
+  if (hasHalfWidth(e, array)) e.code.memory("v128.load32x2_s", fixed + j * 8);
   else e.code.memory("v128.load", fixed + j * 16);
 }
 
@@ -56,19 +56,19 @@ export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number)
  * Tells whether an array's elements have half the width of a SIMD lane. Integers outside private arrays have four
  * bytes, which is half a 64-bit lane.
  */
-export function halfWidth(e: Emitter, array: Access["array"]): boolean {
+export function hasHalfWidth(e: Emitter, array: Access["array"]): boolean {
   return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
 }
 
 function gather(e: Emitter, x: Load, j: number): void {
   const offsets = e.take("v128");
-  const beyond = laneOffsets(e, x, j);
+  const beyond = pushLaneOffsets(e, x, j);
   e.code.set(offsets);
   const result = e.take("v128");
   const bits = laneBits(e, x.array);
   for (let lane = 0; lane < e.plan.lanes; lane++) {
     const word = e.words[lane];
-    const fixed = laneAddress(e, x, offsets, lane, j) + beyond;
+    const fixed = pushLaneAddress(e, x, offsets, lane, j) + beyond;
     if (lane === 0) e.code.memory(`v128.load${bits}_zero`, fixed);
     else e.code.get(result).memoryLane(`v128.load${bits}_lane`, fixed, bits === 64 ? lane : word);
     e.code.set(result);
@@ -78,7 +78,7 @@ function gather(e: Emitter, x: Load, j: number): void {
 
 /** Returns the width in bits of the lane operations that load or store an array's elements. */
 export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
-  return e.plan.wide && !halfWidth(e, array) ? 64 : 32;
+  return e.plan.wide && !hasHalfWidth(e, array) ? 64 : 32;
 }
 
 /**
@@ -86,11 +86,11 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
  * returns a constant offset that they have in common. In inactive lanes the offsets are clamped to the array. Accesses
  * that differ in the constant only share their addresses.
  */
-export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
+export function pushLaneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);
   const mayLeave = e.guarded || e.mask !== null;
   const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, array);
-  e.vector(rest ?? index, j);
+  e.pushVector(rest ?? index, j);
   if (mayLeave) {
     pushLastIndex(e, array);
     e.code.op("i32x4.splat").op("i32x4.min_u");
@@ -101,9 +101,9 @@ export function laneOffsets(e: Emitter, { array, index }: Access, j: number): nu
 
 /**
  * Emits code that pushes the address of the element that one lane of vector number `j` accesses, and returns the
- * constant byte offset to add to it. `offsets` is the local that holds the vector from `laneOffsets`.
+ * constant byte offset to add to it. `offsets` is the local that holds the vector from `pushLaneOffsets`.
  */
-export function laneAddress(e: Emitter, { array }: Access, offsets: number, lane: number, j: number): number {
+export function pushLaneAddress(e: Emitter, { array }: Access, offsets: number, lane: number, j: number): number {
   const fixed = pushBase(e, array);
   e.code.get(offsets).lane("i32x4.extract_lane", e.words[lane]).op("i32.add");
   if (array.space !== "private") return fixed;

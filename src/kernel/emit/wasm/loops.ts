@@ -3,18 +3,18 @@
  * masks.
  */
 import type { Expr, Stmt } from "../../ir.ts";
-import type { Emitter, LoopScope, Mask } from "./emitter.ts";
-import { anyLane, copyMask } from "./masks.ts";
-import { prepare } from "./prepare.ts";
-import { scalar } from "./scalar.ts";
-import { vector } from "./vector.ts";
+import type { Emitter, LoopScope, LaneMask } from "./emitter.ts";
+import { pushAnyLane, copyMask } from "./masks.ts";
+import { prepareSharedValues } from "./prepare.ts";
+import { pushUniform } from "./scalar.ts";
+import { pushVector } from "./vector.ts";
 
 type Loop = Stmt & { readonly kind: "loop" };
 
 /** Emits WebAssembly code for a loop. */
 export function emitLoop(e: Emitter, s: Loop): void {
-  const { test, break: breaks, continue: skips } = e.flow.loop(s);
-  e.list(s.init);
+  const { test, break: breaks, continue: skips } = e.flow.divergenceOf(s);
+  e.emitStatements(s.init);
   e.restart = null; // later turns come after the effects of earlier ones
   const active = test || breaks || skips ? e.takeVectors() : null;
   const live = skips ? e.takeVectors() : active;
@@ -26,12 +26,12 @@ export function emitLoop(e: Emitter, s: Loop): void {
     if (live !== null && live !== active) copyMask(e, active, live);
     const next = e.code.block();
     e.loops.push({ exit, next, active, live });
-    e.withMask(live ?? e.mask, () => e.list(s.body));
+    e.withMask(live ?? e.mask, () => e.emitStatements(s.body));
     e.loops.pop();
     e.code.end();
     if (breaks) leaveUnlessAny(e, active, exit);
     // Nothing in `update` leaves the loop; an outer loop's scope must not narrow its mask.
-    e.list(s.update);
+    e.emitStatements(s.update);
   });
   e.code.br(again);
   e.code.end().end();
@@ -47,8 +47,8 @@ function emitTest(e: Emitter, s: Loop, exit: number): void {
   const { test } = s;
   if (test === null) return;
   e.scope(() => {
-    if (e.flow.shape(test) === "uniform") {
-      scalar(e, test);
+    if (e.flow.variationOf(test) === "uniform") {
+      pushUniform(e, test);
       e.code.op("i32.eqz").brIf(exit);
     } else {
       narrowByTest(e, test);
@@ -61,10 +61,10 @@ function emitTest(e: Emitter, s: Loop, exit: number): void {
 function narrowByTest(e: Emitter, test: Expr): void {
   const mask = e.mask;
   if (mask === null) throw new Error("internal: a varying test without a mask");
-  prepare(e, test);
+  prepareSharedValues(e, test);
   for (const j of e.each) {
     e.scope(() => {
-      vector(e, test, j);
+      pushVector(e, test, j);
       e.code
         .get(mask + j)
         .op("v128.and")
@@ -73,13 +73,13 @@ function narrowByTest(e: Emitter, test: Expr): void {
   }
 }
 
-function leaveUnlessAny(e: Emitter, mask: Mask, exit: number): void {
-  anyLane(e, mask);
+function leaveUnlessAny(e: Emitter, mask: LaneMask, exit: number): void {
+  pushAnyLane(e, mask);
   e.code.op("i32.eqz").brIf(exit);
 }
 
-/** Emits WebAssembly code for a `break` or `continue` of the active lanes. */
-export function leave(e: Emitter, kind: "break" | "continue"): void {
+/** Emits WebAssembly code by which the active lanes `break` out of a loop or `continue` with its next iteration. */
+export function emitLeave(e: Emitter, kind: "break" | "continue"): void {
   const loop = e.loops.at(-1);
   if (loop === undefined) throw new Error(`internal: ${kind} outside a loop`);
   if (leavesTogether(e, loop, kind)) return void e.code.br(kind === "break" ? loop.exit : loop.next);

@@ -1,6 +1,6 @@
 /** Puts function bodies into a WebAssembly binary that imports its memory and exports its first function as `run`. */
-import { Bytes, joined } from "./bytes.ts";
-import type { Code } from "./code.ts";
+import { Bytes, concatBytes } from "./bytes.ts";
+import type { FunctionCode } from "./code.ts";
 import type { ValueType } from "./opcodes.ts";
 import { VALUE_TYPES } from "./opcodes.ts";
 
@@ -13,14 +13,14 @@ export interface MemoryImport {
 }
 
 /** Returns the bytes of a WebAssembly module with the given functions. */
-export function moduleBytes(functions: readonly Code[], memory: MemoryImport): Uint8Array<ArrayBuffer> {
+export function moduleBytes(functions: readonly FunctionCode[], memory: MemoryImport): Uint8Array<ArrayBuffer> {
   const head = new Bytes();
   for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) head.push(byte);
   section(head, SECTION.type, functions, signature);
   section(head, SECTION.import, [memory], memoryImport);
   section(head, SECTION.function, [...functions.keys()], (content, i) => content.unsigned(i));
   section(head, SECTION.export, ["run"], runExport);
-  return joined([head.toArray(), ...codeSection(functions)]);
+  return concatBytes([head.toArray(), ...codeSection(functions)]);
 }
 
 function section<T>(out: Bytes, id: number, items: readonly T[], write: (content: Bytes, item: T) => void): void {
@@ -33,7 +33,7 @@ function section<T>(out: Bytes, id: number, items: readonly T[], write: (content
 }
 
 /** Returns the code section in pieces, so that the functions' bodies are copied once. */
-function codeSection(functions: readonly Code[]): Uint8Array[] {
+function codeSection(functions: readonly FunctionCode[]): Uint8Array[] {
   const count = new Bytes();
   count.unsigned(functions.length);
   const parts = [count.toArray(), ...functions.flatMap(body)];
@@ -43,7 +43,7 @@ function codeSection(functions: readonly Code[]): Uint8Array[] {
   return [head.toArray(), ...parts];
 }
 
-function signature(out: Bytes, code: Code): void {
+function signature(out: Bytes, code: FunctionCode): void {
   out.push(0x60);
   for (const list of [code.params, code.results]) {
     out.unsigned(list.length);
@@ -64,7 +64,7 @@ function runExport(out: Bytes, name: string): void {
   out.push(0);
 }
 
-function body(code: Code): Uint8Array[] {
+function body(code: FunctionCode): Uint8Array[] {
   const locals = new Bytes();
   const groups = runs(code.locals);
   locals.unsigned(groups.length);

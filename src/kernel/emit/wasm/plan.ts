@@ -1,6 +1,6 @@
 /** The layout of the generated code: lanes, the block of arguments, and the scratch memory of a thread. */
 import type { FixedArray, KernelIR, ScalarType } from "../../ir.ts";
-import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
+import { forEachExpr, forEachStmt, expressionsOf } from "../../visit.ts";
 import type { ValueType } from "./opcodes.ts";
 
 /**
@@ -9,15 +9,16 @@ import type { ValueType } from "./opcodes.ts";
  */
 const SCRATCH_MARGIN = 4096;
 /**
- * The largest constant of an index that is folded into an instruction's address offset. Even at the widest stride, 8
- * vectors of 16 bytes, addresses then stay within the margin around the scratch memory.
+ * The largest constant summand of an index that is folded into an instruction's address offset. Even at the widest
+ * stride, 8 vectors of 16 bytes, addresses then stay within the margin around the scratch memory.
  */
-export const FOLDABLE = 16;
+export const MAX_FOLDED_INDEX = 16;
 /**
- * The largest constant of an index of a buffer that is folded into an instruction's address offset. The remaining index
- * may then be as low as −1024. Its address is still valid, because no buffer is in the first 64 KiB of memory.
+ * The largest constant summand of the index of a buffer's element that is folded into an instruction's address offset.
+ * The remaining index may then be as low as −1024. Its address is still valid, because no buffer is in the first 64 KiB
+ * of memory.
  */
-export const FOLDABLE_IN_BUFFER = 1024;
+export const MAX_FOLDED_BUFFER_INDEX = 1024;
 
 /**
  * The byte offsets within the memory block of arguments that a compiled kernel's `run` takes: the number of workgroups,
@@ -35,8 +36,8 @@ export interface ArgumentLayout {
 }
 
 /**
- * The layout of a kernel's WebAssembly code: the SIMD lanes and vectors, the number of work items computed together,
- * and the offsets in memory.
+ * The plan of a kernel's WebAssembly code: the SIMD lanes and vectors, the number of work items computed together, and
+ * the offsets in memory.
  */
 export interface Plan {
   /** True for 64-bit lanes, two in a vector. Otherwise lanes have 32 bits, four in a vector. */
@@ -66,7 +67,7 @@ export interface Plan {
 }
 
 /**
- * Chooses the layout of a kernel's WebAssembly code. `vectors` is the number of interleaved SIMD vectors, and
+ * Returns the plan of a kernel's WebAssembly code. `vectors` is the number of interleaved SIMD vectors, and
  * `spillCount` the number of locals that are kept in memory across barriers.
  */
 export function planKernel(ir: KernelIR, vectors: number, spillCount: number): Plan {
@@ -142,7 +143,7 @@ function usesReals(ir: KernelIR): boolean {
   if (elements.includes("real") || [...ir.locals, ...ir.scalars].some((v) => v.type === "real")) return true;
   let found = false;
   forEachStmt(ir.body, (s) => {
-    for (const e of operands(s)) forEachExpr(e, (x) => (found ||= x.type === "real"));
+    for (const e of expressionsOf(s)) forEachExpr(e, (x) => (found ||= x.type === "real"));
   });
   return found;
 }

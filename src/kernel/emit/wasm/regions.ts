@@ -6,7 +6,7 @@
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
-import { assigned, forEachExpr, forEachStmt, operands, someLeave, someStmt } from "../../visit.ts";
+import { assignedLocal, forEachExpr, forEachStmt, expressionsOf, someLoopExit, someStmt } from "../../visit.ts";
 
 /**
  * A sequence of statements between two barriers of a cooperative kernel. All work items of a workgroup execute it
@@ -83,16 +83,16 @@ function partition(list: readonly Stmt[], flow: Uniformity, inLoop: boolean): Gr
 
 /** Tells whether a statement contains a barrier, or leaves a loop that contains one. */
 function isGroupLevel(s: Stmt, inLoop: boolean): boolean {
-  return someStmt([s], (x) => x.kind === "barrier") || (inLoop && someLeave([s], () => true));
+  return someStmt([s], (x) => x.kind === "barrier") || (inLoop && someLoopExit([s], () => true));
 }
 
 function groupNode(s: Stmt, flow: Uniformity, inLoop: boolean): GroupNode {
   const part = (list: readonly Stmt[], loop: boolean): GroupNode[] => partition(list, flow, loop);
   if (s.kind === "break" || s.kind === "continue") return { kind: s.kind };
-  if (s.kind === "if" && flow.shape(s.condition) === "uniform") {
+  if (s.kind === "if" && flow.variationOf(s.condition) === "uniform") {
     return { kind: "if", condition: s.condition, then: part(s.then, inLoop), else: part(s.else, inLoop) };
   }
-  if (s.kind === "loop" && (s.test === null || flow.shape(s.test) === "uniform")) {
+  if (s.kind === "loop" && (s.test === null || flow.variationOf(s.test) === "uniform")) {
     return {
       kind: "loop",
       test: s.test,
@@ -132,7 +132,7 @@ function collect(nodes: readonly GroupNode[], regions: Region[]): void {
  * it writes them.
  */
 function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): number[] {
-  const mentions = regions.map(mentionsOf);
+  const mentions = regions.map(localsOfRegion);
   return [...ir.locals.keys()].filter((local) => {
     if (flow.locals[local] !== "varying") return false;
     const places = regions.filter((_, i) => mentions[i].all.has(local));
@@ -140,40 +140,40 @@ function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): 
   });
 }
 
-/** The numbers of the local variables that a region reads or writes, and of those that it writes. */
-export interface Mentions {
+/** The local variables of a region by number: those that it reads or writes, and those that it writes. */
+export interface RegionLocals {
   readonly all: ReadonlySet<number>;
   readonly written: ReadonlySet<number>;
 }
 
-/** Returns the numbers of the local variables that a region reads or writes. */
-export function mentionsOf(region: Region): Mentions {
+/** Returns the local variables that a region reads or writes. */
+export function localsOfRegion(region: Region): RegionLocals {
   const all = new Set<number>();
   const written = new Set<number>();
   forEachStmt(region.list, (s) => {
-    const local = assigned(s);
+    const local = assignedLocal(s);
     if (local !== null) {
       all.add(local);
       written.add(local);
     }
-    for (const e of operands(s)) forEachExpr(e, (x) => x.kind === "local" && all.add(x.id));
+    for (const e of expressionsOf(s)) forEachExpr(e, (x) => x.kind === "local" && all.add(x.id));
   });
   return { all, written };
 }
 
 /** Tells whether the first statement of a list that mentions a local variable is an assignment to it. */
 function writesFirst(list: readonly Stmt[], local: number): boolean {
-  const mentioned = (s: Stmt): boolean => someStmt([s], (x) => assigned(x) === local || reads(x, local));
+  const mentioned = (s: Stmt): boolean => someStmt([s], (x) => assignedLocal(x) === local || reads(x, local));
   const first = list.find(mentioned);
   if (first === undefined) return true;
-  if (assigned(first) === local) return !reads(first, local);
+  if (assignedLocal(first) === local) return !reads(first, local);
   // Declared inside a block: the front end gives such locals a value where they are declared.
   return first.kind === "if" || first.kind === "loop" ? declaredInside(first, local) : false;
 }
 
 function reads(s: Stmt, local: number): boolean {
   let found = false;
-  for (const e of operands(s)) forEachExpr(e, (x) => (found ||= x.kind === "local" && x.id === local));
+  for (const e of expressionsOf(s)) forEachExpr(e, (x) => (found ||= x.kind === "local" && x.id === local));
   return found;
 }
 

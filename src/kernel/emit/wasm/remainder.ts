@@ -6,7 +6,7 @@ import { REMAINDER } from "./helpers.ts";
  * Emits code that pushes the exact remainder of two real scalars. `pushA` and `pushB` emit the operands. The remainder
  * of two f32 is itself an f32, so it is computed in f64 and converted.
  */
-export function realRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
+export function pushRealRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
   const narrow = e.plan.real === "f32";
   for (const push of [pushA, pushB]) {
     push();

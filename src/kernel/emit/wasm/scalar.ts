@@ -1,17 +1,17 @@
 /** Values that are the same for all work items, computed once as WebAssembly scalars. */
 import type { Expr } from "../../ir.ts";
-import { elementOf, uniformAddress } from "./address.ts";
+import { elementTypeOf, pushUniformAddress } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
 import { valueType } from "./plan.ts";
-import { realRemainder } from "./remainder.ts";
-import { intrinsicVector } from "./vector-intrinsics.ts";
-import { binaryVector } from "./vector.ts";
+import { pushRealRemainder } from "./remainder.ts";
+import { pushIntrinsic } from "./vector-intrinsics.ts";
+import { pushBinary } from "./vector.ts";
 
 /**
  * Emits code that pushes a value that is the same for all work items. A real is an f64 or f32, any other value an i32,
  * with booleans as 0 or 1.
  */
-export function scalar(e: Emitter, x: Expr): void {
+export function pushUniform(e: Emitter, x: Expr): void {
   const prepared = e.prepared.get(x);
   if (prepared !== undefined) e.code.get(prepared);
   else emitScalar(e, x);
@@ -40,7 +40,7 @@ function emitScalar(e: Emitter, x: Expr): void {
     case "logical":
       return logical(e, x);
     case "select":
-      return select(e, x, valueType(x.type, e.plan), scalar);
+      return select(e, x, valueType(x.type, e.plan), pushUniform);
     case "convert":
       return convert(e, x);
     case "intrinsic":
@@ -51,20 +51,20 @@ function emitScalar(e: Emitter, x: Expr): void {
 }
 
 /**
- * Emits code that pushes the difference between an integer that increases by one from work item to work item and the
- * number of the chunk's first item. This difference is the same for all items.
+ * Emits code that pushes the uniform part of a contiguous integer, which is one that increases by one from work item to
+ * work item: its value at the first item of a chunk, minus the number of that item.
  */
-export function offset(e: Emitter, x: Expr): void {
+export function pushContiguousBase(e: Emitter, x: Expr): void {
   const prepared = e.prepared.get(x);
   if (prepared !== undefined) e.code.get(prepared);
   else if (x.kind === "local") e.code.get(e.scalars[x.id]);
   else if (x.kind === "index") firstItem(e, x.op === "globalId");
-  else if (x.kind === "convert") offset(e, x.a);
-  else if (x.kind === "select") select(e, x, "i32", offset);
+  else if (x.kind === "convert") pushContiguousBase(e, x.a);
+  else if (x.kind === "select") select(e, x, "i32", pushContiguousBase);
   else if (x.kind === "binary") {
-    const leading = e.flow.shape(x.a) === "contiguous";
-    (leading ? offset : scalar)(e, x.a);
-    (leading ? scalar : offset)(e, x.b);
+    const leading = e.flow.variationOf(x.a) === "contiguous";
+    (leading ? pushContiguousBase : pushUniform)(e, x.a);
+    (leading ? pushUniform : pushContiguousBase)(e, x.b);
     e.code.op(x.op === "add" ? "i32.add" : "i32.sub");
   } else throw new Error(`internal: ${x.kind} is never contiguous`);
 }
@@ -87,14 +87,14 @@ function indexValue(e: Emitter, x: Expr & { kind: "index" }): void {
 }
 
 function load(e: Emitter, x: Expr & { kind: "load" }): void {
-  const at = uniformAddress(e, x);
-  const real = elementOf(e, x.array) === "real";
+  const at = pushUniformAddress(e, x);
+  const real = elementTypeOf(e, x.array) === "real";
   e.code.memory(real ? `${e.plan.real}.load` : "i32.load", at);
 }
 
 function unary(e: Emitter, x: Expr & { kind: "unary" }): void {
   if (x.op === "neg" && x.type !== "real") e.code.i32(0);
-  scalar(e, x.a);
+  pushUniform(e, x.a);
   if (x.op === "not") e.code.op("i32.eqz");
   else if (x.op === "bitnot") e.code.i32(-1).op("i32.xor");
   else if (x.type === "real") e.code.op(`${e.plan.real}.neg`);
@@ -103,32 +103,32 @@ function unary(e: Emitter, x: Expr & { kind: "unary" }): void {
 
 function binary(e: Emitter, x: Expr & { kind: "binary" }): void {
   if (x.type === "real") return realBinary(e, x);
-  if (x.op === "div" || x.op === "rem") return throughVector(e, x, () => binaryVector(e, x, 0));
+  if (x.op === "div" || x.op === "rem") return throughVector(e, x, () => pushBinary(e, x, 0));
   if (x.op === "min" || x.op === "max") return extreme(e, x);
-  scalar(e, x.a);
-  scalar(e, x.b);
+  pushUniform(e, x.a);
+  pushUniform(e, x.b);
   if (x.op === "shr") e.code.op(x.type === "i32" ? "i32.shr_s" : "i32.shr_u");
   else e.code.op(`i32.${x.op}`);
 }
 
 function realBinary(e: Emitter, x: Expr & { kind: "binary" }): void {
   if (x.op === "rem")
-    return realRemainder(
+    return pushRealRemainder(
       e,
-      () => scalar(e, x.a),
-      () => scalar(e, x.b),
+      () => pushUniform(e, x.a),
+      () => pushUniform(e, x.b),
     );
-  scalar(e, x.a);
-  scalar(e, x.b);
+  pushUniform(e, x.a);
+  pushUniform(e, x.b);
   e.code.op(`${e.plan.real}.${x.op as "add" | "sub" | "mul" | "div" | "min" | "max"}`);
 }
 
 function extreme(e: Emitter, x: Expr & { kind: "binary" }): void {
   const a = e.take("i32");
   const b = e.take("i32");
-  scalar(e, x.a);
+  pushUniform(e, x.a);
   e.code.set(a);
-  scalar(e, x.b);
+  pushUniform(e, x.b);
   e.code.set(b);
   const sign = x.type === "u32" ? "u" : "s";
   e.code
@@ -141,21 +141,21 @@ function extreme(e: Emitter, x: Expr & { kind: "binary" }): void {
 }
 
 function compare(e: Emitter, x: Expr & { kind: "compare" }): void {
-  scalar(e, x.a);
-  scalar(e, x.b);
+  pushUniform(e, x.a);
+  pushUniform(e, x.b);
   if (x.a.type === "real") e.code.op(`${e.plan.real}.${x.op}`);
   else if (x.op === "eq" || x.op === "ne") e.code.op(`i32.${x.op}`);
   else e.code.op(`i32.${x.op}_${x.a.type === "u32" ? "u" : "s"}`);
 }
 
 function logical(e: Emitter, x: Expr & { kind: "logical" }): void {
-  scalar(e, x.a);
+  pushUniform(e, x.a);
   e.code.if("i32");
-  if (x.op === "and") scalar(e, x.b);
+  if (x.op === "and") pushUniform(e, x.b);
   else e.code.i32(1);
   e.code.else();
   if (x.op === "and") e.code.i32(0);
-  else scalar(e, x.b);
+  else pushUniform(e, x.b);
   e.code.end();
 }
 
@@ -165,7 +165,7 @@ function select(
   type: "f64" | "f32" | "i32" | "i64" | "v128",
   push: (e: Emitter, x: Expr) => void,
 ): void {
-  scalar(e, x.condition);
+  pushUniform(e, x.condition);
   e.code.if(type);
   push(e, x.a);
   e.code.else();
@@ -174,7 +174,7 @@ function select(
 }
 
 function convert(e: Emitter, x: Expr & { kind: "convert" }): void {
-  scalar(e, x.a);
+  pushUniform(e, x.a);
   const { real } = e.plan;
   const from = x.a.type;
   if (x.type === from) return;
@@ -195,7 +195,7 @@ function intrinsic(e: Emitter, x: Expr & { kind: "intrinsic" }): void {
   const [a, b] = x.args;
   const { real } = e.plan;
   if (x.op === "abs" && x.type === "real") {
-    scalar(e, a);
+    pushUniform(e, a);
     return void e.code.op(`${real}.abs`);
   }
   switch (x.op) {
@@ -204,22 +204,22 @@ function intrinsic(e: Emitter, x: Expr & { kind: "intrinsic" }): void {
     case "ceil":
     case "trunc":
     case "nearest":
-      scalar(e, a);
+      pushUniform(e, a);
       return void e.code.op(`${real}.${x.op}`);
     case "reciprocal":
       void (real === "f64" ? e.code.f64(1) : e.code.f32(1));
-      scalar(e, a);
+      pushUniform(e, a);
       return void e.code.op(`${real}.div`);
     case "copysign":
-      scalar(e, a);
-      scalar(e, b);
+      pushUniform(e, a);
+      pushUniform(e, b);
       return void e.code.op(`${real}.copysign`);
     case "clz":
     case "popcount":
-      scalar(e, a);
+      pushUniform(e, a);
       return void e.code.op(x.op === "clz" ? "i32.clz" : "i32.popcnt");
     default:
-      return throughVector(e, x, () => intrinsicVector(e, x, 0));
+      return throughVector(e, x, () => pushIntrinsic(e, x, 0));
   }
 }
 

@@ -1,10 +1,10 @@
 /** Turns small private arrays that are indexed by constants only into local variables, which are held in registers. */
 import type { ArrayRef, Expr, KernelIR, Local, Stmt } from "../../ir.ts";
-import { forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "../../visit.ts";
+import { forEachExpr, forEachStmt, mapSubexpressions, mapStatement, expressionsOf } from "../../visit.ts";
 
 const LONGEST = 32;
 
-/** Returns the kernel with each private array that is indexed by constants only replaced by local variables. */
+/** Returns the kernel in which each private array that is indexed by constants only is replaced by local variables. */
 export function scalariseArrays(ir: KernelIR): KernelIR {
   if (ir.privates.length === 0) return ir;
   const accessed = new Set<number>();
@@ -17,7 +17,7 @@ export function scalariseArrays(ir: KernelIR): KernelIR {
   };
   forEachStmt(ir.body, (s) => {
     if (s.kind === "store") consider(s.array, s.index);
-    for (const e of operands(s)) forEachExpr(e, (x) => x.kind === "load" && consider(x.array, x.index));
+    for (const e of expressionsOf(s)) forEachExpr(e, (x) => x.kind === "load" && consider(x.array, x.index));
   });
   const chosen = [...accessed].filter((id) => !indexed.has(id) && ir.privates[id].length <= LONGEST);
   return chosen.length === 0 ? ir : replaceArrays(ir, chosen);
@@ -37,7 +37,7 @@ function replaceArrays(ir: KernelIR, chosen: readonly number[]): KernelIR {
   };
   const rewrite = (e: Expr): Expr => {
     const local = e.kind === "load" ? localOf(e.array.space, e.array.id, e.index) : undefined;
-    return local === undefined ? mapChildren(e, rewrite) : { kind: "local", type: e.type, id: local };
+    return local === undefined ? mapSubexpressions(e, rewrite) : { kind: "local", type: e.type, id: local };
   };
   const body = mapStmts(ir.body, rewrite, (s) => {
     const local = s.kind === "store" ? localOf(s.array.space, s.array.id, s.index) : undefined;
@@ -48,5 +48,5 @@ function replaceArrays(ir: KernelIR, chosen: readonly number[]): KernelIR {
 
 /** Rebuilds statements. `change` is applied to each one after `rewrite` has been applied to its expressions. */
 function mapStmts(list: readonly Stmt[], rewrite: (e: Expr) => Expr, change: (s: Stmt) => Stmt): Stmt[] {
-  return list.map((s) => change(mapParts(s, rewrite, (body) => mapStmts(body, rewrite, change))));
+  return list.map((s) => change(mapStatement(s, rewrite, (body) => mapStmts(body, rewrite, change))));
 }

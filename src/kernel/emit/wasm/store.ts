@@ -5,68 +5,76 @@
  */
 import type { Stmt } from "../../ir.ts";
 import type { Access } from "./address.ts";
-import { elementOf, uniformAddress } from "./address.ts";
+import { elementTypeOf, pushUniformAddress } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
-import { halfWidth, isRow, laneAddress, laneBits, laneOffsets, loadRow, rowAddress } from "./load.ts";
-import { prepare } from "./prepare.ts";
-import { scalar } from "./scalar.ts";
-import { packLow } from "./vector-int.ts";
-import { vector } from "./vector.ts";
+import {
+  hasHalfWidth,
+  isContiguousAccess,
+  pushLaneAddress,
+  laneBits,
+  pushLaneOffsets,
+  loadContiguousVector,
+  pushFirstVectorAddress,
+} from "./load.ts";
+import { prepareSharedValues } from "./prepare.ts";
+import { pushUniform } from "./scalar.ts";
+import { packLowHalves } from "./vector-int.ts";
+import { pushVector } from "./vector.ts";
 
 type Store = Stmt & { readonly kind: "store" };
 
 /** Emits WebAssembly code for a store to an array. */
 export function emitStore(e: Emitter, s: Store): void {
   const { array, index, value } = s;
-  const uniform = e.flow.shape(index) === "uniform" && e.flow.shape(value) === "uniform";
+  const uniform = e.flow.variationOf(index) === "uniform" && e.flow.variationOf(value) === "uniform";
   if (uniform && array.space !== "private") return storeScalar(e, s);
-  prepare(e, value);
-  if (isRow(e, s)) return storeRow(e, s);
-  prepare(e, index);
+  prepareSharedValues(e, value);
+  if (isContiguousAccess(e, s)) return storeRow(e, s);
+  prepareSharedValues(e, index);
   for (const j of e.each) e.scope(() => scatter(e, s, j));
 }
 
 /** Emits a store in which all items write the same value to the same element. */
 function storeScalar(e: Emitter, s: Store): void {
-  const fixed = uniformAddress(e, s);
-  scalar(e, s.value);
-  e.code.memory(elementOf(e, s.array) === "real" ? `${e.plan.real}.store` : "i32.store", fixed);
+  const fixed = pushUniformAddress(e, s);
+  pushUniform(e, s.value);
+  e.code.memory(elementTypeOf(e, s.array) === "real" ? `${e.plan.real}.store` : "i32.store", fixed);
 }
 
 /** The local that holds the address of a contiguous store, and the constant byte offset to add. */
-interface Row {
+interface StoreAddress {
   readonly address: number;
   readonly fixed: number;
 }
 
 /**
- * Emits code that computes the address of a contiguous store (`isRow`). Returns the local that holds the address and
- * the constant byte offset to add to it, for `storeRowVector`.
+ * Emits code that computes the address of a contiguous store (`isContiguousAccess`). Returns the local that holds the
+ * address and the constant byte offset to add to it, for `storeContiguousVector`.
  */
-export function prepareRow(e: Emitter, s: Store): Row {
+export function prepareContiguousStore(e: Emitter, s: Store): StoreAddress {
   const address = e.take("i32");
-  const fixed = rowAddress(e, s);
+  const fixed = pushFirstVectorAddress(e, s);
   e.code.set(address);
   return { address, fixed };
 }
 
 function storeRow(e: Emitter, s: Store): void {
-  const row = prepareRow(e, s);
-  for (const j of e.each) e.scope(() => storeRowVector(e, s, row, j));
+  const row = prepareContiguousStore(e, s);
+  for (const j of e.each) e.scope(() => storeContiguousVector(e, s, row, j));
 }
 
 /**
  * Emits code that computes vector number `j` of the stored value and writes its active lanes to a contiguous block of
- * memory (`isRow`).
+ * memory (`isContiguousAccess`).
  */
-export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j: number): void {
+export function storeContiguousVector(e: Emitter, s: Store, { address, fixed }: StoreAddress, j: number): void {
   const { code } = e;
   if (e.mask !== null && s.array.space !== "private") return storeMasked(e, s, address, fixed, j);
   code.get(address);
-  vector(e, s.value, j);
+  pushVector(e, s.value, j);
   if (e.mask !== null) {
     code.get(address);
-    loadRow(e, s, fixed, j);
+    loadContiguousVector(e, s, fixed, j);
     code.get(e.mask + j).op("v128.bitselect");
   }
   storeVector(e, s, fixed, j);
@@ -74,8 +82,8 @@ export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j:
 
 /** Emits code that stores the vector on the stack at the address below it. */
 function storeVector(e: Emitter, { array }: Access, fixed: number, j: number): void {
-  if (!halfWidth(e, array)) return void e.code.memory("v128.store", fixed + j * 16);
-  packLow(e);
+  if (!hasHalfWidth(e, array)) return void e.code.memory("v128.store", fixed + j * 16);
+  packLowHalves(e);
   e.code.memoryLane("v128.store64_lane", fixed + j * 8, 0);
 }
 
@@ -84,9 +92,9 @@ function storeMasked(e: Emitter, s: Store, address: number, fixed: number, j: nu
   const value = e.take("v128");
   const bits = e.take("i32");
   const { lanes } = e.plan;
-  vector(e, s.value, j);
+  pushVector(e, s.value, j);
   code.set(value);
-  activeBits(e, j);
+  pushActiveBits(e, j);
   code
     .tee(bits)
     .i32((1 << lanes) - 1)
@@ -115,7 +123,7 @@ function storeLane(e: Emitter, { array }: Access, fixed: number, lane: number): 
 }
 
 /** Emits code that pushes an i32 with one bit set for each active lane of vector number `j`. */
-export function activeBits(e: Emitter, j: number): void {
+export function pushActiveBits(e: Emitter, j: number): void {
   if (e.mask === null) e.code.i32((1 << e.plan.lanes) - 1);
   else e.code.get(e.mask + j).op(e.plan.wide ? "i64x2.bitmask" : "i32x4.bitmask");
 }
@@ -125,12 +133,12 @@ function scatter(e: Emitter, s: Store, j: number): void {
   const offsets = e.take("v128");
   const value = e.take("v128");
   const bits = e.take("i32");
-  const beyond = laneOffsets(e, s, j);
+  const beyond = pushLaneOffsets(e, s, j);
   code.set(offsets);
-  vector(e, s.value, j);
+  pushVector(e, s.value, j);
   code.set(value);
   if (e.mask !== null) {
-    activeBits(e, j);
+    pushActiveBits(e, j);
     code.set(bits);
   }
   for (let lane = 0; lane < e.plan.lanes; lane++) {
@@ -140,7 +148,7 @@ function scatter(e: Emitter, s: Store, j: number): void {
         .i32(1 << lane)
         .op("i32.and")
         .if();
-    const fixed = laneAddress(e, s, offsets, lane, j) + beyond;
+    const fixed = pushLaneAddress(e, s, offsets, lane, j) + beyond;
     code.get(value);
     storeLane(e, s, fixed, lane);
     if (e.mask !== null) code.end();

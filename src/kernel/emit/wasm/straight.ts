@@ -8,25 +8,25 @@
  * own order.
  */
 import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
-import { forEachExpr, operands, someExpr } from "../../visit.ts";
-import { emitRun } from "./blocks.ts";
+import { forEachExpr, expressionsOf, someExpr } from "../../visit.ts";
+import { emitAccessSequence } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
-import { isRow } from "./load.ts";
-import { setVector } from "./masks.ts";
-import { prepare } from "./prepare.ts";
-import { offset, scalar } from "./scalar.ts";
-import { prepareRow, storeRowVector } from "./store.ts";
-import { vector } from "./vector.ts";
+import { isContiguousAccess } from "./load.ts";
+import { popToLocal } from "./masks.ts";
+import { prepareSharedValues } from "./prepare.ts";
+import { pushContiguousBase, pushUniform } from "./scalar.ts";
+import { prepareContiguousStore, storeContiguousVector } from "./store.ts";
+import { pushVector } from "./vector.ts";
 
 type Assign = Stmt & { readonly kind: "assign" };
 type Store = Stmt & { readonly kind: "store" };
 
 /**
- * Emits a sequence of assignments and stores without control flow, first all of it for vector 0, then for vector 1, and
- * so on. This needs fewer registers than computing all vectors side by side. The sequence begins at `list[from]`.
- * Returns the number of statements in it, 0 if none begins there.
+ * Emits code for a sequence of assignments and stores without control flow. It computes the whole sequence for vector
+ * 0, then for vector 1, and so on, which needs fewer registers than computing all vectors side by side. The sequence
+ * begins at `list[from]`. Returns the number of statements in it, 0 if none begins there.
  */
-export function emitStraight(e: Emitter, list: readonly Stmt[], from: number): number {
+export function emitStraightLine(e: Emitter, list: readonly Stmt[], from: number): number {
   if (e.plan.vectors === 1 || e.mask !== null) return 0;
   const run = runAt(e, list, from);
   e.scope(() => {
@@ -53,22 +53,22 @@ const marked = (e: Emitter, { place }: Stmt, emit: Emit | undefined): Emit | und
 function begin(e: Emitter, s: Assign | Store): Emit | undefined {
   e.code.mark(`${s.place.source}:${s.place.line}`);
   if (s.kind === "store") {
-    prepare(e, s.value);
-    const row = prepareRow(e, s);
+    prepareSharedValues(e, s.value);
+    const row = prepareContiguousStore(e, s);
     return (j) => {
-      storeRowVector(e, s, row, j);
+      storeContiguousVector(e, s, row, j);
     };
   }
   const shape = e.flow.locals[s.local];
   if (shape !== "varying") {
-    (shape === "uniform" ? scalar : offset)(e, s.value);
+    (shape === "uniform" ? pushUniform : pushContiguousBase)(e, s.value);
     e.code.set(e.scalars[s.local]);
     return undefined;
   }
-  prepare(e, s.value);
+  prepareSharedValues(e, s.value);
   return (j) => {
-    vector(e, s.value, j);
-    setVector(e, s.local, j);
+    pushVector(e, s.value, j);
+    popToLocal(e, s.local, j);
   };
 }
 
@@ -82,11 +82,11 @@ function runAt(e: Emitter, list: readonly Stmt[], from: number): (Assign | Store
   const stored: ArrayRef[] = [];
   for (let at = from; at < list.length; at++) {
     const s = list[at];
-    if (!isStraight(e, s) || (at > from && emitRun(e, list, at, true) > 0)) break;
+    if (!isStraight(e, s) || (at > from && emitAccessSequence(e, list, at, true) > 0)) break;
     const shared = s.kind === "assign" && e.flow.locals[s.local] !== "varying" ? s : undefined;
     if (shared !== undefined && read.has(shared.local)) break;
-    if (operands(s).some((x) => loadsShared(e, x, stored))) break;
-    for (const x of operands(s)) forEachExpr(x, (y) => void (y.kind === "local" && read.add(y.id)));
+    if (expressionsOf(s).some((x) => loadsShared(e, x, stored))) break;
+    for (const x of expressionsOf(s)) forEachExpr(x, (y) => void (y.kind === "local" && read.add(y.id)));
     if (s.kind === "store") stored.push(s.array);
     run.push(s);
   }
@@ -103,11 +103,15 @@ const belongsTogether = (x: Expr): boolean =>
 
 function isStraight(e: Emitter, s: Stmt): s is Assign | Store {
   if (s.kind !== "assign" && s.kind !== "store") return false;
-  if (operands(s).some((x) => someExpr(x, belongsTogether))) return false;
+  if (expressionsOf(s).some((x) => someExpr(x, belongsTogether))) return false;
   if (s.kind === "assign") return true;
-  if (s.array.space === "workgroup" || !isRow(e, s)) return false;
+  if (s.array.space === "workgroup" || !isContiguousAccess(e, s)) return false;
   // One scalar for all items.
-  return e.flow.shape(s.index) !== "uniform" || e.flow.shape(s.value) !== "uniform" || s.array.space === "private";
+  return (
+    e.flow.variationOf(s.index) !== "uniform" ||
+    e.flow.variationOf(s.value) !== "uniform" ||
+    s.array.space === "private"
+  );
 }
 
 /** Tells whether `x` contains a load, from one of the arrays `stored`, that is the same for all vectors. */
@@ -117,6 +121,6 @@ const loadsShared = (e: Emitter, x: Expr, stored: readonly ArrayRef[]): boolean 
     x,
     (y) =>
       y.kind === "load" &&
-      e.flow.shape(y) !== "varying" &&
+      e.flow.variationOf(y) !== "varying" &&
       stored.some(({ space, id }) => space === y.array.space && id === y.array.id),
   );

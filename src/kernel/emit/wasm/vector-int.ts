@@ -3,10 +3,10 @@ import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 
 /**
- * Emits code that copies the low 32 bits of each 64-bit lane over the whole lane. It turns the result of a 32-bit
+ * Emits code that copies the low half of each 64-bit lane to its high half. So it turns the result of a 32-bit
  * comparison into a mask of 64-bit lanes.
  */
-export function keepLow(e: Emitter): void {
+export function spreadLowHalves(e: Emitter): void {
   if (!e.plan.wide) return;
   e.scope(() => {
     const mask = e.take("v128");
@@ -14,8 +14,8 @@ export function keepLow(e: Emitter): void {
   });
 }
 
-/** Emits code that moves the low 32 bits of the two 64-bit lanes into the first two 32-bit lanes. */
-export function packLow(e: Emitter): void {
+/** Emits code that moves the low halves of the two 64-bit lanes to the first two 32-bit lanes. */
+export function packLowHalves(e: Emitter): void {
   e.scope(() => {
     const v = e.take("v128");
     e.code.tee(v).get(v).shuffleWords([0, 2, 0, 2]);
@@ -23,10 +23,10 @@ export function packLow(e: Emitter): void {
 }
 
 /** Emits code that pushes vector number `j` of a binary operation on integers. */
-export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
+export function pushIntBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.op === "shl" || x.op === "shr") return shift(e, x, j);
-  e.vector(x.a, j);
-  e.vector(x.b, j);
+  e.pushVector(x.a, j);
+  e.pushVector(x.b, j);
   const sign = x.type === "u32" ? "u" : "s";
   if (x.op === "and" || x.op === "or" || x.op === "xor") e.code.op(`v128.${x.op}`);
   else if (x.op === "min" || x.op === "max") e.code.op(`i32x4.${x.op}_${sign}`);
@@ -35,23 +35,23 @@ export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): 
 
 function shift(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const name = x.op === "shl" ? "shl" : x.type === "u32" ? "shr_u" : "shr_s";
-  if (e.flow.shape(x.b) === "uniform") {
-    e.vector(x.a, j);
-    e.scalar(x.b);
+  if (e.flow.variationOf(x.b) === "uniform") {
+    e.pushVector(x.a, j);
+    e.pushUniform(x.b);
     return void e.code.op(`i32x4.${name}`);
   }
   const count = e.take("v128");
-  e.vector(x.b, j);
+  e.pushVector(x.b, j);
   e.code.set(count);
-  e.vector(x.a, j);
-  eachWord(e, (word) => e.code.get(count).lane("i32x4.extract_lane", word).op(`i32.${name}`));
+  e.pushVector(x.a, j);
+  changeEachWord(e, (word) => e.code.get(count).lane("i32x4.extract_lane", word).op(`i32.${name}`));
 }
 
 /**
  * Emits code that changes each 32-bit integer of the vector on the stack separately, for operations without a vector
  * instruction. `change` emits the code for one integer, given the number of its 32-bit lane.
  */
-export function eachWord(e: Emitter, change: (word: number) => void): void {
+export function changeEachWord(e: Emitter, change: (word: number) => void): void {
   e.scope(() => {
     const v = e.take("v128");
     e.code.set(v);
@@ -69,12 +69,12 @@ export function eachWord(e: Emitter, change: (word: number) => void): void {
  * truncated, the f64 quotient of two 32-bit integers is exact. Signed division divides the magnitudes, so that INT_MIN
  * / −1 wraps. A divisor of 0 gives 0.
  */
-export function divideVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
+export function pushIntDivision(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
   const b = e.take("v128");
-  e.vector(x.a, j);
+  e.pushVector(x.a, j);
   e.code.set(a);
-  e.vector(x.b, j);
+  e.pushVector(x.b, j);
   e.code.set(b);
   const signed = x.type === "i32";
   quotient(e, a, b, signed);
@@ -123,7 +123,7 @@ function applySign(e: Emitter, a: number, b: number): void {
  * Emits code that pushes the upper 32 bits of the 64-bit products of two vectors of 32-bit integers. `pushA` and
  * `pushB` emit the operands.
  */
-export function mulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
+export function pushMulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
   const a = e.take("v128");
   const b = e.take("v128");
   pushA();

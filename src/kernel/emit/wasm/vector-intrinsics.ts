@@ -5,8 +5,8 @@
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { LDEXP_F32, LDEXP_F64 } from "./helpers.ts";
-import { eachWord, mulHigh } from "./vector-int.ts";
-import { splatNumber } from "./splat.ts";
+import { changeEachWord, pushMulHigh } from "./vector-int.ts";
+import { pushSplat } from "./splat.ts";
 
 type Intrinsic = Expr & { readonly kind: "intrinsic" };
 type Words = readonly [number, number, number, number];
@@ -49,22 +49,22 @@ const F32: Format = {
 };
 
 /** Emits code that pushes vector number `j` of an intrinsic function. */
-export function intrinsicVector(e: Emitter, x: Intrinsic, j: number): void {
+export function pushIntrinsic(e: Emitter, x: Intrinsic, j: number): void {
   const ready = e.preparedVectors.get(x);
   if (ready !== undefined) return void e.code.get(ready + j);
   const format = formatOf(e);
-  const push = (i: number) => () => e.vector(x.args[i], j);
+  const push = (i: number) => () => e.pushVector(x.args[i], j);
   if (x.op === "copysign") {
     push(0)();
     push(1)();
     return void e.code.v128(format.magnitude).op("v128.bitselect");
   }
   if (x.op === "reciprocal") {
-    splatNumber(e, "real", 1);
+    pushSplat(e, "real", 1);
     push(0)();
     return void e.code.op(`${format.simd}.div`);
   }
-  if (x.op === "mulHigh") return mulHigh(e, push(0), push(1));
+  if (x.op === "mulHigh") return pushMulHigh(e, push(0), push(1));
   if (x.op === "ldexp") return ldexpVector(e, x, j);
   push(0)();
   onOperand(e, x, format);
@@ -83,13 +83,13 @@ function onOperand(e: Emitter, x: Intrinsic, format: Format): void {
     case "abs":
       return void code.op(x.type === "real" ? `${format.simd}.abs` : "i32x4.abs");
     case "positivePart":
-      splatNumber(e, "real", 0);
+      pushSplat(e, "real", 0);
       return void code.op(`${format.simd}.pmax`);
     case "isNaN":
       return isNaN(e, format);
     case "isFinite":
       code.op(`${format.simd}.abs`);
-      splatNumber(e, "real", Infinity);
+      pushSplat(e, "real", Infinity);
       return void code.op(`${format.simd}.lt`);
     case "exponent": {
       const { exponentMask: m, bias } = format;
@@ -101,7 +101,7 @@ function onOperand(e: Emitter, x: Intrinsic, format: Format): void {
     case "headBits":
       return void code.v128(format.head).op("v128.and");
     case "clz":
-      return eachWord(e, () => code.op("i32.clz"));
+      return changeEachWord(e, () => code.op("i32.clz"));
     case "popcount":
       return void code.op("i8x16.popcnt").op("i16x8.extadd_pairwise_i8x16_u").op("i32x4.extadd_pairwise_i16x8_u");
     default:
@@ -129,7 +129,7 @@ function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
  * Emits code that computes x·2ⁿ for all SIMD vectors of a chunk, with one branch for rare cases; one branch for each
  * vector made exp 40 % slower. Returns the first of the locals that hold the results, which `takeVectors` allocated.
  */
-export function ldexpVectors(e: Emitter, x: Intrinsic): number {
+export function emitLdexp(e: Emitter, x: Intrinsic): number {
   const values = e.takeVectors();
   const exponents = e.takeVectors();
   for (const j of e.each) e.scope(() => ldexpOperands(e, x, j, values + j, exponents + j));
@@ -142,9 +142,9 @@ export function ldexpVectors(e: Emitter, x: Intrinsic): number {
 }
 
 function ldexpOperands(e: Emitter, x: Intrinsic, j: number, value: number, exponent: number): void {
-  e.vector(x.args[0], j);
+  e.pushVector(x.args[0], j);
   e.code.set(value);
-  e.vector(x.args[1], j);
+  e.pushVector(x.args[1], j);
   e.code.set(exponent);
 }
 

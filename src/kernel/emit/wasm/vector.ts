@@ -3,18 +3,18 @@ import type { Expr } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
 import type { Emitter } from "./emitter.ts";
 import { loadVector } from "./load.ts";
-import { realRemainder } from "./remainder.ts";
-import { divideVector, intBinary, keepLow, packLow } from "./vector-int.ts";
-import { intrinsicVector } from "./vector-intrinsics.ts";
-import { splatNumber } from "./splat.ts";
+import { pushRealRemainder } from "./remainder.ts";
+import { pushIntDivision, pushIntBinary, spreadLowHalves, packLowHalves } from "./vector-int.ts";
+import { pushIntrinsic } from "./vector-intrinsics.ts";
+import { pushSplat } from "./splat.ts";
 
 /** Emits code that pushes vector number `j` of a type conversion. */
 function convertVector(e: Emitter, x: Expr & { kind: "convert" }, j: number): void {
-  e.vector(x.a, j);
+  e.pushVector(x.a, j);
   const from = x.a.type;
   if (x.type === from) return;
   if (from === "bool") {
-    splatNumber(e, x.type, 1);
+    pushSplat(e, x.type, 1);
     e.code.op("v128.and");
   } else if (x.type === "bool") nonZero(e, from === "real");
   else if (x.type === "real") toReal(e, from === "u32" ? "u" : "s");
@@ -23,7 +23,7 @@ function convertVector(e: Emitter, x: Expr & { kind: "convert" }, j: number): vo
 
 function toReal(e: Emitter, sign: "s" | "u"): void {
   if (!e.plan.wide) return void e.code.op(`f32x4.convert_i32x4_${sign}`);
-  packLow(e);
+  packLowHalves(e);
   e.code.op(`f64x2.convert_low_i32x4_${sign}`);
 }
 
@@ -36,19 +36,19 @@ function toInteger(e: Emitter, sign: "s" | "u"): void {
 function nonZero(e: Emitter, isReal: boolean): void {
   if (isReal) {
     e.code.op(`${e.simd}.abs`);
-    splatNumber(e, "real", 0);
+    pushSplat(e, "real", 0);
     return void e.code.op(`${e.simd}.gt`);
   }
   e.code.v128([0, 0, 0, 0]).op("i32x4.ne");
-  keepLow(e);
+  spreadLowHalves(e);
 }
 
 /**
  * Emits code that pushes SIMD vector number `j` of an expression's value. In 64-bit lanes, the upper halves of integers
  * are unspecified.
  */
-export function vector(e: Emitter, x: Expr, j: number): void {
-  const shape = e.flow.shape(x);
+export function pushVector(e: Emitter, x: Expr, j: number): void {
+  const shape = e.flow.variationOf(x);
   if (shape === "uniform") return splat(e, x);
   if (shape === "contiguous") return ramp(e, x, j);
   switch (x.kind) {
@@ -59,7 +59,7 @@ export function vector(e: Emitter, x: Expr, j: number): void {
     case "unary":
       return unary(e, x, j);
     case "binary":
-      return binaryVector(e, x, j);
+      return pushBinary(e, x, j);
     case "compare":
       return compare(e, x, j);
     case "logical":
@@ -69,7 +69,7 @@ export function vector(e: Emitter, x: Expr, j: number): void {
     case "convert":
       return convertVector(e, x, j);
     case "intrinsic":
-      return intrinsicVector(e, x, j);
+      return pushIntrinsic(e, x, j);
     default:
       throw new Error(`internal: ${x.kind} never varies`);
   }
@@ -81,37 +81,37 @@ function splat(e: Emitter, x: Expr): void {
     return void e.code.v128([word, word, word, word]);
   }
   if (x.type === "bool") e.code.i32(0);
-  e.scalar(x);
+  e.pushUniform(x);
   if (x.type === "bool") e.code.op("i32.sub");
   e.code.op(x.type === "real" ? `${e.simd}.splat` : "i32x4.splat");
 }
 
 /** Emits a vector of a number that is the same for all items plus the items' numbers. */
 function ramp(e: Emitter, x: Expr, j: number): void {
-  e.offset(x);
+  e.pushContiguousBase(x);
   e.code.get(e.first).op("i32.add").op("i32x4.splat");
-  itemNumbers(e, j);
+  pushItemNumbers(e, j);
   e.code.op("i32x4.add");
 }
 
 /** Emits code that pushes a vector with the numbers, within the chunk, of the work items in vector number `j`. */
-export function itemNumbers(e: Emitter, j: number): void {
+export function pushItemNumbers(e: Emitter, j: number): void {
   const at = j * e.plan.lanes;
   e.code.v128(e.plan.wide ? [at, 0, at + 1, 0] : [at, at + 1, at + 2, at + 3]);
 }
 
 function unary(e: Emitter, x: Expr & { kind: "unary" }, j: number): void {
-  vector(e, x.a, j);
+  pushVector(e, x.a, j);
   if (x.op !== "neg") e.code.op("v128.not");
   else e.code.op(x.type === "real" ? `${e.simd}.neg` : "i32x4.neg");
 }
 
 /** Emits code that pushes vector number `j` of a binary operation. */
-export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
-  if (x.type !== "real") return x.op === "div" || x.op === "rem" ? divideVector(e, x, j) : intBinary(e, x, j);
+export function pushBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
+  if (x.type !== "real") return x.op === "div" || x.op === "rem" ? pushIntDivision(e, x, j) : pushIntBinary(e, x, j);
   if (x.op === "rem") return remainder(e, x, j);
-  vector(e, x.a, j);
-  vector(e, x.b, j);
+  pushVector(e, x.a, j);
+  pushVector(e, x.b, j);
   const op = x.op as "add" | "sub" | "mul" | "div" | "min" | "max";
   // One instruction on every machine; the IR leaves NaN and signed zeros open.
   if (op === "min" || op === "max") e.code.op(`${e.simd}.p${op}`);
@@ -122,21 +122,21 @@ export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number
 function remainder(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
   const b = e.take("v128");
-  vector(e, x.a, j);
+  pushVector(e, x.a, j);
   e.code.set(a);
-  vector(e, x.b, j);
+  pushVector(e, x.b, j);
   e.code.set(b);
   e.code.get(a);
   for (let lane = 0; lane < e.plan.lanes; lane++) {
     const pick = (v: number) => () => void e.code.get(v).lane(`${e.simd}.extract_lane`, lane);
-    realRemainder(e, pick(a), pick(b));
+    pushRealRemainder(e, pick(a), pick(b));
     e.code.lane(`${e.simd}.replace_lane`, lane);
   }
 }
 
 function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
-  vector(e, x.a, j);
-  vector(e, x.b, j);
+  pushVector(e, x.a, j);
+  pushVector(e, x.b, j);
   if (x.a.type === "real") e.code.op(`${e.simd}.${x.op}`);
   else if (x.a.type === "bool") {
     e.code.op("v128.xor");
@@ -144,7 +144,7 @@ function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
   } else {
     if (x.op === "eq" || x.op === "ne") e.code.op(`i32x4.${x.op}`);
     else e.code.op(`i32x4.${x.op}_${x.a.type === "u32" ? "u" : "s"}`);
-    keepLow(e);
+    spreadLowHalves(e);
   }
 }
 
@@ -153,27 +153,27 @@ function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
  * clamped to the arrays.
  */
 function logical(e: Emitter, x: Expr & { kind: "logical" }, j: number): void {
-  vector(e, x.a, j);
-  e.withGuard(() => vector(e, x.b, j));
+  pushVector(e, x.a, j);
+  e.withGuard(() => pushVector(e, x.b, j));
   e.code.op(`v128.${x.op}`);
 }
 
 function select(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
-  if (e.flow.shape(x.condition) === "uniform" && (loads(x.a) || loads(x.b))) return branch(e, x, j);
+  if (e.flow.variationOf(x.condition) === "uniform" && (loads(x.a) || loads(x.b))) return branch(e, x, j);
   e.withGuard(() => {
-    vector(e, x.a, j);
-    vector(e, x.b, j);
+    pushVector(e, x.a, j);
+    pushVector(e, x.b, j);
   });
-  vector(e, x.condition, j);
+  pushVector(e, x.condition, j);
   e.code.op("v128.bitselect");
 }
 
 function branch(e: Emitter, x: Expr & { kind: "select" }, j: number): void {
-  e.scalar(x.condition);
+  e.pushUniform(x.condition);
   e.code.if("v128");
-  e.withGuard(() => vector(e, x.a, j));
+  e.withGuard(() => pushVector(e, x.a, j));
   e.code.else();
-  e.withGuard(() => vector(e, x.b, j));
+  e.withGuard(() => pushVector(e, x.b, j));
   e.code.end();
 }
 

@@ -9,18 +9,18 @@ import { Lines } from "../c-like/lines.ts";
 import { namesOf, type Names } from "../c-like/names.ts";
 import { StatementPrinter } from "../c-like/statements.ts";
 import { Helpers } from "./helpers.ts";
-import { argumentWords, memberOf, type ArgumentWord } from "./layout.ts";
+import { argumentWords, memberDeclaration, type ArgumentWord } from "./layout.ts";
 import { typeNamesIn } from "./literals.ts";
-import { lowHalves, privateArray, WgslMemory } from "./memory.ts";
+import { lowHalfDeclarations, privateArrayDeclaration, WgslMemory } from "./memory.ts";
 import { WgslOperators } from "./operators.ts";
 import { WgslPairOperators } from "./pair-operators.ts";
-import { type Quads, quadsOf } from "./quads.ts";
+import { type QuadArrays, quadArraysOf } from "./quads.ts";
 import { WgslStatements } from "./statements.ts";
-import { operands, someExpr, someStmt } from "../../visit.ts";
+import { expressionsOf, someExpr, someStmt } from "../../visit.ts";
 
 export type { ArgumentWord } from "./layout.ts";
 
-/** The options of printing a kernel in WGSL. */
+/** The options of `emitWgsl`. */
 export interface WgslOptions {
   /**
    * The size of an emulated subgroup, a power of two. Its work items exchange values through workgroup memory, for
@@ -29,7 +29,7 @@ export interface WgslOptions {
   readonly emulatedSubgroup?: number;
 }
 
-/** A kernel printed in WGSL, with the information needed to launch it. */
+/** The WGSL source of a kernel, with the information needed to compile and launch it. */
 export interface WgslModule {
   /** The signature of the printed kernel, in which subgroup operations may have been replaced. */
   readonly signature: KernelSignature;
@@ -66,7 +66,7 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     throw new PrecisionError(`${ir.name}: WGSL has no f64; lower the kernel for f32, or for f32x2, emulated double`);
   const names = namesOf(ir);
   const helpers = new Helpers();
-  const quads = quadsOf(ir);
+  const quads = quadArraysOf(ir);
   const memory = new WgslMemory(ir, names, quads);
   const operators = ir.precision === "f32x2" ? new WgslPairOperators(helpers) : new WgslOperators(helpers);
   const statements = new WgslStatements(ir, names, memory, operators);
@@ -77,7 +77,7 @@ export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {
     argsStruct(ir, names, words),
     buffers(ir, names),
     workgroupArrays(ir, names, quads, statements.broadcasts),
-    lowHalves(ir, names),
+    lowHalfDeclarations(ir, names),
     ...helpers.definitions(),
     entryPoint(ir, body, statements.lanes),
   ];
@@ -97,7 +97,7 @@ function directives(ir: KernelIR): string {
 }
 
 function argsStruct(ir: KernelIR, names: Names, words: readonly ArgumentWord[]): string {
-  const members = words.map((word) => `  ${memberOf(ir, names, word)},`);
+  const members = words.map((word) => `  ${memberDeclaration(ir, names, word)},`);
   return ["struct Args {", ...members, "}", "@group(0) @binding(0) var<uniform> args: Args;"].join("\n");
 }
 
@@ -119,7 +119,7 @@ function buffers(ir: KernelIR, names: Names): string {
     .join("\n");
 }
 
-function workgroupArrays(ir: KernelIR, names: Names, quads: Quads, broadcasts: boolean): string {
+function workgroupArrays(ir: KernelIR, names: Names, quads: QuadArrays, broadcasts: boolean): string {
   const arrays = ir.workgroups.map((array, id) => {
     const type = quads.arrays.has(id) ? `vec4f, ${array.length / 4}` : `${elementOf(ir, array)}, ${array.length}`;
     return `var<workgroup> ${names.array({ space: "workgroup", id })}: array<${type}>;`;
@@ -129,7 +129,7 @@ function workgroupArrays(ir: KernelIR, names: Names, quads: Quads, broadcasts: b
 
 function printBody(ir: KernelIR, names: Names, dialect: Dialect): Lines {
   const out = new Lines(1);
-  ir.privates.forEach((_, id) => out.add(privateArray(ir, names, id)));
+  ir.privates.forEach((_, id) => out.add(privateArrayDeclaration(ir, names, id)));
   ir.locals.forEach(({ type }, id) => out.add(dialect.statements.declare(type, names.local(id))));
   new StatementPrinter(ir, dialect, names).printAll(ir.body, out);
   return out;
@@ -158,7 +158,7 @@ function entryPoint(ir: KernelIR, body: Lines, lanes: readonly string[]): string
 /** Tells whether a kernel reads the index `op` of its work items, such as "globalId". */
 function usesIndex(ir: KernelIR, op: IndexOp): boolean {
   return someStmt(ir.body, (s) =>
-    operands(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),
+    expressionsOf(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { KernelIR, ScalarType } from "../../ir.ts";
-import { type Names, sanitised } from "../c-like/names.ts";
+import { type Names, identifierFrom } from "../c-like/names.ts";
 
 /** One 32-bit member of the uniform block that passes a launch's arguments to the shader. */
 export type ArgumentWord =
@@ -11,7 +11,7 @@ export type ArgumentWord =
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType }
   | { readonly kind: "scalarLow"; readonly scalar: number }; // the low f32 of a pair, after its high one
 
-/** Lists the members of the uniform block `Args` in order. All have 32 bits, so that the layout has no padding. */
+/** Returns the members of the uniform block `Args` in order. All have 32 bits, so that the block has no padding. */
 export function argumentWords(ir: KernelIR): ArgumentWord[] {
   return [
     { kind: "items" },
@@ -28,13 +28,13 @@ export function argumentWords(ir: KernelIR): ArgumentWord[] {
 
 /** Returns the name of the member of the uniform block that holds a buffer's length. */
 export const lengthName = (ir: KernelIR, buffer: number): string =>
-  `${sanitised(ir.buffers[buffer].name)}_length_b${buffer}`;
+  `${identifierFrom(ir.buffers[buffer].name)}_length_b${buffer}`;
 
 /**
  * Returns the WGSL declaration of a member of the uniform block. Booleans are not allowed in uniform memory and are
  * passed as u32.
  */
-export function memberOf(ir: KernelIR, names: Names, word: ArgumentWord): string {
+export function memberDeclaration(ir: KernelIR, names: Names, word: ArgumentWord): string {
   switch (word.kind) {
     case "items":
     case "groups":

@@ -3,7 +3,7 @@ import type { Memory, Operand } from "../c-like/dialect.ts";
 import type { Names } from "../c-like/names.ts";
 import { lengthName } from "./layout.ts";
 import { typeNamesIn } from "./literals.ts";
-import type { Quads } from "./quads.ts";
+import type { QuadArrays } from "./quads.ts";
 
 const indexNames: Readonly<Record<IndexOp, string>> = {
   globalId: "i32(fk_global)",
@@ -25,7 +25,7 @@ const isSplit = ({ precision }: KernelIR, { element }: Pick<FixedArray, "element
 const lowName = (name: string): string => `${name}_low`;
 
 /** Returns the module-scope declarations of private arrays that hold the low f32 of each emulated double (`f32x2`). */
-export function lowHalves(ir: KernelIR, names: Names): string {
+export function lowHalfDeclarations(ir: KernelIR, names: Names): string {
   return ir.privates
     .map((array, id) => ({ array, name: lowName(names.array({ space: "private", id })) }))
     .filter(({ array }) => isSplit(ir, array))
@@ -33,8 +33,8 @@ export function lowHalves(ir: KernelIR, names: Names): string {
     .join("\n");
 }
 
-/** Returns the declaration of a private array within the function. In f32x2 it holds the high f32 of each element. */
-export function privateArray(ir: KernelIR, names: Names, id: number): string {
+/** Returns the declaration of a private array inside the function. In f32x2 it holds the high f32 of each element. */
+export function privateArrayDeclaration(ir: KernelIR, names: Names, id: number): string {
   const array = ir.privates[id];
   const type = isSplit(ir, array) ? "f32" : typeNamesIn(ir.precision)[array.element];
   return `var ${names.array({ space: "private", id })}: array<${type}, ${array.length}>;`;
@@ -44,9 +44,9 @@ export function privateArray(ir: KernelIR, names: Names, id: number): string {
 export class WgslMemory implements Memory {
   readonly #ir: KernelIR;
   readonly #names: Names;
-  readonly #quads: Quads;
+  readonly #quads: QuadArrays;
 
-  constructor(ir: KernelIR, names: Names, quads: Quads) {
+  constructor(ir: KernelIR, names: Names, quads: QuadArrays) {
     this.#ir = ir;
     this.#names = names;
     this.#quads = quads;
@@ -109,7 +109,8 @@ export class WgslMemory implements Memory {
   }
 
   /**
-   * The words of an element of a private array of pairs, whose low words are an array of their own; see `lowHalves`.
+   * The words of an element of a private array of pairs, whose low words are an array of their own; see
+   * `lowHalfDeclarations`.
    */
   #halves(array: ArrayRef, index: Operand): readonly [string, string] | undefined {
     if (array.space !== "private" || !isSplit(this.#ir, this.#ir.privates[array.id])) return undefined;

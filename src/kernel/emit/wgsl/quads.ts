@@ -7,23 +7,24 @@
  * work item that stores one component stores all four.
  */
 import type { ArrayRef, Expr, KernelIR, Stmt } from "../../ir.ts";
-import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "../../visit.ts";
+import { assignedLocal, nestedLists, forEachExpr, forEachStmt, expressionsOf, someExpr } from "../../visit.ts";
 
 /** The remainder of an index modulo 4. It is "any" if it is not known, and undefined before the first assignment. */
 type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
 
 /**
- * The workgroup arrays that are declared as arrays of `vec4f`, so that four neighbouring elements are accessed at once.
+ * The workgroup arrays of a kernel that are declared as arrays of `vec4f`, so that four neighbouring elements are
+ * accessed at once.
  */
-export interface Quads {
+export interface QuadArrays {
   /** The numbers of these arrays among the kernel's workgroup arrays. */
   readonly arrays: ReadonlySet<number>;
   /** Returns the remainder modulo 4 of an index of these arrays. */
   component(index: Expr): 0 | 1 | 2 | 3;
 }
 
-/** Finds the workgroup arrays that can be declared as arrays of `vec4f`. */
-export function quadsOf(ir: KernelIR): Quads {
+/** Returns the workgroup arrays of a kernel that can be declared as arrays of `vec4f`. */
+export function quadArraysOf(ir: KernelIR): QuadArrays {
   const remainders = localRemainders(ir);
   const remainder = (e: Expr): Remainder => remainderOf(e, remainders);
   const arrays = new Set<number>();
@@ -32,7 +33,7 @@ export function quadsOf(ir: KernelIR): Quads {
   });
   if (arrays.size > 0) {
     forEachStmt(ir.body, (s) => {
-      for (const e of operands(s))
+      for (const e of expressionsOf(s))
         forEachExpr(e, (x) => {
           if (x.kind === "load" && isWorkgroup(x.array) && !isKnown(remainder(x.index))) arrays.delete(x.array.id);
         });
@@ -67,7 +68,7 @@ function checkStores(list: readonly Stmt[], facts: Facts, arrays: Set<number>): 
   for (const s of list) {
     if (s.kind === "store" && isWorkgroup(s.array)) stores.push(s);
     else if (s.kind !== "assign" && s.kind !== "store") endRuns();
-    for (const body of bodies(s)) checkStores(body, facts, arrays);
+    for (const body of nestedLists(s)) checkStores(body, facts, arrays);
   }
   endRuns();
 }
@@ -127,7 +128,7 @@ function localRemainders(ir: KernelIR): readonly Remainder[] {
   for (let changed = true; changed;) {
     changed = false;
     forEachStmt(ir.body, (s) => {
-      const local = assigned(s);
+      const local = assignedLocal(s);
       if (local === null) return;
       const next = s.kind === "assign" ? either(found[local], remainderOf(s.value, found)) : "any";
       if (next !== found[local]) [found[local], changed] = [next, true];

@@ -1,6 +1,6 @@
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { StmtOf } from "../c-like/dialect.ts";
-import { bodies, children, someLeave, someStmt } from "../../visit.ts";
+import { nestedLists, subexpressions, someLoopExit, someStmt } from "../../visit.ts";
 
 type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 
@@ -24,7 +24,7 @@ export function conditionsToBroadcast(ir: KernelIR): ReadonlySet<Conditional> {
 
 const literalTrue: Expr = { kind: "const", type: "bool", value: true };
 const conditionOf = (s: Conditional): Expr => (s.kind === "if" ? s.condition : (s.test ?? literalTrue));
-const bodyOf = (s: Conditional): readonly Stmt[] => bodies(s).flat();
+const bodyOf = (s: Conditional): readonly Stmt[] => nestedLists(s).flat();
 
 class Analysis {
   /** The conditions on which a barrier depends. */
@@ -54,7 +54,7 @@ class Analysis {
       case "load":
         return this.#isReadOnly(e) && this.isUniform(e.index);
       default:
-        return children(e).every((child) => this.isUniform(child));
+        return subexpressions(e).every((child) => this.isUniform(child));
     }
   }
 
@@ -109,4 +109,4 @@ class Analysis {
 const containsBarrier = (list: readonly Stmt[]): boolean => someStmt(list, ({ kind }) => kind === "barrier");
 
 /** Tells whether a list contains a `break` or `continue` of the loop around it. */
-const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);
+const leavesLoop = (list: readonly Stmt[]): boolean => someLoopExit(list, () => true);

@@ -7,7 +7,7 @@ import {
   privateSizes,
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { hostReal, type Kernel, type Precision, sharing } from "../../../kernel/index.ts";
+import { hostReal, type Kernel, type Precision, memoizeByCode } from "../../../kernel/index.ts";
 import { NOWHERE } from "../conditions/dates.ts";
 import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
 import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
@@ -99,7 +99,7 @@ function itemExecutor(
 const kernelOf = ({ split, variant }: EquationExecutor): Kernel => equationKernel(variant, teamOf(split));
 
 /** Returns the kernel of an executor; executors whose kernels lower to the same code share one. */
-const sharedKernelOf = sharing(kernelOf);
+const sharedKernelOf = memoizeByCode(kernelOf);
 
 /** The solution of an instance on one axis. */
 export interface InstanceResult extends GridSolution {

@@ -3,7 +3,7 @@ import { certainForward, type Forward, forwardOf, isForward } from "../time/forw
 import { cellOf, coarser, firstFrom, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
 import { certainExercise, hasLevels, isMonitored, liveSideOf, type OneFactorProblem } from "../problem/one-factor.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
-import { onColumn } from "../../../kernel/index.ts";
+import { evaluateColumns } from "../../../kernel/index.ts";
 import { checkedVolatility, type Diffusion } from "../problem/diffusion.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { PayoffProfile } from "../../../market/products/index.ts";
@@ -105,7 +105,7 @@ function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: Tim
   if (before !== undefined && contains(before.prices, here.prices) && contains(before.times, here.times)) return;
   const times: number[] = [];
   for (let i = 0; i < factored.length; i += 3) times.push(start + 0.5 * (factored[i + 1] + factored[i + 2]));
-  onColumn(sigma, nodes, times, (values, time) => {
+  evaluateColumns(sigma, nodes, times, (values, time) => {
     for (let i = 0; i < nodes.length; i++) if (nodes[i] > 0) checkedVolatility(values[i], nodes[i], time);
   });
   known.set(sigma, here);

@@ -1,6 +1,6 @@
 import {
   fn,
-  formulaShape,
+  liftFormula,
   functionFromSource,
   type FunctionOf,
   type FunctionSpec,
@@ -8,7 +8,7 @@ import {
   read,
   real,
   record,
-  shapeOf,
+  codeKeyOf,
   type ValueOf,
 } from "../../../kernel/index.ts";
 import { Column, valueAt } from "./state.ts";
@@ -289,8 +289,8 @@ const shapes = new LruCache<string, VolatilityShape>(256);
 
 /** Returns a volatility formula σ(S, t) as a kernel function, with its numeric literals extracted. */
 export const kernelVolatility = memoizeBy((sigma: FunctionSpec): KernelVolatility => {
-  const { call, values } = formulaShape(sigma) ?? { call: sigma as VolatilityFunction, values: [] };
-  const shape = shapes.getOrMake(shapeOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
+  const { call, values } = liftFormula(sigma) ?? { call: sigma as VolatilityFunction, values: [] };
+  const shape = shapes.getOrMake(codeKeyOf(call), (key) => ({ call: readingLiterals(call, values.length), key }));
   return { shape, literals: values };
 });
 

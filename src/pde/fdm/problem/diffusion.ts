@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { type FunctionOf, onRow } from "../../../kernel/index.ts";
+import { type FunctionOf, evaluateRow } from "../../../kernel/index.ts";
 import { type LocalSurface, type PiecewiseConstant, shiftedSigma, surfaceVolatility } from "../../../market/index.ts";
 
 /**
@@ -103,7 +103,7 @@ export function volatilitiesAt(diffusion: Diffusion, spot: number, times: Float6
   if (diffusion.kind !== "formula") return times.map((time) => volatilityAt(diffusion, spot, time));
   const { sigma, shift, start = 0 } = diffusion;
   const ats = times.map((time) => start + time);
-  return onRow(sigma, spot, ats).map((value, i) => Math.max(checkedVolatility(value, spot, ats[i]) + shift, 0));
+  return evaluateRow(sigma, spot, ats).map((value, i) => Math.max(checkedVolatility(value, spot, ats[i]) + shift, 0));
 }
 
 /** Bisections of an interval in which a function jumps: its ends then are neighbouring numbers. */

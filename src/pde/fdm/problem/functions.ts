@@ -10,12 +10,12 @@ import {
   functionFromSource,
   type FunctionResult,
   type FunctionSpec,
-  type Lifted,
+  type LiftedFunction,
   real,
   type ResultKind,
-  resultOf,
-  runWithin,
-  shapeOf,
+  resultKindOf,
+  interpretWithin,
+  codeKeyOf,
   type RealFunction,
   userFunction,
 } from "../../../kernel/index.ts";
@@ -51,7 +51,7 @@ export function stateOf(axes: readonly string[], parameters: readonly string[], 
   const functions = declaredFunctions(given);
   const twice = Object.keys(functions).find((name) => names.includes(name));
   if (twice !== undefined) throw new SpecError(`functions.${twice}: an axis or a parameter has this name; rename it`);
-  const own = Object.entries(functions).map(([name, one]) => `${name} ${shapeOf(one)}`);
+  const own = Object.entries(functions).map(([name, one]) => `${name} ${codeKeyOf(one)}`);
   return { names, axes: axes.length, functions, key: [names.join(), ...own].join("\n"), literals: [] };
 }
 
@@ -97,7 +97,7 @@ export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
   const make = lazily(() => numberFunction(path, value, state));
   const lowered = memoizeLowered("number", path, value, state.key, () => {
-    const kind = resultOf(make(), "f64");
+    const kind = resultKindOf(make(), "f64");
     if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
     return loweredAlone(make(), ["k"]);
   });
@@ -113,7 +113,7 @@ export function givenNumber(path: string, value: unknown, state: State): Given {
 /** A function with its literals among those of the state. */
 function taken(
   state: State,
-  { call, values }: Pick<Lifted<FunctionResult>, "call" | "values">,
+  { call, values }: Pick<LiftedFunction<FunctionResult>, "call" | "values">,
 ): Pick<Given, "call" | "args"> {
   state.literals.push(...values);
   return { call, args: argumentsText(state, values.length) };
@@ -166,7 +166,7 @@ export interface GivenEquation<K extends string> extends Given<Readonly<Record<s
 }
 
 /** The part of equations that is the same for all of one text. */
-interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "call" | "values"> {
+interface KnownEquation<K extends string> extends Pick<LiftedFunction<FunctionResult>, "call" | "values"> {
   readonly reads: Readonly<Record<K, string>>;
   readonly labels: Readonly<Record<K, string>>;
   /** The names of the coefficients that there are, and the functions that give them: one for all, or one for each. */
@@ -227,7 +227,7 @@ function coefficientsOf(
   known: readonly string[],
   { names, axes }: State,
 ): ReadonlyMap<string, ResultKind> {
-  const kind = resultOf(fn, "f64");
+  const kind = resultKindOf(fn, "f64");
   if (typeof kind === "string" || kind.has("t"))
     throw wrongResult("equation", equation, kind, `an object with some of ${known.join(", ")}`, names);
   const own = names.slice(1, 1 + axes);
@@ -340,7 +340,7 @@ function composed(parts: Parts, count: number): StateFunction {
 /** A function's value in f64 on the host; `make` is called when it is wanted first. */
 function onHost<T>(
   make: () => StateFunction,
-  { ir, values }: Lifted<FunctionResult>,
+  { ir, values }: LiftedFunction<FunctionResult>,
   resultOf: (values: Float64Array) => T,
 ): Given<T>["at"] {
   if (ir.countedLoops === undefined) return (...state) => (make() as unknown as Given<T>["at"])(...state);
@@ -348,7 +348,7 @@ function onHost<T>(
   return (...state) => {
     const out = new Float64Array(MAX_RESULTS);
     const args = Object.fromEntries(state.map((value, k) => [`x${k}`, value]));
-    return resultOf(runWithin(ir, { ...args, ...literals, out }, LOOP_BUDGET) ? out : out.fill(NaN));
+    return resultOf(interpretWithin(ir, { ...args, ...literals, out }, LOOP_BUDGET) ? out : out.fill(NaN));
   };
 }
 

@@ -3,10 +3,10 @@ import type * as NodeFs from "node:fs";
 import {
   type FunctionResult,
   type FunctionSpec,
-  type Lifted,
+  type LiftedFunction,
   liftLiterals,
   type RealFunction,
-  storesThatDepend,
+  dependenceOfStores,
 } from "../../../kernel/index.ts";
 import { KernelError, type SourcePlace } from "../../../base/errors.ts";
 import { keyOf, LruCache, memoizeBy } from "../../../base/memoize.ts";
@@ -18,7 +18,7 @@ import { keyOf, LruCache, memoizeBy } from "../../../base/memoize.ts";
 export const LOOP_BUDGET = 1_000_000;
 
 /** A function of the user, lowered to kernel code without the functions around it. */
-export interface LoweredAlone extends Lifted<FunctionResult> {
+export interface LoweredAlone extends LiftedFunction<FunctionResult> {
   /** Tells whether the function reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
   /** Tells whether its result with the index `result` depends on its k-th argument. */
@@ -34,7 +34,7 @@ export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly s
   const { ir } = lifted;
   const idOf = (k: number): number => ir.scalars.findIndex(({ name }) => name === `x${k}`);
   const readsArgument = eachOnce((k) => readsParam(ir.body, idOf(k)));
-  const dependence = eachOnce((k) => storesThatDepend(ir, idOf(k)));
+  const dependence = eachOnce((k) => dependenceOfStores(ir, idOf(k)));
   return { ...lifted, readsArgument, resultDepends: (result, k) => dependence(k).get(result) ?? false };
 }
 

@@ -1,5 +1,5 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
-import { formulaShape } from "../../../kernel/index.ts";
+import { liftFormula } from "../../../kernel/index.ts";
 import {
   type Diffusing,
   type Diffusion,
@@ -117,7 +117,7 @@ function lookAt(diffusion: OfFormula, spot: number, expiry: number): Looks {
   const sigma = (time: number): number => volatilityAt(diffusion, spot, time);
   const sigmas = (times: readonly number[]): Float64Array => volatilitiesAt(diffusion, spot, Float64Array.from(times));
   const days = Math.min(Math.max(Math.ceil(DAYS * expiry), MIN_PIECES), MAX_PIECES);
-  const written = (formulaShape(diffusion.sigma)?.values ?? []).map((literal) => literal - (diffusion.start ?? 0));
+  const written = (liftFormula(diffusion.sigma)?.values ?? []).map((literal) => literal - (diffusion.start ?? 0));
   const daily = Array.from({ length: days }, (_, i) => ((i + TIME_OF_DAY) / days) * expiry);
   const beside = inside(written, expiry).flatMap((time) => around(time, expiry));
   let times = increasing([0, ...daily, expiry, ...beside]);

@@ -1,5 +1,5 @@
 /** The kernel: the whole backward time loop of a grid by one workgroup. */
-import { kernel, sharing } from "../../../kernel/index.ts";
+import { kernel, memoizeByCode } from "../../../kernel/index.ts";
 import { CONDITION_SHIFT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
 import { scratchOf, solveStage } from "./krylov.ts";
@@ -171,4 +171,4 @@ export function gridKernel(variant: GridVariant) {
  * Returns the kernel of a variant; variants that lower to the same code share one, whatever the literals of their
  * functions.
  */
-export const sharedGridKernel = sharing(gridKernel);
+export const sharedGridKernel = memoizeByCode(gridKernel);

@@ -1,7 +1,7 @@
 /** Payoffs of instances as a product of the path engine, with a column for each number. */
 import { keyOf } from "../../../base/memoize.ts";
 import type { Barrier, Payoff } from "../../../book/index.ts";
-import { fn, substituted } from "../../../kernel/index.ts";
+import { fn, substituteVariables } from "../../../kernel/index.ts";
 import { integrate } from "../../../market/index.ts";
 import {
   asian,
@@ -99,7 +99,7 @@ function withoutBarriers(paths: readonly Path[]): PathProduct {
       );
     case "expression": {
       // Of one underlying a formula is in S.
-      const renamed = assets.length === 1 ? substituted(payoff.expression, { S: "S1" }) : payoff.expression;
+      const renamed = assets.length === 1 ? substituteVariables(payoff.expression, { S: "S1" }) : payoff.expression;
       return terminalPayoff({ payoff: renamed, assets: assets.length, isDiscontinuous: true });
     }
     case "basket": {

@@ -1,4 +1,4 @@
-import { definition, type HelperText, type HelperTexts, inline } from "./inline.ts";
+import { deviceFunctionText, type HelperText, type HelperTexts, inlineHelper } from "./inline.ts";
 
 const generic = "template <class T> ";
 
@@ -8,15 +8,18 @@ const generic = "template <class T> ";
  */
 export const memoryHelpers = {
   /** A length as the language has it, an i32. */
-  length: inline("int length(long long elements)", "return elements < 0x7fffffffll ? int(elements) : 0x7fffffff;"),
+  length: inlineHelper(
+    "int length(long long elements)",
+    "return elements < 0x7fffffffll ? int(elements) : 0x7fffffff;",
+  ),
   /** Relaxed atomic accesses. */
   atomic_load: {
     needs: [],
-    text: generic + definition("T atomic_load(const T* element)", "return *(const volatile T*)element;"),
+    text: generic + deviceFunctionText("T atomic_load(const T* element)", "return *(const volatile T*)element;"),
   },
   atomic_store: {
     needs: [],
-    text: generic + definition("void atomic_store(T* element, T value)", "*(volatile T*)element = value;"),
+    text: generic + deviceFunctionText("void atomic_store(T* element, T value)", "*(volatile T*)element = value;"),
   },
   fetch_4: fetch(4),
   fetch_8: fetch(8),
@@ -28,7 +31,7 @@ export const memoryHelpers = {
     needs: [],
     text: [
       "template <int n>",
-      definition(
+      deviceFunctionText(
         "void await_fetches()",
         "#ifndef FK_EXACT",
         "#if __CUDA_ARCH__ >= 800",
@@ -49,7 +52,7 @@ export const memoryHelpers = {
  */
 function fetch(bytes: 4 | 8 | 16): HelperText {
   const copy = `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global [%0], [%1], ${bytes};`;
-  const text = definition(
+  const text = deviceFunctionText(
     `void fetch_${bytes}(T* array, int index, const T* from)`,
     "#ifndef FK_EXACT",
     "#if __CUDA_ARCH__ >= 800",

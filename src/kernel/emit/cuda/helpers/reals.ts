@@ -1,5 +1,5 @@
 import type { Precision } from "../../../ir.ts";
-import { definition, type HelperTexts } from "./inline.ts";
+import { deviceFunctionText, type HelperTexts } from "./inline.ts";
 
 /** The format of a precision in memory, and the names of its functions in CUDA. */
 interface Format {
@@ -79,19 +79,19 @@ const real = (write: Write, ...needs: readonly string[]) => ({
 
 function fields() {
   return {
-    bits: real((f) => definition(`${f.word} bits(${f.real} x)`, `return ${f.toBits};`)),
-    from_bits: real((f) => definition(`${f.real} from_bits(${f.word} bits)`, `return ${f.fromBits};`)),
+    bits: real((f) => deviceFunctionText(`${f.word} bits(${f.real} x)`, `return ${f.toBits};`)),
+    from_bits: real((f) => deviceFunctionText(`${f.real} from_bits(${f.word} bits)`, `return ${f.fromBits};`)),
     is_nan: real(
-      (f) => definition(`bool is_nan(${f.real} x)`, `return (bits(x) & ${f.magnitude}) > ${f.infinity};`),
+      (f) => deviceFunctionText(`bool is_nan(${f.real} x)`, `return (bits(x) & ${f.magnitude}) > ${f.infinity};`),
       "bits",
     ),
     is_finite: real(
-      (f) => definition(`bool is_finite(${f.real} x)`, `return (bits(x) & ${f.infinity}) != ${f.infinity};`),
+      (f) => deviceFunctionText(`bool is_finite(${f.real} x)`, `return (bits(x) & ${f.infinity}) != ${f.infinity};`),
       "bits",
     ),
     exponent: real(
       (f) =>
-        definition(
+        deviceFunctionText(
           `int exponent(${f.real} x)`,
           `return int((bits(x) >> ${f.fractionBits}) & ${f.exponentMask}) - ${f.bias};`,
         ),
@@ -99,7 +99,7 @@ function fields() {
     ),
     significand: real(
       (f) =>
-        definition(
+        deviceFunctionText(
           `${f.real} significand(${f.real} x)`,
           `return from_bits((bits(x) & ${f.signAndFraction}) | ${f.one});`,
         ),
@@ -107,13 +107,13 @@ function fields() {
       "from_bits",
     ),
     head_bits: real(
-      (f) => definition(`${f.real} head_bits(${f.real} x)`, `return from_bits(bits(x) & ${f.head});`),
+      (f) => deviceFunctionText(`${f.real} head_bits(${f.real} x)`, `return from_bits(bits(x) & ${f.head});`),
       "bits",
       "from_bits",
     ),
     power_of_two: real(
       (f) =>
-        definition(
+        deviceFunctionText(
           `${f.real} power_of_two(int n)`,
           `return from_bits((${f.word})(n + ${f.bias}) << ${f.fractionBits});`,
         ),
@@ -140,10 +140,10 @@ function arithmetic() {
 function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string {
   const chosen = `return a ${less} b ? a : b;`;
   const either = ["#ifndef FK_EXACT", `return f${name}f(a, b);`, "#else", chosen, "#endif"];
-  return definition(`${real} ${name}(${real} a, ${real} b)`, ...(real === "float" ? either : [chosen])).replaceAll(
-    "  #",
-    "#",
-  );
+  return deviceFunctionText(
+    `${real} ${name}(${real} a, ${real} b)`,
+    ...(real === "float" ? either : [chosen]),
+  ).replaceAll("  #", "#");
 }
 
 /**
@@ -157,7 +157,7 @@ function reciprocal({ real }: Format): string {
       ? 'double y; asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));'
       : 'float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));';
   const step = ["double e = __fma_rn(-x, y, 1.0);", "return __fma_rn(y, __fma_rn(e, e, e), y);"];
-  return definition(
+  return deviceFunctionText(
     `${real} reciprocal(${real} x)`,
     "#ifndef FK_EXACT",
     seed,
@@ -177,7 +177,7 @@ function positivePart({ real }: Format): string {
     real === "double"
       ? ["int high = __double2hiint(x);", "return __hiloint2double(high > 0 ? high : 0, __double2loint(x));"]
       : ["return fmaxf(x, 0.0f);"];
-  return definition(
+  return deviceFunctionText(
     `${real} positive_part(${real} x)`,
     "#ifndef FK_EXACT",
     ...fast,
@@ -188,7 +188,7 @@ function positivePart({ real }: Format): string {
 }
 
 function ldexp({ real, bias, down, upFactor, downFactor }: Format): string {
-  return definition(
+  return deviceFunctionText(
     `${real} ldexp(${real} x, int n)`,
     "for (int step = 0; step < 2; step++) {",
     `  if (n > ${bias}) { x *= ${upFactor}; n -= ${bias}; }`,
@@ -202,8 +202,8 @@ function ldexp({ real, bias, down, upFactor, downFactor }: Format): string {
 /** CUDA's conversions to integers saturate. They turn an f64 NaN into INT_MIN, which is corrected here. */
 function conversions() {
   return {
-    to_i32: real((f) => definition(`int to_i32(${f.real} x)`, `return x == x ? ${f.toInt}(x) : 0;`)),
-    to_u32: real((f) => definition(`unsigned to_u32(${f.real} x)`, `return x == x ? ${f.toUnsigned}(x) : 0u;`)),
+    to_i32: real((f) => deviceFunctionText(`int to_i32(${f.real} x)`, `return x == x ? ${f.toInt}(x) : 0;`)),
+    to_u32: real((f) => deviceFunctionText(`unsigned to_u32(${f.real} x)`, `return x == x ? ${f.toUnsigned}(x) : 0u;`)),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { KernelIR } from "../../../ir.ts";
-import { definition, type HelperText, type HelperTexts } from "./inline.ts";
+import { deviceFunctionText, type HelperText, type HelperTexts } from "./inline.ts";
 
 const generic = "template <class T> ";
-const templated = (signature: string, ...body: readonly string[]): string => generic + definition(signature, ...body);
+const templated = (signature: string, ...body: readonly string[]): string =>
+  generic + deviceFunctionText(signature, ...body);
 
 /** Tells whether every warp of a workgroup has all of its 32 lanes. */
 export const hasFullWarps = ({ groupSize }: KernelIR): boolean => groupSize % 32 === 0;
@@ -17,14 +18,14 @@ export const subgroupHelpers = {
     needs: [],
     text: (ir) =>
       hasFullWarps(ir)
-        ? definition("unsigned lanes()", "return 32u;")
-        : definition(
+        ? deviceFunctionText("unsigned lanes()", "return 32u;")
+        : deviceFunctionText(
             "unsigned lanes()",
             "const unsigned first = threadIdx.x & ~31u;",
             `return first + 32u <= ${ir.groupSize}u ? 32u : ${ir.groupSize}u - first;`,
           ),
   },
-  mask: { needs: ["lanes"], text: definition("unsigned mask()", "return 0xffffffffu >> (32u - lanes());") },
+  mask: { needs: ["lanes"], text: deviceFunctionText("unsigned mask()", "return 0xffffffffu >> (32u - lanes());") },
   /** The value of `lane`; of a lane outside, an item's own. */
   shuffle: {
     needs: ["lanes", "mask"],
@@ -45,7 +46,7 @@ type Reduction = HelperText & { readonly text: (ir: KernelIR) => string };
 /** Returns a minimum or maximum of integers. From sm_80 on there is an instruction for full warps. */
 function withInstruction(name: "min" | "max", general: Reduction): HelperText {
   const overload = (type: string): string =>
-    definition(`${type} reduce_${name}(${type} value)`, `return __reduce_${name}_sync(0xffffffffu, value);`);
+    deviceFunctionText(`${type} reduce_${name}(${type} value)`, `return __reduce_${name}_sync(0xffffffffu, value);`);
   const text = (ir: KernelIR): string =>
     general.text(ir) +
     (hasFullWarps(ir) ? `\n#if __CUDA_ARCH__ >= 800\n${overload("int")}\n${overload("unsigned")}\n#endif\n` : "");

@@ -4,7 +4,7 @@ import {
   kernel,
   type Kernel,
   type KernelBody,
-  sharing,
+  memoizeByCode,
   type ValueOf,
 } from "../../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
@@ -149,7 +149,7 @@ export function axesKernel(variant: AxesVariant): Kernel {
  * Returns the kernel of a variant; variants that lower to the same code share one, whatever the literals of their
  * functions.
  */
-export const sharedAxesKernel = sharing(axesKernel);
+export const sharedAxesKernel = memoizeByCode(axesKernel);
 
 /** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */
 const residency = ({ runs, groupSize }: AxesVariant): Pick<Kernel, "residentGroups"> => {
