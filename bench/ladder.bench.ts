@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { readNdjson } from "../src/book/index.ts";
 import { type Device, type DeviceBuffer, type LaunchArguments, openDevice } from "../src/device/index.ts";
 import { DeviceUnavailableError } from "../src/base/errors.ts";
-import { stepsOfRun } from "../src/pde/fdm/index.ts";
+import { stepCountOf } from "../src/pde/fdm/index.ts";
 import { priceTrades } from "../src/pricing/index.ts";
 import { H200 } from "./device/h200.ts";
 import { type Benchmark, clockGHz, type Context, median } from "./harness.ts";
@@ -79,7 +79,7 @@ async function nodeStepsATrade(): Promise<number> {
   };
   const nodeStepsOf = async ({ instances, nodes, runs, flags }: LaunchArguments): Promise<number> => {
     const words = await device.read(flags as DeviceBuffer<"i32">, 0, Number(runs));
-    return Number(instances) * Number(nodes) * words.reduce((steps, run) => steps + stepsOfRun(run), 0);
+    return Number(instances) * Number(nodes) * words.reduce((steps, run) => steps + stepCountOf(run), 0);
   };
   const counting = new Proxy(device, {
     get: (target, name) => {

@@ -4,12 +4,12 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/pde/fdm/execute/team/team.ts";
+import { HALF_SUBGROUP_TEAM, SUBGROUP_TEAM, WORKGROUP_TEAM } from "../../src/pde/fdm/execute/team/team.ts";
 import { type SolverVariant } from "../../src/pde/fdm/execute/option/plan.ts";
 import { solverKernel } from "../../src/pde/fdm/execute/option/kernel.ts";
 import { kernelVolatility } from "../../src/pde/fdm/operator/coefficients.ts";
 import { equationKernel } from "../../src/pde/fdm/execute/equation/kernel.ts";
-import { oneAxisModelOf } from "../../src/pde/fdm/model/full-grid.ts";
+import { compileOneAxisEquation } from "../../src/pde/fdm/model/full-grid.ts";
 import {
   bool,
   formula,
@@ -104,15 +104,15 @@ const variant = {
 
 const pricingKernels: readonly Kernel[] = [
   blackScholesKernel,
-  solverKernel(variant, SUBGROUP, true),
-  solverKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP, true),
-  solverKernel({ ...variant, capacity: 272, exercise: "brennan-schwartz" }, HALF_SUBGROUP, true),
-  solverKernel({ ...variant, capacity: 272, dividends: true }, HALF_SUBGROUP, false),
-  solverKernel({ ...variant, closed: false }, WORKGROUP, false),
-  solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP, true),
-  solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP, false),
-  solverKernel({ ...variant, exercise: "dates" }, SUBGROUP, true),
-  solverKernel({ ...variant, closed: false, barriers: 2 }, WORKGROUP, true),
+  solverKernel(variant, SUBGROUP_TEAM, true),
+  solverKernel({ ...variant, exercise: "brennan-schwartz" }, SUBGROUP_TEAM, true),
+  solverKernel({ ...variant, capacity: 272, exercise: "brennan-schwartz" }, HALF_SUBGROUP_TEAM, true),
+  solverKernel({ ...variant, capacity: 272, dividends: true }, HALF_SUBGROUP_TEAM, false),
+  solverKernel({ ...variant, closed: false }, WORKGROUP_TEAM, false),
+  solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }, WORKGROUP_TEAM, true),
+  solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }, WORKGROUP_TEAM, false),
+  solverKernel({ ...variant, exercise: "dates" }, SUBGROUP_TEAM, true),
+  solverKernel({ ...variant, closed: false, barriers: 2 }, WORKGROUP_TEAM, true),
   solverKernel({ ...variant, exercise: "brennan-schwartz", dividends: true }),
   solverKernel({ ...variant, exercise: "policy", shape: "table", closed: false }),
   // A volatility of constant elasticity of variance, as a formula.
@@ -130,7 +130,7 @@ const equationKernels: readonly Kernel[] = [
   "Brennan and Schwartz",
   "operator splitting, TR-BDF2",
   "exercise on dates, a jump, knock-outs on a date and in a window",
-].map((name) => equationKernel({ ...oneAxisModelOf(problems[name]).variant, capacity: 288 }, SUBGROUP));
+].map((name) => equationKernel({ ...compileOneAxisEquation(problems[name]).variant, capacity: 288 }, SUBGROUP_TEAM));
 
 const pricing = (precision: Real): Promise<Resources[]> =>
   compile(translationUnit(pricingKernels.map((kernel) => lower(kernel, precision))));

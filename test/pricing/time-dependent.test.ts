@@ -14,7 +14,7 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/pde/fdm/index.ts";
-import { domain } from "../../src/pde/fdm/mesh/domain.ts";
+import { meshSpecOf } from "../../src/pde/fdm/mesh/domain.ts";
 import { certainExercise } from "../../src/pde/fdm/problem/one-factor.ts";
 import { mesh } from "../../src/pde/fdm/mesh/mesh.ts";
 import { constant, dividendSchedule, type PiecewiseConstant } from "../../src/market/index.ts";
@@ -164,7 +164,7 @@ describe("coefficients of time alone", () => {
     const value = async ([grid]: readonly [Grid, Grid]): Promise<number> =>
       pointValue(grid, (await solver.solve([instance(grid)]))[0], 1e-12).value;
     const ofPrices = (problem: OneFactorProblem, size: Resolution): readonly [Grid, Grid] => {
-      const spec = domain(problem, size.nodes, certainExercise(problem));
+      const spec = meshSpecOf(problem, size.nodes, certainExercise(problem));
       return gridsOn(problem, mesh(spec), size, undefined, spec.firstExercised);
     };
     for (const problem of problems) {

@@ -1,6 +1,6 @@
 import type { Device } from "../../device/index.ts";
 import { type Convertible, type ConvertibleMarket, isDate, covers } from "./contract.ts";
-import { prepare, type Prepared, type Profile, rollBack } from "./rollback.ts";
+import { prepare, type PreparedInstance, type Profile, rollBack } from "./rollback.ts";
 import { fornbergWeights } from "../fdm/index.ts";
 import { firstIndex } from "../../base/search.ts";
 
@@ -13,8 +13,8 @@ export interface ConvertibleRow {
   /** The target error of the value, in the currency. */
   readonly accuracy: number;
   /**
-   * The market for whose volatility and rates the mesh is made, by default `market`. A bumped market uses the mesh of
-   * its base market.
+   * The market whose volatility and rates determine the mesh; `market` by default. A bumped market uses the mesh of its
+   * base market.
    */
   readonly meshOf?: ConvertibleMarket;
   /** The largest number of levels of refinement, so that a bumped market is refined like its base market. */
@@ -22,14 +22,14 @@ export interface ConvertibleRow {
 }
 
 /**
- * The value and derivatives at a spot with their error estimates, and the change of the value from the last level to
- * the one before: of the value itself, and of its extrapolation.
+ * The value and derivatives at a spot with their error estimates, and the last changes of the value between levels of
+ * refinement: that of the value itself, and that of its extrapolation.
  */
-export interface ConvertiblePoint extends Point {
+export interface ConvertiblePoint extends PointValues {
   /** The error estimate of the value, in the currency. */
   readonly errorEstimate: number;
   /** The error estimates of the cash-only part, delta and gamma. */
-  readonly errors: Pick<Point, "cash" | "delta" | "gamma">;
+  readonly errors: Pick<PointValues, "cash" | "delta" | "gamma">;
   readonly moves: Moves;
 }
 
@@ -51,8 +51,8 @@ const STEPS = 4;
 const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
 
-/** The error from ending the mesh 4.5 standard deviations away, relative to the notional. */
-export const TRUNCATED = 3e-6;
+/** The error, relative to the notional, of truncating the mesh 4.5 standard deviations from the spot. */
+export const TRUNCATION_ERROR = 3e-6;
 
 /** Rounding, relative to the value. */
 const ROUNDING = 1e-11;
@@ -76,8 +76,8 @@ function marginOf({ calls, puts, conversions }: Convertible): number {
   return conversions.every(isDate) ? MARGINS.dates : MARGINS.conversion;
 }
 
-/** A limit of the time of refinement. Rows are their indices. */
-export interface Refinement {
+/** A limit on the time spent on refinement. Rows are referred to by their indices. */
+export interface RefinementLimit {
   /** Runs the work of a level for some rows. */
   spend<T>(rows: readonly number[], work: () => Promise<T>): Promise<T>;
   /** Tells whether a row may be refined by another level, whose work is `times` that of all levels before. */
@@ -96,7 +96,7 @@ export async function solveConvertibles(
   device: Device,
   rows: readonly ConvertibleRow[],
   signal?: AbortSignal,
-  refinement?: Refinement,
+  refinement?: RefinementLimit,
 ): Promise<(readonly ConvertiblePoint[])[]> {
   const states = rows.map((row) => new State(row));
   const mayGoOn = (i: number, level: number): boolean =>
@@ -116,11 +116,11 @@ export async function solveConvertibles(
 
 class State {
   readonly row: ConvertibleRow;
-  readonly instance: Prepared;
+  readonly instance: PreparedInstance;
   readonly #kinks: readonly number[];
   readonly #margin: number;
   /** Points of each level: those about each spot. */
-  readonly #levels: Point[][][] = [];
+  readonly #levels: PointValues[][][] = [];
   #failed = false;
 
   constructor(row: ConvertibleRow) {
@@ -136,7 +136,7 @@ class State {
     const { volatility } = this.row.market;
     const sigma = typeof volatility === "function" ? volatility(this.row.spots[0], 0) : volatility.values[0];
     const deviation = sigma * Math.sqrt(Math.min(maturity, 1));
-    const at = (spot: number): Point =>
+    const at = (spot: number): PointValues =>
       readPoint(profile, Math.min(Math.max(spot, nodes[0]), nodes[nodes.length - 1]), this.#kinks, notional);
     this.#levels.push(
       this.row.spots.map((spot) => ABOUT.map((by) => at((spot / notional) * Math.exp(by * deviation)))),
@@ -157,18 +157,18 @@ class State {
     const middle = ABOUT.indexOf(0);
     const { notional } = this.row.contract;
     return this.row.spots.map((spot, i) => {
-      const move = (level: number, k: number, of: keyof Point): number =>
+      const move = (level: number, k: number, of: keyof PointValues): number =>
         levels[level][i][k][of] - levels[level - 1][i][k][of];
-      const richardson = (level: number, k: number, of: keyof Point): number =>
+      const richardson = (level: number, k: number, of: keyof PointValues): number =>
         levels[level][i][k][of] + move(level, k, of) / 3;
-      const moves = (level: number, k: number, of: keyof Point): Moves => {
+      const moves = (level: number, k: number, of: keyof PointValues): Moves => {
         const before = level > 1 ? richardson(level - 1, k, of) : levels[level][i][k][of];
         return [move(level, k, of), richardson(level, k, of) - before];
       };
-      const at = (of: keyof Point): number => richardson(last, middle, of);
+      const at = (of: keyof PointValues): number => richardson(last, middle, of);
       const isKnown = last >= 2 && !this.#failed;
-      const error = (of: keyof Point, scale: number): number =>
-        isKnown ? errorOfMoves(moves(last, middle, of)) + TRUNCATED * scale : Number.POSITIVE_INFINITY;
+      const error = (of: keyof PointValues, scale: number): number =>
+        isKnown ? errorOfMoves(moves(last, middle, of)) + TRUNCATION_ERROR * scale : Number.POSITIVE_INFINITY;
       const largest = (level: number, which: 0 | 1): number =>
         Math.max(...ABOUT.map((_at, k) => Math.abs(moves(level, k, "value")[which])));
       const value = at("value");
@@ -196,7 +196,7 @@ class State {
 }
 
 /** The value V, its cash-only part B, and the derivatives of V at a spot, in the currency. */
-export interface Point {
+export interface PointValues {
   readonly value: number;
   readonly cash: number;
   readonly delta: number;
@@ -219,8 +219,8 @@ function kinksNow({ calls, conversions, notional, coupons }: Convertible): numbe
 const POINTS = 5;
 
 /**
- * Returns the solution at a spot (in units of the notional), by polynomials through nodes on the same side of every
- * kink.
+ * Returns the solution at a spot, in units of the notional, by interpolation with polynomials through nodes that lie on
+ * the same side of every kink.
  */
 export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: readonly number[], notional: number) {
   const last = nodes.length - 1;
@@ -245,7 +245,7 @@ export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: 
     cash: sum(weights, cash) * notional,
     delta: sum(slopes, value),
     gamma: sum(curvatures, value) / notional,
-  } satisfies Point;
+  } satisfies PointValues;
 }
 
 /** The last node at a spot or below it. */

@@ -18,7 +18,7 @@ export {
   type ConvertiblePoint,
   type ConvertibleRow,
   errorOfMoves,
-  type Refinement,
+  type RefinementLimit,
   solveConvertibles,
-  TRUNCATED,
+  TRUNCATION_ERROR,
 } from "./engine.ts";

@@ -34,9 +34,9 @@ function centerOf(
 
 /**
  * Returns the nodes of the mesh of a convertible, in units of the notional. They are equidistant in asinh((ln S −
- * c)/d), where d is the standard deviation of ln S and c the middle of spots and kinks. They extend `DEVIATIONS` beyond
- * the spots, and the trigger of each call is a node. Each level has twice the intervals of the level before, by halving
- * them.
+ * c)/d), where d is the standard deviation of ln S and c the middle of spots and kinks. They extend `DEVIATIONS`
+ * standard deviations beyond the spots, and the trigger of each call is a node. Each level has twice the intervals of
+ * the level before, by halving them.
  */
 export function meshOf(
   contract: Convertible,

@@ -9,10 +9,10 @@ import {
   ratioAtMaturity,
   SAME_TIME,
 } from "./contract.ts";
-import { NEVER } from "./kernel/terms.ts";
+import { NO_CALL_PRICE } from "./kernel/terms.ts";
 
 /** A series of equal time steps on level 0 between two events, backward from time `end`. */
-export interface Run {
+export interface StepSeries {
   /** The time at which the steps start in backward time, in years. */
   readonly end: number;
   /** The number of steps. */
@@ -59,10 +59,10 @@ function knotsOf({ rates, volatility, credit }: ConvertibleMarket): readonly num
  * Returns the time steps of level 0 from maturity back to now, at least `perLife` of them, as series of equal steps in
  * which the coefficients are constant.
  */
-export function timeRuns(contract: Convertible, market: ConvertibleMarket, perLife: number): Run[] {
+export function stepSeriesOf(contract: Convertible, market: ConvertibleMarket, perLife: number): StepSeries[] {
   const times = eventTimes(contract, market);
   const knots = knotsOf(market).toSorted((a, b) => b - a);
-  const runs: Run[] = [];
+  const runs: StepSeries[] = [];
   for (let i = 1; i < times.length; i++) {
     const [to, from] = [times[i - 1], times[i]];
     const inside = knots.filter((time, k) => time < to - MIN_PIECE && time > from + MIN_PIECE && time !== knots[k - 1]);
@@ -113,9 +113,9 @@ function continuousTerms(contract: Convertible, from: number, to: number, t: num
   const call = contract.calls.find(isOpen);
   const put = contract.puts.find(isOpen);
   return [
-    call === undefined ? NEVER : (call.price + accrued) / notional,
+    call === undefined ? NO_CALL_PRICE : (call.price + accrued) / notional,
     (call?.trigger ?? 0) / notional,
-    put === undefined ? -NEVER : (put.price + accrued) / notional,
+    put === undefined ? -NO_CALL_PRICE : (put.price + accrued) / notional,
     contract.conversions.find(isOpen)?.ratio ?? 0,
   ];
 }
@@ -128,18 +128,18 @@ function datedTerms(contract: Convertible, t: number): readonly number[] {
   const call = contract.calls.find(isNow);
   const put = contract.puts.find(isNow);
   return [
-    call === undefined ? NEVER : (call.price + accrued) / notional,
+    call === undefined ? NO_CALL_PRICE : (call.price + accrued) / notional,
     (call?.trigger ?? 0) / notional,
-    put === undefined ? -NEVER : (put.price + accrued) / notional,
+    put === undefined ? -NO_CALL_PRICE : (put.price + accrued) / notional,
     // Who is called on a date may convert where conversion is continuous, too.
     contract.conversions.find((period) => covers(period, t, t))?.ratio ?? 0,
   ];
 }
 
-const NO_RIGHTS = [NEVER, 0, -NEVER, 0];
+const NO_RIGHTS = [NO_CALL_PRICE, 0, -NO_CALL_PRICE, 0];
 
 /** The words of the event at a time, and of the interval before it. */
-function eventWords(contract: Convertible, market: ConvertibleMarket, t: number, before: number): readonly number[] {
+function eventReals(contract: Convertible, market: ConvertibleMarket, t: number, before: number): readonly number[] {
   const { notional, maturity, coupons } = contract;
   const same = ({ time }: { readonly time: number }): boolean => Math.abs(time - t) <= SAME_TIME;
   const coupon = coupons.find(same)?.amount ?? 0;
@@ -149,11 +149,11 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   const earlier = t <= SAME_TIME ? NO_RIGHTS : continuousTerms(contract, before, t, t);
   if (t < maturity - SAME_TIME) return [keep, cash, coupon / notional, ...datedTerms(contract, t), ...earlier];
   // Maturity is a put at what is paid then, beside conversion; what may be done just before it follows.
-  return [1, 0, 0, NEVER, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
+  return [1, 0, 0, NO_CALL_PRICE, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
 }
 
 /** Returns the program of a bond that `rollbackKernel` executes. */
-export function programOf(contract: Convertible, market: ConvertibleMarket, runs: readonly Run[]): Float64Array {
+export function programOf(contract: Convertible, market: ConvertibleMarket, runs: readonly StepSeries[]): Float64Array {
   const { notional, coupons } = contract;
   const { credit, rates, dividends, volatility } = market;
   const isHazard = credit.kind === "hazard";
@@ -167,7 +167,7 @@ export function programOf(contract: Convertible, market: ConvertibleMarket, runs
     ratioAtDefault * (isHazard ? 1 - credit.jump : 0),
   ];
   const isLocal = typeof volatility === "function";
-  words.push(...eventWords(contract, market, runs[0].end, runs[0].from));
+  words.push(...eventReals(contract, market, runs[0].end, runs[0].from));
   for (const [k, { end, count, length, growth, hasEvent, from, to }] of runs.entries()) {
     const start = hasEvent ? from : end - count * length;
     const rate = mean(rates, start, end);
@@ -177,7 +177,7 @@ export function programOf(contract: Convertible, market: ConvertibleMarket, runs
     const coupon = coupons.find(({ time }) => time >= to - SAME_TIME);
     words.push(coupon === undefined ? 0 : coupon.amount / (coupon.time - coupon.accruesFrom) / notional);
     words.push(hasEvent ? 1 : 0);
-    if (hasEvent) words.push(...eventWords(contract, market, from, runs[k + 1]?.from ?? 0));
+    if (hasEvent) words.push(...eventReals(contract, market, from, runs[k + 1]?.from ?? 0));
   }
   return Float64Array.from(words);
 }

@@ -2,7 +2,7 @@ import type { Device } from "../../device/index.ts";
 import type { Convertible, ConvertibleMarket } from "./contract.ts";
 import { rollbackKernel } from "./kernel/rollback.ts";
 import { meshOf } from "./mesh.ts";
-import { programOf, type Run, timeRuns } from "./program.ts";
+import { programOf, type StepSeries, stepSeriesOf } from "./program.ts";
 
 /** A convertible to be solved on one mesh. */
 export interface Instance {
@@ -41,29 +41,29 @@ export interface Resolution {
  */
 const CAPACITY = 1290;
 
-/** An instance with its time steps on level 0 and its kernel's program, which serve all levels. */
-export interface Prepared {
+/** An instance with its time steps on level 0 and its kernel's program, which are the same on all levels. */
+export interface PreparedInstance {
   readonly instance: Instance;
-  readonly runs: readonly Run[];
+  readonly series: readonly StepSeries[];
   readonly steps: number;
   readonly program: Float64Array;
   readonly shape: { readonly split: boolean; readonly localVolatility: boolean; readonly localHazard: boolean };
 }
 
 /** An instance on a level. */
-interface Meshed extends Prepared {
+interface Meshed extends PreparedInstance {
   readonly index: number;
   readonly nodes: Float64Array;
 }
 
 /** Prepares an instance with at least `perLife` time steps on level 0. */
-export function prepare(instance: Instance, perLife: number): Prepared {
+export function prepare(instance: Instance, perLife: number): PreparedInstance {
   const { contract, market } = instance;
   const { credit, volatility } = market;
-  const runs = timeRuns(contract, market, perLife);
+  const runs = stepSeriesOf(contract, market, perLife);
   return {
     instance,
-    runs,
+    series: runs,
     steps: runs.reduce((sum, { count }) => sum + count, 0),
     program: programOf(contract, market, runs),
     shape: {
@@ -80,7 +80,7 @@ export function prepare(instance: Instance, perLife: number): Prepared {
  */
 export async function rollBack(
   device: Device,
-  instances: readonly Prepared[],
+  instances: readonly PreparedInstance[],
   { intervals, level }: Resolution,
 ): Promise<Profile[]> {
   const groups = new Map<string, Meshed[]>();
@@ -170,7 +170,12 @@ function putMesh({ nodes, instance, shape }: Meshed, into: Float64Array, pitch: 
 /** The most that a hazard rate may be of that at the reference spot: default is certain then. */
 const MAX_FACTOR = 1e4;
 
-function putVolatility({ nodes, runs, instance }: Meshed, into: Float64Array, pitch: number, parts: number): void {
+function putVolatility(
+  { nodes, series: runs, instance }: Meshed,
+  into: Float64Array,
+  pitch: number,
+  parts: number,
+): void {
   const { volatility } = instance.market;
   const { notional } = instance.contract;
   if (typeof volatility !== "function") return;

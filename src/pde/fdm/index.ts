@@ -34,7 +34,7 @@ export { solve, type SolutionOn } from "./solve.ts";
 export { type KnockOut, type MonitoredLevel, SAME_DATE } from "./problem/one-factor.ts";
 export type { Grid } from "./mesh/grid.ts";
 /** @internal */
-export { type AdaptiveBatch, AdaptiveRow, type RowSpec } from "./adaptive/adaptive-row.ts";
+export { type AdaptiveBatch, AdaptiveRow, type RowSettings } from "./adaptive/adaptive-row.ts";
 /** @internal */
 export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
 /** @internal */
@@ -54,7 +54,7 @@ export { BatchSolver, largestNodes } from "./execute/batch.ts";
 /** @internal */
 export { fineGrid, grids, gridsOn, type Resolution } from "./mesh/grid.ts";
 /** @internal */
-export { type Instance, instance, type Reading } from "./execute/instance.ts";
+export { type Instance, instance, type SolutionPart } from "./execute/instance.ts";
 /** @internal */
 export { solverKernel } from "./execute/option/kernel.ts";
 /** @internal */
@@ -66,7 +66,7 @@ export { needsItems } from "./execute/split.ts";
 /** @internal */
 export { Arena } from "./mesh/pinned-mesh.ts";
 /** @internal */
-export { edgesOf, inTime, type Model, modelOf } from "./model/model.ts";
+export { continuousBarriersOf, anyDependsOnTime, type CompiledEquation, compileEquation } from "./model/model.ts";
 /** @internal */
 export { Column, type EquationCode, EquationState, type StateNumber, valueAt } from "./operator/state.ts";
 /** @internal */
@@ -93,7 +93,7 @@ export {
   totalVariance,
 } from "./problem/one-factor.ts";
 /** @internal */
-export { placed } from "./problem/lowered.ts";
+export { withSourcePosition } from "./problem/lowered.ts";
 /** @internal */
 export {
   type Batch,
@@ -104,7 +104,7 @@ export {
   parametersOf,
   type ParameterValues,
   quantityOf,
-  shown,
+  formattedParameters,
 } from "./problem/settings.ts";
 /** @internal */
 export { regimeChanges, varianceProfile } from "./problem/variance.ts";
@@ -121,7 +121,7 @@ export { eventsOf } from "./time/nested-times.ts";
 /** @internal */
 export { chosenScheme } from "./time/schemes.ts";
 /** @internal */
-export { stepsOfRun } from "./time/time-grid.ts";
+export { stepCountOf } from "./time/time-grid.ts";
 /** @internal */
 export {
   CONDITION_SHIFT,

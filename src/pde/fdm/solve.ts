@@ -4,16 +4,16 @@ import type { WorkOptions } from "../../base/event-loop.ts";
 import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import {
-  type AxesModel,
-  axesModelOf,
-  type FullGridModel,
-  type OneAxisModel,
-  oneAxisModelOf,
+  type AxesEquation,
+  compileAxesEquation,
+  type FullGridEquation,
+  type OneAxisEquation,
+  compileOneAxisEquation,
 } from "./model/full-grid.ts";
-import { lazily, LOOP_BUDGET, placed, titleOf } from "./problem/lowered.ts";
+import { lazily, LOOP_BUDGET, withSourcePosition, positionText } from "./problem/lowered.ts";
 import {
   axesOf,
-  type Companions,
+  type CompanionSettings,
   MAX_AXES,
   parametersOf,
   type ParameterValues,
@@ -26,13 +26,13 @@ import {
   type ExerciseBoundary,
   type Solution,
 } from "./read/entry-solution.ts";
-import { movedProblem, type MovedProblem, type OwnColumns, readColumns, thetaOf } from "./read/columns.ts";
+import { withBumpedEntries, type BumpedProblem, type OwnColumns, readColumns, thetaOf } from "./read/columns.ts";
 import { SpecError } from "../../base/errors.ts";
 import { axesSolver } from "./execute/axes-launch.ts";
 import { axisSolver, type InstanceResult } from "./execute/equation-launch.ts";
 import type { GridSolution, Level, LevelSolver } from "./execute/plan.ts";
 import { STATUS } from "./operator/status.ts";
-import { type EntryContents, named, PointReader, type Rounding } from "./read/point-reader.ts";
+import { type EntryContents, named, PointReader, type RoundingError } from "./read/point-reader.ts";
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 
 /** True where a type of names has more than one. */
@@ -92,7 +92,7 @@ export async function solve<
     const wanted = given.precision ?? "f64";
     return (await withDevice(options.device, given, (device) => solver(device, wanted))) as SolutionOn<A>;
   } catch (error) {
-    throw placed(error, called);
+    throw withSourcePosition(error, called);
   }
 }
 
@@ -103,10 +103,10 @@ function solverOf(
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
   const isOne = axesOf(problem, PROBLEM_KEYS, MAX_AXES).length === 1;
-  const moved = movedProblem(problem);
+  const moved = withBumpedEntries(problem);
   const solver = isOne
-    ? solveOnAxis.bind(undefined, oneAxisModelOf(moved.problem))
-    : solveOnAxes.bind(undefined, axesModelOf(moved.problem));
+    ? solveOnAxis.bind(undefined, compileOneAxisEquation(moved.problem))
+    : solveOnAxes.bind(undefined, compileAxesEquation(moved.problem));
   return async (device, wanted) =>
     solver(moved, { ...options, device, called, wanted: await offeredPrecision(device, wanted) });
 }
@@ -127,7 +127,7 @@ interface CompanionLevel extends Level {
  * in the extrapolated variable only, time or space. An error estimate needs one that is coarser in both; with `apart`
  * it needs one for each, so that errors in space and time cannot cancel.
  */
-function companionLevels({ extrapolate, errorEstimate, order, apart }: Companions): CompanionLevel[] {
+function companionLevels({ extrapolate, errorEstimate, order, apart }: CompanionSettings): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
   if (extrapolate === "time" || extrapolate === "both")
     levels.push({ mesh: 0, halfSteps: true, order, corrects: true });
@@ -173,8 +173,8 @@ interface SolvedEntries<E> {
 /** Solves all entries of a model at all levels. */
 async function solveEntries<S extends GridSolution, E extends EntrySolution | AxesEntrySolution>(
   solver: LevelSolver<S>,
-  model: FullGridModel,
-  moved: MovedProblem,
+  model: FullGridEquation,
+  moved: BumpedProblem,
   called: Error,
   { endlessOf, report, entryOf }: Entries<S, E>,
 ): Promise<SolvedEntries<E>> {
@@ -192,7 +192,7 @@ async function solveEntries<S extends GridSolution, E extends EntrySolution | Ax
     return new Map(sources.map((of) => [of, endlessLoops(of, precision, found(of), called)]));
   });
   const theta = thetaOf(model, unit);
-  const rounding = (fine: S): Rounding => roundingOf(fine, unit);
+  const rounding = (fine: S): RoundingError => roundingOf(fine, unit);
   const readers = { 2: new PointReader(names, companions, 2), 4: new PointReader(names, companions, 4) };
   const readerOf = (order: 2 | 4): PointReader => readers[order];
   const contentsOf = (index: number, i: number): EntryContents => {
@@ -255,8 +255,8 @@ const NOTHING = {
 
 /** Solves all entries of a compiled problem on one axis. @throws as `solve` does */
 async function solveOnAxis(
-  model: OneAxisModel,
-  moved: MovedProblem,
+  model: OneAxisEquation,
+  moved: BumpedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<Solution> {
   const solver = await axisSolver(device, model, wanted, new Pace(device, options));
@@ -286,8 +286,8 @@ async function solveOnAxis(
 
 /** Solves all entries of a compiled problem on two or three axes. @throws as `solve` does */
 async function solveOnAxes(
-  model: AxesModel,
-  moved: MovedProblem,
+  model: AxesEquation,
+  moved: BumpedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<AxesSolution> {
   const solver = await axesSolver(device, model, wanted, new Pace(device, options));
@@ -321,9 +321,14 @@ export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },
 ): Promise<AxesSolution> {
-  const moved = movedProblem(problem);
+  const moved = withBumpedEntries(problem);
   const wanted = await offeredPrecision(device, problem.precision ?? "f64");
-  return solveOnAxes(axesModelOf(moved.problem), moved, { ...options, device, wanted, called: new Error("solve") });
+  return solveOnAxes(compileAxesEquation(moved.problem), moved, {
+    ...options,
+    device,
+    wanted,
+    called: new Error("solve"),
+  });
 }
 
 /** Recorded from expiry to today; given the other way round. */
@@ -359,7 +364,7 @@ export function endlessLoops(
       `this loop does not end: it was stopped after ${LOOP_BUDGET.toLocaleString("en")} rounds in one call`,
       "look at its condition for all values of t, the axis and the parameters; bound its rounds: for (let i = 0; i < 100; i++)",
     );
-    errors.set(number, new SpecError(`${titleOf({ name, source: text, line, column }, called)}: ${what}`));
+    errors.set(number, new SpecError(`${positionText({ name, source: text, line, column }, called)}: ${what}`));
   }
   return errors;
 }
@@ -373,7 +378,7 @@ const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const
  * stage, doubled by Crank–Nicolson; they are the `relative` error. The other errors are a random walk in units of the
  * largest value; they are the `absolute` error. Measured: test/pde/fdm/equation/devices.
  */
-function roundingOf({ program, largest }: GridSolution, unit: number): Rounding {
+function roundingOf({ program, largest }: GridSolution, unit: number): RoundingError {
   const stages = program.words.length / 2;
   return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

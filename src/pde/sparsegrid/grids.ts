@@ -12,7 +12,7 @@ import {
 } from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { sharedGridKernel } from "./kernel/time-loop.ts";
-import { neighboursOf, REPORT, REPORT_WORDS, ROW, slot, slotsOf } from "./kernel/variant.ts";
+import { neighboursOf, REPORT, REPORT_INTEGERS, ROW, slot, slotsOf } from "./kernel/variant.ts";
 import { type GradedMesh, gradedMesh } from "./mesh.ts";
 import type { SparseModel } from "./problem/model.ts";
 import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
@@ -250,7 +250,7 @@ export class GridSolver {
     });
     using buffers = new LaunchBuffers(device);
     const work = buffers.empty(element, total);
-    const report = buffers.empty("i32", grids.length * shape.groupSize * REPORT_WORDS);
+    const report = buffers.empty("i32", grids.length * shape.groupSize * REPORT_INTEGERS);
     const args = {
       axes: variant.axes.length,
       pairs: variant.pairs.length,
@@ -276,7 +276,7 @@ export class GridSolver {
     const values = await Promise.all(
       grids.map(({ unknowns, pitch }, g) => device.read(work, bases[g] + slot.U * pitch, unknowns)),
     );
-    const size = shape.groupSize * REPORT_WORDS;
+    const size = shape.groupSize * REPORT_INTEGERS;
     return grids.map(({ job, counts, first }, g) => ({
       levels: job.levels,
       meshes: allMeshes[g],
@@ -314,9 +314,9 @@ function rowsOf({ words, reals }: TimeProgram): Float64Array {
 
 function reportOf(words: Int32Array): GridReport {
   let endless = 0;
-  for (let at = 0; at < words.length; at += REPORT_WORDS) endless ||= words[at + REPORT.endless];
+  for (let at = 0; at < words.length; at += REPORT_INTEGERS) endless ||= words[at + REPORT.endless];
   return {
-    ...firstFault(words, REPORT_WORDS),
+    ...firstFault(words, REPORT_INTEGERS),
     endless,
     growth: false,
     unsolved: words[REPORT.unsolved],

@@ -6,7 +6,7 @@ import {
   reportOf,
   endlessLoops,
   type ParameterValues,
-  shown,
+  formattedParameters,
   type TimeProgram,
   timeProgram,
   type Timeline,
@@ -102,7 +102,7 @@ export class Runs {
       if (values[member].values.some((value) => !Number.isFinite(value)))
         return {
           error: new SpecError(
-            `solution: not a finite number on the grid of levels ${levels.join(", ")}, ${shown(model.batch.names, entry)}: ` +
+            `solution: not a finite number on the grid of levels ${levels.join(", ")}, ${formattedParameters(model.batch.names, entry)}: ` +
               "it grows without bound; take more steps, or move the ends of the axes",
           ),
           warnings: [],
@@ -137,7 +137,7 @@ function unsolved(
 ): SpecError {
   return new SpecError(
     `solver: ${solver.method} did not reach ${solver.tolerance.relative} in ${solver.maxIterations} iterations, ` +
-      `${count} times on the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; ` +
+      `${count} times on the grid of levels ${levels.join(", ")}, ${formattedParameters(batch.names, entry)}; ` +
       "take more steps, a larger tolerance, or another method",
   );
 }

@@ -25,7 +25,7 @@ const RESIDENT_ROWS = [1, 3, 5] as const;
  * The number of words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside
  * its entries. nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
  */
-const RESIDENT_WORDS = 160;
+const RESIDENT_REALS = 160;
 const NUMBERS_OF_A_ROW = 10;
 
 /**
@@ -43,7 +43,7 @@ export function shapeFor(
   const shuffles = subgroupSize === 32;
   const words = (NUMBERS_OF_A_ROW + neighboursOf(variant)) * (precision === "f32" ? 1 : 2);
   const mayStay = device.backend === "cuda" && variant.obstacle === undefined;
-  const resident = RESIDENT_ROWS.filter((rows) => mayStay && rows * words <= RESIDENT_WORDS);
+  const resident = RESIDENT_ROWS.filter((rows) => mayStay && rows * words <= RESIDENT_REALS);
   const groupSize = Math.min(unknowns > MANY_UNKNOWNS ? LARGE_GROUP : GPU_GROUP, maxGroupSize);
   const shapes: readonly GridShape[] = [
     ...resident.map((residentRows) => ({ groupSize: GPU_GROUP, shuffles, residentRows })),

@@ -12,7 +12,7 @@ import {
   type CoefficientName,
   entryError,
   parametersOf,
-  placed,
+  withSourcePosition,
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
@@ -90,7 +90,7 @@ export async function solveOnSparseGrid<
     if (borrowed.length > 0) return await solveOn(borrowed, model, wanted, options, called);
     return await withDevice(undefined, given, (opened) => solveOn([opened], model, wanted, options, called));
   } catch (error) {
-    throw placed(error, called);
+    throw withSourcePosition(error, called);
   }
 }
 

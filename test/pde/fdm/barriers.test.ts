@@ -11,8 +11,8 @@ import {
   type OneFactorProblem,
 } from "../../../src/pde/fdm/index.ts";
 import { eventsOf } from "../../../src/pde/fdm/time/nested-times.ts";
-import { barrierDomain } from "../../../src/pde/fdm/mesh/pinned-domain.ts";
-import { coarser, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
+import { barrierMeshSpec } from "../../../src/pde/fdm/mesh/pinned-domain.ts";
+import { everySecondNode, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../../src/pde/fdm/mesh/pinned-mesh.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/time-grid.ts";
 import { ZERO_VALUE_GUARD } from "../../../src/pde/fdm/operator/matrix.ts";
@@ -50,7 +50,7 @@ describe("a mesh with pins", () => {
     const down = [monitored({ side: "down", level: 85 })];
     const paid = { time: 0.5, cash: 15, proportional: 0 };
     const lowestWith = (dividends: OneFactorProblem["dividends"]): number =>
-      barrierDomain({ ...european, dividends, barriers: down }, 101).lowest;
+      barrierMeshSpec({ ...european, dividends, barriers: down }, 101).lowest;
     expect(lowestWith([])).toBe(85);
     // At the barrier the spot goes on to 70.
     expect(lowestWith([paid])).toBeLessThan(70);
@@ -77,7 +77,7 @@ describe("a mesh with pins", () => {
           highest: 500,
           centres: [...pins, wish].map((at) => ({ at, width: linear ? width * at : width })),
           pins,
-          wishes: [wish],
+          optionalPins: [wish],
           zero: zero && !linear,
         };
         const mesh = pinnedMesh(spec);
@@ -85,7 +85,7 @@ describe("a mesh with pins", () => {
         expect(nodes.length).toBe(count);
         expect(nodes.every((node, i) => i === 0 || node > nodes[i - 1])).toBe(true);
         expect([nodes[0], nodes[count - 1]]).toEqual([spec.zero ? 0 : spec.lowest, 500]);
-        const coarse = nodesOf(coarser(mesh));
+        const coarse = nodesOf(everySecondNode(mesh));
         for (const pin of pins) expect(coarse).toContain(pin);
       }),
       { numRuns: 500, seed: 20_261_121 },
@@ -108,7 +108,7 @@ describe("a mesh with pins", () => {
           highest: 114.3,
           centres,
           pins: [],
-          wishes: [],
+          optionalPins: [],
           zero: true,
         } as const;
         const nodes = nodesOf(pinnedMesh(spec));
@@ -135,7 +135,7 @@ describe("a mesh with pins", () => {
       highest: 900,
       centres,
       pins,
-      wishes: [],
+      optionalPins: [],
       zero: false,
     } as const;
     expect(() => pinnedMesh(spec)).toThrow(SpecError);

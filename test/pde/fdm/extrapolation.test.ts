@@ -1,7 +1,7 @@
 /** What is extrapolated from two solutions, and whose the copies of a problem are. */
 import { expect, test } from "vitest";
 import { extrapolatedPoint } from "../../../src/pde/fdm/adaptive/extrapolation.ts";
-import { movedProblem } from "../../../src/pde/fdm/read/columns.ts";
+import { withBumpedEntries } from "../../../src/pde/fdm/read/columns.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";
 
 test("an option that may be exercised now is worth that at least, though two solutions say less together", () => {
@@ -21,7 +21,7 @@ test("an option that may be exercised now is worth that at least, though two sol
 
 test("each moved copy of an entry is that entry's", () => {
   const parameters = { K: [90, 100, 110], r: [0.01, 0.02, 0.03], sigma: [0.2, 0.3, 0.4] };
-  const { problem, ownerOf } = movedProblem({ parameters, sensitivities: ["r", "sigma"] } as never);
+  const { problem, ownerOf } = withBumpedEntries({ parameters, sensitivities: ["r", "sigma"] } as never);
   const moved = (problem as unknown as { readonly parameters: { readonly K: readonly number[] } }).parameters.K;
   // Three of the user's own, and two copies of each for either name. Strikes tell them apart.
   expect(moved).toHaveLength(3 + 3 * 2 * 2);

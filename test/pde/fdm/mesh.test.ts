@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stencil, windowStart } from "../../../src/pde/fdm/read/solution.ts";
-import { cellOf, coarser, isBeyond, mesh, type MeshSpec, nodeAt, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
+import {
+  cellOf,
+  everySecondNode,
+  isBeyond,
+  mesh,
+  type MeshSpec,
+  nodeAt,
+  nodesOf,
+} from "../../../src/pde/fdm/mesh/mesh.ts";
 import type { OneFactorProblem } from "../../../src/pde/fdm/index.ts";
 import { Assessment, errorEstimate } from "../../../src/pde/fdm/adaptive/error-estimate.ts";
 import { volatilityOver } from "../../../src/pde/fdm/problem/variance.ts";
@@ -41,7 +49,7 @@ describe("meshes", () => {
       fc.property(specs, ({ count, low, high, width, zero, descending }) => {
         const ends = { lowest: 100 * low, highest: 100 * high };
         const fine = mesh({ ...spec, ...ends, count, width, zero, descending });
-        const coarse = coarser(fine);
+        const coarse = everySecondNode(fine);
         const nodes = Array.from({ length: count }, (_, i) => nodeAt(fine, i));
         // Node i of the coarser mesh is node 2i of the finer one, to the bit.
         expect(Array.from({ length: coarse.count }, (_, i) => nodeAt(coarse, i))).toEqual(
@@ -88,7 +96,7 @@ describe("meshes", () => {
             expect((a - price) * (b - price)).toBeLessThanOrEqual(1e-9 * price * price);
         }
         expect(monotone(nodes, descending ? -1 : 1)).toBe(true);
-        if (!second) expect(nodesOf(coarser(made))).toContain(100);
+        if (!second) expect(nodesOf(everySecondNode(made))).toContain(100);
         if (linear || zero) expect(Math.min(...nodes)).toBe(0);
         else expect(Math.min(...nodes)).toBeLessThanOrEqual(100 * low * (1 + 1e-9));
       }),

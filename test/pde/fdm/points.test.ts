@@ -13,7 +13,7 @@ import {
   type InstanceValues,
   type OneFactorProblem,
   pointValue,
-  type Reading,
+  type SolutionPart,
   spotValues,
 } from "../../../src/pde/fdm/index.ts";
 import { functionPayoff } from "../../../src/market/products/index.ts";
@@ -43,7 +43,7 @@ const cases: Readonly<Record<string, OneFactorProblem>> = {
 const SIZE = { nodes: 113, steps: 24 };
 const ROUNDING = 1e-12;
 
-const readAt = async (grid: Grid, reading: Reading) => {
+const readAt = async (grid: Grid, reading: SolutionPart) => {
   using solver = new BatchSolver(new PlainDevice(), "f64");
   return (await solver.solve([instance(grid, grid.problem, undefined, reading)]))[0];
 };

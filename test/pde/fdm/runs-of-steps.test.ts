@@ -6,8 +6,8 @@ import {
   DIVIDEND,
   EXERCISE,
   REFACTOR,
-  runsOfSteps,
-  stepsOfRun,
+  encodedSteps,
+  stepCountOf,
 } from "../../../src/pde/fdm/time/time-grid.ts";
 
 const AFTER = DIVIDEND | EXERCISE | BARRIERS;
@@ -22,9 +22,9 @@ const flagOf = fc
 /** The steps that runs stand for: factored before the first, events after the last. */
 const expanded = (runs: Int32Array): number[] =>
   [...runs].flatMap((run) =>
-    Array.from({ length: stepsOfRun(run) }, (_, step) => {
+    Array.from({ length: stepCountOf(run) }, (_, step) => {
       const first = step === 0 ? REFACTOR : 0;
-      const last = step === stepsOfRun(run) - 1 ? AFTER : 0;
+      const last = step === stepCountOf(run) - 1 ? AFTER : 0;
       return run & (first | CRANK_NICOLSON | last);
     }),
   );
@@ -32,7 +32,7 @@ const expanded = (runs: Int32Array): number[] =>
 it("runs of steps stand for every step, in order, and none could be joined to the one before", () => {
   fc.assert(
     fc.property(fc.array(flagOf, { maxLength: 60 }), (flags) => {
-      const runs = runsOfSteps(flags, true);
+      const runs = encodedSteps(flags, true);
       expect(expanded(runs)).toEqual(flags);
       for (let i = 1; i < runs.length; i++) {
         const parted =
@@ -46,7 +46,7 @@ it("runs of steps stand for every step, in order, and none could be joined to th
 it("steps that are each factored are runs of their own", () => {
   fc.assert(
     fc.property(fc.array(flagOf, { maxLength: 60 }), (flags) => {
-      const runs = runsOfSteps(flags, false);
+      const runs = encodedSteps(flags, false);
       expect(runs).toHaveLength(flags.length);
       expect(expanded(runs)).toEqual(flags);
     }),

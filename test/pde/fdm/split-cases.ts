@@ -2,8 +2,8 @@
 import type { Device } from "../../../src/device/index.ts";
 import {
   coefficientCount,
-  dividendWords,
-  eventWords,
+  dividendReals,
+  eventReals,
   putCoefficients,
 } from "../../../src/pde/fdm/execute/coefficients.ts";
 import {
@@ -489,12 +489,12 @@ function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: numbe
 
 /** First rows of the coefficients of events, that at expiry first. */
 function eventRows({ problem, time }: Grid): number[] {
-  const words = eventWords(problem);
+  const words = eventReals(problem);
   const rows = [0];
   let row = words;
   for (const flag of time.flags) {
     if ((flag & REFACTOR) !== 0) row += 4;
-    if ((flag & DIVIDEND) !== 0) row += dividendWords(problem);
+    if ((flag & DIVIDEND) !== 0) row += dividendReals(problem);
     if ((flag & BARRIERS) !== 0) rows.push((row += words) - words);
   }
   return rows;

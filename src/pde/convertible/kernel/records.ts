@@ -1,18 +1,18 @@
 import { i32, real, record, write } from "../../../kernel/index.ts";
 
 /** The number of reals at the start of an instance's program, which `program.ts` writes (`rollbackKernel`). */
-export const HEAD_WORDS = 5;
+export const HEADER_REALS = 5;
 /** The number of reals in an instance's program for a series of equal time steps. */
-export const RUN_WORDS = 13;
+export const SERIES_REALS = 13;
 /** The number of reals in an instance's program for a date with an event. */
-export const EVENT_WORDS = 11;
+export const EVENT_REALS = 11;
 
 /** The terms in force at one time: the call price and its trigger, the put price, and the conversion ratio. */
 export const Terms = record({
-  /** Paid for the bond, accrued interest included; `NEVER` where it cannot be called. */
+  /** Paid for the bond, accrued interest included; `NO_CALL_PRICE` where it cannot be called. */
   call: real,
   trigger: real,
-  /** −`NEVER` where it cannot be put. */
+  /** −`NO_CALL_PRICE` where it cannot be put. */
   put: real,
   /** Shares for the bond; 0 where it cannot be converted. */
   ratio: real,

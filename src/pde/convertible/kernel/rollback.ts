@@ -1,12 +1,12 @@
 import { fn, i32, kernel, type Kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { Column, valueAt } from "../../fdm/index.ts";
-import { EVENT_WORDS, HEAD_WORDS, Memory, RUN_WORDS } from "./records.ts";
-import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
-import { exerciseAll, settleStatus } from "./terms.ts";
+import { EVENT_REALS, HEADER_REALS, Memory, SERIES_REALS } from "./records.ts";
+import { prepareRows, type LocalCoefficients, stepCash, stepValue } from "./step.ts";
+import { exerciseAll, setStatus } from "./terms.ts";
 
 /** The properties of a bond that the code of the rollback kernel depends on. */
-interface RollbackVariant extends Shape {
+interface RollbackVariant extends LocalCoefficients {
   /**
    * True where a cash-only part is solved as well, because cash is discounted with a spread (Tsiveriotis & Fernandes).
    */
@@ -69,7 +69,7 @@ const payDividend = fn({
 const applyEvent = fn({
   name: "applyEvent",
   params: { program: Column, row: i32, memory: Memory, nodes: i32, calledCash: real, kink: real },
-  env: { valueAt, exerciseAll, settleStatus, payDividend },
+  env: { valueAt, exerciseAll, setStatus, payDividend },
   body({ program, row, memory, nodes, calledCash, kink }, _gpu, env) {
     const { v, b } = memory;
     const keep = env.valueAt(program, row);
@@ -94,7 +94,7 @@ const applyEvent = fn({
       ratio: env.valueAt(program, row + 10),
     };
     env.exerciseAll({ memory, nodes, terms: before, calledCash, whole: 1.0 });
-    env.settleStatus({ memory, nodes, terms: before });
+    env.setStatus({ memory, nodes, terms: before });
   },
 });
 
@@ -133,9 +133,9 @@ export const rollbackKernel = memoize((variant: RollbackVariant): Kernel<typeof 
       cashCapacity: split ? capacity : 1,
       varianceCapacity: localVolatility ? capacity : 1,
       hazardCapacity: localHazard ? capacity : 1,
-      HEAD_WORDS,
-      RUN_WORDS,
-      EVENT_WORDS,
+      HEADER_REALS,
+      SERIES_REALS,
+      EVENT_REALS,
       valueAt,
       applyEvent,
       prepareRows: prepareRows(variant),
@@ -178,9 +178,9 @@ export const rollbackKernel = memoize((variant: RollbackVariant): Kernel<typeof 
       const jump = env.valueAt(program, 2);
       const recovery = env.valueAt(program, 3);
       const ratioAtDefault = env.valueAt(program, 4);
-      let row = env.HEAD_WORDS;
+      let row = env.HEADER_REALS;
       env.applyEvent({ program, row, memory, nodes, calledCash, kink: 0.0 });
-      row += env.EVENT_WORDS;
+      row += env.EVENT_REALS;
       let failures = 0;
       let left = 0.0;
       let elapsed = 0.0;
@@ -227,12 +227,12 @@ export const rollbackKernel = memoize((variant: RollbackVariant): Kernel<typeof 
           }
           if (left === 0) {
             const hasEvent = env.valueAt(program, row + 12) > 0;
-            row += env.RUN_WORDS;
+            row += env.SERIES_REALS;
             if (hasEvent) {
               const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
               const kink = Math.max(terms.trigger, forced);
               env.applyEvent({ program, row, memory, nodes, calledCash, kink });
-              row += env.EVENT_WORDS;
+              row += env.EVENT_REALS;
             }
           }
         }

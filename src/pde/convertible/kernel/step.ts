@@ -1,6 +1,6 @@
 import { fn, i32, real } from "../../../kernel/index.ts";
 import { Memory, Step, Terms } from "./records.ts";
-import { capAt, cashAt, floorAt, NEVER } from "./terms.ts";
+import { capAt, cashAt, floorAt, NO_CALL_PRICE } from "./terms.ts";
 
 /** The weight of a violated constraint, in units of the entry of V itself, without the operator. */
 const PENALTY = 1e6;
@@ -29,8 +29,8 @@ const rowAt = fn({
   },
 });
 
-/** The coefficients of the equation that depend on the spot, which the code of the kernel depends on. */
-export interface Shape {
+/** The coefficients of the equation that depend on the spot. The code of the kernel differs with them. */
+export interface LocalCoefficients {
   /** True where σ depends on the spot; `varianceFactor` then has σ² at the nodes. */
   readonly localVolatility: boolean;
   /** True where the hazard rate depends on the spot; `hazardFactor` then has its factor at the nodes. */
@@ -38,7 +38,7 @@ export interface Shape {
 }
 
 /** The coefficients of a node's row, times Δt; `diagonal`: without the parts of BDF2 and of the operator. */
-const coefficientsAt = ({ localVolatility, localHazard }: Shape) =>
+const coefficientsAt = ({ localVolatility, localHazard }: LocalCoefficients) =>
   fn({
     name: "coefficientsAt",
     params: { memory: Memory, step: Step, i: i32 },
@@ -70,7 +70,7 @@ const recoveredAt = fn({
 });
 
 /** Returns the function that computes the matrix rows of all nodes for the length of a time step. */
-export const prepareRows = (shape: Shape) =>
+export const prepareRows = (shape: LocalCoefficients) =>
   fn({
     name: "prepareRows",
     params: { memory: Memory, step: Step },
@@ -111,19 +111,19 @@ export const prepareRows = (shape: Shape) =>
   });
 
 /**
- * Returns the function for one implicit step of V. The constraints of call, put and conversion are part of the implicit
- * solution, by the penalty method in the form of policy iteration (Forsyth & Vetzal 2002): nodes beyond their bounds
- * are penalised, until no node changes between held and exercised. The cash-only part on the right-hand side is
+ * Returns the function that makes one implicit step of V. The constraints of call, put and conversion are part of the
+ * implicit solution, by the penalty method in the form of policy iteration (Forsyth & Vetzal 2002): nodes beyond their
+ * bounds are penalised, until no node changes between held and exercised. The cash-only part on the right-hand side is
  * extrapolated from two earlier steps, which is of second order too.
  *
  * Where a call forces conversion, V = k·S from the spot P/k on (P the call price), between two nodes. The node before
  * it has a matrix row for that shorter distance (Shortley & Weller 1938).
  */
-export const stepValue = (shape: Shape) =>
+export const stepValue = (shape: LocalCoefficients) =>
   fn({
     name: "stepValue",
     params: { memory: Memory, step: Step, terms: Terms },
-    env: { coefficientsAt: coefficientsAt(shape), rowAt, floorAt, capAt, NEVER, PENALTY, TIE, MAX_ITERATIONS },
+    env: { coefficientsAt: coefficientsAt(shape), rowAt, floorAt, capAt, NO_CALL_PRICE, PENALTY, TIE, MAX_ITERATIONS },
     body({ memory, step, terms }, _gpu, env) {
       const { s, low, diagonal, high, recovered, v, vBefore, vNext, b, bBefore, right, upper, rhs, status } = memory;
       const { nodes, alpha0, alpha1, alpha2, spread } = step;
@@ -137,7 +137,7 @@ export const stepValue = (shape: Shape) =>
       let lowKept = 0.0;
       let diagonalKept = 0.0;
       let highKept = 0.0;
-      if (terms.ratio > 0 && terms.call < 0.5 * env.NEVER) {
+      if (terms.ratio > 0 && terms.call < 0.5 * env.NO_CALL_PRICE) {
         const forced = terms.call / terms.ratio;
         let before = 0;
         for (let i = 1; i < nodes - 1; i++) if (s[i] < forced) before = i;
@@ -219,10 +219,11 @@ const reachOf = fn({
 });
 
 /**
- * Returns the function for one implicit step of the cash-only part B, whose value is known where the bond is exercised.
- * Matrix rows of the nodes next to the exercise region reach to its boundary between nodes (Shortley & Weller 1938).
+ * Returns the function that makes one implicit step of the cash-only part B, whose value is known where the bond is
+ * exercised. Matrix rows of the nodes next to the exercise region reach to its boundary between nodes (Shortley &
+ * Weller 1938).
  */
-export const stepCash = (shape: Shape) =>
+export const stepCash = (shape: LocalCoefficients) =>
   fn({
     name: "stepCash",
     params: { memory: Memory, step: Step, terms: Terms, calledCash: real },

@@ -1,8 +1,10 @@
 import { fn, i32, real } from "../../../kernel/index.ts";
 import { Memory, Terms } from "./records.ts";
 
-/** The call price of a bond that cannot be called, in units of the notional; it is above any other price. */
-export const NEVER = 1e12;
+/**
+ * The call price that stands for a bond that cannot be called, in units of the notional. It is above any other price.
+ */
+export const NO_CALL_PRICE = 1e12;
 
 /** Returns the lower bound of the value at a spot: the larger of conversion value and put price. */
 export const floorAt = fn({
@@ -20,9 +22,9 @@ export const floorAt = fn({
 export const capAt = fn({
   name: "capAt",
   params: { s: real, terms: Terms },
-  env: { NEVER },
+  env: { NO_CALL_PRICE },
   body({ s, terms: { call, trigger, put, ratio } }, _gpu, env) {
-    return s >= trigger ? Math.max(Math.max(ratio * s, call), put) : env.NEVER;
+    return s >= trigger ? Math.max(Math.max(ratio * s, call), put) : env.NO_CALL_PRICE;
   },
 });
 
@@ -40,12 +42,12 @@ export const cashAt = fn({
 /**
  * Replaces V by max(V, target) or, with `sign` −1, by min(V, target) at spots from `from` on, where target =
  * max(amount, ratio·S). It takes means over the cells of the nodes, because pointwise values would lose one order of
- * accuracy. Where V and the target cross inside a cell, V gets the mean of the larger (smaller) one. B gets the mean of
- * what remains of B and of the target's `cash`, which the target pays where `amount` exceeds ratio·S. With `whole` the
- * cell of a node at `from` counts as a whole, because a continuous call binds there at once.
+ * accuracy. Where V and the target cross inside a cell, V gets the mean of the larger (smaller) one. B gets the mean
+ * over the cell of the B that is kept and of `cash`, which the target pays where `amount` exceeds ratio·S. With `whole`
+ * the cell of a node at `from` counts as a whole, because a continuous call binds there at once.
  */
-export const exchange = fn({
-  name: "exchange",
+export const applyExchange = fn({
+  name: "applyExchange",
   params: {
     memory: Memory,
     nodes: i32,
@@ -104,13 +106,13 @@ export const exchange = fn({
 export const exerciseAll = fn({
   name: "exerciseAll",
   params: { memory: Memory, nodes: i32, terms: Terms, calledCash: real, whole: real },
-  env: { exchange, NEVER },
+  env: { applyExchange, NO_CALL_PRICE },
   body({ memory, nodes, terms: { call, trigger, put, ratio }, calledCash, whole }, _gpu, env) {
     const paid = Math.max(put, 0);
     if (ratio > 0 || paid > 0)
-      env.exchange({ memory, nodes, sign: 1.0, amount: paid, ratio, from: 0.0, cash: paid, whole });
-    if (call < 0.5 * env.NEVER)
-      env.exchange({
+      env.applyExchange({ memory, nodes, sign: 1.0, amount: paid, ratio, from: 0.0, cash: paid, whole });
+    if (call < 0.5 * env.NO_CALL_PRICE)
+      env.applyExchange({
         memory,
         nodes,
         sign: -1.0,
@@ -127,8 +129,8 @@ export const exerciseAll = fn({
  * Sets the status of each node (held, converted or put, called) just after `exerciseAll` at a time of continuous
  * exercise.
  */
-export const settleStatus = fn({
-  name: "settleStatus",
+export const setStatus = fn({
+  name: "setStatus",
   params: { memory: Memory, nodes: i32, terms: Terms },
   env: { floorAt, capAt },
   body({ memory: { s, v, status }, nodes, terms }, _gpu, env) {

@@ -13,7 +13,7 @@ import {
   errorEstimate,
   noiseAt,
 } from "./error-estimate.ts";
-import { cellPeclet, type ErrorModel, nextResolution, type Observed } from "./error-model.ts";
+import { cellPeclet, type ErrorModel, nextResolution, type LeadingErrors } from "./error-model.ts";
 import {
   difference,
   extrapolatedPoint,
@@ -24,7 +24,7 @@ import {
 } from "./extrapolation.ts";
 
 /** The target accuracy of an adaptive solution. */
-export interface Goal {
+export interface AccuracyTarget {
   /** The target error of a value, as a fraction of the spot at which it is read. */
   readonly accuracy: number;
   /** The relative rounding error of the values. */
@@ -32,13 +32,13 @@ export interface Goal {
 }
 
 /** The settings with which one problem of a batch is solved. */
-export interface RowSpec {
+export interface RowSettings {
   /** The resolution of the first attempt. */
   readonly size: Resolution;
   /** The largest number of nodes that a mesh may have. */
   readonly maxNodes: number;
   readonly errorModel: ErrorModel;
-  /** The spots at which the solution is read: all of them ("both"), or only those after today's ("points"). */
+  /** The spots at which the solution is read: all of them ("both"), or only those other than today's ("points"). */
   readonly reading: "both" | "points";
 }
 
@@ -52,9 +52,12 @@ const MAX_TRIES = 3;
 /** The multiple of the accuracy below which √2 times finer will do: errors fall as h² at least. */
 const NEARLY = 2.2;
 
-/** What the problems of a batch share: their goal, the pool and the memory of instances, a reader of solutions. */
+/**
+ * The objects that the problems of a batch share: their accuracy target, the pool and the memory of instances, and a
+ * reader of solutions.
+ */
 export interface AdaptiveBatch {
-  readonly goal: Goal;
+  readonly goal: AccuracyTarget;
   readonly pool: InstancePool;
   readonly arena: Arena;
   readonly reader: SpotReader;
@@ -78,7 +81,7 @@ export class AdaptiveRow {
   gammaMove = 0;
   readonly #batch: AdaptiveBatch;
   readonly #problems: ProblemDifference;
-  readonly #spec: RowSpec;
+  readonly #spec: RowSettings;
   /** The number of problems: 2 for a difference. */
   readonly #parts: 1 | 2;
   readonly #spots: readonly Assessment[];
@@ -92,7 +95,7 @@ export class AdaptiveRow {
   #tellsTime = false;
 
   /** Adds the first instances to the pool. @throws errors of the payoff or volatility */
-  constructor(batch: AdaptiveBatch, problems: ProblemDifference, spec: RowSpec) {
+  constructor(batch: AdaptiveBatch, problems: ProblemDifference, spec: RowSettings) {
     this.#batch = batch;
     this.#problems = problems;
     this.#spec = spec;
@@ -207,8 +210,8 @@ export class AdaptiveRow {
 
   #assess(): void {
     const { pool } = this.#batch;
-    let drift = pool.drift(this.#first);
-    if (this.#parts > 1) drift = Math.max(drift, pool.drift(this.#first + 2));
+    let drift = pool.cellPeclet(this.#first);
+    if (this.#parts > 1) drift = Math.max(drift, pool.cellPeclet(this.#first + 2));
     this.#attempts.now.driftDominated = drift > 1;
     if (this.#spec.reading === "both") this.#assessToday(drift);
     if (this.#spots.length > 1) this.#assessSpots(drift);
@@ -229,8 +232,8 @@ export class AdaptiveRow {
     const minus =
       minusFine &&
       minusCoarse &&
-      extrapolatedPoint(pool.instance(first + 2).grid.problem, pool.drift(first + 2), minusFine, minusCoarse);
-    const plus = extrapolatedPoint(problem, pool.drift(first), fine, coarse);
+      extrapolatedPoint(pool.instance(first + 2).grid.problem, pool.cellPeclet(first + 2), minusFine, minusCoarse);
+    const plus = extrapolatedPoint(problem, pool.cellPeclet(first), fine, coarse);
     const point = difference(plus, minus);
     today.value = point.value;
     today.magnitude = Math.abs(plus.value) + Math.abs(minus?.value ?? 0);
@@ -303,7 +306,7 @@ export class AdaptiveRow {
     const { reading, errorModel, maxNodes } = this.#spec;
     const { spots } = this.#problems.problem;
     let excess = 0;
-    let worst: Observed | undefined;
+    let worst: LeadingErrors | undefined;
     const first = reading === "both" ? 0 : 1;
     for (let k = first; k < spots.length; k++) {
       const own = this.estimate(k) / (accuracy * spots[k]);
@@ -319,7 +322,7 @@ export class AdaptiveRow {
   }
 }
 
-function worse(a: Observed | undefined, b: Observed): Observed {
+function worse(a: LeadingErrors | undefined, b: LeadingErrors): LeadingErrors {
   if (a === undefined) return b;
   return {
     inSpace: Math.max(a.inSpace, b.inSpace),

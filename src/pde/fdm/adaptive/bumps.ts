@@ -156,7 +156,7 @@ export class Bumps {
   #addOn(number: number, problem: OneFactorProblem): void {
     const { pool, arena } = this.#batch;
     const { grid } = pool.instance(number);
-    pool.add(instance(grid, problem, arena, "window"), pool.drift(number));
+    pool.add(instance(grid, problem, arena, "window"), pool.cellPeclet(number));
   }
 
   /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */

@@ -25,7 +25,7 @@ export class Assessment {
   /** The value at the previous resolution and its error estimate there, in the currency. */
   valueBefore = 0;
   estimateBefore = 0;
-  /** True where a value has moved beyond the estimate before it: its error does not fall as smooth errors do. */
+  /** True where a value has moved beyond the previous estimate, so that its error does not fall as smooth errors do. */
   irregular = false;
 
   /**
@@ -57,7 +57,7 @@ export class Assessment {
   }
 }
 
-/** The values from which `Assessment.observe` tells errors. */
+/** The values from which `Assessment.observe` computes the errors. */
 export interface Observation extends Readonly<Record<"fine" | "coarse" | "noise" | "drift", number>> {
   readonly nearby?: number;
   readonly between: number | undefined;
@@ -101,8 +101,8 @@ export function roundingError(precision: Precision, spot: number, size: number):
  * After a single resolution the estimate is a fraction of the leading errors that extrapolation removed. The
  * `ErrorModel` of the product gives the fraction, and coarse meshes increase it. After two resolutions, one at least
  * twice as fine as the other, the estimate is the change between them for an error that falls as h^2.5, but at least a
- * fraction of the single-resolution estimate; the whole change once a value has moved beyond the estimate before it.
- * The noise of an exercise boundary is added independently.
+ * fraction of the single-resolution estimate. It is the whole change once a value has moved beyond the estimate before
+ * it. The noise of an exercise boundary is added independently.
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */

@@ -1,16 +1,16 @@
-import { type Phase, phasesOf } from "../mesh/domain.ts";
+import { type LifePhase, phasesOf } from "../mesh/domain.ts";
 import type { Grid, Resolution } from "../mesh/grid.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { hasLargeDividends } from "../mesh/pinned-domain.ts";
 import { volatilityAt } from "../problem/diffusion.ts";
 import {
   deviationOf,
-  inLife,
+  valuesInLife,
   type MonitoredLevel,
   type OneFactorProblem,
   totalVariance,
 } from "../problem/one-factor.ts";
-import { clockOfSteps } from "../problem/variance.ts";
+import { varianceTimeOf } from "../problem/variance.ts";
 import type { ProblemDifference } from "./extrapolation.ts";
 import { power } from "../../../base/elementary.ts";
 
@@ -153,7 +153,7 @@ const UNEVEN: ErrorModel = {
 };
 const UNEVEN_ON_DATES: ErrorModel = { ...UNEVEN, time: { part: 0.2, order: 2.5, certain: 0.35 }, min: 0.25 };
 
-/** The error model of a trade: the most cautious of the models that apply to its problems. */
+/** Returns the error model of a trade: the most cautious of the models that apply to its problems. */
 export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
   const { barriers = [], knockIns } = subtracted ?? problem;
@@ -168,7 +168,7 @@ export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorM
   if (levels.length > 0 && hasFarKinks(problem)) kinds.push(BARRIERS_AFAR);
   if (payoff.kinks.length > 1) kinds.push(SEVERAL_KINKS);
   if (payoff.jumps && (payoff.kinks.length > 1 || levels.length > 0)) kinds.push(SEVERAL_JUMPS);
-  if (clockOfSteps(problem) !== undefined) kinds.push(exerciseTimes === undefined ? UNEVEN : UNEVEN_ON_DATES);
+  if (varianceTimeOf(problem) !== undefined) kinds.push(exerciseTimes === undefined ? UNEVEN : UNEVEN_ON_DATES);
   return kinds.length === 0 ? SMOOTH : kinds.reduce(worse);
 }
 
@@ -216,7 +216,7 @@ const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
 /**
  * The leading errors of a value in space and in time, relative to the spot, observed on two meshes and two time grids.
  */
-export interface Observed {
+export interface LeadingErrors {
   /** The leading error in space. */
   readonly inSpace: number;
   /** The leading error in time. */
@@ -233,8 +233,8 @@ export interface Observed {
 }
 
 /**
- * The resolution at which all trades of one kind start. At the default accuracy it suffices for four fifths of the
- * reference cases. `accuracy` is the target error relative to the spot.
+ * Returns the resolution at which all trades of one kind start. At the default accuracy it suffices for four fifths of
+ * the reference cases. `accuracy` is the target error relative to the spot.
  */
 export function firstResolution(
   accuracy: number,
@@ -247,13 +247,13 @@ export function firstResolution(
 }
 
 /**
- * The next resolution to try: fine enough for the observed errors, with half of the target error for space and half for
- * time. It is at least twice as fine in both, so that the two resolutions can be compared, or √2 times with `nearly`.
- * It is the resolution `before` itself when `maxNodes` allows none that is finer.
+ * Returns the next resolution to try. It is fine enough for the observed errors, with half of the target error for
+ * space and half for time. It is at least twice as fine in both, so that the two resolutions can be compared, or √2
+ * times with `nearly`. It is the resolution `before` itself when `maxNodes` allows none that is finer.
  */
 export function nextResolution(
   before: Resolution,
-  observed: Observed,
+  observed: LeadingErrors,
   accuracy: number,
   { space, time }: ErrorModel,
   nearly: boolean,
@@ -286,13 +286,13 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
- * ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of first order. It is infinite
- * where σ(S, t) is rough (`lacksErrorExpansion`).
+ * Returns the cell Péclet number: the largest ratio of drift to diffusion between neighbouring nodes at the kinks and
+ * at today's spot, |r − q|·S·h / ½σ²S², at any time of the life. Above 1 the scheme adds artificial diffusion and is of
+ * first order. It is infinite where σ(S, t) is rough (`lacksErrorExpansion`).
  */
 export function cellPeclet({ mesh, problem, forward }: Grid): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
-  const strongest = Math.max(...inLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
+  const strongest = Math.max(...valuesInLife(rates, expiry).map((rate) => Math.abs(rate - dividendYield)));
   const drift = strongest * expiry;
   if (lacksErrorExpansion(problem)) return Number.POSITIVE_INFINITY;
   if (drift === 0) return 0;
@@ -315,7 +315,7 @@ const MAX_EXCESS = 16;
  * The largest excess of a phase on a cell of a relative width, of the first phase, which is the whole life, and of the
  * others if what the scheme adds to their variance is a part of the life's that counts.
  */
-function excessOf([life, ...phases]: readonly Phase[], width: number): number {
+function excessOf([life, ...phases]: readonly LifePhase[], width: number): number {
   const excess = (2 * life.drift * width) / life.variance;
   let added = 0;
   let largest = 0;

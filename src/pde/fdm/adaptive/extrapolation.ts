@@ -45,10 +45,7 @@ export class InstancePool {
     return this.#values.length;
   }
 
-  /**
-   * Adds an instance; `drift` is the `cellPeclet` of the fine mesh of its pair, above 1 where drift dominates
-   * diffusion.
-   */
+  /** Adds an instance; `cellPeclet` is that of the fine mesh of its pair, above 1 where drift dominates diffusion. */
   add(instance: Instance, drift: number): void {
     this.#instances.push(instance);
     this.#drift.push(drift);
@@ -64,8 +61,8 @@ export class InstancePool {
     return this.#instances[number];
   }
 
-  /** Returns the ratio of drift to diffusion with which an instance was added. */
-  drift(number: number): number {
+  /** Returns the cell Péclet number with which an instance was added. */
+  cellPeclet(number: number): number {
     return this.#drift[number];
   }
 
@@ -84,15 +81,15 @@ export class InstancePool {
     for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
   }
 
-  /** Skips the next instances, up to index `end` (excluded), whose results nobody reads. */
+  /** Skips the next instances, up to index `end` (excluded), whose results are not needed. */
   skip(end: number): void {
     this.#values.length = end;
   }
 }
 
 /**
- * The value and Greeks of a trade whose `barrier` has been breached today: the rebate, which does not depend on the
- * spot.
+ * Returns the value and Greeks of a trade whose `barrier` has been breached today: the rebate, which does not depend on
+ * the spot.
  */
 export function knockedOutPoint(problem: OneFactorProblem, barrier: KnockOut): PointValue {
   // A rebate that is paid at once earns no interest here, as the payoff of an option that is exercised.
@@ -102,7 +99,10 @@ export function knockedOutPoint(problem: OneFactorProblem, barrier: KnockOut): P
 /** Returns the Richardson extrapolation (4·fine − coarse)/3 of two second-order solutions. */
 const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** The value, delta and gamma of a difference of two problems; those of `plus` itself if nothing is subtracted. */
+/**
+ * Returns the value, delta and gamma of a difference of two problems, or those of `plus` itself if nothing is
+ * subtracted.
+ */
 export function difference(plus: PointValue, minus: PointValue | undefined): PointValue {
   if (minus === undefined) return plus;
   return {
@@ -122,8 +122,8 @@ export function pointOf(pool: InstancePool, number: number, rounding: number): P
 }
 
 /**
- * The Richardson extrapolation of value, delta and gamma at today's spot from a fine and a coarse solution. Where
- * exercise is optimal or `drift` (`cellPeclet`) is above 1 it is the fine solution itself.
+ * Returns the Richardson extrapolation of value, delta and gamma at today's spot from a fine and a coarse solution.
+ * Where exercise is optimal or `drift` (`cellPeclet`) is above 1 it is the fine solution itself.
  */
 export function extrapolatedPoint(
   problem: OneFactorProblem,
@@ -154,7 +154,7 @@ export function extrapolatedValue(pool: InstancePool, first: number, parts: numb
     const number = first + 2 * part;
     const { problem } = pool.instance(number).grid;
     const [fine, coarse] = [pointOf(pool, number, rounding), pointOf(pool, number + 1, rounding)];
-    const one = extrapolatedPoint(problem, pool.drift(number), fine, coarse).value;
+    const one = extrapolatedPoint(problem, pool.cellPeclet(number), fine, coarse).value;
     value = part === 0 ? one : value - one;
   }
   return value;
@@ -170,8 +170,8 @@ interface SpotColumn {
 }
 
 /**
- * A reader of solutions at the requested spots after the first, which is today's. The arrays that it returns are
- * overwritten by its next reading.
+ * A reader that reads and extrapolates solutions at the requested spots other than the first, which is today's. The
+ * arrays that it returns are overwritten by its next reading.
  */
 export class SpotReader {
   readonly #pool: InstancePool;
@@ -211,7 +211,7 @@ export class SpotReader {
       this.#column(number + 1, c);
       if (hasBetween) this.#column(first + 2 * parts + part, b);
       const isFirst = part === 0;
-      const isFine = this.#pool.drift(number) > 1;
+      const isFine = this.#pool.cellPeclet(number) > 1;
       for (let k = 0; k < values.length; k++) {
         const better = isFine || f.exercised[k] !== 0 ? f.values[k] : this.#extrapolated(f.values[k], c.values[k], k);
         values[k] = isFirst ? better : values[k] - better;
@@ -261,7 +261,7 @@ export class SpotReader {
 }
 
 /**
- * The values at the requested spots after the first: extrapolated, on the fine grid, on the coarse grid, and on the
+ * The values at the requested spots other than today's: extrapolated, on the fine grid, on the coarse grid, and on the
  * fine mesh with coarse time steps (`between`).
  */
 export interface SpotReading {

@@ -7,14 +7,14 @@ import {
   isMonitoredBetween,
   type KnockIns,
   type KnockOut,
-  liveSideOf,
+  priceInside,
   type MonitoredLevel,
   type OneFactorProblem,
   rebateValue,
   SAME_DATE,
 } from "../problem/one-factor.ts";
 import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
-import type { Rows } from "../operator/coefficients.ts";
+import type { CoefficientWriter } from "../operator/coefficients.ts";
 import { DORMANT_END } from "./barrier.ts";
 
 /** A node index beyond the last node of every mesh. */
@@ -36,10 +36,16 @@ function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, befor
 }
 
 /**
- * Writes the solver's coefficients for a date with barriers (`conditions/barrier.ts`), and for the interval from the
- * earlier date `before` to it. Prices are in units of today's spot.
+ * Writes the solver's coefficients for the barriers on a date (`conditions/barrier.ts`), and for those of the interval
+ * from the earlier date `before` to it. Prices are in units of today's spot.
  */
-export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+export function putBarriers(
+  rows: CoefficientWriter,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+  before: number,
+): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
   const { down, up } = aliveBetween(problem, before, time);
   putEnd(rows, down, -1, problem, mesh, time);
@@ -51,7 +57,7 @@ export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
  * (`DORMANT_END`), and what is held.
  */
 function putEnd(
-  rows: Rows,
+  rows: CoefficientWriter,
   level: KnockOut | MonitoredLevel | undefined,
   none: number,
   problem: OneFactorProblem,
@@ -68,7 +74,13 @@ function putEnd(
 }
 
 /** Writes the coefficients of the knock-outs on a date: five reals for each barrier (`knockOut`). */
-function putKnockOuts(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, compares: Compares): void {
+function putKnockOuts(
+  rows: CoefficientWriter,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+  compares: Compares,
+): void {
   const scale = 1 / problem.spots[0];
   for (const barrier of problem.barriers ?? []) {
     const { side, node } = monitoredNode(barrier, mesh, compares);
@@ -161,10 +173,10 @@ function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
 
 /**
  * Writes the coefficients of a dividend that takes the spot across barriers monitored on its date: seven reals for each
- * barrier (`knockOut` with `crossing`).
+ * barrier, which `knockOut` reads with `crossing`.
  */
 export function putCrossings(
-  rows: Rows,
+  rows: CoefficientWriter,
   problem: OneFactorProblem,
   mesh: Mesh,
   dividend: DiscreteDividend,
@@ -237,7 +249,7 @@ function crossingOf(
 
 /** The holder of an American right uses it rather than be knocked out for less. */
 function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): number {
-  return problem.american ? Math.max(value, problem.payoff.exercised(liveSideOf(barrier))) : value;
+  return problem.american ? Math.max(value, problem.payoff.exercised(priceInside(barrier))) : value;
 }
 
 /**
@@ -252,11 +264,17 @@ function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): 
 }
 
 /**
- * Writes the solver's coefficients on a date for the dormant value, that of a trade not yet knocked in
- * (`conditions/barrier.ts`), and for the interval from the earlier date `before` to it. Prices are in units of today's
- * spot.
+ * Writes the solver's coefficients for the dormant value on a date, which is the value of a trade that has not yet been
+ * knocked in (`conditions/barrier.ts`), and for the interval from the earlier date `before` to it. Prices are in units
+ * of today's spot.
  */
-export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+export function putKnockIns(
+  rows: CoefficientWriter,
+  problem: OneFactorProblem,
+  mesh: Mesh,
+  time: number,
+  before: number,
+): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
   // Nobody exercises rather than be knocked out: there is nothing yet to exercise.
   const dormant = { ...problem, american: false };
@@ -276,10 +294,10 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
 }
 
 /**
- * Writes the coefficients of the dormant value (`crossInWords`) for a dividend that may take the spot across a level.
+ * Writes the coefficients of the dormant value (`crossInReals`) for a dividend that may take the spot across a level.
  */
 export function putCrossingsIn(
-  rows: Rows,
+  rows: CoefficientWriter,
   problem: OneFactorProblem,
   mesh: Mesh,
   dividend: DiscreteDividend,

@@ -1,27 +1,27 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column, valueAt } from "../operator/state.ts";
-import { Live, Rows, ZERO_VALUE_GUARD } from "../operator/matrix.ts";
+import { LiveNodes, Rows, ZERO_VALUE_GUARD } from "../operator/matrix.ts";
 import { NEVER_EXERCISED, payDividend } from "./dates.ts";
 
 /** The number of coefficients of one barrier on a date; see `knockOut`. */
-const SETTING_WORDS = 5;
-const END_WORDS = 3;
+const SETTING_REALS = 5;
+const END_REALS = 3;
 /** The number of coefficients of one barrier on the date of a dividend that may take the spot across it. */
-export const CROSSING_WORDS = SETTING_WORDS + 2;
+export const CROSSING_REALS = SETTING_REALS + 2;
 
 /**
  * The number of coefficients on a date of a problem with a number of barriers, including the two ends of the live nodes
  * (`Live`); 0 without barriers.
  */
-export const barrierWords = (barriers: number): number =>
-  barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
+export const barrierReals = (barriers: number): number =>
+  barriers === 0 ? 0 : SETTING_REALS * barriers + 2 * END_REALS;
 
 /**
- * Returns the function that applies the knock-outs of a date to u, barrier by barrier: u ← value beyond the barrier's
- * node, u ← keep·u + paid on it. The coefficients of a barrier are: node, side (+1: knocked out at higher nodes, −1: at
- * lower), value, keep, paid. The node of a barrier that is not monitored is far outside the mesh. With `crossing` the
- * function applies just before a dividend that takes the spot to a barrier between the node and the next one beyond;
- * that node has two more coefficients, for u ← keep·u + paid.
+ * Returns the function that applies the knock-outs of a date to u, barrier by barrier: u ← value at nodes beyond the
+ * barrier's node, and u ← keep·u + paid at that node. The coefficients of a barrier are: node, side (+1: knocked out at
+ * higher nodes, −1: at lower), value, keep, paid. The node of a barrier that is not monitored is far outside the mesh.
+ * With `crossing` the function applies just before a dividend that takes the spot to a barrier between the node and the
+ * next one beyond; that node has two more coefficients, for u ← keep·u + paid.
  *
  * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. In rows node
  * numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a
@@ -35,7 +35,7 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
       barriers,
       rows,
       crossing,
-      words: crossing ? CROSSING_WORDS : SETTING_WORDS,
+      words: crossing ? CROSSING_REALS : SETTING_REALS,
       alone: rows === undefined,
       guard: ZERO_VALUE_GUARD,
     },
@@ -65,15 +65,15 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
   });
 }
 
-/** The values that are held at the ends of the live nodes. */
-export const Held = record({ lowValue: real, highValue: real });
+/** The values that the ends of the live nodes hold. */
+export const HeldValues = record({ lowValue: real, highValue: real });
 
 /** Returns the function that reads the ends of the live nodes for the interval between a date and the one before. */
 export const readLive = (barriers: number) =>
   fn({
     name: "readLive",
     params: [Column, i32, i32, i32],
-    env: { settings: SETTING_WORDS * barriers },
+    env: { settings: SETTING_REALS * barriers },
     body([{ values, pitch, instance }, row, first, nodes], gpu, { settings }) {
       const at = (row + settings) * pitch + instance;
       const low = gpu.i32(values[at]);
@@ -89,12 +89,12 @@ export const readLive = (barriers: number) =>
     },
   });
 
-/** Returns the function that reads what is held at the ends of the live nodes. */
+/** Returns the function that reads the values that the ends of the live nodes hold. */
 export const readHeld = (barriers: number) =>
   fn({
     name: "readHeld",
     params: [Column, i32],
-    env: { settings: SETTING_WORDS * barriers },
+    env: { settings: SETTING_REALS * barriers },
     body([{ values, pitch, instance }, row], _gpu, { settings }) {
       const at = (row + settings) * pitch + instance;
       return { lowValue: values[at + 2 * pitch], highValue: values[at + 5 * pitch] };
@@ -113,12 +113,12 @@ const holdEnd = fn({
 });
 
 /**
- * Sets the right-hand side of (1 + hr)·y = u at the held ends before a step, so that the step returns the held values;
- * called after a step with `hRate` = 0, it sets the held values themselves.
+ * Sets the right-hand side of (1 + hr)·y = u at the held ends before a step, so that the step returns the held values.
+ * If it is called after a step with `hRate` = 0, it sets the held values themselves.
  */
 export const holdEnds = fn({
   name: "holdEnds",
-  params: [write(real), i32, Live, Held, real],
+  params: [write(real), i32, LiveNodes, HeldValues, real],
   env: { holdEnd },
   body([u, nodes, { lowHeld, highHeld }, { lowValue, highValue }, hRate], _gpu, { holdEnd }) {
     holdEnd(u, nodes, lowHeld, lowValue, hRate);
@@ -134,7 +134,7 @@ export const holdEnds = fn({
 export const liveObstacle = (rows: number | undefined) =>
   fn({
     name: "liveObstacle",
-    params: [Column, i32, i32, i32, Live, write(real)],
+    params: [Column, i32, i32, i32, LiveNodes, write(real)],
     env: { rows, never: NEVER_EXERCISED, valueAt },
     body([table, column, first, nodes, { low, high, lowHeld, highHeld }, obstacle], _gpu, env) {
       const rows = env.rows ?? nodes;
@@ -157,17 +157,17 @@ export const liveObstacle = (rows: number | undefined) =>
  *                    of nodes where it is dormant everywhere); the kind of v there (`DORMANT_END`); the held value
  *   last             the amount paid at expiry if no level was ever breached
  */
-export const knockInWords = (barriers: number, knockIns: number): number =>
-  knockIns === 0 ? 0 : SETTING_WORDS * barriers + ENTRY_WORDS * knockIns + 2 * END_WORDS + 1;
+export const knockInReals = (barriers: number, knockIns: number): number =>
+  knockIns === 0 ? 0 : SETTING_REALS * barriers + ENTRY_REALS * knockIns + 2 * END_REALS + 1;
 
-const ENTRY_WORDS = 3;
+const ENTRY_REALS = 3;
 
 /**
  * The number of coefficients of a dormant value on the date of a dividend: for each knock-out and knock-in level that
- * the dividend may take the spot across (`settleDormant`).
+ * the dividend may take the spot across (`applyDormantDate`).
  */
-export const crossInWords = (barriers: number, knockIns: number): number =>
-  knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
+export const crossInReals = (barriers: number, knockIns: number): number =>
+  knockIns === 0 ? 0 : CROSSING_REALS * barriers + (ENTRY_REALS + 1) * knockIns;
 
 /**
  * The kinds of values that the dormant value v takes beyond its ends: a discounted rebate, a held rebate, or the
@@ -180,18 +180,18 @@ export const DORMANT_END = { discounted: 0, held: 1, joined: 2 } as const;
  * (`first`) v starts from the amount paid if no level was ever breached. With `crossing` (`knockOut`) each knock-in has
  * one more coefficient, the weight of the next node beyond.
  */
-export function settleDormant(barriers: number, knockIns: number, crossing = false) {
+export function applyDormantDate(barriers: number, knockIns: number, crossing = false) {
   return fn({
-    name: "settleDormant",
+    name: "applyDormantDate",
     params: [Column, i32, read(real), write(real), i32, bool],
     env: {
       knockIns,
       crossing,
       knockOut: knockOut(barriers, undefined, crossing),
-      entries: (crossing ? CROSSING_WORDS : SETTING_WORDS) * barriers,
-      words: crossing ? ENTRY_WORDS + 1 : ENTRY_WORDS,
+      entries: (crossing ? CROSSING_REALS : SETTING_REALS) * barriers,
+      words: crossing ? ENTRY_REALS + 1 : ENTRY_REALS,
       guard: ZERO_VALUE_GUARD,
-      last: knockInWords(barriers, knockIns) - 1,
+      last: knockInReals(barriers, knockIns) - 1,
       valueAt,
     },
     body([coefficients, row, u, v, nodes, first], gpu, env) {
@@ -218,12 +218,12 @@ export function settleDormant(barriers: number, knockIns: number, crossing = fal
   });
 }
 
-/** The two ends at an event; see `knockInWords`. */
+/** The two ends at an event; see `knockInReals`. */
 const readDormantEnds = (barriers: number, knockIns: number) =>
   fn({
     name: "readDormantEnds",
     params: [Column, i32],
-    env: { ends: SETTING_WORDS * barriers + ENTRY_WORDS * knockIns },
+    env: { ends: SETTING_REALS * barriers + ENTRY_REALS * knockIns },
     body([{ values, pitch, instance }, row], gpu, { ends }) {
       const at = (row + ends) * pitch + instance;
       return {
@@ -311,7 +311,7 @@ export const dormantStep = (barriers: number, knockIns: number) =>
     },
   });
 
-/** Returns the function that applies a dividend to the dormant value v; `settleDormant` then applies the knock-ins. */
+/** Returns the function that applies a dividend to the dormant value v; `applyDormantDate` then applies the knock-ins. */
 export const dormantDividend = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantDividend",

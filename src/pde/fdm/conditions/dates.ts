@@ -82,10 +82,10 @@ const valueAfterJumpBetween = fn({
 });
 
 /**
- * Returns the function that applies a dividend, V(S) ← V(max(S·keep − cash, 0)), to the nodes that an item holds,
- * `rows` of them from node `first` on or all: from the solution on all nodes, in `values`, into u. `keep` is 1 less the
- * proportional part. The first target is found by bisection; targets run as the nodes do, so the search goes on where
- * it stopped.
+ * Returns the function that applies a dividend, V(S) ← V(max(S·keep − cash, 0)), to the nodes that an item holds:
+ * `rows` nodes from node `first` on, or all. It reads the solution on all nodes from `values` and writes into u. `keep`
+ * is 1 less the proportional part. The first target is found by bisection; targets run as the nodes do, so the search
+ * goes on where it stopped.
  *
  * With barriers the trade is knocked out after the date at nodes up to `low` and from `high` on. V has kinks at these
  * nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers of the
@@ -151,12 +151,12 @@ export const valueAtTarget = fn({
 });
 
 /**
- * The corrections of the two nodes about a kink of V on an exercise date (`exerciseOnDate`). `below` and `here` are the
- * premiums V − obstacle at them, `before` and `above` those at the next nodes on either side. Each pair is continued by
- * a parabola in the node index.
+ * Returns the corrections of the values at the two nodes about a kink of V on an exercise date (`exerciseOnDate`).
+ * `below` and `here` are the premiums V − obstacle at them, `before` and `above` those at the next nodes on either
+ * side. Each pair is continued by a parabola in the node index.
  */
-export const bendBetween = fn({
-  name: "bendBetween",
+export const kinkCorrections = fn({
+  name: "kinkCorrections",
   params: [real, real, real, real],
   body([before, below, here, above]) {
     const rise = Math.abs(here - below);
@@ -186,8 +186,8 @@ export const bendBetween = fn({
 export const exerciseOnDate = fn({
   name: "exerciseOnDate",
   params: [write(real), read(real), write(real), i32],
-  env: { bendBetween },
-  body([u, obstacle, premium, nodes], _gpu, { bendBetween }) {
+  env: { kinkCorrections },
+  body([u, obstacle, premium, nodes], _gpu, { kinkCorrections }) {
     let below = 0.0;
     for (let i = 0; i < nodes; i++) {
       const here = u[i] - obstacle[i];
@@ -199,7 +199,7 @@ export const exerciseOnDate = fn({
         let above = here + here - below;
         if (i > 1) before = premium[i - 2];
         if (i < nodes - 1) above = u[i + 1] - obstacle[i + 1];
-        const { left, right } = bendBetween(before, below, here, above);
+        const { left, right } = kinkCorrections(before, below, here, above);
         u[i - 1] = u[i - 1] - left;
         u[i] = u[i] - right;
       }
@@ -210,7 +210,7 @@ export const exerciseOnDate = fn({
 
 /**
  * Returns V at a node after exercise where only part of its cell is exercised for the amount `paid`. The `mean` of the
- * terminal payoff over the cell tells which part (`exerciseByHalves`).
+ * terminal payoff over the cell determines this part (`exerciseByHalves`).
  */
 export const exercisedByHalf = fn({
   name: "exercisedByHalf",
@@ -240,8 +240,8 @@ export const exerciseByHalves = fn({
 });
 
 /**
- * Returns the function for the exercise payoff at node i at time t. A pinned node, whose value a boundary condition
- * prescribes, cannot be exercised.
+ * Returns the function that computes the exercise payoff at node i at time t. A pinned node, whose value a boundary
+ * condition prescribes, cannot be exercised.
  */
 export function obstacleAt(variant: EquationVariant) {
   return fn({
@@ -319,9 +319,9 @@ const premiumAt = (stored: boolean) =>
  * The result is limited to lie between nodes j − 1 and j + 1, or j and j + 1; it is the last node if all are exercised.
  * With `stored` the first array holds w, and the second is not read.
  */
-export function boundaryBehind(smooth: boolean, stored: boolean) {
+export function boundaryLocator(smooth: boolean, stored: boolean) {
   return fn({
-    name: "boundaryBehind",
+    name: "boundaryLocator",
     params: [read(real), read(real), Column, i32, i32],
     env: { smooth, vertex, valueAt, premium: premiumAt(stored) },
     body([u, payoff, table, nodes, j], _gpu, { smooth, vertex, valueAt, premium }) {
@@ -348,15 +348,15 @@ export function boundaryBehind(smooth: boolean, stored: boolean) {
 }
 
 /**
- * Returns the function that finds the exercise boundary of a whole solution (`boundaryBehind`), or `NOWHERE` if no node
+ * Returns the function that finds the exercise boundary of a whole solution (`boundaryLocator`), or `NOWHERE` if no node
  * is exercised.
  */
 export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",
     params: [read(real), read(real), Column, i32],
-    env: { boundaryBehind: boundaryBehind(smooth, false), NOWHERE },
-    body([u, payoff, table, nodes], gpu, { boundaryBehind, NOWHERE }) {
+    env: { boundaryLocator: boundaryLocator(smooth, false), NOWHERE },
+    body([u, payoff, table, nodes], gpu, { boundaryLocator, NOWHERE }) {
       // As `isExercised`, without a call, which would make branches of these loops' conditions.
       const tolerance = gpu.precision === "f32" ? 1e-6 : 1e-12;
       let j = 0;
@@ -364,7 +364,7 @@ export function exerciseBoundary(smooth: boolean) {
       let found = NOWHERE;
       if (j < nodes) {
         while (j < nodes - 1 && u[j + 1] - payoff[j + 1] <= tolerance * Math.abs(payoff[j + 1])) j++;
-        found = boundaryBehind(u, payoff, table, nodes, j);
+        found = boundaryLocator(u, payoff, table, nodes, j);
       }
       return found;
     },

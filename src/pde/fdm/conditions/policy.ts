@@ -1,8 +1,8 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Rows } from "../operator/matrix.ts";
 
-/** The maximum number of rounds of policy iteration. */
-export const MAX_ROUNDS = 30;
+/** The maximum number of rounds of policy iteration in a stage. */
+export const MAX_POLICY_ROUNDS = 30;
 
 /**
  * Rows (−a, d + a + c, −c) of I − hL with their right-hand sides. d is `diagonal`, or the same `decay` at all nodes, in
@@ -67,9 +67,9 @@ const solvePolicy = (varying: boolean) =>
   });
 
 /**
- * Returns the function that improves the policy of the `rows` nodes that an item holds, or of all nodes: it exercises
- * where y is below its bound, and continues where exercise would need a negative multiplier. `below` and `beyond` are y
- * beside them; at the ends of the mesh they count with a weight of 0. It returns how many rows changed.
+ * Returns the function that improves the exercise policy of the `rows` nodes that an item holds, or of all nodes: it
+ * exercises where y is below its bound, and continues where exercise would need a negative multiplier. `below` and
+ * `beyond` are y beside them; at the ends of the mesh they count with a weight of 0. It returns how many rows changed.
  */
 export const improvePolicy = (rows: number | undefined, varying: boolean) =>
   fn({
@@ -108,16 +108,16 @@ export const improvePolicy = (rows: number | undefined, varying: boolean) =>
  *
  * by Howard's policy iteration (primal–dual active set; Forsyth & Vetzal 2002 in the limit of an infinite penalty),
  * starting from the policy of the previous stage. It ends with the exact solution, nearly always after two or three
- * rounds, and stores it in z. It returns 1 if `MAX_ROUNDS` did not suffice. `varying`: see `System`.
+ * rounds, and stores it in z. It returns 1 if `MAX_POLICY_ROUNDS` did not suffice. `varying`: see `System`.
  */
 export const iteratePolicy = (varying: boolean) =>
   fn({
     name: "iteratePolicy",
     params: { system: System, bound: Bound, z: write(real), active: write(real), factor: write(real) },
-    env: { MAX_ROUNDS, solvePolicy: solvePolicy(varying), improvePolicy: improvePolicy(undefined, varying) },
-    body({ system, bound, z, active, factor }, _gpu, { MAX_ROUNDS, solvePolicy, improvePolicy }) {
+    env: { MAX_POLICY_ROUNDS, solvePolicy: solvePolicy(varying), improvePolicy: improvePolicy(undefined, varying) },
+    body({ system, bound, z, active, factor }, _gpu, { MAX_POLICY_ROUNDS, solvePolicy, improvePolicy }) {
       let unconverged = 1;
-      for (let round = 0; round < MAX_ROUNDS; round++) {
+      for (let round = 0; round < MAX_POLICY_ROUNDS; round++) {
         solvePolicy({ system, bound, z, active, factor });
         const last = system.nodes - 1;
         const changes = improvePolicy({ system, bound, y: z, active, below: z[0], beyond: z[last] });

@@ -11,28 +11,28 @@ import {
 import { SpecError } from "../../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
 import { firstFault, hasFailed, type Status } from "../operator/status.ts";
-import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
-import type { AxesModel } from "../model/full-grid.ts";
+import type { AxesVariant, LineDivision } from "../operator/axes-variant.ts";
+import type { AxesEquation } from "../model/full-grid.ts";
 import { lazily } from "../problem/lowered.ts";
 import { PROGRAM_BITS, type TimeProgram } from "../time/timeline.ts";
-import { axesKernel, type PassKernels, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
+import { axesKernel, type PhaseKernels, phaseKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import {
   AXES_STATUS,
-  AXES_STATUS_WORDS,
+  AXES_STATUS_INTEGERS,
   type AxesShape,
   EXPONENT_OFFSET,
-  LANES,
+  LINES_PER_TILE,
   packedMeshes,
-  PAD,
+  PADDING,
   shapeOfGrid,
   SUMMARY,
-  SUMMARY_WORDS,
-  wordsOf,
-} from "./axes/place.ts";
+  SUMMARY_INTEGERS,
+  workReals,
+} from "./axes/context.ts";
 import { type GridSolution, type Launcher, LevelSolver, packedParameters, type PlannedInstance } from "./plan.ts";
 
 /** The results of one launch. */
-interface Launched extends Pick<AxesResult, "program" | "values" | "source"> {
+interface Launched extends Pick<AxesInstanceResult, "program" | "values" | "source"> {
   readonly instances: readonly PlannedInstance[];
   /** The number of nodes of a window. */
   readonly count: number;
@@ -44,7 +44,7 @@ interface Launched extends Pick<AxesResult, "program" | "values" | "source"> {
 }
 
 /** The solution of an instance on several axes. */
-export interface AxesResult extends GridSolution {
+export interface AxesInstanceResult extends GridSolution {
   /** The flags (1) of nodes where immediate exercise is optimal; undefined without exercise at all times. */
   readonly exercised: Uint8Array | undefined;
   readonly status: Status;
@@ -57,7 +57,7 @@ export interface AxesResult extends GridSolution {
 function resultOf(
   { program, values, source, instances, count, early, summary, words }: Launched,
   l: number,
-): AxesResult {
+): AxesInstanceResult {
   const { timeline, grid } = instances[l];
   const { nodes, point } = grid.window;
   const start = l * (early ? 2 * count : count);
@@ -74,7 +74,7 @@ function resultOf(
       return early ? new Uint8Array(values.subarray(start + count, start + 2 * count)) : undefined;
     },
     get largest() {
-      const exponent = summary[SUMMARY_WORDS * l + SUMMARY.exponent];
+      const exponent = summary[SUMMARY_INTEGERS * l + SUMMARY.exponent];
       return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
     },
     get status() {
@@ -95,14 +95,14 @@ interface AxesSetting {
   readonly kernel: CompiledKernel;
   /** Returns the kernels of each phase of the time loop, which are compiled on first use. */
   readonly passes: () => Promise<CompiledPasses>;
-  readonly model: AxesModel;
+  readonly model: AxesEquation;
   readonly variant: AxesVariant;
   readonly pace: Pace;
   readonly source: () => Kernel;
 }
 
 /** The compiled kernels of each phase of the time loop. */
-type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
+type CompiledPasses = Readonly<Record<keyof PhaseKernels, readonly CompiledKernel[]>>;
 
 /** Bytes of one launch's buffers; bounds memory whatever the batch. A GPU wants some thousand workgroups at once. */
 const LAUNCH_BYTES = { cpu: 2 ** 28, webgpu: 2 ** 28, cuda: 2 ** 31 } as const;
@@ -112,7 +112,7 @@ async function compiledPasses(
   compiled: (kernel: Kernel) => Promise<CompiledKernel>,
 ): Promise<CompiledPasses> {
   const all = async (kernels: readonly Kernel[]): Promise<CompiledKernel[]> => Promise.all(kernels.map(compiled));
-  const { begin, factor, advance, event, read } = passKernels(variant);
+  const { begin, factor, advance, event, read } = phaseKernels(variant);
   const hasEvents = variant.pointwise !== undefined || variant.jump !== undefined;
   return {
     begin: await all(begin),
@@ -126,8 +126,8 @@ async function compiledPasses(
 /** Work items that share an instance's lines on a GPU where each works on lines of its own. */
 const GPU_GROUP = 128;
 
-/** Runs for lines of so many nodes, the first that are enough: fewer nodes an item, or fewer items. */
-const RUNS: readonly Runs[] = [
+/** LineDivision for lines of so many nodes, the first that are enough: fewer nodes an item, or fewer items. */
+const LINE_SEGMENTS: readonly LineDivision[] = [
   { count: 8, length: 16 },
   { count: 16, length: 16 },
   { count: 8, length: 32 },
@@ -135,12 +135,13 @@ const RUNS: readonly Runs[] = [
 ];
 
 /** Returns how items share lines of up to so many nodes. */
-function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
-  if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
-  const enough = RUNS.filter(({ count, length }) => count * length >= nodes);
-  const runs = firstThatFits(device, enough, ({ count }) => ({ items: count * LANES }));
-  const groupSize = runs === undefined ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : runs.count * LANES;
-  return { groupSize, runs };
+function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "segments"> {
+  if (!isGpu(device)) return { groupSize: PADDING, segments: undefined };
+  const enough = LINE_SEGMENTS.filter(({ count, length }) => count * length >= nodes);
+  const segments = firstThatFits(device, enough, ({ count }) => ({ items: count * LINES_PER_TILE }));
+  const groupSize =
+    segments === undefined ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : segments.count * LINES_PER_TILE;
+  return { groupSize, segments };
 }
 
 /** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
@@ -153,7 +154,7 @@ function instancesPerLaunch(
   program: TimeProgram,
   count: number,
 ): number {
-  const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
+  const bytes = workReals(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
   const room = instancesThatFit(device, bytes, LAUNCH_BYTES[device.backend]);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
@@ -169,16 +170,16 @@ const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: 
 const SHARED_NODES = { cpu: 100_000, cuda: 5_000, webgpu: 20_000 } as const;
 
 /**
- * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LANES` of them
+ * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LINES_PER_TILE` of them
  * where several items share a line. It is 1 where the instances alone fill the device, or the grid is small.
  */
 function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, size, n0, n1, n2 } = shape;
   const few = n0 * n1 * n2 < SHARED_NODES[device.backend];
   if (few || 2 * instances > workgroupsOf(device, variant)) return 1;
-  if (variant.runs === undefined) return Math.ceil(Math.max(plane, lines) / variant.groupSize);
+  if (variant.segments === undefined) return Math.ceil(Math.max(plane, lines) / variant.groupSize);
   const columns = variant.axes.length > 2 ? Math.max(plane, stride * n2) : stride;
-  const tiles = Math.ceil(Math.max(columns, lines) / LANES);
+  const tiles = Math.ceil(Math.max(columns, lines) / LINES_PER_TILE);
   // More than fit on the device at once gain nothing.
   return Math.min(Math.max(tiles, Math.ceil(size / variant.groupSize)), 4 * workgroupsOf(device, variant));
 }
@@ -199,7 +200,7 @@ async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,
   instances: readonly PlannedInstance[],
-): Promise<AxesResult[]> {
+): Promise<AxesInstanceResult[]> {
   const { device, kernel, model, variant, pace, source } = setting;
   using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
@@ -213,14 +214,14 @@ async function launchAxes(
   const out = buffers.empty(element, results * instances.length);
   const parts = partsOf(setting, shape, instances.length);
   const groups = parts * instances.length;
-  const statusWords = AXES_STATUS_WORDS * variant.groupSize * parts;
-  const status = buffers.empty("i32", statusWords * instances.length);
-  const summary = buffers.empty("i32", SUMMARY_WORDS * instances.length);
-  const { table, places } = packedMeshes(variant.axes, shape, instances);
+  const statusIntegers = AXES_STATUS_INTEGERS * variant.groupSize * parts;
+  const status = buffers.empty("i32", statusIntegers * instances.length);
+  const summary = buffers.empty("i32", SUMMARY_INTEGERS * instances.length);
+  const { table, offsets } = packedMeshes(variant.axes, shape, instances);
   const args = {
     instances: instances.length,
     parts,
-    run: 0,
+    row: 0,
     ...shape,
     rows,
     dates: instances[0].timeline.dates.length,
@@ -228,11 +229,11 @@ async function launchAxes(
     parameters: buffers.filled(element, packedParameters(instances, model.literals)),
     words: buffers.filled("i32", program.words),
     reals: buffers.filled(element, program.reals),
-    work: buffers.empty(element, wordsOf(variant, shape) * instances.length + PAD),
+    work: buffers.empty(element, workReals(variant, shape) * instances.length + PADDING),
     m0,
     m1,
     m2,
-    places: buffers.filled("i32", places),
+    offsets: buffers.filled("i32", offsets),
     out,
     status,
     summary,
@@ -253,7 +254,7 @@ async function launchAxes(
   });
   const [summaries, outputs] = await reading!;
   let anyFound = false;
-  for (let at = SUMMARY.found; at < summaries.length; at += SUMMARY_WORDS) anyFound ||= summaries[at] !== 0;
+  for (let at = SUMMARY.found; at < summaries.length; at += SUMMARY_INTEGERS) anyFound ||= summaries[at] !== 0;
   const launched: Launched = {
     program,
     values: outputs instanceof Float64Array ? outputs : new Float64Array(outputs),
@@ -275,16 +276,16 @@ function launchPasses(
   args: LaunchArguments & { readonly first: number; readonly end: number; readonly rows: number },
   groups: number,
 ): void {
-  const launch = (kernels: readonly CompiledKernel[], run: number): void => {
-    for (const kernel of kernels) device.launch(kernel, { ...args, run }, { groups });
+  const launch = (kernels: readonly CompiledKernel[], row: number): void => {
+    for (const kernel of kernels) device.launch(kernel, { ...args, row }, { groups });
   };
   if (args.first === 0) launch(passes.begin, 0);
-  for (let run = args.first; run < args.end; run++) {
-    const flags = words[2 * run];
-    if ((flags & PROGRAM_BITS.EVENT) !== 0) launch(passes.event, run);
+  for (let row = args.first; row < args.end; row++) {
+    const flags = words[2 * row];
+    if ((flags & PROGRAM_BITS.EVENT) !== 0) launch(passes.event, row);
     else {
-      if ((flags & PROGRAM_BITS.FACTOR) !== 0) launch(passes.factor, run);
-      launch(passes.advance, run);
+      if ((flags & PROGRAM_BITS.FACTOR) !== 0) launch(passes.factor, row);
+      launch(passes.advance, row);
     }
   }
   if (args.end === args.rows) launch(passes.read, 0);
@@ -294,20 +295,23 @@ function launchPasses(
 function statusOf(words: Int32Array): Status {
   let growth = false;
   let endless = 0;
-  for (let at = 0; at < words.length; at += AXES_STATUS_WORDS) {
+  for (let at = 0; at < words.length; at += AXES_STATUS_INTEGERS) {
     growth ||= words[at + AXES_STATUS.growth] !== 0;
     endless ||= words[at + AXES_STATUS.endless];
   }
-  return { ...firstFault(words, AXES_STATUS_WORDS), growth, endless };
+  return { ...firstFault(words, AXES_STATUS_INTEGERS), growth, endless };
 }
 
-/** Compiles a solver of all entries of a model. @throws KernelError | SpecError (too many nodes) | PrecisionError */
+/**
+ * Compiles a solver of all entries of an equation on two or three axes. @throws KernelError | SpecError (too many
+ * nodes) | PrecisionError
+ */
 export async function axesSolver(
   device: Device,
-  model: AxesModel,
+  model: AxesEquation,
   precision: Precision,
   pace: Pace,
-): Promise<LevelSolver<AxesResult>> {
+): Promise<LevelSolver<AxesInstanceResult>> {
   const variant: AxesVariant = { ...model.variant, ...sharing(device, Math.max(...model.nodes)) };
   // On a CPU the items of a group are the lanes of its vectors.
   const vectors = precision === "f32" ? 2 : 4;
@@ -316,14 +320,14 @@ export async function axesSolver(
   const passes = lazily(async () => compiledPasses(variant, compiled));
   const setting: AxesSetting = { device, kernel, passes, model, variant, pace, source: () => axesKernel(variant) };
   const checkSize = (counts: readonly number[]): void => {
-    const bytes = wordsOf(variant, shapeOfGrid(counts)) * (kernel.precision === "f32" ? 4 : 8);
+    const bytes = workReals(variant, shapeOfGrid(counts)) * (kernel.precision === "f32" ? 4 : 8);
     if (bytes > device.limits.maxBufferBytes)
       throw new SpecError(
         `axes: ${counts.join(" × ")} nodes take ${Math.ceil(bytes / 2 ** 20)} MiB on ${device.name}, which has buffers of at most ` +
           `${Math.floor(device.limits.maxBufferBytes / 2 ** 20)} MiB; take fewer nodes on ${model.names.join(", ")}`,
       );
   };
-  const launcher: Launcher<AxesResult> = {
+  const launcher: Launcher<AxesInstanceResult> = {
     kernel,
     checkSize,
     sizeOf: (nodes, program, count) => instancesPerLaunch(setting, shapeOfGrid(nodes), program, count),

@@ -6,11 +6,11 @@ import type { Instance } from "./instance.ts";
 import { coefficientCount } from "./coefficients.ts";
 import type { InstanceValues } from "../read/solution.ts";
 import { Launch, LaunchMemory } from "./launch.ts";
-import { timeDependentWords } from "../time/forward.ts";
+import { timeDependentReals } from "../time/forward.ts";
 import { EventLoopYielder } from "../../../base/event-loop.ts";
 import { KEPT_FACTORS, type SolverVariant } from "./option/plan.ts";
 import { solverKernel } from "./option/kernel.ts";
-import { blockWords } from "../operator/coefficients.ts";
+import { blockReals } from "../operator/coefficients.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teamOf } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
@@ -25,13 +25,13 @@ const LAUNCH_BYTES = 128 * 2 ** 20;
  * The approximate words that an instance takes of a launch's memory where the device makes its mesh: coefficients of
  * some ten factorisations, results.
  */
-const CLOSED_INSTANCE_WORDS = 80;
+const CLOSED_FORM_INSTANCE_REALS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
 /**
- * The largest number of nodes that an instance may have on a device, the maximum over `splits` of instances among work
- * items.
+ * Returns the largest number of nodes that an instance may have on a device: the maximum over the `splits`, which are
+ * divisions of instances among work items.
  */
 export function largestNodes(
   device: Device,
@@ -175,13 +175,13 @@ export class BatchSolver implements Disposable {
    * instance.
    */
   private instancesPerLaunch({ grid, problem, surface }: Instance): number {
-    const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
+    const [instances, own] = grid.table === undefined ? [1024, CLOSED_FORM_INSTANCE_REALS] : [512, grid.mesh.count * 4];
     const words =
       own +
-      (grid.scheme === "time-dependent" ? timeDependentWords(grid.time) : 0) +
+      (grid.scheme === "time-dependent" ? timeDependentReals(grid.time) : 0) +
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
-      (surface === undefined ? 0 : blockWords(surface.surface, grid.time.factorisations));
+      (surface === undefined ? 0 : blockReals(surface.surface, grid.time.factorisations));
     const max = instancesThatFit(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
     const { parallelism } = this.device;
     return Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max);

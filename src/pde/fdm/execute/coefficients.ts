@@ -5,33 +5,41 @@ import type { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { volatilitiesAt } from "../problem/diffusion.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { coefficientWords, Rows } from "../operator/coefficients.ts";
+import { coefficientReals, CoefficientWriter } from "../operator/coefficients.ts";
 import { BARRIERS, DIVIDEND, REFACTOR, type TimeGrid } from "../time/time-grid.ts";
-import { barrierWords, CROSSING_WORDS, crossInWords, knockInWords } from "../conditions/barrier.ts";
+import { barrierReals, CROSSING_REALS, crossInReals, knockInReals } from "../conditions/barrier.ts";
 
-/** The number of coefficients of an instance in the solver's table; `kept`: see `putCoefficients`. */
+/**
+ * Returns the number of coefficients of an instance in the solver's table. `kept` has the meaning that it has in
+ * `putCoefficients`.
+ */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,
   kept?: Int32Array,
 ): number {
-  const words = coefficientWords(problem.diffusion.kind === "formula");
+  const words = coefficientReals(problem.diffusion.kind === "formula");
   const rates = kept === undefined ? words * factorisations : words - 1 + kept.filter(isFactored).length;
-  return rates + dividends * dividendWords(problem) + (barrierDates + 1) * eventWords(problem);
+  return rates + dividends * dividendReals(problem) + (barrierDates + 1) * eventReals(problem);
 }
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
-/** The grid of an instance and the problem, perhaps shifted, that is solved on it; they determine its coefficients. */
-export interface Solved {
+/**
+ * A problem, possibly with shifted inputs, and the grid on which it is to be solved. Both determine the coefficients of
+ * an instance.
+ */
+export interface InstanceProblem {
   readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
   readonly problem: OneFactorProblem;
 }
 
 /**
- * The problem whose equation is discretised on the nodes: in the forward coordinate the one without drift and rates.
+ * Returns the problem whose equation is discretised on the nodes: in the forward coordinate the one without drift and
+ * rates.
  */
-export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
+export const discretisedProblem = ({ grid, problem }: InstanceProblem): OneFactorProblem =>
+  grid.forward?.flat ?? problem;
 
 /**
  * Writes the coefficients of time-homogeneous instances with the same step flags into the solver's table. The table has
@@ -43,18 +51,18 @@ export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.fo
 export function putCoefficients(
   packed: Float64Array | Float32Array,
   pitch: number,
-  instances: readonly Solved[],
+  instances: readonly InstanceProblem[],
   kept?: Int32Array,
 ): void {
   // Row by row instances themselves would be far apart in memory; grids of time are few.
   const times = instances.map(({ grid }) => grid.time);
-  const problems = instances.map(solvedBy);
+  const problems = instances.map(discretisedProblem);
   const [{ eventful, flags }] = times;
   const isOneTime = times.every((time) => time === times[0]);
-  const rows = new Rows(packed, pitch);
-  const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
-  const perEvent = eventWords(problems[0]);
-  const perDividend = dividendWords(problems[0]);
+  const rows = new CoefficientWriter(packed, pitch);
+  const perFactorisation = coefficientReals(problems[0].diffusion.kind === "formula");
+  const perEvent = eventReals(problems[0]);
+  const perDividend = dividendReals(problems[0]);
   let at = 0; // where the next row begins
   const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
     for (let l = 0; l < instances.length; l++)
@@ -90,19 +98,19 @@ export function putCoefficients(
 }
 
 /**
- * The coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step. A
- * formula is evaluated in the middle of the step, times the ratio of its mean and its middle at one price: the mean for
- * σ² that is a product of functions of S and t. Steps run backward in time, so the search in a piecewise constant curve
- * continues from the previous step's interval.
+ * Returns the coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step.
+ * A formula for σ² is evaluated in the middle of the step and multiplied by the ratio of its mean over the step to its
+ * value in the middle, both at one price. This is the exact mean if σ² is a product of functions of S and t. Steps run
+ * backward in time, so the search in a piecewise constant curve continues from the previous step's interval.
  */
-export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
+export function datedCoefficients(solved: InstanceProblem, arena: Arena): Float64Array {
   const { grid } = solved;
   const { eventful, flags, factored, dates, steps } = grid.time;
-  const problem = solvedBy(solved);
+  const problem = discretisedProblem(solved);
   const { rates, diffusion, dividendYield } = problem;
   const packed = arena.take(coefficientCount(grid.time, problem));
-  const rows = new Rows(packed);
-  const hasEvents = eventWords(problem) > 0;
+  const rows = new CoefficientWriter(packed);
+  const hasEvents = eventReals(problem) > 0;
   const meanRate = meansOf(rates, identity);
   const meanVariance = diffusion.kind === "deterministic" ? meansOf(diffusion.sigma, square) : undefined;
   const ofMiddle = diffusion.kind === "formula" ? meansOverMiddle(problem, factored) : undefined;
@@ -131,23 +139,26 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   return packed;
 }
 
-/** The number of coefficients on a date of a problem with barriers, and at expiry; 0 without barriers. */
-export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
+/** Returns the number of coefficients on a date of a problem with barriers, and at expiry; 0 without barriers. */
+export function eventReals({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
-  return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
+  return barrierReals(count) + knockInReals(count, knockIns?.levels.length ?? 0);
 }
 
-/** The number of coefficients of a dividend: its two amounts, and those of the barriers that the spot may cross. */
-export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
+/**
+ * Returns the number of coefficients of a dividend: its two amounts, and the coefficients of the barriers across which
+ * it may take the spot.
+ */
+export function dividendReals({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
-  return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);
+  return 2 + CROSSING_REALS * count + crossInReals(count, knockIns?.levels.length ?? 0);
 }
 
 /** The dividend that ends time step i. */
 function putDividend(
-  rows: Rows,
+  rows: CoefficientWriter,
   problem: OneFactorProblem,
-  { mesh, time: { steps, events } }: Solved["grid"],
+  { mesh, time: { steps, events } }: InstanceProblem["grid"],
   i: number,
 ): void {
   const { dividend, time } = events[steps[i].segment - 1];
@@ -159,9 +170,9 @@ function putDividend(
 }
 
 function putEvent(
-  rows: Rows,
+  rows: CoefficientWriter,
   problem: OneFactorProblem,
-  { mesh, time: { dates } }: Solved["grid"],
+  { mesh, time: { dates } }: InstanceProblem["grid"],
   segment: number,
 ): void {
   const time = dates[segment];
@@ -171,7 +182,7 @@ function putEvent(
 }
 
 /** Puts the coefficients of rates and volatility that are the same at all times. */
-function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorProblem, h: number): void {
+function putConstant(rows: CoefficientWriter, { rates, diffusion, dividendYield }: OneFactorProblem, h: number): void {
   const rate = h * rates.values[0];
   rows.put(h);
   rows.put(diffusion.kind === "deterministic" ? h * square(diffusion.sigma.values[0]) : h);

@@ -9,9 +9,9 @@ import {
 import { SpecError } from "../../../base/errors.ts";
 import { hostReal, type Kernel, type Precision, memoizeByCode } from "../../../kernel/index.ts";
 import { NOWHERE } from "../conditions/dates.ts";
-import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
+import { hasFailed, STATUS, STATUS_INTEGERS, statusOf } from "../operator/status.ts";
 import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
-import type { OneAxisModel } from "../model/full-grid.ts";
+import type { OneAxisEquation } from "../model/full-grid.ts";
 import { PROGRAM_BITS, type TimeProgram } from "../time/timeline.ts";
 import { equationKernel } from "./equation/kernel.ts";
 import { equationBytes } from "./equation/memory.ts";
@@ -26,7 +26,10 @@ import {
 import { fittingCapacity, launchSize, preferredSplits, type Split, teamOf } from "./split.ts";
 import type { Team } from "./team/team.ts";
 
-/** The number of work items that solve an instance: one item, a subgroup, or a workgroup. */
+/**
+ * The divisions of instances among work items for equations on one axis: an instance is solved by one item, a subgroup,
+ * or a workgroup.
+ */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 
 /**
@@ -123,7 +126,7 @@ interface LaunchSetting {
   readonly kernel: CompiledKernel;
   /** The executor from which the kernel was made. */
   readonly executor: EquationExecutor;
-  readonly model: OneAxisModel;
+  readonly model: OneAxisEquation;
   readonly pace: Pace;
   readonly source: () => Kernel;
 }
@@ -175,7 +178,7 @@ async function launch(
   const dates = instances[0].timeline.dates.length;
   const pitch = instances.length;
   const out = buffers.empty(element, (nodes + program.records.length) * pitch);
-  const status = buffers.empty("i32", STATUS_WORDS * pitch);
+  const status = buffers.empty("i32", STATUS_INTEGERS * pitch);
   const rows = rowsOf(program);
   const work = workOf(instances.length, nodes);
   const split = isSplit(instances.length, nodes, program, pace);
@@ -254,12 +257,12 @@ function resultOf(
     const level = out[(count + k) * pitch + l];
     boundary[k] = level < 0.5 * NOWHERE ? NaN : level;
   }
-  const status = new Int32Array(STATUS_WORDS);
-  for (let k = 0; k < STATUS_WORDS; k++) status[k] = words[k * pitch + l];
+  const status = new Int32Array(STATUS_INTEGERS);
+  for (let k = 0; k < STATUS_INTEGERS; k++) status[k] = words[k * pitch + l];
   if (descending) {
-    const { node, cutLow, cutHigh } = STATUS;
-    const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
-    [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
+    const { node, limitedLow, limitedHigh } = STATUS;
+    const [at, low, high] = [status[node], status[limitedLow], status[limitedHigh]].map((i) => count - 1 - i);
+    [status[node], status[limitedLow], status[limitedHigh]] = [at, high, low];
   }
   const {
     nodes,
@@ -271,13 +274,13 @@ function resultOf(
 }
 
 /**
- * Compiles a solver of all entries of a model on one axis, for the largest mesh. Tests may choose the `split` of
+ * Compiles a solver of all entries of an equation on one axis, for the largest mesh. Tests may choose the `split` of
  * instances among work items (`executorFor`). Instances that a team of items cannot solve (`equationKernel`) are solved
  * again by single items. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError
  */
 export async function axisSolver(
   device: Device,
-  model: OneAxisModel,
+  model: OneAxisEquation,
   precision: Precision,
   pace: Pace,
   split?: EquationSplit,

@@ -1,11 +1,11 @@
 import { type KinkedMesh, nodesOf, placeOf } from "../mesh/mesh.ts";
-import { datedCoefficients, dividendWords, eventWords, type Solved } from "./coefficients.ts";
+import { datedCoefficients, dividendReals, eventReals, type InstanceProblem } from "./coefficients.ts";
 import {
-  blockWords,
-  coefficientWords,
+  blockReals,
+  coefficientReals,
   type KernelVolatility,
   kernelVolatility,
-  putBlock,
+  putSurfaceBlock,
 } from "../operator/coefficients.ts";
 import { forwardOf } from "../time/forward.ts";
 import { type Diffusion, volatilityAt } from "../problem/diffusion.ts";
@@ -35,14 +35,14 @@ export interface Instance {
   readonly formula: KernelVolatility | undefined;
   /** The volatility surface σ(t, S) with its parallel shift. Surfaces with the same number of spots share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
-  readonly reading: Reading;
+  readonly reading: SolutionPart;
 }
 
 /**
- * The part of a solution to read: the six nodes about today's spot ("window"), the values at the other spots
+ * The part of a solution that is read: the six nodes about today's spot ("window"), the values at the other spots
  * ("points"), or both.
  */
-export type Reading = "window" | "points" | "both";
+export type SolutionPart = "window" | "points" | "both";
 
 /**
  * Returns the instance that solves `problem` on a grid. The problem may be a shift of the grid's own; in the forward
@@ -52,7 +52,7 @@ export function instance(
   base: Grid,
   problem: OneFactorProblem = base.problem,
   arena = new Arena(512),
-  reading: Reading = "both",
+  reading: SolutionPart = "both",
 ): Instance {
   const grid = base.forward === undefined || problem === base.problem ? base : movedGrid(base, problem);
   const { diffusion } = problem;
@@ -118,12 +118,12 @@ export interface SurfaceTable {
 }
 
 /**
- * Returns the surface table of `instances` of one pattern of steps, on surfaces of as many spots: one block for all
- * that share dates, surface and spot.
+ * Returns the surface table of instances that have the same pattern of steps and surfaces with equally many spots.
+ * Instances that share dates, surface and spot share a block.
  */
 export function surfaceTable(instances: readonly Instance[]): SurfaceTable {
   const [first] = instances;
-  const size = blockWords(surfaceOf(first), first.grid.time.factorisations);
+  const size = blockReals(surfaceOf(first), first.grid.time.factorisations);
   /** The first instance of each block. */
   const different: Instance[] = [];
   const blocks = instances.map((instance) => {
@@ -147,7 +147,7 @@ export function surfaceTable(instances: readonly Instance[]): SurfaceTable {
       into[2 * pitch + 1] = size;
       different.forEach((instance, i) => {
         const { problem, time } = instance.grid;
-        putBlock(into, 2 * pitch + 2 + i * size, { surface: surfaceOf(instance), spot: problem.spots[0] }, time);
+        putSurfaceBlock(into, 2 * pitch + 2 + i * size, { surface: surfaceOf(instance), spot: problem.spots[0] }, time);
       });
     },
   };
@@ -169,11 +169,11 @@ function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, 
 }
 
 function perBarrierDate({ grid }: Instance): number {
-  return eventWords(grid.problem);
+  return eventReals(grid.problem);
 }
 
 function perFactorisation({ grid }: Instance): number {
-  return coefficientWords(grid.problem.diffusion.kind === "formula");
+  return coefficientReals(grid.problem.diffusion.kind === "formula");
 }
 
 /**
@@ -191,7 +191,7 @@ export function neededFlags(instances: readonly Instance[]): Int32Array {
     const repeats =
       before >= 0 && !cut && instances.every(({ coefficients }) => sameRows(coefficients as Float64Array, before, row));
     before = row;
-    row += rowsOf(flag, rows, barrierRows, dividendWords(instances[0].grid.problem));
+    row += rowsOf(flag, rows, barrierRows, dividendReals(instances[0].grid.problem));
     return repeats ? flag & ~REFACTOR : flag;
   });
 }
@@ -212,7 +212,7 @@ export function keptRows(instance: Instance, flags: Int32Array): readonly number
   let row = barrierRows;
   instance.grid.time.flags.forEach((flag, step) => {
     const own = (flag & REFACTOR) !== 0 ? perFactorisation(instance) : 0;
-    const count = rowsOf(flag, own, barrierRows, dividendWords(instance.grid.problem));
+    const count = rowsOf(flag, own, barrierRows, dividendReals(instance.grid.problem));
     const read = (flags[step] & REFACTOR) === 0 ? 0 : own;
     for (let k = 0; k < count; k++) if (k < read || k >= own) kept.push(row + k);
     row += count;
@@ -228,7 +228,7 @@ export function keptRows(instance: Instance, flags: Int32Array): readonly number
  * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`). It is never reused
  * where a barrier is monitored between dates, because the live nodes and held values change from interval to interval.
  */
-export function flagsOfKept(instances: readonly Solved[]): Int32Array {
+export function flagsOfKept(instances: readonly InstanceProblem[]): Int32Array {
   const times = new Set<TimeGrid>();
   for (const { grid } of instances) times.add(grid.time);
   const [{ flags }] = times;
@@ -258,5 +258,5 @@ export function flagsOfKept(instances: readonly Solved[]): Int32Array {
   return isAnyKept ? needs : flags;
 }
 
-const isMonitoredBetweenDates = ({ problem }: Solved): boolean =>
+const isMonitoredBetweenDates = ({ problem }: InstanceProblem): boolean =>
   problem.barriers?.some(({ times }) => times === undefined) ?? false;

@@ -3,13 +3,13 @@ import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
 import { flagsOfKept, type Instance, keptRows, neededFlags, surfaceTable, type SurfaceTable } from "./instance.ts";
-import { timeDependentExercise, timeDependentWords } from "../time/forward.ts";
+import { timeDependentExercise, timeDependentReals } from "../time/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/one-factor.ts";
-import { coefficientCount, putCoefficients, solvedBy } from "./coefficients.ts";
-import { runsOfSteps } from "../time/time-grid.ts";
-import { CLOSED_WORDS, putVolatilities, volatilityWords } from "../operator/coefficients.ts";
-import { EXERCISED, pointWords } from "./option/values.ts";
+import { coefficientCount, putCoefficients, discretisedProblem } from "./coefficients.ts";
+import { encodedSteps } from "../time/time-grid.ts";
+import { CLOSED_FORM_REALS, putVolatilities, volatilityReals } from "../operator/coefficients.ts";
+import { EXERCISED, pointReals } from "./option/values.ts";
 import { launchSize, type Split } from "./split.ts";
 
 type Reals = Float64Array | Float32Array;
@@ -98,7 +98,7 @@ const MAX = 0.5 * EXERCISED;
 interface Output {
   readonly values: Reals;
   readonly pitch: number;
-  readonly windowWords: number;
+  readonly windowReals: number;
 }
 
 /** One instance's column of what a launch gives. */
@@ -118,18 +118,18 @@ class Column implements InstanceValues {
 
   /** Made again at each reading: few are read twice, and all would be kept as long as the batch. */
   get window(): readonly number[] {
-    const { values, pitch, windowWords } = this.output;
-    const window = new Array<number>(windowWords);
+    const { values, pitch, windowReals } = this.output;
+    const window = new Array<number>(windowReals);
     const { instance, scale, spot } = this;
-    for (let k = 0; k < windowWords; k++) window[k] = values[k * pitch + instance] * (k < WINDOW ? scale : spot);
+    for (let k = 0; k < windowReals; k++) window[k] = values[k * pitch + instance] * (k < WINDOW ? scale : spot);
     return window;
   }
 
   spots(column: Float64Array): void {
     const { instance, scale } = this;
-    const { values, pitch, windowWords } = this.output;
+    const { values, pitch, windowReals } = this.output;
     for (let k = 0; k < column.length; k++) {
-      const value = values[(windowWords + k) * pitch + instance];
+      const value = values[(windowReals + k) * pitch + instance];
       column[k] = value > MAX ? Number.POSITIVE_INFINITY : value * scale;
     }
   }
@@ -155,7 +155,7 @@ export class Launch {
   /** True where the device makes the nodes and the payoff. */
   private readonly closed: boolean;
   /** The numbers of values of an instance: those of its window, and all of them. */
-  private readonly windowWords: number;
+  private readonly windowReals: number;
   private readonly outputs: number;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
@@ -185,8 +185,8 @@ export class Launch {
     this.windows = reading === "points" ? 0 : 1;
     this.points = reading === "window" ? 0 : grid.problem.spots.length - 1;
     this.closed = grid.table === undefined;
-    this.windowWords = (this.closed ? 2 : 1) * this.windows * WINDOW;
-    this.outputs = this.windowWords + this.points;
+    this.windowReals = (this.closed ? 2 : 1) * this.windows * WINDOW;
+    this.outputs = this.windowReals + this.points;
     this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
     this.surface = instances[0].surface && surfaceTable(instances);
@@ -199,21 +199,21 @@ export class Launch {
     const { grid } = this.instances[0];
     const { device, element } = this.memory;
     this.out = this.buffer(element, this.outputs * this.pitch);
-    const runs = runsOfSteps(this.flags, grid.time.homogeneous);
+    const programRows = encodedSteps(this.flags, grid.time.homogeneous);
     device.launch(
       this.kernel,
       {
         instances: this.instances.length,
         pitch: this.pitch,
         nodes: grid.mesh.count,
-        runs: runs.length,
+        programRows: programRows.length,
         windows: this.windows,
         points: this.points,
         obstacleColumn: hasObstacle(grid.table) ? 2 : 1,
         firstExercised: grid.firstExercised,
         table: this.filled(element, this.table),
         coefficients: this.filled(element, this.coefficients),
-        flags: this.filled("i32", runs),
+        flags: this.filled("i32", programRows),
         start: this.filled("i32", this.starts),
         out: this.out,
       },
@@ -223,10 +223,10 @@ export class Launch {
 
   async finish(): Promise<InstanceValues[]> {
     if (this.out === undefined) return [];
-    const { pitch, windowWords } = this;
+    const { pitch, windowReals } = this;
     const values = await this.memory.device.read(this.out, 0, this.outputs * pitch);
     this.memory.give(this.buffers);
-    const output = { values, pitch, windowWords };
+    const output = { values, pitch, windowReals };
     return this.instances.map(({ grid }, l) => new Column(output, l, grid));
   }
 
@@ -254,7 +254,7 @@ export class Launch {
   /** The launch's table, `words` of it to be filled; the surface, or spots and literals of formulas, come after. */
   private takeTable(words: number): Reals {
     const { surface, pitch, instances } = this;
-    const table = this.packed.table(words + (surface?.words(pitch) ?? volatilityWords(instances[0]) * pitch));
+    const table = this.packed.table(words + (surface?.words(pitch) ?? volatilityReals(instances[0]) * pitch));
     surface?.fill(table.subarray(words), pitch);
     putVolatilities(table.subarray(words), pitch, instances);
     return table;
@@ -264,9 +264,9 @@ export class Launch {
   private packedMeshes(): Reals {
     const { instances, pitch } = this;
     const isTimeDependent = instances[0].grid.scheme === "time-dependent";
-    const moves = isTimeDependent ? timeDependentWords(instances[0].grid.time) : 0;
-    const packed = this.takeTable((CLOSED_WORDS + moves) * pitch);
-    if (isTimeDependent) this.packMoves(packed.subarray(CLOSED_WORDS * pitch));
+    const moves = isTimeDependent ? timeDependentReals(instances[0].grid.time) : 0;
+    const packed = this.takeTable((CLOSED_FORM_REALS + moves) * pitch);
+    if (isTimeDependent) this.packMoves(packed.subarray(CLOSED_FORM_REALS * pitch));
     for (let l = 0; l < instances.length; l++) {
       const { mesh, problem } = instances[l].grid;
       const { kink, width, step, at, zeroAt } = mesh as KinkedMesh;
@@ -302,8 +302,8 @@ export class Launch {
     const { instances, pitch } = this;
     const rows = keptRows(instances[0], this.flags);
     const kept = this.homogeneous ? this.flags : undefined;
-    const count = rows?.length ?? coefficientCount(instances[0].grid.time, solvedBy(instances[0]), kept);
-    const pointRows = this.points * pointWords(this.closed);
+    const count = rows?.length ?? coefficientCount(instances[0].grid.time, discretisedProblem(instances[0]), kept);
+    const pointRows = this.points * pointReals(this.closed);
     const packed = this.packed.coefficients((count + pointRows) * pitch);
     if (rows === undefined) putCoefficients(packed, pitch, instances, kept);
     else this.copyRows(packed, rows);
@@ -324,7 +324,7 @@ export class Launch {
 
   /** Points after the coefficients: spots, and the nodes that they may be read from where those are not all. */
   private packPoints(packed: Reals): void {
-    const words = pointWords(this.closed);
+    const words = pointReals(this.closed);
     this.instances.forEach(({ grid }, l) => {
       const { spots } = grid.problem;
       const readable = this.closed || this.points === 0 ? undefined : readableFrom(grid);

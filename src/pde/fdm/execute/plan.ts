@@ -5,7 +5,7 @@ import { stencilStart } from "../read/point-reader.ts";
 import type { CompiledKernel, Pace } from "../../../device/index.ts";
 import { keyOf, memoize, memoizeBy } from "../../../base/memoize.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/settings.ts";
-import type { FullGridModel } from "../model/full-grid.ts";
+import type { FullGridEquation } from "../model/full-grid.ts";
 import { type ProgramSpec, type Timeline, type TimeProgram, timeProgram } from "../time/timeline.ts";
 
 /** A box of a grid's nodes: on each axis it has `counts` nodes from index `starts` on. */
@@ -49,8 +49,8 @@ function windowAbout(meshes: readonly AxisMesh[], point: readonly number[], name
 }
 
 /**
- * Returns the numbers that a problem's functions take: parameters, literals and dates. Value k of instance l is at
- * [k·instances + l].
+ * Returns the numbers that a problem's functions take as arguments: parameters, literals and dates. Value k of instance
+ * l is at [k·instances + l].
  */
 export function packedParameters(
   instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],
@@ -106,12 +106,15 @@ export interface GridSolution {
   readonly source: () => Kernel;
 }
 
-/** What solves planned instances on a device; S is the type of a solution. */
+/** A launcher of planned instances on a device. S is the type of a solution. */
 export interface Launcher<S> {
   readonly kernel: CompiledKernel;
   /** @throws SpecError a grid that the device has no memory for */
   readonly checkSize?: (counts: readonly number[]) => void;
-  /** The number of instances of the next launch, of `count` with as many nodes on each axis and the same program. */
+  /**
+   * Returns the number of instances of the next launch out of `count` instances, which have equal numbers of nodes on
+   * each axis and the same program.
+   */
   readonly sizeOf: (nodes: readonly number[], program: TimeProgram, count: number) => number;
   /** Launches instances of one program and reads back their solutions. @throws the signal's reason */
   readonly launch: (program: TimeProgram, instances: readonly PlannedInstance[]) => Promise<readonly S[]>;
@@ -158,9 +161,9 @@ interface Prepared {
   readonly grids: Grid[];
 }
 
-/** A solver of all entries of a model on full grids, at any level of resolution. */
+/** A solver of all entries of an equation on full grids, at any level of resolution. */
 export class LevelSolver<S> {
-  readonly #model: FullGridModel;
+  readonly #model: FullGridEquation;
   readonly #launcher: Launcher<S>;
   readonly #pace: Pace;
   readonly #prepared: Prepared[] = [];
@@ -169,7 +172,7 @@ export class LevelSolver<S> {
   /** The entry that was prepared last. */
   #last: { readonly entry: ParameterValues; readonly prepared: Prepared } | undefined;
 
-  constructor(model: FullGridModel, launcher: Launcher<S>, pace: Pace) {
+  constructor(model: FullGridEquation, launcher: Launcher<S>, pace: Pace) {
     this.#model = model;
     this.#launcher = launcher;
     this.#pace = pace;

@@ -2,7 +2,7 @@ import { type Device, firstThatFits, isGpu, type LaunchSize } from "../../../dev
 import type { Precision } from "../../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
+import { groupSize, HALF_SUBGROUP_TEAM, SUBGROUP_TEAM, type Team, WORKGROUP_TEAM } from "./team/team.ts";
 import { teamWords } from "./team/option.ts";
 
 /**
@@ -16,9 +16,9 @@ export type TeamSplit = Exclude<Split, "item">;
 
 /** The team of work items of each division. */
 const teams: Readonly<Record<TeamSplit, Team>> = {
-  "half-subgroup": HALF_SUBGROUP,
-  subgroup: SUBGROUP,
-  workgroup: WORKGROUP,
+  "half-subgroup": HALF_SUBGROUP_TEAM,
+  subgroup: SUBGROUP_TEAM,
+  workgroup: WORKGROUP_TEAM,
 };
 
 /** Returns the team of work items that solves an instance in a division; undefined where a single item does. */
@@ -41,8 +41,8 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 };
 
 /**
- * The smallest of `CAPACITIES` with which a team can solve instances of `nodes` nodes; undefined where the device
- * cannot run the kernel or has too little memory.
+ * Returns the smallest of `CAPACITIES` with which a team can solve instances of `nodes` nodes; undefined where the
+ * device cannot run the kernel or has too little memory.
  */
 export function teamCapacity(
   device: Device,
@@ -55,8 +55,8 @@ export function teamCapacity(
 }
 
 /**
- * The smallest sufficient capacity of a team kernel, where `bytesOf` returns the workgroup memory that a capacity
- * needs; undefined if there is none.
+ * Returns the smallest sufficient capacity of a team kernel; undefined if there is none. `bytesOf` returns the number
+ * of bytes of workgroup memory that a capacity needs.
  */
 export function fittingCapacity(
   device: Device,

@@ -7,7 +7,7 @@ import type { MeshSpec } from "./mesh.ts";
  * The number of standard deviations between the outermost kink and the end of the mesh; beyond them gamma is below 4e-6
  * of its peak.
  */
-export const REACH = 5;
+export const MESH_DEVIATIONS = 5;
 /**
  * Meshes of fewer nodes than those that books are priced on are wrong by more than what they leave out, and reach less
  * far: with three standard deviations on 41 nodes errors of European and Bermudan puts were less by a third to a half,
@@ -16,7 +16,8 @@ export const REACH = 5;
  */
 const FULL_REACH_NODES = 57;
 const MIN_REACH = 3;
-const reachOf = (count: number): number => Math.max(REACH - Math.max(FULL_REACH_NODES - count, 0) / 8, MIN_REACH);
+const reachOf = (count: number): number =>
+  Math.max(MESH_DEVIATIONS - Math.max(FULL_REACH_NODES - count, 0) / 8, MIN_REACH);
 
 /**
  * Half-width of the dense part of the mesh, in standard deviations; 0.5 … 3 differ little. Wider by the cash dividends,
@@ -30,7 +31,7 @@ const DENSITY = 0.6;
 const INFLOW_REACH = 6;
 
 /** The fraction of the lowest kink or spot below which a mesh need not extend, whatever dividends are paid. */
-export const MIN_PART = 0.02;
+export const MIN_LOWEST_FRACTION = 0.02;
 
 /**
  * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a
@@ -48,7 +49,7 @@ interface Domain extends MeshSpec {
 }
 
 /** What the domain of a problem is made from. */
-export interface Extent {
+export interface DomainInputs {
   /** The standard deviation and the drift of ln S up to expiry. */
   readonly deviation: number;
   readonly drift: number;
@@ -59,7 +60,7 @@ export interface Extent {
 }
 
 /** Returns what the domain of a problem is made from. */
-export function extentOf(problem: OneFactorProblem): Extent {
+export function domainInputsOf(problem: OneFactorProblem): DomainInputs {
   const deviation = deviationOf(problem);
   let cash = 0;
   for (const dividend of problem.dividends) cash += dividend.cash;
@@ -70,8 +71,8 @@ export function extentOf(problem: OneFactorProblem): Extent {
  * The mesh specification of a problem with `count` nodes; `exercised` is the price of `certainExercise`, if there is
  * one.
  */
-export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
-  const extent = extentOf(problem);
+export function meshSpecOf(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
+  const extent = domainInputsOf(problem);
   const { deviation, drift, cash, linear } = extent;
   const kinks = denseAt(problem, deviation);
   const centre = kinks[kinks.length >> 1];
@@ -105,8 +106,8 @@ function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
   if (diffusion.kind === "deterministic" || diffusion.kind === "surface") return false;
   const start = Math.min(lowestOf(payoff.kinks), lowestOf(spots));
-  const fall = Math.log(start / reached(problem, start, Math.exp(-REACH * deviation)));
-  return fall > FALL * REACH * deviation;
+  const fall = Math.log(start / priceAtDistance(problem, start, Math.exp(-MESH_DEVIATIONS * deviation)));
+  return fall > FALL * MESH_DEVIATIONS * deviation;
 }
 
 /** The prices at which σ(S) is discontinuous. */
@@ -125,7 +126,7 @@ function denseAt(
 function ends(
   problem: OneFactorProblem,
   kinks: readonly number[],
-  { deviation, drift, cash, linear }: Extent,
+  { deviation, drift, cash, linear }: DomainInputs,
   deviations: number,
   exercised: number | undefined,
 ): Pick<Domain, "lowest" | "highest" | "firstExercised"> {
@@ -134,8 +135,8 @@ function ends(
   const reach = Math.exp(deviations * deviation);
   // Backward in time a kink moves against the drift, and up by the cash dividends; the spot moves with the drift.
   const [forth, back] = [Math.exp(drift), Math.exp(-drift)];
-  let lowest = linear ? 0 : reached(problem, kinks[0] * Math.min(1, back), 1 / reach);
-  let highest = reached(problem, (kinks[kinks.length - 1] + cash) * Math.max(1, back), reach);
+  let lowest = linear ? 0 : priceAtDistance(problem, kinks[0] * Math.min(1, back), 1 / reach);
+  let highest = priceAtDistance(problem, (kinks[kinks.length - 1] + cash) * Math.max(1, back), reach);
   // Deep in the money the exercise boundary may lie beyond the spot: so far as the spot may come, it has to be on the
   // mesh.
   const { american, exerciseTimes = [], payoff } = problem;
@@ -155,15 +156,18 @@ function ends(
     // A dividend bends the solution at its own size, in the one cell above zero: that has to be beyond where the spot
     // comes.
     const spot = lowestOf(problem.spots);
-    const left = Math.max(keptOf(problem) * spot * Math.min(1, forth) - cash, MIN_PART * spot);
-    lowest = Math.min(lowest, reached(problem, left, 1 / reach));
+    const left = Math.max(
+      proportionalDividendFactor(problem) * spot * Math.min(1, forth) - cash,
+      MIN_LOWEST_FRACTION * spot,
+    );
+    lowest = Math.min(lowest, priceAtDistance(problem, left, 1 / reach));
   }
   if (!payoff.straight) {
     // Beyond the kinks the payoff may bend as well: it counts wherever the spot comes.
-    lowest = Math.min(lowest, reached(problem, weighedSpot(problem, deviation, -1), 1 / reach));
-    highest = Math.max(highest, reached(problem, weighedSpot(problem, deviation, 1), reach));
+    lowest = Math.min(lowest, priceAtDistance(problem, weightedMeanSpot(problem, deviation, -1), 1 / reach));
+    highest = Math.max(highest, priceAtDistance(problem, weightedMeanSpot(problem, deviation, 1), reach));
   }
-  if (!linear) ({ lowest, highest } = withinFarthest(problem, deviation, { lowest, highest }));
+  if (!linear) ({ lowest, highest } = limitedEnds(problem, deviation, { lowest, highest }));
   if (exercised === undefined) return { lowest, highest, firstExercised: false };
   if (problem.payoff.exerciseSide === "low")
     return { lowest: Math.max(lowest, exercised), highest, firstExercised: exercised >= lowest };
@@ -174,7 +178,7 @@ function ends(
  * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would
  * overflow: at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
  */
-export function withinFarthest(
+export function limitedEnds(
   { spots, payoff: { kinks, straight } }: OneFactorProblem,
   deviation: number,
   { lowest, highest }: Pick<Domain, "lowest" | "highest">,
@@ -243,7 +247,7 @@ function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1
 }
 
 /** The fraction of the spot that remains after all proportional dividends. */
-export function keptOf({ dividends }: OneFactorProblem): number {
+export function proportionalDividendFactor({ dividends }: OneFactorProblem): number {
   return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
 
@@ -259,11 +263,11 @@ const MAX_GROWTH = 10;
  * deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the condition at
  * the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
  */
-export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
+export function weightedMeanSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
   const drifted = sign * Math.max(0, sign * totalDrift(problem));
   const spot = (sign > 0 ? highestOf : lowestOf)(spots) * Math.exp(drifted);
-  const far = reached(problem, spot, Math.exp(sign * REACH * deviation));
+  const far = priceAtDistance(problem, spot, Math.exp(sign * MESH_DEVIATIONS * deviation));
   const power = Math.log2(Math.abs(payoff.value(2 ** sign * far) / payoff.value(far))) * sign;
   const growth = Number.isFinite(power) ? Math.max(-MAX_GROWTH, Math.min(power, MAX_GROWTH)) : 0;
   return spot * Math.exp(sign * deviation * (1 + deviation * Math.max(0, sign * (growth - 0.5))));
@@ -283,12 +287,12 @@ const BOTTOM = 40;
  * the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance
  * and direction.
  */
-export function reached(problem: OneFactorProblem, start: number, lognormal: number): number {
+export function priceAtDistance(problem: OneFactorProblem, start: number, lognormal: number): number {
   const { diffusion, expiry } = problem;
   if (diffusion.kind === "deterministic") return start * lognormal;
   const min = MIN_OF_LARGEST * Math.sqrt(totalVariance(problem) / expiry);
   const sigma = volatilityOver(problem, 0, expiry);
-  const steps = 8 * REACH;
+  const steps = 8 * MESH_DEVIATIONS;
   const root = ((lognormal > 1 ? 1 : -1) * Math.sqrt(expiry)) / 8;
   // A volatility without bound at zero would take more than a number holds at once.
   const moved = (from: number, part: number, of: number): number =>
@@ -311,13 +315,13 @@ function isStrongWhileQuiet(problem: OneFactorProblem, deviation: number, sign: 
 }
 
 /** A part of the life, its drift ∫ (r − q) dt and its variance ∫ σ² dt. */
-export interface Phase {
+export interface LifePhase {
   readonly drift: number;
   readonly variance: number;
 }
 
 /** Returns the parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
-export function phasesOf(problem: OneFactorProblem): readonly (Phase & { readonly years: number })[] {
+export function phasesOf(problem: OneFactorProblem): readonly (LifePhase & { readonly years: number })[] {
   const profile = varianceProfile(problem);
   if (profile === undefined) return [];
   const { times, variances } = profile;

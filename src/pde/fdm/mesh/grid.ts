@@ -1,15 +1,21 @@
 /** The grid of a one-factor problem: its mesh, its time steps, and what is known of both. */
 import { certainForward, type Forward, forwardOf, isForward } from "../time/forward.ts";
-import { cellOf, coarser, firstFrom, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
-import { certainExercise, hasLevels, isMonitored, liveSideOf, type OneFactorProblem } from "../problem/one-factor.ts";
+import { cellOf, everySecondNode, firstNodeFrom, type Mesh, mesh, nodeAt, nodesOf } from "./mesh.ts";
+import {
+  certainExercise,
+  hasAnyBarrier,
+  isMonitored,
+  priceInside,
+  type OneFactorProblem,
+} from "../problem/one-factor.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { evaluateColumns } from "../../../kernel/index.ts";
 import { checkedVolatility, type Diffusion } from "../problem/diffusion.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { PayoffProfile } from "../../../market/products/index.ts";
 import { Arena, pinnedMesh } from "./pinned-mesh.ts";
-import { barrierDomain, dividendDomain, hasLargeDividends } from "./pinned-domain.ts";
-import { domain } from "./domain.ts";
+import { barrierMeshSpec, dividendMeshSpec, hasLargeDividends } from "./pinned-domain.ts";
+import { meshSpecOf } from "./domain.ts";
 import { timesOf } from "../time/nested-times.ts";
 
 /**
@@ -152,8 +158,8 @@ function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
 function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [], expiry }: OneFactorProblem): void {
   for (const barrier of barriers) {
     if (barrier.times === undefined || !isMonitored(barrier, expiry, expiry)) continue;
-    const node = firstFrom(mesh, barrier.level);
-    if (nodeAt(mesh, node) === barrier.level) initial[node] = payoff.value(liveSideOf(barrier));
+    const node = firstNodeFrom(mesh, barrier.level);
+    if (nodeAt(mesh, node) === barrier.level) initial[node] = payoff.value(priceInside(barrier));
   }
 }
 
@@ -255,9 +261,10 @@ function fineMesh(
   arena: Arena,
   forward: Forward | undefined,
 ): { fine: Mesh; firstExercised: boolean } {
-  if (hasLevels(problem)) return { fine: pinnedMesh(barrierDomain(problem, count), arena), firstExercised: false };
+  if (hasAnyBarrier(problem))
+    return { fine: pinnedMesh(barrierMeshSpec(problem, count), arena), firstExercised: false };
   if (hasLargeDividends(problem)) {
-    const { nodes } = pinnedMesh(dividendDomain(problem, count), arena);
+    const { nodes } = pinnedMesh(dividendMeshSpec(problem, count), arena);
     return {
       fine: { count, nodes: problem.payoff.exerciseSide === "high" ? nodes.reverse() : nodes },
       firstExercised: false,
@@ -265,8 +272,8 @@ function fineMesh(
   }
   const spec =
     forward === undefined
-      ? domain(problem, count, certainExercise(problem))
-      : domain(forward.flat, count, certainForward(problem));
+      ? meshSpecOf(problem, count, certainExercise(problem))
+      : meshSpecOf(forward.flat, count, certainForward(problem));
   const fine = mesh(spec, arena);
   // σ by node or by formula wants nodes in a table, not in closed form.
   const tabled = problem.diffusion.kind === "local" || problem.diffusion.kind === "formula";
@@ -285,7 +292,10 @@ export function gridsOn(
   const times = timesOf(forward?.flat ?? problem, resolution.steps / 2);
   const scheme = schemeOf(problem, forward);
   const fine = grid(problem, mesh, undefined, times.fine, scheme, firstExercised, forward, arena);
-  return [fine, grid(problem, coarser(mesh, arena), fine, times.coarse, scheme, firstExercised, forward, arena)];
+  return [
+    fine,
+    grid(problem, everySecondNode(mesh, arena), fine, times.coarse, scheme, firstExercised, forward, arena),
+  ];
 }
 
 function grid(
@@ -335,7 +345,7 @@ function exerciseScheme(problem: OneFactorProblem): ExerciseScheme {
   const { american, exerciseTimes = [], payoff, rates, dividendYield } = problem;
   if (!american) return exerciseTimes.length > 0 ? "dates" : "none";
   // A rebate may be worth more than exercise at one end of the mesh.
-  if (hasLevels(problem) || payoff.exerciseSide === "unknown") return "policy";
+  if (hasAnyBarrier(problem) || payoff.exerciseSide === "unknown") return "policy";
   const { values } = rates;
   const minRate = values.length === 1 ? values[0] : Math.min(...values);
   if (payoff.exerciseSide === "low" || payoff.jumps) return minRate >= 0 ? "brennan-schwartz" : "policy";

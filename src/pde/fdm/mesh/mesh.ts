@@ -197,12 +197,15 @@ function manyKinks({ kinks, pins: jumps = [], width, ...spec }: MeshSpec, arena:
   const isRoomy = (inside.length + 1) * ROOM < count;
   const [pins, wishes] = isRoomy ? [inside, []] : [[], inside];
   return nodesOf(
-    pinnedMesh({ ...spec, centres: kinks.map((at) => ({ at, width })), pins, bends: pins, wishes }, arena),
+    pinnedMesh(
+      { ...spec, centres: kinks.map((at) => ({ at, width })), pins, kinkPins: pins, optionalPins: wishes },
+      arena,
+    ),
   );
 }
 
 /** Returns the mesh of every second node, ends included, for extrapolation and error estimates. */
-export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
+export function everySecondNode(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
   if (!("nodes" in mesh)) {
     const { kink, width, step, at, zeroAt } = mesh;
@@ -214,7 +217,7 @@ export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
 }
 
 /** The index of the first node at or above a price in an ascending mesh. */
-export function firstFrom(mesh: Mesh, price: number): number {
+export function firstNodeFrom(mesh: Mesh, price: number): number {
   const cell = cellOf(mesh, price);
   return nodeAt(mesh, cell) >= price ? cell : cell + 1;
 }

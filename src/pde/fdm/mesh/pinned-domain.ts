@@ -8,7 +8,7 @@ import {
   isPast,
   type KnockOut,
   type MonitoredLevel,
-  monitoredLevels,
+  allBarriers,
   type OneFactorProblem,
   SAME_DATE,
   totalVariance,
@@ -16,16 +16,16 @@ import {
 import type { DiscreteDividend } from "../../../market/index.ts";
 import {
   jumpsOf,
-  keptOf,
+  proportionalDividendFactor,
   lowestOf,
-  MIN_PART,
+  MIN_LOWEST_FRACTION,
   pinnedPrices,
-  REACH,
-  reached,
-  type Extent,
-  extentOf,
-  weighedSpot,
-  withinFarthest,
+  MESH_DEVIATIONS,
+  priceAtDistance,
+  type DomainInputs,
+  domainInputsOf,
+  weightedMeanSpot,
+  limitedEnds,
 } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
 
@@ -85,9 +85,9 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
  * The mesh specification of a problem with large dividends: dense about every kink or curved region of the solution
  * that the spot may reach. `count` is the number of nodes.
  */
-export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
+export function dividendMeshSpec(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
-  const extent = extentOf(problem);
+  const extent = domainInputsOf(problem);
   const { deviation, linear } = extent;
   const { bends, sharp } = bendsOf(problem, payoff.kinks);
   // The boundary of early exercise is about the strike whatever becomes of the spot.
@@ -97,17 +97,20 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
   const drift = Math.abs(extent.drift);
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 2 * drift : drift);
-  const reach = Math.exp(REACH * deviation);
-  let min = Math.max(Math.min(...points, minReached(problem)), MIN_PART * Math.min(...payoff.kinks, ...spots));
+  const reach = Math.exp(MESH_DEVIATIONS * deviation);
+  let min = Math.max(
+    Math.min(...points, minReached(problem)),
+    MIN_LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots),
+  );
   let max = Math.max(...points) * margin;
   if (!payoff.straight) {
-    min = Math.min(min, weighedSpot(problem, deviation, -1));
-    max = Math.max(max, weighedSpot(problem, deviation, 1));
+    min = Math.min(min, weightedMeanSpot(problem, deviation, -1));
+    max = Math.max(max, weightedMeanSpot(problem, deviation, 1));
   }
-  const highest = reached(problem, max, reach);
+  const highest = priceAtDistance(problem, max, reach);
   const ends = linear
     ? { lowest: 0, highest }
-    : withinFarthest(problem, deviation, { lowest: reached(problem, min / margin, 1 / reach), highest });
+    : limitedEnds(problem, deviation, { lowest: priceAtDistance(problem, min / margin, 1 / reach), highest });
   const jumps = jumpsOf(problem).filter((price) => price > ends.lowest && price < ends.highest);
   const pins = pinnedPrices(problem, [], payoff.kinks, [], jumps, count);
   return {
@@ -116,8 +119,8 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
     ...ends,
     centres: linear ? centres : centres.map(({ at, width }) => ({ at, width: width / at })),
     pins,
-    bends: pins,
-    wishes: sharp.filter((price) => !pins.includes(price)),
+    kinkPins: pins,
+    optionalPins: sharp.filter((price) => !pins.includes(price)),
     zero: !linear,
   };
 }
@@ -176,8 +179,8 @@ function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number,
   const variance = totalVariance(problem);
   const ends = ([Math.min, Math.max] as const).map((end, i) => {
     const spot = end(...spots);
-    const factor = Math.exp((i === 0 ? -1 : 1) * REACH * Math.sqrt(variance));
-    return { spot, moves: Math.log(reached(problem, spot, factor) / spot) };
+    const factor = Math.exp((i === 0 ? -1 : 1) * MESH_DEVIATIONS * Math.sqrt(variance));
+    return { spot, moves: Math.log(priceAtDistance(problem, spot, factor) / spot) };
   });
   const part = (time: number): number => Math.max(NEAR, Math.sqrt(varianceUntil(problem, time) / variance));
   // Moved first and paid then: what a dividend leaves moves less.
@@ -247,7 +250,7 @@ const carrier =
 function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
   const deviation = deviationOf(problem);
-  const min = MIN_PART * Math.min(...payoff.kinks, ...spots);
+  const min = MIN_LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots);
   const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
   return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));
 }
@@ -281,15 +284,15 @@ const MIN_LAYER = 0.02;
  * for the whole life, unless another problem that lives beyond it is solved on the same mesh, or a dividend may take
  * the spot across it. `count` is the number of nodes.
  */
-export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
-  const extent = extentOf(problem);
+export function barrierMeshSpec(problem: OneFactorProblem, count: number): PinnedMeshSpec {
+  const extent = domainInputsOf(problem);
   const { deviation, linear, cash } = extent;
   const drift = Math.abs(extent.drift);
   const { lowest, highest, cutBelow } = ends(problem, extent);
   const within = (price: number): boolean => price > lowest && price < highest;
   // Nothing is told between a level next to zero and zero itself (`nodeOfLevel`).
   const min = NEXT_TO_ZERO * lowestOf(problem.spots);
-  const barriers = monitoredLevels(problem).filter(({ level }) => level > min && level >= lowest && level <= highest);
+  const barriers = allBarriers(problem).filter(({ level }) => level > min && level >= lowest && level <= highest);
   const kinks = problem.payoff.kinks.filter(within);
   const base = LEVEL_DENSITY * deviation + Math.max(0, drift - 2 * deviation);
   // Where drift runs into a barrier the value changes over σ²/2μ, however long it lives.
@@ -322,8 +325,8 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
     highest,
     centres,
     pins,
-    bends: pins.filter((price) => !levels.includes(price)),
-    wishes: [...kinks, ...sharp, ...crossed].filter(
+    kinkPins: pins.filter((price) => !levels.includes(price)),
+    optionalPins: [...kinks, ...sharp, ...crossed].filter(
       (price, i, wished) => within(price) && !pins.includes(price) && wished.indexOf(price) === i,
     ),
     zero: !linear && cash > 0 && !cutBelow,
@@ -336,7 +339,7 @@ export function barrierDomain(problem: OneFactorProblem, count: number): PinnedM
  */
 function ends(
   problem: OneFactorProblem,
-  { deviation, drift: signed, linear, cash }: Extent,
+  { deviation, drift: signed, linear, cash }: DomainInputs,
 ): { lowest: number; highest: number; cutBelow: boolean } {
   const { barriers = [], expiry } = problem;
   const drift = Math.abs(signed);
@@ -352,15 +355,21 @@ function ends(
   for (const spot of problem.spots) if (!isOut(spot)) reachTo(spot);
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
-  const reach = Math.exp(REACH * deviation);
+  const reach = Math.exp(MESH_DEVIATIONS * deviation);
   // Where dividends may take the spot there may be barriers, too.
-  let low = linear ? 0 : reached(problem, Math.max(keptOf(problem) * min - cash, MIN_PART * min) / margin, 1 / reach);
-  let high = reached(problem, (max + cash) * margin, reach);
+  let low = linear
+    ? 0
+    : priceAtDistance(
+        problem,
+        Math.max(proportionalDividendFactor(problem) * min - cash, MIN_LOWEST_FRACTION * min) / margin,
+        1 / reach,
+      );
+  let high = priceAtDistance(problem, (max + cash) * margin, reach);
   if (!problem.payoff.straight) {
-    low = Math.min(low, weighedSpot(problem, deviation, -1) / reach);
-    high = Math.max(high, reached(problem, weighedSpot(problem, deviation, 1), reach));
+    low = Math.min(low, weightedMeanSpot(problem, deviation, -1) / reach);
+    high = Math.max(high, priceAtDistance(problem, weightedMeanSpot(problem, deviation, 1), reach));
   }
-  if (!linear) ({ lowest: low, highest: high } = withinFarthest(problem, deviation, { lowest: low, highest: high }));
+  if (!linear) ({ lowest: low, highest: high } = limitedEnds(problem, deviation, { lowest: low, highest: high }));
   const { down, up } = aliveBetween(problem, 0, problem.expiry);
   const cut = (barrier: KnockOut | undefined): number | undefined =>
     barrier === undefined || barrier.open ? undefined : barrier.level;
@@ -382,7 +391,7 @@ function crossings(problem: OneFactorProblem): readonly number[] {
   const { dividends, expiry } = problem;
   if (dividends.length === 0) return [];
   return dividends.flatMap((dividend) =>
-    monitoredLevels(problem)
+    allBarriers(problem)
       .filter((level) => isMonitored(level, dividend.time, expiry))
       .map((level) => crossingPrice(level, dividend)),
   );

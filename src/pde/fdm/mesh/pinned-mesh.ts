@@ -68,9 +68,9 @@ export interface PinnedMeshSpec extends MeshRange {
   /** The prices that must be nodes, increasing, between the ends. */
   readonly pins: readonly number[];
   /** The pins at which the solution has a kink but no jump, so that interpolation may extend across them. */
-  readonly bends?: readonly number[];
+  readonly kinkPins?: readonly number[];
   /** The prices that become nodes if no pin is too near. */
-  readonly wishes: readonly number[];
+  readonly optionalPins: readonly number[];
 }
 
 /**
@@ -96,7 +96,7 @@ export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)):
     const { image } = map.at(map.coordinate(price));
     return { price, image, ideal: first + ((image - from) / (to - from)) * (last - first) };
   };
-  const placed = places(spec, spec.pins.map(wanted), spec.wishes.map(wanted));
+  const placed = places(spec, spec.pins.map(wanted), spec.optionalPins.map(wanted));
   const indices = [first];
   const images = [from];
   for (const { image, index } of placed) {
@@ -278,7 +278,7 @@ const roomInside = (ideal: number, { count, zero }: PinnedMeshSpec): boolean =>
   ideal > (zero ? 1 : 0) + 3 && ideal < count - 4;
 
 /** The even indices nearest to the ideal ones that are far enough from each other and from the ends. */
-function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec): readonly Placed[] {
+function spread(pins: readonly Wanted[], { count, kinkPins: bends = [] }: PinnedMeshSpec): readonly Placed[] {
   if (pins.length === 0) return [];
   const room = 2 * Math.floor((count - 1) / (2 * (pins.length + 1)));
   if (room < 2) throw new SpecError(`barriers: ${pins.length} levels, more than a mesh of ${count} nodes has room for`);

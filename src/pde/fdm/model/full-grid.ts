@@ -3,7 +3,7 @@ import { checkList, checkObject, checkKeys, checkOneOf } from "../../../base/arg
 import { type MeshDescription, type MeshPoint, toCoordinate } from "../mesh/axis-mesh.ts";
 import type { AnyProblem, Axis, AxisPoint } from "../problem/equation.ts";
 import {
-  type Companions,
+  type CompanionSettings,
   companionsOf,
   entryError,
   gradingOf,
@@ -12,14 +12,20 @@ import {
   type ParameterValues,
   PROBLEM_KEYS,
   quantityOf,
-  shown,
+  formattedParameters,
   stepsOf,
 } from "../problem/settings.ts";
 import type { AxesVariant } from "../operator/axes-variant.ts";
 import type { EquationVariant } from "../operator/equation-row.ts";
 import { chosenScheme } from "../time/schemes.ts";
 import type { ProgramSpec } from "../time/timeline.ts";
-import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
+import {
+  continuousBarriersOf,
+  anyDependsOnTime,
+  type CompiledEquation,
+  compileEquation,
+  neumannSlopesOf,
+} from "./model.ts";
 
 /** The smallest number of nodes: what a stencil of order 4 for a second derivative takes. */
 const MIN_NODES = 7;
@@ -76,7 +82,9 @@ function checkEnds(
   entry: ParameterValues,
 ): void {
   if (!(from < to))
-    throw new SpecError(`${path}: from ${from} to ${to} for ${shown(names, entry)}; expected from below to`);
+    throw new SpecError(
+      `${path}: from ${from} to ${to} for ${formattedParameters(names, entry)}; expected from below to`,
+    );
   if (coordinate === "log" && !(from > 0))
     throw new SpecError(
       `${path}.from: got ${from}, expected a positive number with the coordinate "log"; or take "linear"`,
@@ -98,14 +106,14 @@ function meshPointOf(
     const at = quantity(entry);
     if (!(at >= from && at <= to))
       throw new SpecError(
-        `${path}: ${at} is outside the axis, ${from} to ${to}, for ${shown(names, entry)}; widen the axis`,
+        `${path}: ${at} is outside the axis, ${from} to ${to}, for ${formattedParameters(names, entry)}; widen the axis`,
       );
     return { at, align, concentrate, path };
   };
 }
 
 /** The compiled model of a problem on a full (not a sparse) grid. */
-export interface FullGridModel extends Model {
+export interface FullGridEquation extends CompiledEquation {
   /** The number of nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
   /** Returns the description of each axis' mesh for an entry. */
@@ -114,7 +122,7 @@ export interface FullGridModel extends Model {
   readonly steps: number;
   /** The specification of the time program, without the number of steps. */
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
-  readonly companions: Companions;
+  readonly companions: CompanionSettings;
   /**
    * The indices of the parameters on which meshes, dates and points depend. Entries with equal values of them share
    * meshes and time grids.
@@ -130,7 +138,7 @@ export interface FullGridModel extends Model {
 /**
  * The compiled model of a problem on one axis, with everything that its kernel depends on except the number of nodes.
  */
-export interface OneAxisModel extends FullGridModel {
+export interface OneAxisEquation extends FullGridEquation {
   /** True where nodes run from high to low, because the exercise region must be at the first nodes. */
   readonly descending: boolean;
   readonly variant: Omit<EquationVariant, "capacity">;
@@ -140,16 +148,16 @@ export interface OneAxisModel extends FullGridModel {
  * The compiled model of a problem on two or three axes, with everything that its kernel depends on except the work
  * group.
  */
-export interface AxesModel extends FullGridModel {
-  readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
+export interface AxesEquation extends FullGridEquation {
+  readonly variant: Omit<AxesVariant, "groupSize" | "segments">;
 }
 
 /** The default number of nodes of an axis, by the number of axes. */
 const DEFAULT_NODES = [201, 101, 41];
 
 /** Reads and checks a problem on full grids. @throws SpecError | KernelError, with the place */
-function fullGridModelOf(problem: AnyProblem): FullGridModel {
-  const model = modelOf(problem, {
+function fullGridModelOf(problem: AnyProblem): FullGridEquation {
+  const model = compileEquation(problem, {
     keys: PROBLEM_KEYS,
     axes: MAX_AXES,
     convection: (axes) => (axes === 1 ? "fitted" : "central"),
@@ -162,7 +170,7 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
   const meshes = names.map((name) => axisOf(name, problem.axes[name], batch.names, { halved, nodes }));
   const byDefault = { kind: isOne ? "crank-nicolson" : "modified-craig-sneyd" } as const;
   const chosen = chosenScheme(problem.scheme ?? byDefault, names.length, code.pairs.length > 0);
-  const edges = edgesOf(conditions);
+  const edges = continuousBarriersOf(conditions);
   return {
     ...model,
     nodes: names.map((name) => problem.axes[name].nodes ?? nodes),
@@ -176,8 +184,8 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
       ...(isOne ? {} : { unit: 1 }),
       damped: isAmerican && chosen.kind === "crank-nicolson",
       // A slope is part of the source, which is made with the matrix.
-      matrixInTime: equation.dependsOnTime || inTime(edges) || inTime(slopesOf(ends)),
-      obstacleInTime: (isAmerican && exercise?.payoff.dependsOnTime === true) || inTime(edges),
+      matrixInTime: equation.dependsOnTime || anyDependsOnTime(edges) || anyDependsOnTime(neumannSlopesOf(ends)),
+      obstacleInTime: (isAmerican && exercise?.payoff.dependsOnTime === true) || anyDependsOnTime(edges),
       record: exercise === undefined || !isOne ? "none" : isAmerican ? "steps" : "events",
       exercise: exercise === undefined ? -1 : conditions.indexOf(exercise),
     },
@@ -212,7 +220,7 @@ function pointOf(
 }
 
 /** Checks and compiles a problem on one axis. @throws SpecError | KernelError, with the path in the problem */
-export function oneAxisModelOf(problem: AnyProblem): OneAxisModel {
+export function compileOneAxisEquation(problem: AnyProblem): OneAxisEquation {
   const model = fullGridModelOf(problem);
   const { exercise, isAmerican, program, code } = model;
   const [{ name, log, first, last }] = code.axes;
@@ -240,8 +248,8 @@ export function oneAxisModelOf(problem: AnyProblem): OneAxisModel {
  * @throws SpecError entries that differ
  */
 function sideOf(
-  { side, payoff, path }: NonNullable<Model["exercise"]>,
-  { meshesOf, expiryOf, batch: { entries } }: FullGridModel,
+  { side, payoff, path }: NonNullable<CompiledEquation["exercise"]>,
+  { meshesOf, expiryOf, batch: { entries } }: FullGridEquation,
 ): "low" | "high" {
   if (side !== undefined) return side;
   const sides = entries.map((entry): "low" | "high" | undefined => {
@@ -261,7 +269,7 @@ function sideOf(
 }
 
 /** Checks and compiles a problem on two or three axes. @throws SpecError | KernelError, with the path in the problem */
-export function axesModelOf(problem: AnyProblem): AxesModel {
+export function compileAxesEquation(problem: AnyProblem): AxesEquation {
   const model = fullGridModelOf(problem);
   const { names, equation, terminal, ends, isAmerican, program, code } = model;
   // A pinned node's row is that of the identity.

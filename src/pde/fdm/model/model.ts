@@ -18,18 +18,18 @@ import {
   batchOf,
   checkNames,
   convectionOf,
-  type GivenCondition,
-  givenConditions,
+  type CompiledCondition,
+  compileConditions,
   type ParameterValues,
   quantityOf,
 } from "../problem/settings.ts";
 import {
-  type Given,
-  type GivenEquation,
-  givenEquation,
-  givenNumber,
-  type State,
-  stateOf,
+  type CompiledFunction,
+  type CompiledCoefficients,
+  compileCoefficients,
+  compileNumber,
+  type FunctionScope,
+  functionScopeOf,
 } from "../problem/functions.ts";
 import { adapterOf } from "../problem/lowered.ts";
 import { SpecError } from "../../../base/errors.ts";
@@ -38,13 +38,13 @@ import type { AnyProblem, Boundary, EquationParts } from "../problem/equation.ts
 import { type Timeline, timelineOf } from "../time/timeline.ts";
 
 /** The compiled coefficients of a problem, by the solver's names (`coefficientKeys`). */
-type GivenCoefficients = GivenEquation<string>;
+type GivenCoefficients = CompiledCoefficients<string>;
 
 /** The arguments of a state as adapters take it apart. */
 const STATE = "{ t, x, parameters: { values: parameters, pitch, instance } }";
 
 /** Converts a compiled function of the user to a kernel function of the state that returns a number. */
-function stateNumber({ call, args, path }: Given): StateNumber {
+function stateNumber({ call, args, path }: CompiledFunction): StateNumber {
   const source = `(${STATE}, gpu, { f }) => f(${args})`;
   return adapterOf(call, source, () =>
     functionFromSource({ name: path, params: EquationState.fields, env: { f: call }, source }),
@@ -103,8 +103,8 @@ function coefficientLabels(axes: readonly string[]): Readonly<Record<string, str
   return { ...labels, c: "V", d: "source" };
 }
 
-type KnockOutGiven = GivenCondition & { readonly kind: "knock-out" };
-const numberOf = (given: Given | undefined) => (given === undefined ? undefined : stateNumber(given));
+type KnockOutGiven = CompiledCondition & { readonly kind: "knock-out" };
+const numberOf = (given: CompiledFunction | undefined) => (given === undefined ? undefined : stateNumber(given));
 
 /**
  * Tells whether a state is beyond the edges of a knock-out, and whether these are numbers. A region reaches a little
@@ -141,7 +141,7 @@ const beyondEdges = ({ axis, below, above, where }: KnockOutGiven) =>
   });
 
 /** The knock-outs at all times as kernel code; undefined where there are none. */
-function regionOf(conditions: readonly GivenCondition[]): RegionCode | undefined {
+function regionOf(conditions: readonly CompiledCondition[]): RegionCode | undefined {
   const regions = conditions
     .flatMap((condition) => (condition.kind === "knock-out" && condition.dates === undefined ? [condition] : []))
     .map((condition, k) => ({ bit: 1 << k, beyond: beyondEdges(condition), value: stateNumber(condition.value) }));
@@ -187,7 +187,7 @@ function regionOf(conditions: readonly GivenCondition[]): RegionCode | undefined
  * Returns the kernel function that applies the exercise or knock-out with a condition's number on its date; it returns
  * u itself for a jump.
  */
-function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["pointwise"] {
+function pointwiseOf(conditions: readonly CompiledCondition[]): DatedCode["pointwise"] {
   const dated = conditions.map((condition, number) => ({ condition, number }));
   const knockOuts = dated.flatMap(({ condition, number }) =>
     condition.kind === "knock-out" && condition.dates !== undefined
@@ -231,7 +231,7 @@ function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["pointwis
  * Returns the kernel functions for the target and the axis of each jump, by the number of the condition; undefined
  * where there are no jumps.
  */
-function jumpsOf(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
+function jumpsOf(conditions: readonly CompiledCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
   const jumps = conditions.flatMap((condition, number) =>
     condition.kind === "jump" ? [{ number, axis: condition.axis, to: stateNumber(condition.to) }] : [],
   );
@@ -263,7 +263,7 @@ function jumpsOf(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" 
 /** A boundary condition of the user: its kind, and the prescribed value or slope as a compiled function. */
 interface GivenBoundary {
   readonly kind: Boundary<string>["kind"];
-  readonly number: Given | undefined;
+  readonly number: CompiledFunction | undefined;
 }
 
 interface GivenEnds {
@@ -275,7 +275,7 @@ interface GivenEnds {
  * Returns the boundary conditions of an axis, the default where the user gave none. @throws SpecError | KernelError
  * with the path in the problem
  */
-function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: string, state: State): GivenEnds {
+function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: string, state: FunctionScope): GivenEnds {
   const axes = state.names.slice(1, 1 + state.axes);
   const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));
   if (stray !== undefined)
@@ -288,15 +288,15 @@ function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: stri
   return { low: givenBoundary(`${path}.low`, low, state), high: givenBoundary(`${path}.high`, high, state) };
 }
 
-function givenBoundary(path: string, boundary: Boundary<string, never>, state: State): GivenBoundary {
+function givenBoundary(path: string, boundary: Boundary<string, never>, state: FunctionScope): GivenBoundary {
   checkObject(path, boundary, "an object with its kind");
   switch (boundary.kind) {
     case "dirichlet":
       checkKeys(path, boundary, ["kind", "value"]);
-      return { kind: boundary.kind, number: givenNumber(`${path}.value`, boundary.value, state) };
+      return { kind: boundary.kind, number: compileNumber(`${path}.value`, boundary.value, state) };
     case "neumann":
       checkKeys(path, boundary, ["kind", "slope"]);
-      return { kind: boundary.kind, number: givenNumber(`${path}.slope`, boundary.slope, state) };
+      return { kind: boundary.kind, number: compileNumber(`${path}.slope`, boundary.slope, state) };
     default:
       checkKeys(path, boundary, ["kind"]);
       checkOneOf(`${path}.kind`, boundary.kind, ["linear", "zero-curvature", "dirichlet", "neumann"] as never[]);
@@ -309,17 +309,17 @@ function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
 }
 
 /** An equation on one to ten axes, checked and compiled. Solvers on full and on sparse grids extend it. */
-export interface Model {
+export interface CompiledEquation {
   readonly names: readonly string[];
   readonly batch: Batch;
   /** The numeric literals of all functions, which follow the user's own parameters in the table of an instance. */
   readonly literals: readonly number[];
   readonly equation: GivenCoefficients;
-  readonly terminal: Given;
+  readonly terminal: CompiledFunction;
   readonly ends: readonly GivenEnds[];
-  readonly conditions: readonly GivenCondition[];
+  readonly conditions: readonly CompiledCondition[];
   /** The condition that is the right to exercise; undefined without one. */
-  readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
+  readonly exercise: (CompiledCondition & { kind: "exercise" }) | undefined;
   readonly isAmerican: boolean;
   /** Returns the time to expiry of an entry in years. */
   readonly expiryOf: (entry: ParameterValues) => number;
@@ -336,15 +336,15 @@ interface Takes {
 }
 
 /** Checks and compiles an equation on any number of axes. @throws SpecError | KernelError, with the path */
-export function modelOf(problem: EquationParts, takes: Takes): Model {
+export function compileEquation(problem: EquationParts, takes: Takes): CompiledEquation {
   const names = axesOf(problem, takes.keys, takes.axes);
   const axes = names.length;
   const batch = batchOf(problem.parameters ?? {});
   checkNames(names, batch.names);
-  const state = stateOf(names, batch.names, problem.functions);
-  const equation: GivenCoefficients = givenEquation(problem.equation, coefficientLabels(names), state);
-  const terminal = givenNumber("terminal", problem.terminal, state);
-  const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
+  const state = functionScopeOf(names, batch.names, problem.functions);
+  const equation: GivenCoefficients = compileCoefficients(problem.equation, coefficientLabels(names), state);
+  const terminal = compileNumber("terminal", problem.terminal, state);
+  const conditions = compileConditions(problem.conditions ?? [], state, batch.names);
   const exercise = conditions.find((condition) => condition.kind === "exercise");
   const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
   const ends = names.map((name) => boundariesOf(problem, name, state));
@@ -365,7 +365,7 @@ export function modelOf(problem: EquationParts, takes: Takes): Model {
       parameters: batch.names.length + state.literals.length,
       coefficients: stateCoefficients(equation, axes, pairs),
       pairs,
-      hasSource: equation.reads.d !== "0.0" || slopesOf(ends).length > 0,
+      hasSource: equation.reads.d !== "0.0" || neumannSlopesOf(ends).length > 0,
       fitted: convectionOf(problem, takes.convection(axes)) === "fitted",
       terminal: stateNumber(terminal),
       axes: names.map((name, k) => ({
@@ -383,11 +383,11 @@ export function modelOf(problem: EquationParts, takes: Takes): Model {
 }
 
 /** The prescribed slopes of all Neumann ends. */
-export const slopesOf = (ends: readonly GivenEnds[]): (Given | undefined)[] =>
+export const neumannSlopesOf = (ends: readonly GivenEnds[]): (CompiledFunction | undefined)[] =>
   ends.flatMap(({ low, high }) => [low, high]).flatMap(({ kind, number }) => (kind === "neumann" ? [number] : []));
 
 /** The barriers of all knock-outs at all times (not on dates), as functions of the state. */
-export const edgesOf = (conditions: readonly GivenCondition[]): (Given | undefined)[] =>
+export const continuousBarriersOf = (conditions: readonly CompiledCondition[]): (CompiledFunction | undefined)[] =>
   conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined
       ? [condition.below, condition.above, condition.where]
@@ -395,5 +395,5 @@ export const edgesOf = (conditions: readonly GivenCondition[]): (Given | undefin
   );
 
 /** Tells whether any of these functions depends on time. */
-export const inTime = (functions: readonly (Given | undefined)[]): boolean =>
+export const anyDependsOnTime = (functions: readonly (CompiledFunction | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);

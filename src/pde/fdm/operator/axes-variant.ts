@@ -2,7 +2,7 @@ import { memoizeBy } from "../../../base/memoize.ts";
 import type { Correction } from "../time/schemes.ts";
 import { type AxisEnds, type EquationCode, EquationState, type StateNumber } from "./state.ts";
 import { bool, fn, real, record } from "../../../kernel/index.ts";
-import { endRow, inCoordinate, innerRow, slopeSource } from "./matrix.ts";
+import { endRow, inCoordinate, interiorRow, slopeSource } from "./matrix.ts";
 
 /** The properties of one axis that the code of a kernel depends on. */
 export interface AxisCode extends AxisEnds {
@@ -28,20 +28,20 @@ export interface AxesVariant extends Omit<EquationCode, "axes" | "payoff"> {
   /** The number of work items that solve one instance. */
   readonly groupSize: number;
   /** The division of lines of nodes among work items of a GPU; undefined where one item works on whole lines. */
-  readonly runs: Runs | undefined;
+  readonly segments: LineDivision | undefined;
 }
 
 /**
  * The division of every line of nodes along an axis into `count` intervals of at most `length` nodes, a multiple of
- * `RUN_STEP`, one for each of several work items.
+ * `SEGMENT_MULTIPLE`, one for each of several work items.
  */
-export interface Runs {
+export interface LineDivision {
   readonly count: number;
   readonly length: number;
 }
 
 /** Tells whether the values of some nodes are prescribed, by a Dirichlet condition or a knock-out at all times. */
-export const hasPins = ({ axes, region }: AxesVariant): boolean =>
+export const hasPinnedNodes = ({ axes, region }: AxesVariant): boolean =>
   region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
 
 /**
@@ -78,7 +78,7 @@ interface Slots {
   readonly pinned: number;
   /**
    * The arrays, for each axis whose matrix rows are the same at all nodes of a line along the first axis, that hold the
-   * numbers of `COMMON` at the start of the line.
+   * numbers of `SHARED_INDEX` at the start of the line.
    */
   readonly common: readonly number[];
   /** The number of arrays of coefficients. */
@@ -89,10 +89,10 @@ interface Slots {
  * The arrays of a row along an axis, off its diagonal and in sum, and of its factors 1/pivot, a/pivot and c/pivot.
  * `decay` is hc of the equation, without sign: 1 + decay/d is what is left of the diagonal.
  */
-type RowSlots = Readonly<Record<keyof typeof COMMON, number>>;
+type RowSlots = Readonly<Record<keyof typeof SHARED_INDEX, number>>;
 
 /** The positions of a matrix row's entries and factors, which all nodes of a line along the first axis share. */
-export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
+export const SHARED_INDEX = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 /** Returns the indices of the node arrays of a variant. */
 export const slotsOf = memoizeBy((variant: AxesVariant): Slots => {
@@ -127,7 +127,7 @@ export const slotsOf = memoizeBy((variant: AxesVariant): Slots => {
     })),
     mixed: variant.mixed.map((used) => slot(used)),
     source: slot(variant.hasSource),
-    pinned: slot(hasPins(variant)),
+    pinned: slot(hasPinnedNodes(variant)),
     common: variant.axes.map(({ isUniform }) => slot(isUniform)),
     // An odd number: then neighbouring lines of a grid are in different sets of a cache.
     coefficients: count + ((count + 1) % 2),
@@ -138,7 +138,7 @@ export const slotsOf = memoizeBy((variant: AxesVariant): Slots => {
  * The position of a node on one axis: whether it is the first or last, its value, and the distances to its neighbours
  * in the coordinate and in the axis' values.
  */
-const AxisPlace = record({
+const AxisPosition = record({
   isFirst: bool,
   isLast: bool,
   x: real,
@@ -150,16 +150,16 @@ const AxisPlace = record({
 
 /**
  * Returns the function for the off-diagonal entries of hLⱼ along one axis at a node: h·a for the node before and h·c
- * for the node after, by the differences of `innerRow` and `endRow`. It also returns what a Neumann end adds to the
+ * for the node after, by the differences of `interiorRow` and `endRow`. It also returns what a Neumann end adds to the
  * source.
  */
 export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
   return fn({
     name: "axisRow",
-    params: { at: AxisPlace, h: real, a: real, b: real, state: EquationState },
+    params: { at: AxisPosition, h: real, a: real, b: real, state: EquationState },
     env: {
       inCoordinate: inCoordinate(log),
-      innerRow: innerRow(fitted),
+      interiorRow: interiorRow(fitted),
       endRow: endRow({ first, last }),
       slopeSource: slopeSource(log),
       firstSlope: first.kind === "neumann" ? first.number : undefined,
@@ -179,7 +179,7 @@ export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
         if (env.lastSlope !== undefined)
           slope = env.slopeSource(false, diffusion, drift, at.hDown, at.x, env.lastSlope(state));
       } else {
-        const row = env.innerRow(h, diffusion, drift, at.hDown, at.hUp);
+        const row = env.interiorRow(h, diffusion, drift, at.hDown, at.hUp);
         below = row.a;
         above = row.c;
       }

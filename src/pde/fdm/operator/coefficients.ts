@@ -21,7 +21,7 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
  * A writer of successive coefficients of one instance, `stride` apart: into an array of its own, or into its column of
  * a launch's table.
  */
-export class Rows {
+export class CoefficientWriter {
   private readonly values: Float64Array | Float32Array;
   private readonly stride: number;
   private at = 0;
@@ -48,7 +48,7 @@ export class Rows {
  * The number of coefficients of a factorisation: 4, or 6 with a volatility formula in S and t, which also needs a time
  * and a shift.
  */
-export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
+export const coefficientReals = (formula: boolean): number => (formula ? 6 : 4);
 
 /**
  * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S; of a formula in S and t, h times the ratio
@@ -86,14 +86,14 @@ export function readCoefficients(formula: boolean) {
 }
 
 /** The number of reals that define a mesh and a vanilla payoff in closed form. */
-export const CLOSED_WORDS = 6;
+export const CLOSED_FORM_REALS = 6;
 
 /**
  * Reads an instance's mesh in closed form (`KinkedMesh`, in units of today's spot) and the sign φ of its vanilla
  * payoff; see `solverKernel`.
  */
-export const readClosed = fn({
-  name: "readClosed",
+export const readClosedForm = fn({
+  name: "readClosedForm",
   params: [Column],
   env: { valueAt },
   body([table], _gpu, { valueAt }) {
@@ -122,8 +122,8 @@ export const grownNode = fn({
 });
 
 /** Returns node i of a mesh in closed form (`KinkedMesh`). */
-export const closedNode = fn({
-  name: "closedNode",
+export const closedFormNode = fn({
+  name: "closedFormNode",
   params: [i32, real, real, real, real, real],
   env: { grownNode },
   body([i, kink, width, step, at, zeroAt], gpu, { grownNode }) {
@@ -133,13 +133,13 @@ export const closedNode = fn({
 });
 
 /** The number of reals that a slice of the surface, one date, has for each spot: σ and ∂σ/∂S. */
-export const SLICE_WORDS = 2;
+export const SLICE_REALS = 2;
 
 /**
  * A volatility surface in the table: its parallel move, its spots, the slice for a step, and the piece of the slice in
  * which the search for a price starts (`surfaceSigma`).
  */
-export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
+export const SurfaceSlice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /**
  * Returns the function that finds the volatility surface of an instance in the launch's table. From index `tail` on,
@@ -181,7 +181,7 @@ export function readSurface(shape: string) {
 export const surfaceSigma = fn({
   name: "surfaceSigma",
   params: [read(real), i32, i32, i32, real, i32, real],
-  env: { words: SLICE_WORDS },
+  env: { words: SLICE_REALS },
   body([table, first, spots, slice, move, start, price], _gpu, { words }) {
     let piece = start;
     while (piece > 0 && price < table[first + piece - 1]) piece--;
@@ -202,8 +202,8 @@ export const surfaceSigma = fn({
 });
 
 /** The number of reals of a surface's block (`readSurface`) for a time grid with a number of factorisations. */
-export function blockWords({ spots }: LocalSurface, factorisations: number): number {
-  return spots.length * (1 + factorisations * SLICE_WORDS);
+export function blockReals({ spots }: LocalSurface, factorisations: number): number {
+  return spots.length * (1 + factorisations * SLICE_REALS);
 }
 
 /**
@@ -212,7 +212,7 @@ export function blockWords({ spots }: LocalSurface, factorisations: number): num
  * alone, so trades of one expiry share it. Cost: 4 flops and 16 bytes written for each spot and factorisation, besides
  * `rootMeanSquare`.
  */
-export function putBlock(
+export function putSurfaceBlock(
   into: Float64Array | Float32Array,
   first: number,
   { surface, spot }: { readonly surface: LocalSurface; readonly spot: number },
@@ -227,7 +227,7 @@ export function putBlock(
     if ((time.flags[i] & REFACTOR) === 0) return;
     const { from, to } = time.homogeneous ? { from: 0, to: 0 } : stepTimes(time, step);
     rootMeanSquare(surface, from, to, 0, mean);
-    for (let k = 0; k < volatility.length; k++, at += SLICE_WORDS) {
+    for (let k = 0; k < volatility.length; k++, at += SLICE_REALS) {
       into[at] = volatility[k];
       into[at + 1] = slopes[k] * spot;
     }
@@ -265,7 +265,7 @@ interface WithFormula {
 }
 
 /** The number of table rows of an instance's volatility formula; 0 without one. */
-export function volatilityWords({ formula }: Pick<WithFormula, "formula">): number {
+export function volatilityReals({ formula }: Pick<WithFormula, "formula">): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 

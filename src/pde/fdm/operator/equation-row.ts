@@ -10,7 +10,7 @@ import {
   valueAt,
 } from "./state.ts";
 import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
-import { endRow, inCoordinate, innerRow, slopeSource } from "./matrix.ts";
+import { endRow, inCoordinate, interiorRow, slopeSource } from "./matrix.ts";
 import { FAULT, STATUS } from "./status.ts";
 
 /**
@@ -67,9 +67,9 @@ export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: 
  *
  * where λ is the multiplier of operator splitting.
  */
-export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
+export function stageRightHandSide({ twoStages, hasSource, exercise }: EquationVariant) {
   return fn({
-    name: "stageSum",
+    name: "stageRightHandSide",
     params: { at: i32, u: read(real), v: read(real), source: read(real), lambda: read(real), stage: Stage },
     env: { twoStages, hasSource, splitting: exercise === "operator-splitting" },
     body({ at, u, v, source, lambda, stage }, _gpu, { twoStages, hasSource, splitting }) {
@@ -90,7 +90,7 @@ export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
  * `table` holds S of node i as value i, then the differences of x between nodes i + 1 and i.
  *
  * The other results are: `source`, which is h·(d + the slope of a Neumann end); the coefficient `a` of the equation, 0
- * for a pinned node; whether inflow or drift was limited (`cut`; see `endRow`, `innerRow`); the `FAULT` of the node, 0
+ * for a pinned node; whether inflow or drift was limited (`limited`; see `endRow`, `interiorRow`); the `FAULT` of the node, 0
  * for none; and whether the slope at an end is not finite.
  */
 export function equationRow(variant: EquationVariant) {
@@ -109,7 +109,7 @@ export function equationRow(variant: EquationVariant) {
       stateOnAxis,
       inCoordinate: inCoordinate(log),
       endRow: endRow(variant),
-      innerRow: innerRow(fitted),
+      interiorRow: interiorRow(fitted),
       hasEdges: region?.hasEdges,
       badEdge: FAULT.edge,
       valueAt,
@@ -126,7 +126,7 @@ export function equationRow(variant: EquationVariant) {
       let decay = 0.0;
       let source = 0.0;
       let diffused = 0.0; // a
-      let cut = false;
+      let limited = false;
       let fault = 0;
       let badSlope = false;
       if (env.hasEdges !== undefined && !env.hasEdges({ state: atEnd, mask })) fault = env.badEdge;
@@ -151,7 +151,7 @@ export function equationRow(variant: EquationVariant) {
           const dx = env.valueAt(table, nodes);
           const end = env.endRow(true, h, b, diffusion, drift, dx, env.valueAt(table, 1) - S);
           above = end.flow;
-          cut = end.cut;
+          limited = end.limited;
           if (env.firstSlope !== undefined) {
             const slope = env.firstSlope(state);
             slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
@@ -160,7 +160,7 @@ export function equationRow(variant: EquationVariant) {
           const dx = env.valueAt(table, nodes + last - 1);
           const end = env.endRow(false, h, b, diffusion, drift, dx, S - env.valueAt(table, last - 1));
           below = end.flow;
-          cut = end.cut;
+          limited = end.limited;
           if (env.lastSlope !== undefined) {
             const slope = env.lastSlope(state);
             slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
@@ -168,15 +168,15 @@ export function equationRow(variant: EquationVariant) {
         } else {
           const hDown = env.valueAt(table, nodes + i - 1);
           const hUp = env.valueAt(table, nodes + i);
-          const inner = env.innerRow(h, diffusion, drift, hDown, hUp);
+          const inner = env.interiorRow(h, diffusion, drift, hDown, hUp);
           below = inner.a;
           above = inner.c;
-          cut = inner.cut;
+          limited = inner.limited;
         }
         if (env.firstSlope !== undefined || env.lastSlope !== undefined) badSlope = !Number.isFinite(slopes);
         if (env.hasSource) source = h * (d + slopes);
       }
-      return { below, above, decay, source, a: diffused, cut, fault, badSlope };
+      return { below, above, decay, source, a: diffused, limited, fault, badSlope };
     },
   });
 }
@@ -185,8 +185,8 @@ export function equationRow(variant: EquationVariant) {
  * The relative tolerance for a diffusion coefficient that rounding makes negative, as a fraction of the largest on the
  * mesh.
  */
-export const diffusionUnit = fn({
-  name: "diffusionUnit",
+export const diffusionTolerance = fn({
+  name: "diffusionTolerance",
   params: [],
   body(_, gpu) {
     return gpu.precision === "f32" ? 1e-6 : gpu.precision === "f32x2" ? 1e-12 : 1e-14;
@@ -227,7 +227,7 @@ export function assemble(variant: EquationVariant) {
       hasSource,
       hasSlopes: first.kind === "neumann" || last.kind === "neumann",
       equationRow: equationRow(variant),
-      diffusionUnit,
+      diffusionTolerance,
       badSlope: FAULT.slope,
       negative: FAULT.negative,
     },
@@ -240,9 +240,9 @@ export function assemble(variant: EquationVariant) {
       let lowestNode = 0;
       let largest = 0.0;
       let excess = 1.0; // 1 − lower[i + 1]
-      let cuts = 0;
-      let cutLow = last;
-      let cutHigh = 0;
+      let limitedRows = 0;
+      let limitedLow = last;
+      let limitedHigh = 0;
       let growth = 0;
       for (let i = last; i >= 0; i--) {
         const row = env.equationRow({ i, nodes, table, parameters, mask, stage });
@@ -262,10 +262,10 @@ export function assemble(variant: EquationVariant) {
           node = i;
         }
         if (env.hasSource) source[i] = row.source;
-        if (row.cut) {
-          cuts++;
-          cutLow = Math.min(cutLow, i);
-          cutHigh = Math.max(cutHigh, i);
+        if (row.limited) {
+          limitedRows++;
+          limitedLow = Math.min(limitedLow, i);
+          limitedHigh = Math.max(limitedHigh, i);
         }
         if (env.direct) {
           const rest = 1 + decay + above * excess;
@@ -280,14 +280,14 @@ export function assemble(variant: EquationVariant) {
           upper[i] = above;
         }
       }
-      if (fault === 0 && lowest < -env.diffusionUnit() * largest) {
+      if (fault === 0 && lowest < -env.diffusionTolerance() * largest) {
         fault = env.negative;
         node = lowestNode;
       }
-      if (cuts > status[env.cuts * pitch + instance]) {
-        status[env.cuts * pitch + instance] = cuts;
-        status[env.cutLow * pitch + instance] = cutLow;
-        status[env.cutHigh * pitch + instance] = cutHigh;
+      if (limitedRows > status[env.limitedRows * pitch + instance]) {
+        status[env.limitedRows * pitch + instance] = limitedRows;
+        status[env.limitedLow * pitch + instance] = limitedLow;
+        status[env.limitedHigh * pitch + instance] = limitedHigh;
       }
       if (growth > 0) status[env.growth * pitch + instance] = 1;
       return { fault, node };

@@ -17,14 +17,14 @@ export const ZERO_VALUE_GUARD = 1e-30;
  * `high` on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none. A
  * value that is not held is discounted. All may lie far outside the item's nodes.
  */
-export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
+export const LiveNodes = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
 /**
  * Tells whether node i is at or beyond an end of the live nodes, so that its equation is decoupled from its neighbours.
  */
-export const cutOff = fn({
-  name: "cutOff",
-  params: [Live, i32],
+export const isDecoupled = fn({
+  name: "isDecoupled",
+  params: [LiveNodes, i32],
   body([{ low, high }, i]) {
     return i <= low || i >= high;
   },
@@ -91,9 +91,9 @@ export const Factors = record({ inverse: write(real), lower: write(real), upper:
 export function factorRows(hasBarriers: boolean) {
   return fn({
     name: "factorRows",
-    params: { rows: Rows, ratio: real, live: Live, factors: Factors },
-    env: { hasBarriers, max: MAX_INFLOW, cutOff },
-    body({ rows, ratio, live, factors }, _gpu, { hasBarriers, max, cutOff }) {
+    params: { rows: Rows, ratio: real, live: LiveNodes, factors: Factors },
+    env: { hasBarriers, max: MAX_INFLOW, isDecoupled },
+    body({ rows, ratio, live, factors }, _gpu, { hasBarriers, max, isDecoupled }) {
       const { nodes, hRate } = rows;
       let excess = 1.0; // 1 − lower[i + 1]
       for (let i = nodes - 1; i >= 0; i--) {
@@ -103,7 +103,7 @@ export function factorRows(hasBarriers: boolean) {
           a = a < max ? 0.0 : a;
           c = c < max ? 0.0 : c;
         }
-        if (hasBarriers && cutOff(live, i)) {
+        if (hasBarriers && isDecoupled(live, i)) {
           a = 0.0;
           c = 0.0;
         }
@@ -156,7 +156,7 @@ export const inCoordinate = (log: boolean) =>
  *   zero-curvature  hb_x·(difference)/dx
  *   neumann         2ha_x/dx²·(difference), the ghost node eliminated by the slope; `slopeSource` has the other term
  *
- * Inflow from outside is limited to what diffusion keeps stable, and `cut` tells whether it was.
+ * Inflow from outside is limited to what diffusion keeps stable, and `limited` tells whether it was.
  */
 export const endRow = ({ first, last }: Ends) =>
   fn({
@@ -170,35 +170,35 @@ export const endRow = ({ first, last }: Ends) =>
     },
     body([isFirst, h, b, diffusion, drift, dx, dS], _gpu, env) {
       let flow = (h * drift) / dx;
-      let cut = false;
+      let limited = false;
       if ((isFirst && env.firstLinear) || (!isFirst && env.lastLinear)) flow = (h * b) / dS;
       if (!isFirst) flow = -flow;
       if (flow < 0 && (2 * h * diffusion < Math.abs(h * drift * dx) || flow < -0.5)) {
         flow = 0.0;
-        cut = true;
+        limited = true;
       }
       if ((isFirst && env.firstNeumann) || (!isFirst && env.lastNeumann)) {
         flow = (2 * h * diffusion) / (dx * dx);
-        cut = false;
+        limited = false;
       }
-      return { flow, cut };
+      return { flow, limited };
     },
   });
 
 /**
  * Returns the function for a row between the ends, by the three-point differences of `matrixRow`, exact for quadratics
- * in x. `cut` tells whether drift dominates diffusion there. With `fitted` diffusion is then raised; otherwise
+ * in x. `limited` tells whether drift dominates diffusion there. With `fitted` diffusion is then raised; otherwise
  * ("central") it is not.
  */
-export const innerRow = (fitted: boolean) =>
+export const interiorRow = (fitted: boolean) =>
   fn({
-    name: "innerRow",
+    name: "interiorRow",
     params: [real, real, real, real, real],
     env: { fitted, matrixRow, rowWeight },
     body([h, diffusion, drift, hDown, hUp], _gpu, { fitted, matrixRow, rowWeight }) {
       const variance = 2 * h * diffusion;
       const hb = h * drift;
-      const cut = variance < Math.max(hb * hUp, -hb * hDown);
+      const limited = variance < Math.max(hb * hUp, -hb * hDown);
       const weight = rowWeight(hDown, hUp, false, false);
       const row = matrixRow(hb, variance, hDown, hUp, weight, false, false, false);
       let { a, c } = row;
@@ -206,7 +206,7 @@ export const innerRow = (fitted: boolean) =>
         a = (variance - hb * hUp) * (hUp * weight);
         c = (variance + hb * hDown) * (hDown * weight);
       }
-      return { a, c, cut };
+      return { a, c, limited };
     },
   });
 

@@ -6,16 +6,16 @@ export const STATUS = {
   fault: 0,
   node: 1,
   row: 2,
-  cuts: 3,
-  cutLow: 4,
-  cutHigh: 5,
+  limitedRows: 3,
+  limitedLow: 4,
+  limitedHigh: 5,
   unconverged: 6,
   growth: 7,
   /** Number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
   endless: 8,
 } as const;
 /** The number of 32-bit integers in the status of an instance. */
-export const STATUS_WORDS = 9;
+export const STATUS_INTEGERS = 9;
 
 /**
  * The fault bits of an instance's status. Each says that a number is not finite (a coefficient a, b, c or d, a terminal

@@ -71,7 +71,7 @@ export type Diffusion =
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** What the variance of ln S depends on: a volatility, today's spot, which is the first, and the end of the life. */
-export interface Diffusing {
+export interface DiffusionOverLife {
   readonly diffusion: Diffusion;
   readonly spots: readonly number[];
   readonly expiry: number;

@@ -20,13 +20,13 @@ import {
   userFunction,
 } from "../../../kernel/index.ts";
 import { typeInWords } from "../../../base/argument-checks.ts";
-import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, memoizeLowered } from "./lowered.ts";
+import { lazily, LOOP_BUDGET, type LoweredFunction, lowerFunction, memoizeLowered } from "./lowered.ts";
 
 /**
  * The arguments that functions of a problem can take: the time, the axes, the user's parameters, and the functions' own
  * numeric literals.
  */
-export interface State {
+export interface FunctionScope {
   /** The names of t, the axes and the parameters, in the order in which compiled functions take them. */
   readonly names: readonly string[];
   /** The number of axes among the names. */
@@ -46,7 +46,7 @@ export interface State {
  * Returns the state of a problem's functions from the names of its axes and parameters and the user's functions.
  * @throws SpecError functions that cannot be called, or a duplicate name
  */
-export function stateOf(axes: readonly string[], parameters: readonly string[], given: unknown): State {
+export function functionScopeOf(axes: readonly string[], parameters: readonly string[], given: unknown): FunctionScope {
   const names = ["t", ...axes, ...parameters];
   const functions = declaredFunctions(given);
   const twice = Object.keys(functions).find((name) => names.includes(name));
@@ -59,7 +59,7 @@ export function stateOf(axes: readonly string[], parameters: readonly string[], 
 type StateFunction = RealFunction<FunctionResult>;
 
 /** A compiled function of the user, of the state and with a result of type T. */
-export interface Given<T = number> {
+export interface CompiledFunction<T = number> {
   /** The path of the function in the problem, for messages: "boundaries.S.low.value". */
   readonly path: string;
   /** The kernel function of t, the axes, the parameters and the function's literals, in this order. */
@@ -78,7 +78,7 @@ export interface Given<T = number> {
  * The arguments of a user's function inside an adapter: "t, x[0], parameters[instance], parameters[pitch + instance]".
  * Literals are behind the parameters, those of other functions between.
  */
-function argumentsText({ names, axes, literals }: State, own: number): string {
+function argumentsText({ names, axes, literals }: FunctionScope, own: number): string {
   const count = names.length - 1 - axes;
   const rows = Array.from({ length: count }, (_, k) => k);
   for (let k = literals.length - own; k < literals.length; k++) rows.push(count + k);
@@ -93,13 +93,13 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
  * Compiles a function, formula or number of the user into a kernel function that returns a number. @throws KernelError,
  * at once, for code that is not in the kernel language | SpecError for anything else
  */
-export function givenNumber(path: string, value: unknown, state: State): Given {
+export function compileNumber(path: string, value: unknown, state: FunctionScope): CompiledFunction {
   const { names } = state;
   const make = lazily(() => numberFunction(path, value, state));
   const lowered = memoizeLowered("number", path, value, state.key, () => {
     const kind = resultKindOf(make(), "f64");
     if (kind !== "number") throw wrongResult(path, value, kind, "a number", names);
-    return loweredAlone(make(), ["k"]);
+    return lowerFunction(make(), ["k"]);
   });
   return {
     path,
@@ -112,9 +112,9 @@ export function givenNumber(path: string, value: unknown, state: State): Given {
 
 /** A function with its literals among those of the state. */
 function taken(
-  state: State,
+  state: FunctionScope,
   { call, values }: Pick<LiftedFunction<FunctionResult>, "call" | "values">,
-): Pick<Given, "call" | "args"> {
+): Pick<CompiledFunction, "call" | "args"> {
   state.literals.push(...values);
   return { call, args: argumentsText(state, values.length) };
 }
@@ -139,7 +139,7 @@ function remedyFor(kind: ResultKind, expected: string, names: readonly string[])
     : `return ${expected}`;
 }
 
-function numberFunction(path: string, value: unknown, { names, functions }: State): StateFunction {
+function numberFunction(path: string, value: unknown, { names, functions }: FunctionScope): StateFunction {
   if (typeof value === "number") {
     if (!Number.isFinite(value)) throw new SpecError(`${path}: got ${value}, expected a finite number`);
     return formula(String(value), names);
@@ -153,7 +153,7 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
  * The compiled coefficients of an equation: one function that returns an object with the user's names, and the
  * expressions that read each coefficient from it. K are the solver's names of the coefficients.
  */
-export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
+export interface CompiledCoefficients<K extends string> extends CompiledFunction<Readonly<Record<string, number>>> {
   /**
    * The expression, as text, that reads each coefficient from `k`, the result of the user's function; "0.0" for an
    * omitted coefficient.
@@ -171,7 +171,7 @@ interface KnownEquation<K extends string> extends Pick<LiftedFunction<FunctionRe
   readonly labels: Readonly<Record<K, string>>;
   /** The names of the coefficients that there are, and the functions that give them: one for all, or one for each. */
   readonly fields: readonly string[];
-  readonly lowered: readonly LoweredAlone[];
+  readonly lowered: readonly LoweredFunction[];
   readonly depends: (name: string, axis: number) => boolean;
 }
 
@@ -179,11 +179,11 @@ interface KnownEquation<K extends string> extends Pick<LiftedFunction<FunctionRe
  * Compiles the coefficients of an equation. @param named the names that the user may give each coefficient, separated
  * by a bar: "Sv|vS" @throws KernelError | SpecError (an unknown coefficient)
  */
-export function givenEquation<K extends string>(
+export function compileCoefficients<K extends string>(
   equation: unknown,
   named: Readonly<Record<K, string>>,
-  state: State,
-): GivenEquation<K> {
+  state: FunctionScope,
+): CompiledCoefficients<K> {
   const path = "equation";
   const { names } = state;
   const known = Object.values<string>(named).flatMap((name) => name.split("|"));
@@ -225,7 +225,7 @@ function coefficientsOf(
   fn: StateFunction,
   equation: unknown,
   known: readonly string[],
-  { names, axes }: State,
+  { names, axes }: FunctionScope,
 ): ReadonlyMap<string, ResultKind> {
   const kind = resultKindOf(fn, "f64");
   if (typeof kind === "string" || kind.has("t"))
@@ -265,7 +265,7 @@ function knownFunction<K extends string>(
 ): KnownEquation<K> {
   const fields = [...kind.keys()];
   const { reads, labels } = readsAndLabels(kind, named);
-  const lowered = loweredAlone(
+  const lowered = lowerFunction(
     fn,
     fields.map((name) => `k.${name}`),
   );
@@ -282,7 +282,7 @@ function knownParts<K extends string>(
   count: number,
 ): KnownEquation<K> {
   const { reads, labels } = readsAndLabels(kind, named);
-  const lowered = parts.map(([, part]) => loweredAlone(part, ["k"]));
+  const lowered = parts.map(([, part]) => lowerFunction(part, ["k"]));
   const call = composed(
     parts.map(([key], k) => [key, lowered[k].call]),
     count,
@@ -309,7 +309,7 @@ function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): 
 /** Functions by the names of the coefficients. */
 type Parts = readonly (readonly [name: string, call: StateFunction])[];
 
-function partsOf(equation: unknown, known: readonly string[], state: State): Parts {
+function partsOf(equation: unknown, known: readonly string[], state: FunctionScope): Parts {
   if (typeof equation !== "object" || equation === null)
     throw new SpecError(`equation: got ${typeInWords(equation)}, expected a function of the state or formulas by name`);
   const unknown = Object.keys(equation).find((key) => !known.includes(key));
@@ -342,8 +342,8 @@ function onHost<T>(
   make: () => StateFunction,
   { ir, values }: LiftedFunction<FunctionResult>,
   resultOf: (values: Float64Array) => T,
-): Given<T>["at"] {
-  if (ir.countedLoops === undefined) return (...state) => (make() as unknown as Given<T>["at"])(...state);
+): CompiledFunction<T>["at"] {
+  if (ir.countedLoops === undefined) return (...state) => (make() as unknown as CompiledFunction<T>["at"])(...state);
   const literals = Object.fromEntries(values.map((value, k) => [`literal${k}`, value]));
   return (...state) => {
     const out = new Float64Array(MAX_RESULTS);

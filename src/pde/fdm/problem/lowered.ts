@@ -18,7 +18,7 @@ import { keyOf, LruCache, memoizeBy } from "../../../base/memoize.ts";
 export const LOOP_BUDGET = 1_000_000;
 
 /** A function of the user, lowered to kernel code without the functions around it. */
-export interface LoweredAlone extends LiftedFunction<FunctionResult> {
+export interface LoweredFunction extends LiftedFunction<FunctionResult> {
   /** Tells whether the function reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
   /** Tells whether its result with the index `result` depends on its k-th argument. */
@@ -29,7 +29,7 @@ export interface LoweredAlone extends LiftedFunction<FunctionResult> {
  * Lowers a function of the user to kernel code without the functions around it. `reads` are the names of the results to
  * analyse. @throws KernelError as `liftLiterals` does
  */
-export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
+export function lowerFunction(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredFunction {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
   const { ir } = lifted;
   const idOf = (k: number): number => ir.scalars.findIndex(({ name }) => name === `x${k}`);
@@ -107,16 +107,16 @@ export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: stri
  * that calls `solve` can be read and contains the text of the function once. Otherwise it is the line and column in the
  * function, with the call of `solve` as far as the stack trace shows it; bundled code is located in its bundle.
  */
-export function placed(error: unknown, called: Error): unknown {
+export function withSourcePosition(error: unknown, called: Error): unknown {
   if (!(error instanceof KernelError) || error.place?.what === undefined) return error;
-  return new KernelError(`${titleOf(error.place, called)}: ${error.place.what}`, error.place, { cause: error });
+  return new KernelError(`${positionText(error.place, called)}: ${error.place.what}`, error.place, { cause: error });
 }
 
 /**
  * Returns the text that tells a position in a user's function: "terminal at /home/me/model.mjs:12:13", or "terminal,
  * line 1, column 9 (solve called at …)".
  */
-export function titleOf({ name, source, line, column }: SourcePlace, called: Error): string {
+export function positionText({ name, source, line, column }: SourcePlace, called: Error): string {
   const call = callSite(called.stack);
   const exact = call === undefined || source === undefined ? undefined : inFile(call.file, source, line, column);
   if (exact !== undefined) return `${name} at ${exact}`;

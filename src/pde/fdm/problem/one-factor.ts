@@ -236,7 +236,7 @@ export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number
  * Returns the levels of all knock-outs and knock-ins. At equal prices knock-outs come first, because they take effect
  * first.
  */
-export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
+export function allBarriers({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
 
@@ -267,7 +267,7 @@ export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start:
  * of the interval of spots in which a trade that has not been knocked in stays dormant.
  */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
-  return innermost(monitoredLevels(problem), start, end, problem.expiry);
+  return innermost(allBarriers(problem), start, end, problem.expiry);
 }
 
 function innermost<Level extends MonitoredLevel>(
@@ -294,12 +294,12 @@ export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }:
 }
 
 /** A price next to a barrier on the side where the trade is alive. */
-export function liveSideOf({ side, level }: MonitoredLevel): number {
+export function priceInside({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }
 
 /** Tells whether a problem has barriers or knock-ins. */
-export const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
+export const hasAnyBarrier = ({ barriers, knockIns }: OneFactorProblem): boolean =>
   barriers !== undefined || knockIns !== undefined;
 
 /** Tells whether the holder may exercise today, at a spot. */
@@ -329,14 +329,14 @@ export function certainExercise(problem: OneFactorProblem): number | undefined {
   )
     return undefined;
   const put = payoff.exerciseSide === "low";
-  const rates = inLife(problem.rates, expiry);
+  const rates = valuesInLife(problem.rates, expiry);
   const rate = Math.min(...rates);
   if (payoff.jumps) return rate >= 0 ? payoff.kinks[0] : undefined;
   // Paid a dividend at expiry it is another one.
   if (payoff.vanillaSign === undefined) return undefined;
   const yieldRate = problem.dividendYield;
   if ((put ? rate : yieldRate) < 1e-4 || rate < 0) return undefined;
-  const sigma = Math.max(...inLife(diffusion.sigma, expiry), 1e-8);
+  const sigma = Math.max(...valuesInLife(diffusion.sigma, expiry), 1e-8);
   // A call's boundary rises with r, a put's falls as r does: the cautious rate is the highest, and the lowest.
   const r = put ? rate : Math.max(...rates);
   const m = (r - yieldRate) / (sigma * sigma) - 0.5;
@@ -345,7 +345,7 @@ export function certainExercise(problem: OneFactorProblem): number | undefined {
 }
 
 /** The values that a piecewise constant function takes between today and expiry. */
-export function inLife(
+export function valuesInLife(
   { times, values }: { times: readonly number[]; values: readonly number[] },
   expiry: number,
 ): readonly number[] {

@@ -10,7 +10,7 @@ import {
   checkWholeNumber,
 } from "../../../base/argument-checks.ts";
 import type { AnyProblem, Condition, EquationParts, ExerciseMethod, Quantity } from "./equation.ts";
-import { type Given, givenNumber, type State } from "./functions.ts";
+import { type CompiledFunction, compileNumber, type FunctionScope } from "./functions.ts";
 
 /** The values of the parameters of one batch entry, in the order of `Batch.names`. */
 export type ParameterValues = readonly number[];
@@ -83,7 +83,7 @@ export function quantityOf(
   return (entry) => {
     const value = evaluate(entry);
     if (!Number.isFinite(value))
-      throw new SpecError(`${path}: ${value} for ${shown(names, entry)}; expected a finite number`);
+      throw new SpecError(`${path}: ${value} for ${formattedParameters(names, entry)}; expected a finite number`);
     return value;
   };
 }
@@ -104,7 +104,7 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
 }
 
 /** Formats parameters for a message: "sigma = 0.2, r = 0.05". */
-export function shown(names: readonly string[], entry: ParameterValues): string {
+export function formattedParameters(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }
 
@@ -113,7 +113,7 @@ export const parametersOf = ({ names, entries }: Batch, index: number): Readonly
   Object.fromEntries(names.map((name, k) => [name, entries[index][k]]));
 
 /** The extrapolation and error estimate that a problem asks for, which decide on its coarser companion solutions. */
-export interface Companions {
+export interface CompanionSettings {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
   /** The order of the time-stepping scheme. */
@@ -122,7 +122,7 @@ export interface Companions {
   readonly apart: boolean;
 }
 
-type AskedCompanions = Pick<Companions, "extrapolate" | "errorEstimate">;
+type AskedCompanions = Pick<CompanionSettings, "extrapolate" | "errorEstimate">;
 
 /** The names of the fields that all problems have alike. */
 export const EQUATION_KEYS = [
@@ -232,23 +232,23 @@ type DateOf = (entry: ParameterValues) => number;
  * A condition of the user with its functions compiled. Its dates are functions of the parameters; `dates` is undefined
  * for a condition at all times.
  */
-export type GivenCondition = { readonly path: string } & (
+export type CompiledCondition = { readonly path: string } & (
   | {
       readonly kind: "exercise";
       readonly dates: readonly DateOf[] | undefined;
-      readonly payoff: Given;
+      readonly payoff: CompiledFunction;
       readonly method: ExerciseMethod;
       readonly side: "low" | "high" | undefined;
     }
-  | { readonly kind: "jump"; readonly axis: number; readonly dates: readonly DateOf[]; readonly to: Given }
+  | { readonly kind: "jump"; readonly axis: number; readonly dates: readonly DateOf[]; readonly to: CompiledFunction }
   | {
       readonly kind: "knock-out";
       readonly axis: number;
       readonly dates: readonly DateOf[] | undefined;
-      readonly where: Given | undefined;
-      readonly below: Given | undefined;
-      readonly above: Given | undefined;
-      readonly value: Given;
+      readonly where: CompiledFunction | undefined;
+      readonly below: CompiledFunction | undefined;
+      readonly above: CompiledFunction | undefined;
+      readonly value: CompiledFunction;
       readonly from: DateOf | undefined;
       readonly until: DateOf | undefined;
     }
@@ -262,11 +262,11 @@ const MAX_REGIONS = 8;
  * Returns the compiled conditions of a problem. @throws SpecError | KernelError with the path, such as
  * `conditions[1].to`
  */
-export function givenConditions(
+export function compileConditions(
   conditions: readonly Condition<string, never>[],
-  state: State,
+  state: FunctionScope,
   names: readonly string[],
-): GivenCondition[] {
+): CompiledCondition[] {
   const all = conditions.map((condition, k) => givenCondition(`conditions[${k}]`, condition, state, names));
   const exercises = all.filter(({ kind }) => kind === "exercise");
   if (exercises.length > 1)
@@ -282,13 +282,13 @@ export function givenConditions(
 function givenCondition(
   path: string,
   condition: Condition<string, never>,
-  state: State,
+  state: FunctionScope,
   names: readonly string[],
-): GivenCondition {
+): CompiledCondition {
   checkObject(path, condition, "an object with its kind");
   if (condition.at !== undefined) checkList(`${path}.at`, condition.at, "dates");
   const quantity = (field: string, value: Quantity): DateOf => quantityOf(`${path}.${field}`, value, names);
-  const number = (field: string, value: unknown): Given => givenNumber(`${path}.${field}`, value, state);
+  const number = (field: string, value: unknown): CompiledFunction => compileNumber(`${path}.${field}`, value, state);
   const dates = condition.at?.map((date, k) => quantity(`at[${k}]`, date));
   if (dates?.length === 0) throw new SpecError(`${path}.at: no dates; leave the condition out`);
   switch (condition.kind) {
@@ -335,7 +335,7 @@ function givenCondition(
 }
 
 /** The number of the axis that a condition names, the first one unless it does. @throws SpecError */
-function axisOf(path: string, name: string | undefined, { names, axes }: State): number {
+function axisOf(path: string, name: string | undefined, { names, axes }: FunctionScope): number {
   if (name === undefined) return 0;
   const known = names.slice(1, 1 + axes);
   checkOneOf(`${path}.axis`, name, known);

@@ -1,7 +1,7 @@
 /** Variance as a function of time: what time grids, domains and means over a part of a life are made from. */
 import { liftFormula } from "../../../kernel/index.ts";
 import {
-  type Diffusing,
+  type DiffusionOverLife,
   type Diffusion,
   jumpsBetween,
   MIN_JUMP_IN_TIME,
@@ -44,7 +44,7 @@ const looksOf = memoizeBy((_volatility: object) => new LruCache<string, Looks>(M
 const MAX_OF_A_VOLATILITY = 2048;
 
 /** Returns the variance of a problem in time; undefined where σ does not depend on time. */
-export function varianceProfile({ diffusion, spots: [spot], expiry }: Diffusing): VarianceProfile | undefined {
+export function varianceProfile({ diffusion, spots: [spot], expiry }: DiffusionOverLife): VarianceProfile | undefined {
   if (diffusion.kind === "local") return undefined;
   if (diffusion.kind === "deterministic" && !(diffusion.sigma.times[0] < expiry)) return undefined;
   if (diffusion.kind === "surface" && diffusion.surface.times.length === 1) return undefined;
@@ -143,7 +143,7 @@ const equidistant = (pieces: number, expiry: number): readonly number[] =>
  * A clock of which one half passes with time and the other with variance, so that equal steps of it are small in both:
  * an event of days has steps of its own, and so has a long quiet time. It shows 0 today and 1 at expiry.
  */
-export class Clock {
+export class VarianceTime {
   readonly times: readonly number[];
   readonly #shown: readonly number[];
 
@@ -179,7 +179,7 @@ function interpolated(from: readonly number[], to: readonly number[], x: number)
 }
 
 /** Returns the clock of a profile with some variance. */
-const clockOf = memoizeBy((profile: VarianceProfile) => new Clock(profile));
+const clockOf = memoizeBy((profile: VarianceProfile) => new VarianceTime(profile));
 
 /** The ratio of σ² at two times beyond which time steps follow the variance. */
 const UNEVEN = 4;
@@ -190,7 +190,7 @@ const SHORT = 0.01;
  * Returns the clock by which the time steps of a problem are equal; undefined where σ² varies so little that equal
  * steps of time will do, which trades of one expiry can share.
  */
-export function clockOfSteps(problem: Diffusing): Clock | undefined {
+export function varianceTimeOf(problem: DiffusionOverLife): VarianceTime | undefined {
   const profile = varianceProfile(problem);
   if (profile === undefined) return undefined;
   const { times, variances } = profile;
@@ -214,7 +214,7 @@ export function clockOfSteps(problem: Diffusing): Clock | undefined {
  * Returns the times at which a formula jumps, or σ² changes at once to more than `UNEVEN` times what it was, or to less
  * than that part of it.
  */
-export function regimeChanges(problem: Diffusing): readonly number[] {
+export function regimeChanges(problem: DiffusionOverLife): readonly number[] {
   const profile = varianceProfile(problem);
   if (profile === undefined) return [];
   const { times, variances, jumps } = profile;
@@ -238,7 +238,7 @@ export function regimeChanges(problem: Diffusing): readonly number[] {
  * Returns the root mean square of σ between two times as a function of the spot. A formula is looked at where the clock
  * of its variance at today's spot has passed an equal part each.
  */
-export function volatilityOver(problem: Diffusing, from: number, to: number): (spot: number) => number {
+export function volatilityOver(problem: DiffusionOverLife, from: number, to: number): (spot: number) => number {
   const { diffusion } = problem;
   switch (diffusion.kind) {
     case "local":
@@ -263,7 +263,7 @@ export function volatilityOver(problem: Diffusing, from: number, to: number): (s
 const LOOKS = 8;
 
 function ofFormula(
-  problem: Diffusing,
+  problem: DiffusionOverLife,
   diffusion: Extract<Diffusion, { kind: "formula" }>,
   from: number,
   to: number,
@@ -283,7 +283,7 @@ interface Look {
   readonly years: number;
 }
 
-function momentsOf(problem: Diffusing, from: number, to: number): readonly Look[] {
+function momentsOf(problem: DiffusionOverLife, from: number, to: number): readonly Look[] {
   const profile = varianceProfile(problem);
   const parts = Array.from({ length: LOOKS }, (_, i) => (i + 0.5) / LOOKS);
   const hasVariance = profile?.variances.some((variance) => variance > 0) === true;

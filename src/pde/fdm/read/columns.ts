@@ -1,6 +1,12 @@
-import type { Given, GivenEquation } from "../problem/functions.ts";
+import type { CompiledFunction, CompiledCoefficients } from "../problem/functions.ts";
 import { batchOf, type ParameterValues } from "../problem/settings.ts";
-import { derivativesOf, type GridValues, type PointReader, type Rounding, type Moved } from "./point-reader.ts";
+import {
+  derivativesOf,
+  type GridValues,
+  type PointReader,
+  type RoundingError,
+  type BumpedPair,
+} from "./point-reader.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { checkList, typeInWords } from "../../../base/argument-checks.ts";
@@ -9,8 +15,8 @@ import type { AnyProblem } from "../problem/equation.ts";
 /** The part of a problem that decides on the derivative by time. */
 interface Timed {
   readonly names: readonly string[];
-  readonly equation: Pick<GivenEquation<string>, "at">;
-  readonly exercise: { readonly payoff: Given; readonly dates?: unknown } | undefined;
+  readonly equation: Pick<CompiledCoefficients<string>, "at">;
+  readonly exercise: { readonly payoff: CompiledFunction; readonly dates?: unknown } | undefined;
 }
 
 /**
@@ -73,12 +79,12 @@ interface ReadableBatch<S extends ReadableGrid> {
   readonly good: readonly number[];
   readonly solved: readonly (readonly S[])[];
   readonly theta: Theta;
-  readonly rounding: (fine: S) => Rounding;
+  readonly rounding: (fine: S) => RoundingError;
   /** Returns the index of the user's own entry of which an entry is a bumped copy; it is read at the same point. */
   readonly ownerOf: (index: number) => number;
 }
 
-const NO_ROUNDING: Rounding = { relative: 0, absolute: 0 };
+const NO_ROUNDING: RoundingError = { relative: 0, absolute: 0 };
 
 /**
  * Reads all entries of a batch into arrays, with the same bits as `readPoint` gives for each, but without an object for
@@ -131,10 +137,10 @@ interface Failing {
 const STEP: Readonly<Record<Precision, number>> = { f64: 1e-3, f32x2: 1e-3, f32: 1e-2 };
 
 /** A problem with bumped copies of the user's entries, which follow them in the batch. */
-export interface MovedProblem {
+export interface BumpedProblem {
   readonly problem: AnyProblem;
   /** Returns the user's own entries, each with its bumped copies. */
-  readonly apart: <E extends Failing & { beside(moved: readonly Moved<E>[]): E }>(
+  readonly apart: <E extends Failing & { beside(moved: readonly BumpedPair<E>[]): E }>(
     entries: readonly E[],
   ) => readonly E[];
   /** Returns the index of the user's own entry of which an entry is a copy. */
@@ -152,7 +158,7 @@ export interface OwnColumns extends Columns {
  * Returns a problem with bumped copies for its sensitivities. @throws SpecError a sensitivity to something that is not
  * a parameter
  */
-export function movedProblem(problem: AnyProblem): MovedProblem {
+export function withBumpedEntries(problem: AnyProblem): BumpedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
   checkList("sensitivities", wanted, "names of parameters");
   if (wanted.length === 0)
@@ -220,7 +226,7 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
 }
 
 /** The warnings about bumped copies that could not be solved. */
-export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] =>
+export const bumpWarnings = (moved: readonly BumpedPair<Failing>[]): readonly string[] =>
   moved.flatMap(({ name, up, down }) =>
     [up, down].flatMap(({ error }) =>
       error === undefined ? [] : [`sensitivities.${name}: not from both sides, since ${error.message}`],
@@ -237,8 +243,8 @@ function differenceOf(here: number, step: number, above: number | undefined, bel
  * Computes derivatives by parameters as differences of the numbers that `read` returns for the bumped copies; `here` is
  * that of the entry itself.
  */
-export function derivativesBy<Entry extends Failing>(
-  moved: readonly Moved<Entry>[],
+export function parameterDerivatives<Entry extends Failing>(
+  moved: readonly BumpedPair<Entry>[],
   here: number,
   read: (entry: Entry) => number,
 ): Readonly<Record<string, number>> {

@@ -3,12 +3,12 @@ import type { BackendName } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { checkObject, checkKeys, typeInWords } from "../../../base/argument-checks.ts";
 import { lazily } from "../problem/lowered.ts";
-import { derivativesBy, type EntryStatus, warningsOf } from "./columns.ts";
+import { parameterDerivatives, type EntryStatus, bumpWarnings } from "./columns.ts";
 import {
   type AxesDerivatives,
   type EntryContents,
   extrapolatedValues,
-  type Moved,
+  type BumpedPair,
   outsideOf,
   readPoint,
 } from "./point-reader.ts";
@@ -85,10 +85,10 @@ export class EntrySolution {
   }
 
   /** Returns the same solution with its bumped entries. @internal */
-  beside(moved: readonly Moved<EntrySolution>[]): EntrySolution {
+  beside(moved: readonly BumpedPair<EntrySolution>[]): EntrySolution {
     return new EntrySolution(() => {
       const contents = this.#contents();
-      return { ...contents, moved, warnings: [...contents.warnings, ...warningsOf(moved)] };
+      return { ...contents, moved, warnings: [...contents.warnings, ...bumpWarnings(moved)] };
     });
   }
 
@@ -137,7 +137,7 @@ export class EntrySolution {
       throw new SpecError(`at(${S}): ${outsideOf(nodes, contents)}`);
     const { names, moved = [] } = contents;
     const { value, first, second, theta, errorEstimate } = readPoint(contents, [S], order);
-    const sensitivities = derivativesBy(moved, value, (entry) => entry.at(S, { order }).value);
+    const sensitivities = parameterDerivatives(moved, value, (entry) => entry.at(S, { order }).value);
     const [name] = names;
     return { value, first: first[name], second: second[`${name}${name}`], theta, sensitivities, errorEstimate };
   }
@@ -232,10 +232,10 @@ export class AxesEntrySolution<A extends string = string> {
   }
 
   /** Returns the same solution with its bumped entries. @internal */
-  beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
+  beside(moved: readonly BumpedPair<AxesEntrySolution>[]): AxesEntrySolution<A> {
     return new AxesEntrySolution(() => {
       const contents = this.#contents();
-      return { ...contents, moved, warnings: [...contents.warnings, ...warningsOf(moved)] };
+      return { ...contents, moved, warnings: [...contents.warnings, ...bumpWarnings(moved)] };
     });
   }
 
@@ -295,7 +295,7 @@ export class AxesEntrySolution<A extends string = string> {
     });
     const read = readPoint<A>(contents, x, order);
     const { moved = [] } = contents;
-    const sensitivities = derivativesBy(moved, read.value, (entry) => entry.at(point, { order }).value);
+    const sensitivities = parameterDerivatives(moved, read.value, (entry) => entry.at(point, { order }).value);
     return { ...read, sensitivities };
   }
 

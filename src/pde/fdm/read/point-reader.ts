@@ -105,7 +105,7 @@ interface Convergence {
 }
 
 /** The rounding error of V, which is part of the error estimate: a fraction of V, and an absolute amount. */
-export interface Rounding {
+export interface RoundingError {
   readonly relative: number;
   readonly absolute: number;
 }
@@ -219,7 +219,7 @@ export class PointReader {
   }
 
   /** Reads an entry at the point `x`, and returns the error estimate of its value; NaN without coarser solutions. */
-  read(x: readonly number[], fine: GridValues, companions: readonly GridValues[], rounding: Rounding): number {
+  read(x: readonly number[], fine: GridValues, companions: readonly GridValues[], rounding: RoundingError): number {
     const read = this.#read;
     this.#readGrid(this.#axes[0], x, fine, read);
     this.found.set(read);
@@ -286,7 +286,7 @@ export interface AxesDerivatives<A extends string = string, N = number> {
 type Companion = GridValues & Convergence;
 
 /** The solutions of an entry with one parameter bumped up and down by `step`. */
-export interface Moved<Entry> {
+export interface BumpedPair<Entry> {
   readonly name: string;
   readonly step: number;
   readonly up: Entry;
@@ -306,8 +306,8 @@ export interface EntryContents<E = never> {
   readonly isPart: boolean;
   /** Returns ∂V/∂t today at a point, from the value and derivatives that a `PointReader` has found there. */
   readonly theta: (x: readonly number[], found: Float64Array) => number;
-  readonly moved?: readonly Moved<E>[];
-  readonly rounding: () => Rounding;
+  readonly moved?: readonly BumpedPair<E>[];
+  readonly rounding: () => RoundingError;
   /** Returns the point reader for an order of interpolation, which all entries share. */
   readonly readerOf: (order: 2 | 4) => PointReader;
 }

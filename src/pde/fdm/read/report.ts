@@ -1,10 +1,10 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import { FAULT, type Status, STATUS, statusOf } from "../operator/status.ts";
-import type { OneAxisModel } from "../model/full-grid.ts";
-import type { Given } from "../problem/functions.ts";
-import type { Model } from "../model/model.ts";
-import { type ParameterValues, shown } from "../problem/settings.ts";
+import type { OneAxisEquation } from "../model/full-grid.ts";
+import type { CompiledFunction } from "../problem/functions.ts";
+import type { CompiledEquation } from "../model/model.ts";
+import { type ParameterValues, formattedParameters } from "../problem/settings.ts";
 import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 
 /** The warnings and the error of an entry, as users see them. */
@@ -14,7 +14,10 @@ export interface Report {
 }
 
 /** The specification of a problem, as far as messages name it. */
-type ReportedModel = Pick<Model, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
+type ReportedModel = Pick<
+  CompiledEquation,
+  "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise"
+>;
 
 /** The outcome of its solution. */
 interface SolvedInstance {
@@ -50,7 +53,7 @@ type SolvedOnAxis = Omit<SolvedInstance, "status"> & { readonly status: Int32Arr
  * about policy iteration.
  */
 export function axisReportOf(
-  model: OneAxisModel,
+  model: OneAxisEquation,
   entry: ParameterValues,
   solved: SolvedOnAxis,
   endless: ReadonlyMap<number, SpecError>,
@@ -68,25 +71,29 @@ export function axisReportOf(
  * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
  * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
-function matters(model: OneAxisModel, entry: ParameterValues, { status, meshes: [{ values }] }: SolvedOnAxis): boolean {
-  const cuts = status[STATUS.cuts];
-  if (cuts === 0) return false;
-  if (cuts > values.length / 10) return true;
+function matters(
+  model: OneAxisEquation,
+  entry: ParameterValues,
+  { status, meshes: [{ values }] }: SolvedOnAxis,
+): boolean {
+  const limitedRows = status[STATUS.limitedRows];
+  if (limitedRows === 0) return false;
+  if (limitedRows > values.length / 10) return true;
   const points = model.meshesOf(entry)[0].points.map(({ at }) => at);
   const [low, high] =
     points.length > 0
       ? [Math.min(...points), Math.max(...points)]
       : [values[values.length >> 2], values[(3 * values.length) >> 2]];
-  return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
+  return values[status[STATUS.limitedLow]] <= high && values[status[STATUS.limitedHigh]] >= low;
 }
 
 function driftWarning(
-  { names: [name], variant }: OneAxisModel,
+  { names: [name], variant }: OneAxisEquation,
   { status, meshes: [{ values }] }: SolvedOnAxis,
 ): string {
-  const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
+  const [low, high] = [values[status[STATUS.limitedLow]], values[status[STATUS.limitedHigh]]];
   const what =
-    `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ` +
+    `equation.${name}: drift outweighs diffusion at ${status[STATUS.limitedRows]} of ${values.length} nodes, ` +
     `${name} from ${rounded(low)} to ${rounded(high)}`;
   const remedy = "take more nodes there";
   return variant.fitted
@@ -103,13 +110,13 @@ function faultOf(model: ReportedModel, entry: ParameterValues, solved: SolvedIns
   const x = solved.meshes.map(({ values }, k) => values[nodes[k]]);
   const t = timeOf(solved);
   const place = names.map((name, k) => `${name} = ${rounded(x[k])}`).join(", ");
-  const where = `at ${place}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
+  const where = `at ${place}, t = ${rounded(t)}, ${formattedParameters(model.batch.names, entry)}`;
   if ((fault & FAULT.solution) !== 0)
     return new SpecError(
       `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the ` +
         (names.length === 1 ? "axis" : "axes"),
     );
-  const at = <T>(given: Given<T>): T => given.at(t, ...x, ...entry);
+  const at = <T>(given: CompiledFunction<T>): T => given.at(t, ...x, ...entry);
   if ((fault & (FAULT.indefinite | FAULT.negative)) !== 0) return diffusionError(names, at(equation), where);
   const { path, got } = blamed(model, solved, nodes, at);
   const value = Number.isFinite(got) && fault !== FAULT.edge ? "not finite in this precision" : String(got);
@@ -170,7 +177,7 @@ function blamed(
   model: ReportedModel,
   solved: SolvedInstance,
   nodes: readonly number[],
-  at: <T>(given: Given<T>) => T,
+  at: <T>(given: CompiledFunction<T>) => T,
 ): Found {
   const { fault } = solved.status;
   const all =
@@ -203,7 +210,7 @@ function functionsToBlame(
   { terminal, ends, conditions, exercise }: ReportedModel,
   { meshes, program, status: { fault, row } }: SolvedInstance,
   nodes: readonly number[],
-): readonly (Given | undefined)[] {
+): readonly (CompiledFunction | undefined)[] {
   if ((fault & FAULT.terminal) !== 0) return [terminal];
   if ((fault & FAULT.payoff) !== 0) return [exercise!.payoff];
   if ((fault & FAULT.event) !== 0) return functionsOf(conditions[(program.words[2 * row] >> CONDITION_SHIFT) & 255]);
@@ -217,7 +224,7 @@ function functionsToBlame(
   return [...here, ...atAllTimes.flatMap(functionsOf), ...elsewhere];
 }
 
-function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
+function functionsOf(condition: CompiledEquation["conditions"][number]): (CompiledFunction | undefined)[] {
   switch (condition.kind) {
     case "exercise":
       return [condition.payoff];

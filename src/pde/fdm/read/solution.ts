@@ -1,9 +1,9 @@
 import type { Grid, Stencil, TodaysWindow } from "../mesh/grid.ts";
-import { cellOf, firstFrom, isBeyond, type Mesh, nodeAt, placeOf } from "../mesh/mesh.ts";
+import { cellOf, firstNodeFrom, isBeyond, type Mesh, nodeAt, placeOf } from "../mesh/mesh.ts";
 import {
   aliveBetween,
   dormantBetween,
-  hasLevels,
+  hasAnyBarrier,
   isExercisableNow,
   isKnockedIn,
   knockedOutBy,
@@ -68,7 +68,7 @@ function findWindow(grid: Grid): TodaysWindow {
   const cell = todaysCell(grid);
   if (cell === undefined) return { cell, first: undefined, stencil: undefined };
   const spot = problem.spots[0];
-  const isBent = hasLevels(problem) || bendsInside(problem);
+  const isBent = hasAnyBarrier(problem) || bendsInside(problem);
   const [lowest, highest] = isBent ? readableFrom(grid)(spot) : [0, mesh.count - 1];
   return { cell, first: windowStart(mesh, spot, lowest, highest, cell), stencil: undefined };
 }
@@ -94,10 +94,10 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
-  if (!hasLevels(problem)) return (spot) => betweenKinks(problem, mesh, spot, all);
+  if (!hasAnyBarrier(problem)) return (spot) => betweenKinks(problem, mesh, spot, all);
   const between = ({ down, up }: ReturnType<typeof dormantBetween>): readonly [number, number] => [
-    down === undefined ? all[0] : firstFrom(mesh, down.level),
-    up === undefined ? all[1] : firstFrom(mesh, up.level),
+    down === undefined ? all[0] : firstNodeFrom(mesh, down.level),
+    up === undefined ? all[1] : firstNodeFrom(mesh, up.level),
   ];
   const alive = between(aliveBetween(problem, 0, dates[1]));
   const dormant = problem.knockIns === undefined ? alive : between(dormantBetween(problem, 0, dates[1]));
@@ -119,8 +119,8 @@ function betweenKinks(
   const { payoff } = problem;
   const below = payoff.kinks.findLast((kink) => kink < spot);
   const above = payoff.kinks.find((kink) => kink > spot);
-  const lowest = below === undefined ? alive[0] : Math.max(firstFrom(mesh, below), alive[0]);
-  const highest = above === undefined ? alive[1] : Math.min(firstFrom(mesh, above), alive[1]);
+  const lowest = below === undefined ? alive[0] : Math.max(firstNodeFrom(mesh, below), alive[0]);
+  const highest = above === undefined ? alive[1] : Math.min(firstNodeFrom(mesh, above), alive[1]);
   return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? alive : [lowest, highest];
 }
 

@@ -182,7 +182,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   const all = integratedVariance(sigma, expiry);
   const discounts = new Integral(rates);
   const discount = integrate(rates, expiry);
-  const factors = new Float64Array(timeDependentWords(time));
+  const factors = new Float64Array(timeDependentReals(time));
   // From today on, backward through the solver's steps.
   for (let i = steps.length - 1; i >= 0; i--) {
     const t = Math.min(variances.inverse((all * stepTimes(time, steps[i]).from) / expiry), expiry);
@@ -195,7 +195,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
 }
 
 /** The length of the array of `timeDependentExercise`. */
-export const timeDependentWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
+export const timeDependentReals = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {
   readonly time: TimeGrid;

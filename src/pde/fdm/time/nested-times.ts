@@ -1,13 +1,13 @@
 import {
   isTimeHomogeneous,
   type MonitoredLevel,
-  monitoredLevels,
+  allBarriers,
   type OneFactorProblem,
   SAME_DATE,
 } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE, stepTimes, type TimeEvent, type TimeGrid, timeGrid } from "./time-grid.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
-import { type Clock, clockOfSteps } from "../problem/variance.ts";
+import { type VarianceTime, varianceTimeOf } from "../problem/variance.ts";
 
 const NONE: readonly TimeEvent[] = [];
 
@@ -17,7 +17,7 @@ const NONE: readonly TimeEvent[] = [];
  */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
-  const barriers = monitoredLevels(problem);
+  const barriers = allBarriers(problem);
   if (dividends.length + exerciseTimes.length + restarts.length + barriers.length === 0) return NONE;
   const all = [
     ...dividends.map((dividend): TimeEvent => ({ time: dividend.time, flags: DIVIDEND, dividend })),
@@ -153,7 +153,7 @@ interface Key extends Pick<OneFactorProblem, "american" | "dividends" | "exercis
   readonly steps: number;
   readonly homogeneous: boolean;
   readonly jumps: boolean;
-  readonly clock: Clock | undefined;
+  readonly clock: VarianceTime | undefined;
   readonly inTime: InTime | undefined;
 }
 
@@ -172,8 +172,8 @@ const MAX_OF_AN_EXPIRY = 32;
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const { american, dividends, exerciseTimes, restarts, expiry, payoff } = problem;
   const homogeneous = isTimeHomogeneous(problem);
-  const levels = monitoredLevels(problem);
-  const clock = homogeneous ? undefined : clockOfSteps(problem);
+  const levels = allBarriers(problem);
+  const clock = homogeneous ? undefined : varianceTimeOf(problem);
   const inTime = homogeneous ? undefined : inTimeOf(problem);
   const { jumps } = payoff;
   const key = { american, dividends, exerciseTimes, restarts, levels, steps, homogeneous, jumps, clock, inTime };

@@ -1,5 +1,5 @@
 import type { DiscreteDividend } from "../../../market/index.ts";
-import type { Clock } from "../problem/variance.ts";
+import type { VarianceTime } from "../problem/variance.ts";
 
 /** The flag of a time step before which the matrix is factored again. */
 export const REFACTOR = 1;
@@ -26,7 +26,7 @@ const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 const BEFORE = REFACTOR;
 /** The flags of all events. */
 export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
-/** The bit position of the number of steps in the integers of `runsOfSteps`. */
+/** The bit position of the number of steps in the integers of `encodedSteps`. */
 export const STEPS_SHIFT = 8;
 
 /**
@@ -34,7 +34,7 @@ export const STEPS_SHIFT = 8;
  * flags and, from bit `STEPS_SHIFT` on, their number. Equal steps are joined only with `homogeneous` coefficients,
  * because one factorisation then serves them all, and only up to the next event.
  */
-export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
+export function encodedSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
   const runs: number[] = [];
   for (let step = 0; step < flags.length; step++) {
     const flag = flags[step];
@@ -47,8 +47,8 @@ export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int
   return new Int32Array(runs);
 }
 
-/** The number of steps that an integer of `runsOfSteps` stands for. */
-export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;
+/** The number of steps that an integer of `encodedSteps` stands for. */
+export const stepCountOf = (run: number): number => run >> STEPS_SHIFT;
 
 /**
  * An event on one date inside the life: a dividend, exercise, the monitoring of barriers, or several of them. Forward
@@ -124,7 +124,7 @@ interface TimeGridSpec {
   /** True where exercise on dates makes the solution jump; otherwise exercise only gives it a kink. */
   readonly jumps?: boolean;
   /** The clock by which fractions of segments, and the shares that decide their steps, are meant; by default time's. */
-  readonly clock?: Clock | undefined;
+  readonly clock?: VarianceTime | undefined;
 }
 
 /** Everything about a grid but its dates: few in a book, since segments have steps in round numbers. */
@@ -153,7 +153,7 @@ export interface TimeGrid extends Pattern {
   /** The dates in years: today, those of the events, expiry. Segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
-  readonly clock: Clock | undefined;
+  readonly clock: VarianceTime | undefined;
   /**
    * Three numbers for each factorisation: h of I − hL in years, and the times of its step's ends in years from today.
    */

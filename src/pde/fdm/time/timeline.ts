@@ -1,6 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import { timeGrid } from "./time-grid.ts";
-import { type GivenCondition, type ParameterValues, shown } from "../problem/settings.ts";
+import { type CompiledCondition, type ParameterValues, formattedParameters } from "../problem/settings.ts";
 import { implicitEuler, type TimeScheme } from "./schemes.ts";
 
 /**
@@ -61,17 +61,21 @@ export interface TimeProgram {
 
 /** Returns the timeline of an entry. @throws SpecError a date outside the life */
 export function timelineOf(
-  conditions: readonly GivenCondition[],
+  conditions: readonly CompiledCondition[],
   expiry: number,
   entry: ParameterValues,
   names: readonly string[],
 ): Timeline {
   if (!(expiry > 0))
-    throw new SpecError(`expiry: ${expiry} for ${shown(names, entry)}; expected a positive number of years`);
+    throw new SpecError(
+      `expiry: ${expiry} for ${formattedParameters(names, entry)}; expected a positive number of years`,
+    );
   const near = 1e-9 * expiry;
   const place = (path: string, time: number): number => {
     if (!(time >= -near && time <= expiry + near))
-      throw new SpecError(`${path}: ${time} is outside the life, 0 to ${expiry}, for ${shown(names, entry)}`);
+      throw new SpecError(
+        `${path}: ${time} is outside the life, 0 to ${expiry}, for ${formattedParameters(names, entry)}`,
+      );
     return time < near ? 0 : time > expiry - near ? expiry : time;
   };
   const happens: { time: number; condition: number }[] = [];
@@ -84,7 +88,7 @@ export function timelineOf(
       const until = place(`${condition.path}.until`, condition.until?.(entry) ?? expiry);
       if (!(from < until))
         throw new SpecError(
-          `${condition.path}: from ${from} until ${until} for ${shown(names, entry)}; expected from before until`,
+          `${condition.path}: from ${from} until ${until} for ${formattedParameters(names, entry)}; expected from before until`,
         );
       windows.push([from, until]);
     }

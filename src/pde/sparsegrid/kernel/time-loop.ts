@@ -6,7 +6,7 @@ import { scratchOf, solveStage } from "./krylov.ts";
 import { applyCondition, exercise, expire } from "./on-dates.ts";
 import { offsetsAt } from "./place.ts";
 import { beginResident, loadRows, residentSizes, storeRows } from "./resident.ts";
-import { type GridVariant, header, launchParams, REPORT, REPORT_WORDS, ROW, slot, tableWords } from "./variant.ts";
+import { type GridVariant, header, launchParams, REPORT, REPORT_INTEGERS, ROW, slot, tableReals } from "./variant.ts";
 
 /**
  * Returns the kernel of the whole backward time loop of the grids of a combination, with one workgroup for each grid.
@@ -26,7 +26,7 @@ export function gridKernel(variant: GridVariant) {
     params: launchParams,
     env: {
       GROUP: variant.groupSize,
-      WORDS: tableWords(variant),
+      WORDS: tableReals(variant),
       offsetsAt: offsetsAt(variant),
       dates: variant.parameters,
       expire: expire(variant),
@@ -59,7 +59,7 @@ export function gridKernel(variant: GridVariant) {
       FROM_V: ROW.FROM_V,
       EXTRAPOLATION: ROW.EXTRAPOLATION,
       ADVANCE: ROW.ADVANCE,
-      REPORT_WORDS,
+      REPORT_INTEGERS,
       ...REPORT,
     },
     *body(launch, gpu, env) {
@@ -82,7 +82,7 @@ export function gridKernel(variant: GridVariant) {
       const shown = gpu.sharedReal(env.seen);
       const distances = gpu.privateI32(env.distances);
       const column = { values: parameters, pitch: instances, instance: grid.instance };
-      const out = (group * env.GROUP + item) * env.REPORT_WORDS;
+      const out = (group * env.GROUP + item) * env.REPORT_INTEGERS;
       let found = { fault: report[out + env.fault], node: report[out + env.node], row: report[out + env.row] };
       let unsolved = report[out + env.unsolved];
       let unsolvedRow = report[out + env.unsolvedRow];

@@ -73,7 +73,7 @@ export const header = {
  */
 export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
 /** Returns the number of integers of a grid in the table. */
-export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
+export const tableReals = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
   header.AXES + axisWords.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
 
 /**
@@ -95,7 +95,7 @@ export const REPORT = {
   systems: 7,
 } as const;
 /** The number of integers in the status of a work item. */
-export const REPORT_WORDS = 8;
+export const REPORT_INTEGERS = 8;
 
 /** The parameters of a launch, which performs rows `first` to `end` − 1 of the time program for all of its grids. */
 export const launchParams = {

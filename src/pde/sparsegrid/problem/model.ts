@@ -4,14 +4,14 @@ import {
   type AxisPoint,
   chosenScheme,
   EQUATION_KEYS,
-  edgesOf,
-  inTime,
-  type Model,
-  modelOf,
+  continuousBarriersOf,
+  anyDependsOnTime,
+  type CompiledEquation,
+  compileEquation,
   type ParameterValues,
   type ProgramSpec,
   quantityOf,
-  shown,
+  formattedParameters,
 } from "../../fdm/index.ts";
 import { checkObject, checkKeys, checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
 import { perAxis } from "../combination.ts";
@@ -27,7 +27,7 @@ const DEFAULT_STEPS = 40;
  * The compiled model of an equation on sparse grids: its levels, the solver of its linear systems, and the target
  * accuracy.
  */
-export interface SparseModel extends Model {
+export interface SparseModel extends CompiledEquation {
   /** Returns the axes of an entry. */
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
   readonly steps: number;
@@ -48,7 +48,7 @@ export interface SparseModel extends Model {
 
 /** Checks and compiles a problem on sparse grids. @throws SpecError | KernelError, with the path in the problem */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
-  const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
+  const model = compileEquation(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
   const jump = conditions.find(({ kind }) => kind === "jump");
   if (jump !== undefined)
@@ -81,7 +81,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
       grading,
       rannacherSteps: chosen.rannacherSteps,
       damped: false,
-      matrixInTime: equation.dependsOnTime || inTime([...edgesOf(conditions), ...values, ...numbers]),
+      matrixInTime:
+        equation.dependsOnTime || anyDependsOnTime([...continuousBarriersOf(conditions), ...values, ...numbers]),
       obstacleInTime: false,
       record: "none",
       exercise: -1,
@@ -131,7 +132,7 @@ function axisOf(name: string, axis: SparseAxis, parameters: readonly string[]): 
   const widthOf = axis.width === undefined ? undefined : quantityOf(`${path}.width`, axis.width, parameters);
   return (entry) => {
     const [low, high] = [from(entry), to(entry)];
-    const of = `for ${shown(parameters, entry)}`;
+    const of = `for ${formattedParameters(parameters, entry)}`;
     if (!(low < high)) throw new SpecError(`${path}: from ${low} to ${high} ${of}; expected from below to`);
     if (coordinate === "log" && !(low > 0))
       throw new SpecError(

@@ -7,7 +7,7 @@ import {
   type ConvertibleMarket,
   hasClosedForm,
   ratioAtMaturity,
-  TRUNCATED,
+  TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
 import type { Bounds, Limits, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
@@ -41,7 +41,7 @@ function limitsOf(batch: Batch): Limits {
     },
     rounding(trade, spot) {
       const today = casesOf(trade)[0]!;
-      return TRUNCATED * (today.contract.notional + today.spots[spot]);
+      return TRUNCATION_ERROR * (today.contract.notional + today.spots[spot]);
     },
   };
 }

@@ -7,9 +7,9 @@ import {
   type ConvertiblePoint,
   covers,
   errorOfMoves,
-  type Refinement,
+  type RefinementLimit,
   solveConvertibles,
-  TRUNCATED,
+  TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
 import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
 import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
@@ -97,7 +97,7 @@ async function solve(
   const points = new Map<Row, readonly ConvertiblePoint[]>();
   const open = rows.filter((row) => !row.isClosed);
   const indicesOf = (numbers: readonly number[]): number[] => [...new Set(numbers.map((i) => open[i].index))];
-  const refinement: Refinement = {
+  const refinement: RefinementLimit = {
     spend: (numbers, work) => budget.spend(indicesOf(numbers), work),
     allows: (i, times) => budget.allowsTimes(open[i].index, times),
   };
@@ -125,7 +125,7 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
     const width = 2 * BUMPS[name];
     const moved = errorOfMoves([up.moves[0] - down.moves[0], up.moves[1] - down.moves[1]]);
     // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
-    const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATED * convertible.notional);
+    const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATION_ERROR * convertible.notional);
     return { value: (up.value - down.value) / width, error };
   };
   const [vega, rho, credit] = [slope("volatility"), slope("rate"), slope("credit")];

@@ -14,7 +14,7 @@ import {
   type ProblemDifference,
   type Resolution,
   roundingError,
-  type RowSpec,
+  type RowSettings,
   SpotReader,
   totalVariance,
   volatilityAt,
@@ -132,7 +132,7 @@ class FdmPlan implements MethodPlan {
   readonly #known: Uint8Array;
   // One entry a trade: 1 once its bumps and scenarios are under way; what its first row is solved with.
   readonly #started: Uint8Array;
-  readonly #specs: RowSpec[] = [];
+  readonly #specs: RowSettings[] = [];
   /** Trades with instances to be solved, by their place in `trades`, and the number after each one's last instance. */
   #going: number[] = [];
   #ends: number[] = [];
@@ -296,7 +296,7 @@ class FdmPlan implements MethodPlan {
   #startScenarios(i: number, size: Resolution): void {
     this.#started[i] = 1;
     const base = i * this.#cases;
-    const spec: RowSpec = { ...this.#specs[i], size, reading: "points" };
+    const spec: RowSettings = { ...this.#specs[i], size, reading: "points" };
     for (let row = base + 1; row < base + this.#cases; row++)
       if (this.#problems[row] !== undefined && this.#known[row] === 0)
         this.#rows[row] = new AdaptiveRow(this.#adaptive, this.#problems[row], spec);

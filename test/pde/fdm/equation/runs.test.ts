@@ -4,7 +4,7 @@ import { createCpuDevice } from "../../../../src/device/cpu/index.ts";
 import { Pace } from "../../../../src/device/index.ts";
 import { SpecError } from "../../../../src/base/errors.ts";
 import { axisSolver } from "../../../../src/pde/fdm/execute/equation-launch.ts";
-import { oneAxisModelOf } from "../../../../src/pde/fdm/model/full-grid.ts";
+import { compileOneAxisEquation } from "../../../../src/pde/fdm/model/full-grid.ts";
 import { type EquationProblem, solve } from "../../../../src/pde/fdm/index.ts";
 import { problems } from "./device-cases.ts";
 import { type AnyProblem, axis, blackScholes, call, solveOne, worst } from "./support.ts";
@@ -28,7 +28,7 @@ class FixedPace extends Pace {
 }
 
 async function inParts(problem: AnyProblem, share: number): Promise<number[]> {
-  const solver = await axisSolver(device, oneAxisModelOf(problem), "f64", new FixedPace(share));
+  const solver = await axisSolver(device, compileOneAxisEquation(problem), "f64", new FixedPace(share));
   const plan = await solver.plan({ mesh: 0, halfSteps: false }, [0, 1, 2, 3, 4]);
   const solved = await solver.solve(plan);
   return solved.flatMap(({ values, boundary }) => [...values, ...boundary]);

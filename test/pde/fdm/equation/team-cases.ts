@@ -5,7 +5,7 @@ import {
   type EquationSplit,
   type InstanceResult,
 } from "../../../../src/pde/fdm/execute/equation-launch.ts";
-import { oneAxisModelOf } from "../../../../src/pde/fdm/model/full-grid.ts";
+import { compileOneAxisEquation } from "../../../../src/pde/fdm/model/full-grid.ts";
 import type { Precision } from "../../../../src/kernel/index.ts";
 import { problems as deviceProblems, put } from "./device-cases.ts";
 import { type AnyProblem, axis } from "./support.ts";
@@ -71,7 +71,7 @@ export async function solved(
   split: EquationSplit,
   pace = new Pace(device, {}),
 ): Promise<InstanceResult[]> {
-  const model = oneAxisModelOf(problem);
+  const model = compileOneAxisEquation(problem);
   const solver = await axisSolver(device, model, precision, pace, split);
   const plan = await solver.plan({ mesh: 0, halfSteps: false }, [...model.batch.entries.keys()]);
   return solver.solve(plan);

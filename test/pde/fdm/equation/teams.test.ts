@@ -5,7 +5,7 @@ import { type Device, Pace } from "../../../../src/device/index.ts";
 import { executorFor } from "../../../../src/pde/fdm/execute/equation-launch.ts";
 import { solve } from "../../../../src/pde/fdm/index.ts";
 import { FAULT, STATUS } from "../../../../src/pde/fdm/operator/status.ts";
-import { oneAxisModelOf } from "../../../../src/pde/fdm/model/full-grid.ts";
+import { compileOneAxisEquation } from "../../../../src/pde/fdm/model/full-grid.ts";
 import type { Precision } from "../../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../../support/devices.ts";
 import { dealt } from "../../../support/extent.ts";
@@ -201,7 +201,7 @@ describe("what goes wrong is found at the same node, in the same row of the time
   test("drift that outweighs diffusion is counted", async () => {
     const problem: AnyProblem = { ...put, equation: { SS: "0.5*(0.05*S)^2", S: "0.3*(1 - t)*S", V: "-r" } };
     const items = await solved(problem, cpu, "f64", "item");
-    expect(items[0].status[STATUS.cuts]).toBeGreaterThan(4);
+    expect(items[0].status[STATUS.limitedRows]).toBeGreaterThan(4);
     const team = await solved(problem, cpu, "f64", "workgroup");
     expect(team.map(({ status }) => [...status])).toEqual(items.map(({ status }) => [...status]));
   });
@@ -242,7 +242,12 @@ describe("who solves an equation", () => {
       limits: { ...device!.limits, maxWorkgroupBytes: 48 * 1024, subgroupSize: 32, ...limits },
     }) as unknown as Device;
   const chosen = (on: Device, nodes: number, problem = put, precision: Precision = "f64"): string => {
-    const { split, variant } = executorFor(on, oneAxisModelOf(problem).variant, { name: "S", nodes }, precision);
+    const { split, variant } = executorFor(
+      on,
+      compileOneAxisEquation(problem).variant,
+      { name: "S", nodes },
+      precision,
+    );
     return `${split} ${variant.capacity}`;
   };
   test("a GPU", () => {

@@ -3,20 +3,20 @@ import { fn, i32, read, real } from "../../../../kernel/index.ts";
 import { EquationState, valueAt } from "../../operator/state.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { atNode, countsOf, eachNode, eachOf, valuesAt } from "./node.ts";
+import { atNode, nodeCountsOf, eachNode, axisNumbers, valuesAt } from "./node.ts";
 import {
   AXES_STATUS,
-  AXES_STATUS_WORDS,
-  AxesPlace,
+  AXES_STATUS_INTEGERS,
+  AxesContext,
   EXPONENT_OFFSET,
-  Fault,
+  Findings,
   Launch,
-  meshOf,
-  noted,
-  PLACES,
+  meshOffset,
+  withFault,
+  OFFSET_COUNT,
   SUMMARY,
-  SUMMARY_WORDS,
-} from "./place.ts";
+  SUMMARY_INTEGERS,
+} from "./context.ts";
 
 /** Samples along an axis of a mean over a cell, on two axes and on three: all of them are a function's value each. */
 const SAMPLES = [8, 5];
@@ -40,7 +40,7 @@ const reachAt = fn({
  * ends along each axis; 0 along those that the terminal values do not depend on.
  */
 function hasKink(terminal: AxesVariant["terminal"], axes: number) {
-  const each = eachOf(axes);
+  const each = axisNumbers(axes);
   const curvature = fn({
     name: "curvature",
     params: { state: EquationState, to: read(real), part: real, here: real },
@@ -102,19 +102,19 @@ function meanOver({ terminal, axes }: AxesVariant) {
 }
 
 /** Returns the function that sets the terminal values, as means over cells where the payoff has a kink or a jump. */
-export function expire(variant: AxesVariant) {
+export function setTerminalValues(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);
   const averaged = axes.filter((axis) => axis.averaged).length;
   const atEach = fn({
-    name: "expire",
+    name: "setTerminalValues",
     params: atNode,
     env: {
       terminal,
       averages: averaged > 0,
       directions: [1, 1, 2, 4][averaged],
       count: axes.length,
-      axes: axes.map(({ averaged }, k) => ({ k, averaged, meshOf: meshOf(k) })),
+      axes: axes.map(({ averaged }, k) => ({ k, averaged, meshOffset: meshOffset(k) })),
       hasKink: hasKink(terminal, axes.length),
       meanOver: meanOver(variant),
       reachAt,
@@ -125,23 +125,23 @@ export function expire(variant: AxesVariant) {
       lambda: slots.lambda,
       badTerminal: FAULT.terminal,
       NEVER_EXERCISED,
-      countsOf: countsOf(axes.length),
+      nodeCountsOf: nodeCountsOf(axes.length),
       valuesAt: valuesAt(axes.length),
       valueAt,
-      noted,
+      withFault,
     },
-    body({ launch, place, found, at: { index, isNode, number: node, k: to } }, gpu, env) {
+    body({ launch, context, found, at: { index, isNode, number: node, k: to } }, gpu, env) {
       const { work, size, dates } = launch;
-      const { mesh, parameters } = place;
+      const { mesh, parameters } = context;
       const t = env.valueAt(parameters, env.dates + dates - 1);
       const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
       let value = env.terminal(state);
       if (env.averages) {
-        const counts = env.countsOf(launch);
+        const counts = env.nodeCountsOf(launch);
         const reach = gpu.privateReal(env.count);
-        for (const { k, averaged, meshOf } of env.axes) {
+        for (const { k, averaged, meshOffset } of env.axes) {
           reach[k] = 0.0;
-          if (averaged) reach[k] = env.reachAt({ launch, at: meshOf({ launch, mesh }), i: index[k], n: counts[k] });
+          if (averaged) reach[k] = env.reachAt({ launch, at: meshOffset({ launch, mesh }), i: index[k], n: counts[k] });
         }
         if (env.hasKink({ state, reach, here: value, directions: env.directions }))
           value = env.meanOver({ state, reach });
@@ -151,7 +151,7 @@ export function expire(variant: AxesVariant) {
         work[env.lambda * size + to] = 0.0;
         work[env.obstacle * size + to] = env.NEVER_EXERCISED;
       }
-      return env.noted({ found, isBad: !Number.isFinite(value), fault: env.badTerminal, node, row: 0 });
+      return env.withFault({ found, isBad: !Number.isFinite(value), fault: env.badTerminal, node, row: 0 });
     },
   });
   return eachNode(variant, atEach);
@@ -172,13 +172,13 @@ export function readSolution(variant: AxesVariant) {
       early: variant.obstacle !== undefined,
       badSolution: FAULT.solution,
       offset: EXPONENT_OFFSET,
-      places: PLACES,
-      axes: eachOf(variant.axes.length),
+      offsets: OFFSET_COUNT,
+      axes: axisNumbers(variant.axes.length),
       extentsOf: extentsOf(variant.axes.length),
-      noted,
+      withFault,
     },
-    body({ launch, place: { instance }, found, at: { index, isNode, number, k } }, gpu, env) {
-      const { work, out, m0, m1, m2, places, size } = launch;
+    body({ launch, context: { instance }, found, at: { index, isNode, number, k } }, gpu, env) {
+      const { work, out, m0, m1, m2, offsets, size } = launch;
       const nodes = m0 * m1 * m2;
       const results = env.early ? 2 * nodes : nodes;
       const extents = env.extentsOf(launch);
@@ -186,7 +186,7 @@ export function readSolution(variant: AxesVariant) {
       let to = 0;
       let step = 1;
       for (const axis of env.axes) {
-        const own = index[axis] - places[env.places * instance + 1 + axis];
+        const own = index[axis] - offsets[env.offsets * instance + 1 + axis];
         isIn = isIn && own >= 0 && own < extents[axis];
         to += own * step;
         step *= extents[axis];
@@ -197,7 +197,7 @@ export function readSolution(variant: AxesVariant) {
         if (env.early) out[instance * results + nodes + to] = value <= work[env.obstacle * size + k] ? 1.0 : 0.0;
       }
       const isBad = isNode && !Number.isFinite(value);
-      const { fault, node, row, growth } = env.noted({
+      const { fault, node, row, growth } = env.withFault({
         found,
         isBad,
         fault: env.badSolution,
@@ -228,16 +228,22 @@ const extentsOf = (axes: number) =>
   });
 
 /**
- * Returns the function that writes what a work item has found into its status; of several faults only the first is
+ * Returns the function that writes the findings of a work item into its status. Of several faults only the first is
  * kept.
  */
-export const report = ({ groupSize }: AxesVariant) =>
+export const writeStatus = ({ groupSize }: AxesVariant) =>
   fn({
-    name: "report",
-    params: { launch: Launch, place: AxesPlace, found: Fault },
-    env: { ...AXES_STATUS, words: AXES_STATUS_WORDS, group: groupSize, ...SUMMARY, summaryWords: SUMMARY_WORDS },
+    name: "writeStatus",
+    params: { launch: Launch, context: AxesContext, found: Findings },
+    env: {
+      ...AXES_STATUS,
+      words: AXES_STATUS_INTEGERS,
+      group: groupSize,
+      ...SUMMARY,
+      summaryIntegers: SUMMARY_INTEGERS,
+    },
     body(
-      { launch: { status, summary }, place: { item, instance }, found: { fault, node, row, growth, exponent } },
+      { launch: { status, summary }, context: { item, instance }, found: { fault, node, row, growth, exponent } },
       gpu,
       env,
     ) {
@@ -251,7 +257,7 @@ export const report = ({ groupSize }: AxesVariant) =>
       const endless = gpu.endlessLoop();
       if (endless !== 0) status[at + env.endless] = endless;
       if (fault !== 0 || growth !== 0 || endless !== 0)
-        gpu.atomicMax(summary, env.summaryWords * instance + env.found, 1);
-      if (exponent !== 0) gpu.atomicMax(summary, env.summaryWords * instance + env.exponent, exponent);
+        gpu.atomicMax(summary, env.summaryIntegers * instance + env.found, 1);
+      if (exponent !== 0) gpu.atomicMax(summary, env.summaryIntegers * instance + env.exponent, exponent);
     },
   });

@@ -1,33 +1,33 @@
 /** The explicit part of a step: F at a node, of the values around it and the coefficients of its row. */
 import { fn, i32, read, real, record } from "../../../../kernel/index.ts";
-import { type AxesVariant, COMMON, slotsOf } from "../../operator/axes-variant.ts";
-import { Piece } from "./node.ts";
-import { AxesPlace, isExact, Launch, meshOf } from "./place.ts";
+import { type AxesVariant, SHARED_INDEX, slotsOf } from "../../operator/axes-variant.ts";
+import { LineSegment } from "./node.ts";
+import { AxesContext, groupMatchesPadding, Launch, meshOffset } from "./context.ts";
 
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });
 
 /**
- * The data of the explicit differences that all nodes of a line along the last axis share: the weights of the other
- * axes, the distances to the neighbours on the second of three axes, and the positions of the line's values and of the
- * last axis' weights.
+ * The data of explicit differences that are the same for all nodes of a line along the last axis: the weights of the
+ * other axes, the distances to the neighbours on the second of three axes, and the positions of the line's values and
+ * of the last axis' weights.
  */
 export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
 
-/** Returns the function for the `Stencil` of a line in the node array with number `from`. */
+/** Returns the function that computes the `Stencil` of a line in the node array with number `from`. */
 export function stencilOf({ axes }: AxesVariant, from: number) {
   return fn({
     name: "stencilOf",
-    params: { launch: Launch, place: AxesPlace, at: Piece },
-    env: { from, three: axes.length > 2, meshOf: meshOf(1), meshOfLast: meshOf(axes.length - 1) },
-    body({ launch, place: { mesh, base }, at: { first, lane, line, part } }, _gpu, env) {
+    params: { launch: Launch, context: AxesContext, at: LineSegment },
+    env: { from, three: axes.length > 2, meshOffset: meshOffset(1), meshOfLast: meshOffset(axes.length - 1) },
+    body({ launch, context: { mesh, base }, at: { first, lane, line, part } }, _gpu, env) {
       const { table, stride, n1, size } = launch;
       const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
       let w1 = { next: 0.0, before: 0.0 };
       let south = 0;
       let north = 0;
       if (env.three) {
-        const on = env.meshOf({ launch, mesh }) + line;
+        const on = env.meshOffset({ launch, mesh }) + line;
         w1 = { next: table[on + 2 * n1], before: table[on + 3 * n1] };
         south = line > 0 ? -stride : 0;
         north = line < n1 - 1 ? stride : 0;
@@ -39,11 +39,11 @@ export function stencilOf({ axes }: AxesVariant, from: number) {
 }
 
 /**
- * Returns the function that reads a node's value v and its neighbours in a plane, at index `at` + `lane`: v, the
- * differences to the neighbours, and D₀v, D₁v and D₁D₀v for mixed derivatives. On a CPU the west and east neighbours
- * are read again when needed (`besideOf`), because vector registers are few.
+ * Returns the function that reads a node's value v and its neighbours in a plane, at index `at` + `lane`. It returns v,
+ * the differences to the neighbours and, for mixed derivatives, D₀v, D₁v and D₁D₀v. On a CPU the west and east
+ * neighbours are read again when needed (`westAndEast`), because vector registers are few.
  */
-export function sliceOf(variant: AxesVariant) {
+export function neighboursInPlane(variant: AxesVariant) {
   const {
     axes,
     mixed: [m01, m02, m12],
@@ -83,12 +83,14 @@ export function sliceOf(variant: AxesVariant) {
   });
 }
 
-/** Returns the function for the differences of a node's value to those of its west and east neighbours. */
-export const besideOf = (variant: AxesVariant) =>
+/**
+ * Returns the function that computes the differences between a node's value and those of its west and east neighbours.
+ */
+export const westAndEast = (variant: AxesVariant) =>
   fn({
     name: "beside",
     params: { values: read(real), from: i32, slice: Neighbours },
-    env: { readAgain: isExact(variant) },
+    env: { readAgain: groupMatchesPadding(variant) },
     body({ values, from, slice: { here, west, east } }, _gpu, { readAgain }) {
       if (!readAgain) return { west, east };
       return { west: values[from] - here, east: values[from + 2] - here };
@@ -111,10 +113,10 @@ export const Neighbours = record({
 });
 
 /** The differences of v, D₀v and D₁v at corresponding nodes of two successive planes. */
-export const Fall = record({ v: real, p0: real, p1: real });
+export const PlaneDifferences = record({ v: real, p0: real, p1: real });
 
 /** Computes the differences of v, D₀v and D₁v from one plane to the other. */
-export const fallOf = fn({
+export const planeDifferences = fn({
   name: "fall",
   params: { from: Neighbours, to: Neighbours },
   body({ from, to }) {
@@ -124,23 +126,31 @@ export const fallOf = fn({
 
 /**
  * The array indices of the coefficients of a node, and of the first node of its line along the first axis, which holds
- * `COMMON`. Successive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes that hold the first
+ * `SHARED_INDEX`. Successive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes that hold the first
  * axis' matrix row and the mixed derivatives, which this node shares with others.
  */
-export const Rows = record({ own: i32, first: i32, pitch: i32, axis0: i32, of01: i32, of02: i32, of12: i32 });
+export const CoefficientIndices = record({
+  own: i32,
+  first: i32,
+  pitch: i32,
+  axis0: i32,
+  of01: i32,
+  of02: i32,
+  of12: i32,
+});
 
 /**
- * Returns the function that computes `Rows` of a node from its offsets in its line, plane and grid. On a GPU
- * coefficients that several nodes share are read at the first of them, to save cache.
+ * Returns the function that computes the `CoefficientIndices` of a node from its offsets in its line, plane and grid.
+ * On a GPU coefficients that several nodes share are read at the first of them, to save cache.
  */
-export function rowsOf(variant: AxesVariant) {
+export function coefficientIndices(variant: AxesVariant) {
   const [m01, m02, m12] = variant.isMixedUniform.map(
-    (isUniform) => isUniform && variant.axes.length > 2 && !isExact(variant),
+    (isUniform) => isUniform && variant.axes.length > 2 && !groupMatchesPadding(variant),
   );
   return fn({
-    name: "rowsOf",
+    name: "coefficientIndices",
     params: { own: i32, first: i32, pitch: i32, toLine: i32, toPlane: i32 },
-    env: { first0: variant.isFirstUniform && !isExact(variant), m01, m02, m12 },
+    env: { first0: variant.isFirstUniform && !groupMatchesPadding(variant), m01, m02, m12 },
     body({ own, first, pitch, toLine, toPlane }, _gpu, env) {
       return {
         own,
@@ -156,16 +166,16 @@ export function rowsOf(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the index of a matrix row along an axis: a, c and factors are in separate arrays, or in the
- * positions of `COMMON`.
+ * Returns the function that computes the array indices of a matrix row along an axis. The entries a and c and the
+ * factors are in separate arrays, or at the indices in `SHARED_INDEX`.
  */
-export function rowAt(variant: AxesVariant, axis: number) {
+export function matrixRowIndex(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   const { isUniform } = variant.axes[axis];
   return fn({
-    name: "rowAt",
+    name: "matrixRowIndex",
     params: { own: i32, first: i32, pitch: i32 },
-    env: { isUniform, common: slots.common[axis], row: isUniform ? COMMON : slots.rows[axis] },
+    env: { isUniform, common: slots.common[axis], row: isUniform ? SHARED_INDEX : slots.rows[axis] },
     body({ own, first, pitch }, _gpu, { isUniform, common, row }) {
       const at = isUniform ? first + common * pitch : own;
       const by = isUniform ? 1 : pitch;
@@ -195,11 +205,11 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
     name: "explicitAt",
     params: {
       launch: Launch,
-      rows: Rows,
+      rows: CoefficientIndices,
       here: Neighbours,
       beside: record({ west: real, east: real }),
-      falls: Fall,
-      fell: Fall,
+      falls: PlaneDifferences,
+      fell: PlaneDifferences,
       w: Weights,
     },
     env: {
@@ -213,8 +223,8 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       slot1L: slots.mixed[2],
       slot01: slots.mixed[0],
       row0: slots.rows[0],
-      row1: rowAt(variant, 1),
-      rowL: rowAt(variant, last),
+      row1: matrixRowIndex(variant, 1),
+      rowL: matrixRowIndex(variant, last),
     },
     body({ launch: { work }, rows, here, beside, falls, fell, w }, _gpu, env) {
       const { own, first, pitch, axis0, of01, of02, of12 } = rows;

@@ -1,13 +1,13 @@
 import { fn, i32 } from "../../../../kernel/index.ts";
-import { type AxesVariant, axisRow, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { type AxesVariant, axisRow, SHARED_INDEX, hasPinnedNodes, slotsOf } from "../../operator/axes-variant.ts";
 import { coefficientFault } from "../../operator/status.ts";
 import { isPinned } from "../../operator/state.ts";
-import { atNode, countsOf, eachNode, linesAlong, Piece, pieceOf, sidesOf, valuesAt } from "./node.ts";
-import { inPhase, Launch, meshOf, PAD, roundsOf, strideOf } from "./place.ts";
+import { atNode, nodeCountsOf, eachNode, linesAlong, LineSegment, lineSegmentOf, sidesOf, valuesAt } from "./node.ts";
+import { inPhase, Launch, meshOffset, PADDING, roundsOf, coefficientStride } from "./context.ts";
 
-/** `AxisPlace` of node i of n of an axis, whose arrays of `length` start at `at`. */
-const placeOnAxis = fn({
-  name: "placeOnAxis",
+/** `AxisPosition` of node i of n of an axis, whose arrays of `length` start at `at`. */
+const axisPositionOf = fn({
+  name: "axisPositionOf",
   params: { launch: Launch, at: i32, length: i32, i: i32, n: i32 },
   body({ launch: { table }, at, length, i, n }) {
     const before = Math.max(i - 1, 0);
@@ -43,31 +43,31 @@ export function assemble(variant: AxesVariant) {
         k,
         isFirst: k === 0,
         row: axisRow(axis, fitted),
-        meshOf: meshOf(k),
+        meshOffset: meshOffset(k),
         slotA: slots.rows[k].a,
         slotC: slots.rows[k].c,
       })),
       pairs: pairs.map(([j, k], m) => ({ j, k, m, logJ: axes[j].log, logK: axes[k].log, slot: slotOf(j, k) })),
       hasSource,
-      pins: hasPins(variant),
+      pins: hasPinnedNodes(variant),
       slotDecay: slots.rows[0].decay,
       slotSource: slots.source,
       slotPinned: slots.pinned,
       coefficients,
       coefficientFault: coefficientFault(axes.length, pairs),
       isPinned: isPinned(variant),
-      placeOnAxis,
-      countsOf: countsOf(axes.length),
+      axisPositionOf,
+      nodeCountsOf: nodeCountsOf(axes.length),
       valuesAt: valuesAt(axes.length),
       sidesOf: sidesOf(axes.length),
     },
-    body({ launch, place, step, found, at: { index, isNode, number, own: to, pitch } }, gpu, env) {
-      const { mesh, parameters } = place;
+    body({ launch, context, programRow, found, at: { index, isNode, number, own: to, pitch } }, gpu, env) {
+      const { mesh, parameters } = context;
       const { work, stride } = launch;
-      const { mask } = step;
-      const { h, t, tEnd } = step.stage;
+      const { mask } = programRow;
+      const { h, t, tEnd } = programRow.stage;
       const { count } = env;
-      const counts = env.countsOf(launch);
+      const counts = env.nodeCountsOf(launch);
       const c = gpu.privateReal(2 * count + 2 + env.pairs.length);
       const below = gpu.privateReal(count);
       const above = gpu.privateReal(count);
@@ -93,14 +93,20 @@ export function assemble(variant: AxesVariant) {
         if (bad !== 0 && fault === 0) {
           fault = bad;
           node = number;
-          row = step.run;
+          row = programRow.index;
         }
         decay = -h * c[2 * count];
         if (decay <= -1) growth = 1;
         source = h * c[2 * count + 1];
-        for (const { k, isFirst, row, meshOf } of env.axes) {
+        for (const { k, isFirst, row, meshOffset } of env.axes) {
           const length = isFirst ? stride : counts[k];
-          const at = env.placeOnAxis({ launch, at: meshOf({ launch, mesh }), length, i: index[k], n: counts[k] });
+          const at = env.axisPositionOf({
+            launch,
+            at: meshOffset({ launch, mesh }),
+            length,
+            i: index[k],
+            n: counts[k],
+          });
           const made = row({ at, h, a: c[k], b: c[count + k], state });
           below[k] = made.below;
           above[k] = made.above;
@@ -133,17 +139,17 @@ function factorLine(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   return fn({
     name: "factorLine",
-    params: { launch: Launch, line: Piece },
+    params: { launch: Launch, line: LineSegment },
     env: {
       share: 1 / variant.axes.length,
       isFirst: axis === 0,
       row: slots.rows[axis],
       // Along the first axis the rows go through tiles.
-      strideOf: strideOf(variant),
-      PAD,
+      coefficientStride: coefficientStride(variant),
+      PADDING,
       isUniform: variant.axes[axis].isUniform,
       common: slots.common[axis],
-      COMMON,
+      SHARED_INDEX,
     },
     body(
       {
@@ -164,8 +170,8 @@ function factorLine(variant: AxesVariant, axis: number) {
       let excess = 1.0;
       let into = own + (n - 1) * rowStep;
       for (let i = n - 1; i >= 0; i--) {
-        const inTile = i % env.PAD;
-        const k = env.isFirst ? common + env.strideOf(i - inTile) + inTile : into;
+        const inTile = i % env.PADDING;
+        const k = env.isFirst ? common + env.coefficientStride(i - inTile) + inTile : into;
         const a = work[k + env.row.a * pitch];
         const c = work[k + env.row.c * pitch];
         const decay = work[k + env.row.decay * pitch];
@@ -178,12 +184,12 @@ function factorLine(variant: AxesVariant, axis: number) {
           work[into + env.row.upper * pitch] = c * pivot;
         } else if (lane === 0) {
           const words = into + env.common * pitch;
-          work[words + env.COMMON.a] = a;
-          work[words + env.COMMON.c] = c;
-          work[words + env.COMMON.decay] = decay;
-          work[words + env.COMMON.inverse] = pivot;
-          work[words + env.COMMON.lower] = a * pivot;
-          work[words + env.COMMON.upper] = c * pivot;
+          work[words + env.SHARED_INDEX.a] = a;
+          work[words + env.SHARED_INDEX.c] = c;
+          work[words + env.SHARED_INDEX.decay] = decay;
+          work[words + env.SHARED_INDEX.inverse] = pivot;
+          work[words + env.SHARED_INDEX.lower] = a * pivot;
+          work[words + env.SHARED_INDEX.upper] = c * pivot;
         }
         into -= rowStep;
       }
@@ -202,18 +208,18 @@ export function factorAxes(variant: AxesVariant) {
     env: {
       axes: variant.axes.map((_, axis) => ({
         linesAlong: linesAlong(variant, axis),
-        pieceOf: pieceOf(variant, axis, false),
+        lineSegmentOf: lineSegmentOf(variant, axis, false),
         factor: factorLine(variant, axis),
       })),
       rounds: roundsOf(variant),
     },
-    *body({ launch, place, found }, _gpu, env) {
-      for (const { linesAlong, pieceOf, factor } of env.axes) {
+    *body({ launch, context, found }, _gpu, env) {
+      for (const { linesAlong, lineSegmentOf, factor } of env.axes) {
         const { count, n } = linesAlong(launch);
-        const part = { lane: 0, run: 0, start: 0, length: n, n };
+        const part = { lane: 0, segment: 0, start: 0, length: n, n };
         const rounds = env.rounds(count);
-        for (let r = place.firstRound; r < rounds; r += place.everyRound) {
-          const line = pieceOf({ launch, place, r, part });
+        for (let r = context.firstRound; r < rounds; r += context.everyRound) {
+          const line = lineSegmentOf({ launch, context, r, part });
           if (line.inside) factor({ launch, line });
         }
       }

@@ -8,22 +8,22 @@ import {
   type ValueOf,
 } from "../../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
-import { applyCondition, setObstacle, settle, update } from "./update.ts";
-import { expire, readSolution, report } from "./expire.ts";
+import { applyCondition, setObstacle, storeCondition, update } from "./update.ts";
+import { setTerminalValues, readSolution, writeStatus } from "./expire.ts";
 import { assemble, factorAxes } from "./factor.ts";
-import { rollbackKernel, type Row } from "../rollback.ts";
+import { rollbackKernel, type ProgramRow } from "../rollback.ts";
 import {
   allocate,
   atRow,
   atStart,
   axesParams,
-  type AxesPlace,
-  Fault,
+  type AxesContext,
+  Findings,
   inPhase,
   type Launch,
-  placeOf,
-  runAt,
-} from "./place.ts";
+  contextOf,
+  rowAt,
+} from "./context.ts";
 import { sweep } from "./sweep.ts";
 import { LOOP_BUDGET } from "../../problem/lowered.ts";
 
@@ -34,10 +34,10 @@ import { LOOP_BUDGET } from "../../problem/lowered.ts";
 type Phase = FunctionOf<
   (of: {
     readonly launch: ValueOf<typeof Launch>;
-    readonly place: ValueOf<typeof AxesPlace>;
-    readonly step: ValueOf<typeof Row>;
-    readonly found: ValueOf<typeof Fault>;
-  }) => KernelBody<ValueOf<typeof Fault>>
+    readonly context: ValueOf<typeof AxesContext>;
+    readonly programRow: ValueOf<typeof ProgramRow>;
+    readonly found: ValueOf<typeof Findings>;
+  }) => KernelBody<ValueOf<typeof Findings>>
 >;
 
 /**
@@ -61,16 +61,16 @@ function phasesOf(variant: AxesVariant): Phases {
   const sweeps = (corrects: boolean): readonly Phase[] =>
     variant.axes.map((_, axis) => sweep(variant, axis, corrects)).toReversed();
   return {
-    begin: [expire(variant)],
+    begin: [setTerminalValues(variant)],
     factor: [assemble(variant), factorAxes(variant)],
     advance: [
       ...(variant.obstacle === undefined ? [] : [setObstacle(variant, variant.obstacle)]),
       ...sweeps(false),
       ...(variant.correction === undefined ? [] : sweeps(true)),
-      // By runs the last sweep does it.
-      ...(variant.runs === undefined ? [update(variant)] : []),
+      // By segments the last sweep does it.
+      ...(variant.segments === undefined ? [update(variant)] : []),
     ],
-    event: [applyCondition(variant), settle(variant)],
+    event: [applyCondition(variant), storeCondition(variant)],
     read: [readSolution(variant)],
   };
 }
@@ -81,11 +81,11 @@ const inOrder = (name: string, phases: readonly Phase[]) =>
     name,
     params: inPhase,
     env: { phases },
-    *body({ launch, place, step, found }, _gpu, { phases }) {
-      let now: ValueOf<typeof Fault> = found;
+    *body({ launch, context, programRow, found }, _gpu, { phases }) {
+      let now: ValueOf<typeof Findings> = found;
       for (const phase of phases) {
         yield;
-        now = yield* phase({ launch, place, step, found: now });
+        now = yield* phase({ launch, context, programRow, found: now });
       }
       return now;
     },
@@ -95,9 +95,9 @@ const inOrder = (name: string, phases: readonly Phase[]) =>
  * Returns the kernel that runs the whole backward time loop of a batch of equations on two or three axes by alternating
  * directions, with one workgroup for each instance.
  *
- * The linear systems along an axis are solved with one line of nodes for each work item; on a CPU neighbouring lines
- * are the lanes of a vector. The last axis comes first, together with the explicit part. The node arrays are in device
- * memory, `slotsOf` of them for each instance.
+ * Each work item solves the linear systems of one line of nodes along an axis. On a CPU neighbouring lines are the
+ * lanes of a vector. The last axis comes first, together with the explicit part. The node arrays are in device memory,
+ * `slotsOf` of them for each instance.
  *
  * Layout: node (i₀, i₁, i₂) of an array is at i₀ + stride·i₁ + plane·i₂; nodes that only pad a line have rows of the
  * identity matrix.
@@ -105,11 +105,11 @@ const inOrder = (name: string, phases: readonly Phase[]) =>
  *   parameters  value i of instance l at [i·instances + l]: the user's, the literals of the user's functions, the dates
  *   words       two integers for each program row: flags (timeline.ts), the segment or date; the same for all instances
  *   reals       `ROW_REALS` for each program row
- *   work        `PAD` reals, then for each instance its arrays and `PAD` reals; kept when the time loop is divided
- *   places      `PLACES` integers for each instance
+ *   work        `PADDING` reals, then for each instance its arrays and `PADDING` reals; kept when the time loop is divided
+ *   offsets      `OFFSET_COUNT` integers for each instance
  *   out         V(0, x) at each node to be read; then, with exercise at all times, 1 where the payoff is at least that
- *   status      `AXES_STATUS_WORDS` integers for each item, zero at the start
- *   summary     `SUMMARY_WORDS` integers for each instance, zero at the start
+ *   status      `AXES_STATUS_INTEGERS` integers for each item, zero at the start
+ *   summary     `SUMMARY_INTEGERS` integers for each instance, zero at the start
  */
 export function axesKernel(variant: AxesVariant): Kernel {
   const phases = phasesOf(variant);
@@ -118,9 +118,9 @@ export function axesKernel(variant: AxesVariant): Kernel {
       name,
       params: atRow,
       env: { run: inOrder(name, list), skipEvents: name === "advance" },
-      *body({ launch, place, cursor, step }, _gpu, { run, skipEvents }) {
-        let found: ValueOf<typeof Fault> = cursor;
-        if (!skipEvents || !step.event) found = yield* run({ launch, place, step, found });
+      *body({ launch, context, loopState, programRow }, _gpu, { run, skipEvents }) {
+        let found: ValueOf<typeof Findings> = loopState;
+        if (!skipEvents || !programRow.event) found = yield* run({ launch, context, programRow, found });
         return found;
       },
     });
@@ -133,10 +133,10 @@ export function axesKernel(variant: AxesVariant): Kernel {
       params: axesParams,
     },
     {
-      placeOf: placeOf(variant, false),
+      contextOf: contextOf(variant, false),
       allocate,
       begin: begin(phases),
-      runAt: runAt(variant),
+      rowAt: rowAt(variant),
       factor: part("factor", phases.factor),
       advance: part("advance", phases.advance),
       applyEvents: part("applyEvents", phases.event),
@@ -152,13 +152,13 @@ export function axesKernel(variant: AxesVariant): Kernel {
 export const sharedAxesKernel = memoizeByCode(axesKernel);
 
 /** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */
-const residency = ({ runs, groupSize }: AxesVariant): Pick<Kernel, "residentGroups"> => {
+const residency = ({ segments, groupSize }: AxesVariant): Pick<Kernel, "residentGroups"> => {
   const groups = (items: number): number => Math.max(1, Math.floor(items / groupSize));
-  if (runs === undefined) return {};
+  if (segments === undefined) return {};
   return { residentGroups: { f64: groups(RESIDENT_ITEMS.f64), f32: groups(RESIDENT_ITEMS.f32) } };
 };
 
-/** Items of a multiprocessor that are at work at once: in f64 a run takes twice the registers. */
+/** Items of a multiprocessor that are at work at once: in f64 a segment takes twice the registers. */
 const RESIDENT_ITEMS = { f64: 512, f32: 768 };
 
 /** The values at expiry; a later launch of the same time loop finds them as it has left them. */
@@ -167,9 +167,9 @@ const begin = (phases: Phases) =>
     name: "begin",
     params: atStart,
     env: { noStep, first: inOrder("begin", phases.begin) },
-    *body({ launch, place }, _gpu, { noStep, first }) {
-      let found: ValueOf<typeof Fault> = { fault: 0, node: 0, row: 0, growth: 0, exponent: 0 };
-      if (launch.first === 0) found = yield* first({ launch, place, step: noStep(), found });
+    *body({ launch, context }, _gpu, { noStep, first }) {
+      let found: ValueOf<typeof Findings> = { fault: 0, node: 0, row: 0, growth: 0, exponent: 0 };
+      if (launch.first === 0) found = yield* first({ launch, context, programRow: noStep(), found });
       return found;
     },
   });
@@ -178,12 +178,12 @@ const begin = (phases: Phases) =>
 const read = (variant: AxesVariant, phases: Phases) =>
   fn({
     name: "read",
-    params: { ...atStart, cursor: Fault },
-    env: { noStep, last: inOrder("read", phases.read), report: report(variant) },
-    *body({ launch, place, cursor }, _gpu, { noStep, last, report }) {
-      let found: ValueOf<typeof Fault> = cursor;
-      if (launch.end === launch.rows) found = yield* last({ launch, place, step: noStep(), found });
-      report({ launch, place, found });
+    params: { ...atStart, loopState: Findings },
+    env: { noStep, last: inOrder("read", phases.read), writeStatus: writeStatus(variant) },
+    *body({ launch, context, loopState }, _gpu, { noStep, last, writeStatus }) {
+      let found: ValueOf<typeof Findings> = loopState;
+      if (launch.end === launch.rows) found = yield* last({ launch, context, programRow: noStep(), found });
+      writeStatus({ launch, context, found });
     },
   });
 
@@ -193,7 +193,7 @@ const noStep = fn({
   params: [],
   body() {
     return {
-      run: 0,
+      index: 0,
       refactor: false,
       event: false,
       stepEnd: false,
@@ -212,14 +212,14 @@ const noStep = fn({
  * The kernels of each phase of the time loop, which are launched one after another with `parts` workgroups for each
  * instance.
  */
-export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
+export type PhaseKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
  * Returns one kernel for each phase of the time loop on several axes, for grids that would occupy one workgroup for too
  * long. All workgroups of a device share the lines of an instance, and the boundary between two launches is the
  * barrier.
  */
-export function passKernels(variant: AxesVariant): PassKernels {
+export function phaseKernels(variant: AxesVariant): PhaseKernels {
   const phases = phasesOf(variant);
   const kernels = (name: keyof Phases): readonly Kernel[] =>
     phases[name].map((phase, k) =>
@@ -230,27 +230,27 @@ export function passKernels(variant: AxesVariant): PassKernels {
         ...residency(variant),
         params: axesParams,
         env: {
-          placeOf: placeOf(variant, true),
-          runAt: runAt(variant),
+          contextOf: contextOf(variant, true),
+          rowAt: rowAt(variant),
           noStep,
           inRow: name !== "begin" && name !== "read",
           phase,
-          report: report(variant),
+          writeStatus: writeStatus(variant),
         },
-        *body(launch, gpu, { placeOf, runAt, noStep, inRow, phase, report }) {
-          const place = placeOf({ launch, globalId: gpu.globalId() });
-          if (!place.isActive) return;
-          const memory = { base: place.base };
+        *body(launch, gpu, { contextOf, rowAt, noStep, inRow, phase, writeStatus }) {
+          const context = contextOf({ launch, globalId: gpu.globalId() });
+          if (!context.isActive) return;
+          const memory = { base: context.base };
           const none = { fault: 0, node: 0, row: 0, growth: 0, exponent: 0 };
-          let step: ValueOf<typeof Row> = noStep();
-          if (inRow) step = runAt({ launch, place, memory, cursor: none, run: launch.run });
-          const found = yield* phase({ launch, place, step, found: none });
+          let programRow: ValueOf<typeof ProgramRow> = noStep();
+          if (inRow) programRow = rowAt({ launch, context, memory, loopState: none, index: launch.row });
+          const found = yield* phase({ launch, context, programRow, found: none });
           // What makes it a kernel of whole workgroups, whose items are neighbours.
           yield;
-          report({ launch, place, found });
+          writeStatus({ launch, context, found });
         },
       }),
     );
   const names = Object.keys(phases) as (keyof Phases)[];
-  return Object.fromEntries(names.map((name) => [name, kernels(name)])) as PassKernels;
+  return Object.fromEntries(names.map((name) => [name, kernels(name)])) as PhaseKernels;
 }

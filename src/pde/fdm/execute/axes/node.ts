@@ -1,23 +1,23 @@
 import { bool, fn, type FunctionOf, i32, read, record, type ValueOf } from "../../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import {
-  AxesPlace,
+  AxesContext,
   coefficientsAt,
-  type Fault,
+  type Findings,
   inPhase,
-  isExact,
-  LANES,
+  groupMatchesPadding,
+  LINES_PER_TILE,
   Launch,
-  meshOf,
+  meshOffset,
   nodeIn,
   roundsOf,
-  RUN_STEP,
-  strideOf,
-} from "./place.ts";
-import type { Row } from "../rollback.ts";
+  SEGMENT_MULTIPLE,
+  coefficientStride,
+} from "./context.ts";
+import type { ProgramRow } from "../rollback.ts";
 
-/** The axis numbers 0, 1, …, for use in a `for … of` loop of a kernel. */
-export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
+/** Returns the axis numbers 0, 1, …, for use in a `for … of` loop of a kernel. */
+export const axisNumbers = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
 
 /**
  * Returns the function that finds a node's index on each axis and its index among all nodes, and tells whether it is a
@@ -40,10 +40,10 @@ export const nodeAt = (axes: number) =>
     },
   });
 
-/** Returns the function for the number of nodes of each axis. */
-export const countsOf = (axes: number) =>
+/** Returns the function that returns the number of nodes of each axis. */
+export const nodeCountsOf = (axes: number) =>
   fn({
-    name: "countsOf",
+    name: "nodeCountsOf",
     params: [Launch],
     env: { axes },
     body([{ n0, n1, n2 }], gpu, { axes }) {
@@ -56,30 +56,31 @@ export const countsOf = (axes: number) =>
   });
 
 /**
- * Returns the function for the position of a node on each axis: −1 for the first node, 1 for the last one, 0 between.
+ * Returns the function that computes the position of a node on each axis: −1 for the first node, 1 for the last one, 0
+ * between.
  */
 export const sidesOf = (axes: number) =>
   fn({
     name: "sidesOf",
     params: { launch: Launch, index: read(i32) },
-    env: { axes, each: eachOf(axes), countsOf: countsOf(axes) },
+    env: { axes, each: axisNumbers(axes), nodeCountsOf: nodeCountsOf(axes) },
     body({ launch, index }, gpu, env) {
       const side = gpu.privateI32(env.axes);
-      const counts = env.countsOf(launch);
+      const counts = env.nodeCountsOf(launch);
       for (const k of env.each) side[k] = index[k] === 0 ? -1 : index[k] === counts[k] - 1 ? 1 : 0;
       return side;
     },
   });
 
-/** Returns the function for the values of the axes at a node. */
+/** Returns the function that computes the values of the axes at a node. */
 export const valuesAt = (axes: number) =>
   fn({
     name: "valuesAt",
     params: { launch: Launch, mesh: i32, index: read(i32) },
-    env: { axes, each: eachOf(axes).map((k) => ({ k, meshOf: meshOf(k) })) },
+    env: { axes, each: axisNumbers(axes).map((k) => ({ k, meshOffset: meshOffset(k) })) },
     body({ launch, mesh, index }, gpu, env) {
       const x = gpu.privateReal(env.axes);
-      for (const { k, meshOf } of env.each) x[k] = launch.table[meshOf({ launch, mesh }) + index[k]];
+      for (const { k, meshOffset } of env.each) x[k] = launch.table[meshOffset({ launch, mesh }) + index[k]];
       return x;
     },
   });
@@ -97,18 +98,18 @@ export const atNode = { ...inPhase, at: Node };
 type AtNode = FunctionOf<
   (of: {
     readonly launch: ValueOf<typeof Launch>;
-    readonly place: ValueOf<typeof AxesPlace>;
-    readonly step: ValueOf<typeof Row>;
-    readonly found: ValueOf<typeof Fault>;
+    readonly context: ValueOf<typeof AxesContext>;
+    readonly programRow: ValueOf<typeof ProgramRow>;
+    readonly found: ValueOf<typeof Findings>;
     readonly at: ValueOf<typeof Node>;
-  }) => ValueOf<typeof Fault>
+  }) => ValueOf<typeof Findings>
 >;
 
 /** Returns the phase that calls `work` at every node independently, in those steps for which `happens` is true. */
 export function eachNode(
   variant: AxesVariant,
   work: AtNode,
-  happens?: FunctionOf<(step: ValueOf<typeof Row>) => boolean>,
+  happens?: FunctionOf<(programRow: ValueOf<typeof ProgramRow>) => boolean>,
 ) {
   return fn({
     name: work.functionName,
@@ -121,18 +122,18 @@ export function eachNode(
       coefficientsAt: coefficientsAt(variant),
       rounds: roundsOf(variant),
     },
-    *body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, context, programRow, found }, _gpu, env) {
       const { stride, size } = launch;
-      const { item, base } = place;
-      let now: ValueOf<typeof Fault> = found;
-      const rounds = env.happens === undefined || env.happens(step) ? env.rounds(size) : 0;
-      for (let r = place.firstRound; r < rounds; r += place.everyRound) {
+      const { item, base } = context;
+      let now: ValueOf<typeof Findings> = found;
+      const rounds = env.happens === undefined || env.happens(programRow) ? env.rounds(size) : 0;
+      for (let r = context.firstRound; r < rounds; r += context.everyRound) {
         const { line, first, lane, node, own: offset, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const { at: own, pitch } = env.coefficientsAt({ base, size, node, own: offset });
           const { index, isNode, number } = env.nodeAt({ launch, line, lane });
           const at = { index, isNode, number, k: base + first + lane, own, pitch };
-          now = env.work({ launch, place, step, found: now, at });
+          now = env.work({ launch, context, programRow, found: now, at });
         }
       }
       return now;
@@ -141,15 +142,15 @@ export function eachNode(
 }
 
 /**
- * The interval of a line's n nodes that a work item solves in all rounds: `length` nodes from `start` on. Where several
- * items share a line, `lane` is the number of the line in their tile, and `run` the number of the interval.
+ * The segment of a line's n nodes that a work item solves in all rounds: `length` nodes from `start` on. Where several
+ * items share a line, `lane` is the number of the line in their tile, and `segment` the number of the segment.
  */
-export const Part = record({ lane: i32, run: i32, start: i32, length: i32, n: i32 });
+export const NodeSegment = record({ lane: i32, segment: i32, start: i32, length: i32, n: i32 });
 
-/** A work item's interval of one line along an axis, with the array indices of its nodes. */
-export const Piece = record({
+/** The segment of one line along an axis that a work item solves, with the array indices of its nodes. */
+export const LineSegment = record({
   inside: bool,
-  part: Part,
+  part: NodeSegment,
   /** Node i of the line is `first` + `lane` + i·`step`, and `first` the first node of a line along the first axis. */
   first: i32,
   lane: i32,
@@ -164,8 +165,9 @@ export const Piece = record({
 });
 
 /**
- * Returns the function for the lines of nodes along an axis: how many there are, the number of nodes of each, and the
- * array distances between nodes and between lines.
+ * Returns the function that describes the lines of nodes along an axis: how many there are, the number of nodes of each
+ * (`n`), the strides from node to node (`step`) and from line to line (`apart`), and the stride of their coefficients
+ * (`rowStep`).
  */
 export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   fn({
@@ -184,25 +186,25 @@ export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   });
 
 /**
- * Returns the function for the interval of a work item in round r of a loop over the lines along an axis. It is a whole
- * line or, with `cut`, an interval of one of the `LANES` lines of a tile. An item without a line of its own reads that
- * of another.
+ * Returns the function that computes the segment of a work item in round r of a loop over the lines along an axis. It
+ * is a whole line or, with `cut`, a segment of one of the `LINES_PER_TILE` lines of a tile. An item without a line of its own
+ * reads that of another.
  */
-export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
+export function lineSegmentOf(variant: AxesVariant, axis: number, cut: boolean) {
   return fn({
-    name: "pieceOf",
-    params: { launch: Launch, place: AxesPlace, r: i32, part: Part },
+    name: "lineSegmentOf",
+    params: { launch: Launch, context: AxesContext, r: i32, part: NodeSegment },
     env: {
       isFirst: axis === 0,
       sharesRows: axis === 0 && cut && variant.isFirstUniform,
-      exact: isExact(variant),
-      abreast: cut ? LANES : variant.groupSize,
+      exact: groupMatchesPadding(variant),
+      abreast: cut ? LINES_PER_TILE : variant.groupSize,
       cut,
       linesAlong: linesAlong(variant, axis),
       coefficientsAt: coefficientsAt(variant),
-      strideOf: strideOf(variant),
+      coefficientStride: coefficientStride(variant),
     },
-    body({ launch, place: { item, base }, r, part }, _gpu, env) {
+    body({ launch, context: { item, base }, r, part }, _gpu, env) {
       const { stride, size } = launch;
       const { count, step, apart, rowStep } = env.linesAlong(launch);
       const offset = env.exact ? item : 0;
@@ -216,22 +218,31 @@ export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
       const { at: common } = env.coefficientsAt({ base, size, node: first, own: 0 });
       const lane = env.isFirst ? 0 : inLine + offset;
       const inside = env.exact || column < count;
-      return { inside, part, first, lane, step, line, own, common, pitch, rowStep: env.strideOf(rowStep) };
+      return { inside, part, first, lane, step, line, own, common, pitch, rowStep: env.coefficientStride(rowStep) };
     },
   });
 }
 
-/** Returns the function for the interval of each line that a work item solves: all of it, or one of `Runs`. */
-export const partOf = ({ runs }: AxesVariant) =>
+/**
+ * Returns the function that computes the segment of each line that a work item solves: the whole line, or a segment by
+ * `LineDivision`.
+ */
+export const segmentOf = ({ segments }: AxesVariant) =>
   fn({
-    name: "partOf",
+    name: "segmentOf",
     params: { item: i32, n: i32 },
-    env: { cut: runs !== undefined, count: runs?.count ?? 1, LANES, RUN_STEP },
-    body({ item, n }, _gpu, { cut, count, LANES, RUN_STEP }) {
-      if (!cut) return { lane: 0, run: 0, start: 0, length: n, n };
-      const run = (item / LANES) | 0;
-      const each = (((n + count * RUN_STEP - 1) / (count * RUN_STEP)) | 0) * RUN_STEP;
-      const start = run * each;
-      return { lane: item - run * LANES, run, start, length: Math.max(0, Math.min(each, n - start)), n };
+    env: { cut: segments !== undefined, count: segments?.count ?? 1, LINES_PER_TILE, SEGMENT_MULTIPLE },
+    body({ item, n }, _gpu, { cut, count, LINES_PER_TILE, SEGMENT_MULTIPLE }) {
+      if (!cut) return { lane: 0, segment: 0, start: 0, length: n, n };
+      const segment = (item / LINES_PER_TILE) | 0;
+      const each = (((n + count * SEGMENT_MULTIPLE - 1) / (count * SEGMENT_MULTIPLE)) | 0) * SEGMENT_MULTIPLE;
+      const start = segment * each;
+      return {
+        lane: item - segment * LINES_PER_TILE,
+        segment,
+        start,
+        length: Math.max(0, Math.min(each, n - start)),
+        n,
+      };
     },
   });

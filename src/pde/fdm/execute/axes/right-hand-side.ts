@@ -1,24 +1,24 @@
 /** The right-hand sides of sweeps, node after node of a line from its last one on. */
 import { fn, i32, real, record, type ValueOf } from "../../../../kernel/index.ts";
-import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { type AxesVariant, hasPinnedNodes, slotsOf } from "../../operator/axes-variant.ts";
 import { pinnedValue } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import {
-  besideOf,
+  westAndEast,
   explicitAt,
-  Fall,
-  fallOf,
+  PlaneDifferences,
+  planeDifferences,
   Neighbours,
-  Rows,
-  rowsOf,
-  sliceOf,
+  CoefficientIndices,
+  coefficientIndices,
+  neighboursInPlane,
   Stencil,
   stencilOf,
 } from "./explicit.ts";
-import { nodeAt, Piece, sidesOf, valuesAt } from "./node.ts";
-import { Row } from "../rollback.ts";
-import { AxesPlace, Fault, Launch, noted } from "./place.ts";
+import { nodeAt, LineSegment, sidesOf, valuesAt } from "./node.ts";
+import { ProgramRow } from "../rollback.ts";
+import { AxesContext, Findings, Launch, withFault } from "./context.ts";
 
 /**
  * Returns the function for a pinned node's value at the end of a step, and its number; the node is `lane` after `first`
@@ -27,14 +27,14 @@ import { AxesPlace, Fault, Launch, noted } from "./place.ts";
 function pinnedAt(variant: AxesVariant) {
   return fn({
     name: "pinnedAt",
-    params: { launch: Launch, place: AxesPlace, first: i32, lane: i32, t: real, mask: i32 },
+    params: { launch: Launch, context: AxesContext, first: i32, lane: i32, t: real, mask: i32 },
     env: {
       nodeAt: nodeAt(variant.axes.length),
       sidesOf: sidesOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
       pinnedValue: pinnedValue(variant),
     },
-    body({ launch, place: { mesh, parameters }, first, lane, t, mask }, _gpu, env) {
+    body({ launch, context: { mesh, parameters }, first, lane, t, mask }, _gpu, env) {
       const { index, number } = env.nodeAt({ launch, line: (first / launch.stride) | 0, lane });
       const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
       return { value: env.pinnedValue({ state, side: env.sidesOf({ launch, index }), mask }), node: number };
@@ -55,11 +55,19 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
     name: "rightAt",
-    params: { launch: Launch, place: AxesPlace, step: Row, rows: Rows, of: Explicit, first: i32, lane: i32 },
+    params: {
+      launch: Launch,
+      context: AxesContext,
+      programRow: ProgramRow,
+      rows: CoefficientIndices,
+      of: Explicit,
+      first: i32,
+      lane: i32,
+    },
     env: {
       corrects,
       hasSource: hasSource && !corrects,
-      pins: hasPins(variant) && !corrects,
+      pins: hasPinnedNodes(variant) && !corrects,
       early: obstacle !== undefined && !corrects,
       starts: variant.correction !== undefined && !corrects,
       keep: correction.keep,
@@ -71,11 +79,11 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
       lambda: slots.lambda,
       pinnedAt: pinnedAt(variant),
     },
-    body({ launch, place, step: { mask, stage }, rows, of, first, lane }, _gpu, env) {
+    body({ launch, context, programRow: { mask, stage }, rows, of, first, lane }, _gpu, env) {
       const { work, size } = launch;
       const { own, pitch } = rows;
       const { h, tEnd, extrapolation: e } = stage;
-      const at = place.base + first;
+      const at = context.base + first;
       let right = 0.0;
       let isBad = false;
       let node = 0;
@@ -89,7 +97,7 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
       if (env.early) right += e * h * work[env.lambda * size + at + lane];
       if (env.pins) {
         if (work[own + env.pinned * pitch] > 0.5) {
-          const end = env.pinnedAt({ launch, place, first, lane, t: tEnd, mask });
+          const end = env.pinnedAt({ launch, context, first, lane, t: tEnd, mask });
           right = end.value - of.here;
           isBad = !Number.isFinite(right);
           node = end.node;
@@ -104,21 +112,30 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
 /**
  * The numbers that a node of a line hands to the one before it, with the difference of the plane after it to its own.
  */
-const Carried = record({ stencil: Stencil, here: Neighbours, fell: Fall, found: Fault });
+const Carried = record({ stencil: Stencil, here: Neighbours, fell: PlaneDifferences, found: Findings });
 
 /**
  * The right-hand side of the tridiagonal systems of an ADI sweep along one axis, as functions for their solver. The
  * nodes of a line are visited from the last to the first. `begin` returns what the last node of an interval of a line
- * needs of the node after it (`Carried`). `next` returns the right-hand side of node i. There k and `rows` are the
+ * needs of the node after it (`Carried`). `next` returns the right-hand side of node i. In `next`, k and `rows` are the
  * offsets of the node's values and coefficients from those of the line's first node. Along axes other than the last the
  * right-hand side is also stored, at index `stored` + d. `finds` tells whether the functions may report values that are
  * not finite.
  */
 export type RightHandSide = ReturnType<typeof explicitSide>;
 
-const atPiece = { launch: Launch, place: AxesPlace, at: Piece };
-const inBegin = { ...atPiece, found: Fault };
-const inNext = { ...atPiece, step: Row, i: i32, k: i32, rows: i32, stored: i32, d: i32, carried: Carried };
+const onSegment = { launch: Launch, context: AxesContext, at: LineSegment };
+const inBegin = { ...onSegment, found: Findings };
+const onSegmentNode = {
+  ...onSegment,
+  programRow: ProgramRow,
+  i: i32,
+  k: i32,
+  rows: i32,
+  stored: i32,
+  d: i32,
+  carried: Carried,
+};
 
 /**
  * Returns the right-hand side along the last axis, which computes the explicit part. The neighbours in three successive
@@ -128,52 +145,52 @@ const inNext = { ...atPiece, step: Row, i: i32, k: i32, rows: i32, stored: i32, 
 export function explicitSide(variant: AxesVariant, corrects: boolean) {
   const { correction = { full: 0 } } = variant;
   const slots = slotsOf(variant);
-  const slice = sliceOf(variant);
+  const slice = neighboursInPlane(variant);
   return {
-    finds: hasPins(variant) && !corrects,
+    finds: hasPinnedNodes(variant) && !corrects,
     begin: fn({
       name: "beginSide",
       params: inBegin,
       env: {
         stencilOf: stencilOf(variant, corrects ? slots.z : slots.u),
         slice,
-        fallOf,
-        isCut: variant.runs !== undefined,
+        planeDifferences,
+        isCut: variant.segments !== undefined,
       },
-      body({ launch, place, at, found }, _gpu, env) {
+      body({ launch, context, at, found }, _gpu, env) {
         const { lane, step } = at;
         const { start, length, n } = at.part;
-        const stencil = env.stencilOf({ launch, place, at });
+        const stencil = env.stencilOf({ launch, context, at });
         const here = env.slice({
           values: launch.work,
           at: stencil.values + (start + length - 1) * step,
           lane,
           stencil,
         });
-        let fell: ValueOf<typeof Fall> = { v: 0.0, p0: 0.0, p1: 0.0 };
+        let fell: ValueOf<typeof PlaneDifferences> = { v: 0.0, p0: 0.0, p1: 0.0 };
         if (env.isCut) {
           const after = Math.min(start + length, n - 1) * step;
           const behind = env.slice({ values: launch.work, at: stencil.values + after, lane, stencil });
-          fell = env.fallOf({ from: behind, to: here });
+          fell = env.planeDifferences({ from: behind, to: here });
         }
         return { stencil, here, fell, found };
       },
     }),
     next: fn({
       name: "nextSide",
-      params: inNext,
+      params: onSegmentNode,
       env: {
         slice,
-        fallOf,
-        beside: besideOf(variant),
-        rowsOf: rowsOf(variant),
+        planeDifferences,
+        beside: westAndEast(variant),
+        coefficientIndices: coefficientIndices(variant),
         explicitAt: explicitAt(variant, !corrects || correction.full !== 0),
         rightAt: rightAt(variant, corrects),
         guard: ZERO_VALUE_GUARD,
         badPinned: FAULT.pinned,
-        noted,
+        withFault,
       },
-      body({ launch, place, at, step, i, k, rows: toRow, carried }, _gpu, env) {
+      body({ launch, context, at, programRow, i, k, rows: toRow, carried }, _gpu, env) {
         const { work, table } = launch;
         const { first, lane, own, common, pitch, part } = at;
         const { stencil, here, fell } = carried;
@@ -182,13 +199,19 @@ export function explicitSide(variant: AxesVariant, corrects: boolean) {
         const before = env.slice({ values: work, at: values + to, lane, stencil });
         const w = { next: table[weights + i], before: table[weights + part.n + i] };
         const beside = env.beside({ values: work, from: values + k + lane - 1, slice: here });
-        const falls = env.fallOf({ from: here, to: before });
-        const rows = env.rowsOf({ own: own + toRow, first: common + toRow, pitch, toLine: first, toPlane: k });
+        const falls = env.planeDifferences({ from: here, to: before });
+        const rows = env.coefficientIndices({
+          own: own + toRow,
+          first: common + toRow,
+          pitch,
+          toLine: first,
+          toPlane: k,
+        });
         const { all, mixed } = env.explicitAt({ launch, rows, here, beside, falls, fell, w });
         const of = { here: here.here, all, mixed };
-        const got = env.rightAt({ launch, place, step, rows, of, first: first + k, lane });
+        const got = env.rightAt({ launch, context, programRow, rows, of, first: first + k, lane });
         const { isBad, node } = got;
-        const found = env.noted({ found: carried.found, isBad, fault: env.badPinned, node, row: step.run });
+        const found = env.withFault({ found: carried.found, isBad, fault: env.badPinned, node, row: programRow.index });
         return { right: got.right + env.guard, carried: { stencil, here: before, fell: falls, found } };
       },
     }),
@@ -210,7 +233,7 @@ export const storedSide: RightHandSide = {
   }),
   next: fn({
     name: "nextStored",
-    params: inNext,
+    params: onSegmentNode,
     body({ launch: { work }, stored, d, carried }) {
       return { right: work[stored + d], carried };
     },

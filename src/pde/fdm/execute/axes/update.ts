@@ -1,11 +1,11 @@
 import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { bool, fn, i32, real, record } from "../../../../kernel/index.ts";
-import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { type AxesVariant, hasPinnedNodes, slotsOf } from "../../operator/axes-variant.ts";
 import type { StateNumber } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { atNode, countsOf, eachNode, valuesAt } from "./node.ts";
-import { inPhase, isExact, Launch, meshOf, noted, roundsOf } from "./place.ts";
-import { Row } from "../rollback.ts";
+import { atNode, nodeCountsOf, eachNode, valuesAt } from "./node.ts";
+import { inPhase, groupMatchesPadding, Launch, meshOffset, withFault, roundsOf } from "./context.ts";
+import { ProgramRow } from "../rollback.ts";
 
 /** Returns the function that sets the exercise payoff at the end of a step. A pinned node cannot be exercised. */
 export function setObstacle(variant: AxesVariant, payoff: StateNumber) {
@@ -15,24 +15,24 @@ export function setObstacle(variant: AxesVariant, payoff: StateNumber) {
     params: atNode,
     env: {
       payoff,
-      pins: hasPins(variant),
+      pins: hasPinnedNodes(variant),
       pinned: slots.pinned,
       obstacle: slots.obstacle,
       badPayoff: FAULT.payoff,
       NEVER_EXERCISED,
       valuesAt: valuesAt(variant.axes.length),
-      noted,
+      withFault,
     },
-    body({ launch, place, step, found, at: { index, number: node, k, own, pitch } }, _gpu, env) {
+    body({ launch, context, programRow, found, at: { index, number: node, k, own, pitch } }, _gpu, env) {
       const { work, size } = launch;
-      const x = env.valuesAt({ launch, mesh: place.mesh, index });
-      let paid = env.payoff({ t: step.stage.tEnd, x, parameters: place.parameters });
+      const x = env.valuesAt({ launch, mesh: context.mesh, index });
+      let paid = env.payoff({ t: programRow.stage.tEnd, x, parameters: context.parameters });
       const isBad = !Number.isFinite(paid);
       if (env.pins) {
         if (work[own + env.pinned * pitch] > 0.5) paid = env.NEVER_EXERCISED;
       }
       work[env.obstacle * size + k] = paid;
-      return env.noted({ found, isBad, fault: env.badPayoff, node, row: step.run });
+      return env.withFault({ found, isBad, fault: env.badPayoff, node, row: programRow.index });
     },
   });
   return eachNode(variant, atEach, obstacleChanges);
@@ -48,19 +48,19 @@ const obstacleChanges = fn({
 });
 
 /**
- * Returns the function for u at node `k` after a step, from the increments: u + D, or u + keep·D + E (`Correction`),
- * where `value` is the last increment. Exercise at all times uses operator splitting (Ikonen & Toivanen 2004; with
- * alternating directions Haentjens & In 't Hout 2015): the step includes Δt·λ,
+ * Returns the function that computes u at node `k` after a step from the increments: u + D, or u + keep·D + E
+ * (`Correction`), where `value` is the last increment. Exercise at all times uses operator splitting (Ikonen & Toivanen
+ * 2004; with alternating directions Haentjens & In 't Hout 2015): the step includes Δt·λ,
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
- * so that λ′ ≥ 0, and λ′ = 0 wherever u′ is above the payoff. `settleNode` stores the result.
+ * so that λ′ ≥ 0, and λ′ = 0 wherever u′ is above the payoff. `storeNode` stores the result.
  */
 export function advanceNode(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
     name: "advanceNode",
-    params: { launch: Launch, step: Row, k: i32, value: real },
+    params: { launch: Launch, programRow: ProgramRow, k: i32, value: real },
     env: {
       corrects,
       keep: variant.correction?.keep ?? 1,
@@ -70,7 +70,7 @@ export function advanceNode(variant: AxesVariant, corrects: boolean) {
       obstacle: slots.obstacle,
       lambdas: slots.lambda,
     },
-    body({ launch: { work, size }, step: { stage }, k, value }, _gpu, env) {
+    body({ launch: { work, size }, programRow: { stage }, k, value }, _gpu, env) {
       let by = value;
       if (env.corrects) by = env.keep * work[env.z * size + k] + value;
       let after = work[env.u * size + k] + by;
@@ -88,10 +88,10 @@ export function advanceNode(variant: AxesVariant, corrects: boolean) {
 }
 
 /** Returns the function that stores the result of `advanceNode`. */
-export function settleNode(variant: AxesVariant) {
+export function storeNode(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
-    name: "settleNode",
+    name: "storeNode",
     params: { launch: Launch, k: i32, after: real, lambda: real },
     env: { early: variant.obstacle !== undefined, u: slots.u, lambdas: slots.lambda },
     body({ launch: { work, size }, k, after, lambda }, _gpu, { early, u, lambdas }) {
@@ -110,26 +110,26 @@ export function update(variant: AxesVariant) {
     env: {
       first: advanceNode(variant, false),
       second: variant.correction === undefined ? undefined : advanceNode(variant, true),
-      settleNode: settleNode(variant),
+      storeNode: storeNode(variant),
       z: slots.z,
       inSecond: slots.second,
-      exact: isExact(variant),
+      exact: groupMatchesPadding(variant),
       group: variant.groupSize,
       rounds: roundsOf(variant),
     },
-    *body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, context, programRow, found }, _gpu, env) {
       const { work, size } = launch;
-      const { item, base, firstRound, everyRound } = place;
+      const { item, base, firstRound, everyRound } = context;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
         const node = r * env.group + item;
         if (env.exact || node < size) {
           const k = base + node;
           let now = { after: 0.0, lambda: 0.0 };
-          if (env.second !== undefined && step.corrected)
-            now = env.second({ launch, step, k, value: work[env.inSecond * size + k] });
-          else now = env.first({ launch, step, k, value: work[env.z * size + k] });
-          env.settleNode({ launch, k, after: now.after, lambda: now.lambda });
+          if (env.second !== undefined && programRow.corrected)
+            now = env.second({ launch, programRow, k, value: work[env.inSecond * size + k] });
+          else now = env.first({ launch, programRow, k, value: work[env.z * size + k] });
+          env.storeNode({ launch, k, after: now.after, lambda: now.lambda });
         }
       }
       return found;
@@ -183,8 +183,8 @@ const valueOnLine = fn({
 });
 
 /**
- * Returns the function that applies a condition on its date to u and writes the result into z: a jump along an axis,
- * exercise, or a knock-out.
+ * Returns the function that applies a condition (a jump along an axis, exercise, or a knock-out) to u on its date, and
+ * writes the result into z.
  */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
@@ -199,15 +199,15 @@ export function applyCondition(variant: AxesVariant) {
       z: slots.z,
       badEvent: FAULT.event,
       valueOnLine,
-      axes: variant.axes.map((_, k) => ({ k, meshOf: meshOf(k), isFirst: k === 0, isLast: k === 2 })),
-      countsOf: countsOf(variant.axes.length),
+      axes: variant.axes.map((_, k) => ({ k, meshOffset: meshOffset(k), isFirst: k === 0, isLast: k === 2 })),
+      nodeCountsOf: nodeCountsOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
-      noted,
+      withFault,
     },
-    body({ launch, place, found, step, at }, _gpu, env) {
+    body({ launch, context, found, programRow, at }, _gpu, env) {
       const { work, stride, plane, size } = launch;
-      const { base, mesh, parameters } = place;
-      const { condition: k, date: t, run: row } = step;
+      const { base, mesh, parameters } = context;
+      const { condition: k, date: t, index: row } = programRow;
       const { index, number: node } = at;
       const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
       const before = work[env.u * size + at.k];
@@ -217,11 +217,11 @@ export function applyCondition(variant: AxesVariant) {
         const axis = env.jumpAxis(k);
         if (axis >= 0) {
           const target = env.jump({ state, k, u: before });
-          const counts = env.countsOf(launch);
+          const counts = env.nodeCountsOf(launch);
           let line = { x: mesh, u: env.u * size + base, step: 1, n: counts[0] };
-          for (const { k, meshOf, isFirst, isLast } of env.axes) {
+          for (const { k, meshOffset, isFirst, isLast } of env.axes) {
             const step = isFirst ? 1 : isLast ? plane : stride;
-            if (axis === k) line = { x: meshOf({ launch, mesh }), u: line.u, step, n: counts[k] };
+            if (axis === k) line = { x: meshOffset({ launch, mesh }), u: line.u, step, n: counts[k] };
             else line = { x: line.x, u: line.u + index[k] * step, step: line.step, n: line.n };
           }
           ok = Number.isFinite(target);
@@ -234,17 +234,17 @@ export function applyCondition(variant: AxesVariant) {
         ok = ok && result.ok;
       }
       work[env.z * size + at.k] = value;
-      return env.noted({ found, isBad: !ok, fault: env.badEvent, node, row });
+      return env.withFault({ found, isBad: !ok, fault: env.badEvent, node, row });
     },
   });
   return eachNode(variant, atEach);
 }
 
 /** Returns the function that copies the result of `applyCondition` from z into u. */
-export function settle(variant: AxesVariant) {
+export function storeCondition(variant: AxesVariant) {
   const { u, z } = slotsOf(variant);
   const atEach = fn({
-    name: "settle",
+    name: "storeCondition",
     params: atNode,
     env: { u, z },
     body({ launch: { work, size }, found, at: { k } }, _gpu, { u, z }) {

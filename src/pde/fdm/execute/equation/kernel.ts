@@ -8,21 +8,21 @@ import {
   atRow,
   atStart,
   copyState,
-  Cursor,
+  LoopState,
   equationParams,
   type EquationPlan,
   firstFault,
   gather,
   isTeam,
-  placeOf,
+  contextOf,
   planOf,
   spread,
 } from "./memory.ts";
-import { rollbackKernel, rowAt } from "../rollback.ts";
+import { rollbackKernel, readProgramRow } from "../rollback.ts";
 import { NEVER_EXERCISED, obstacleAt, valueAtTarget } from "../../conditions/dates.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import { factor, recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
-import { recordBoundaryRuns, rightHandSideRuns, solveStageRuns } from "../team/equation.ts";
+import { recordBoundaryOnTeam, rightHandSideOfSegment, solveStageOnSegment } from "../team/equation.ts";
 import { type EquationVariant, Stage } from "../../operator/equation-row.ts";
 import { LOOP_BUDGET } from "../../problem/lowered.ts";
 import { groupSize, type Team } from "../team/team.ts";
@@ -59,9 +59,9 @@ function begin(plan: EquationPlan) {
       scansOf: isTeam(plan) && !penalty ? scansOf(plan) : undefined,
       valueAt,
     },
-    *body({ launch, place, memory }, gpu, env) {
-      const { nodes, dates, first: firstRun, recorded, words } = launch;
-      const { parameters, item } = place;
+    *body({ launch, context, memory }, gpu, env) {
+      const { nodes, dates, first: firstRow, recorded, words } = launch;
+      const { parameters, item } = context;
       const { table, all, state, factors, products, scans, penalty } = memory;
       const { u, v, obstacle, lambda } = state;
       const rows = env.rows ?? nodes;
@@ -69,12 +69,12 @@ function begin(plan: EquationPlan) {
       let isNew = true;
       let reach = env.few;
       if (env.hasMesh)
-        for (let i = item; i < env.meshColumns * nodes; i += env.items) all.mesh[i] = env.valueAt(place.table, i);
+        for (let i = item; i < env.meshColumns * nodes; i += env.items) all.mesh[i] = env.valueAt(context.table, i);
       if (env.rows !== undefined) {
         if (item === 0) gpu.atomicStore(scans.counter, 0, 0);
         yield;
       }
-      if (firstRun === 0) {
+      if (firstRow === 0) {
         const expiry = env.valueAt(parameters, env.dates + dates - 1);
         for (let i = item; i < nodes; i += env.items) {
           const value = env.terminal(env.stateOnAxis({ t: expiry, at: env.valueAt(table, i), parameters }));
@@ -87,7 +87,7 @@ function begin(plan: EquationPlan) {
             row: 0,
           });
         }
-        yield* env.gather({ place, nodes, all: all.u, own: u, beyond: 0 });
+        yield* env.gather({ context, nodes, all: all.u, own: u, beyond: 0 });
         for (let k = 0; k < rows; k++) {
           if (env.twoStages) v[k] = 0.0;
           if (env.early) obstacle[k] = env.NEVER_EXERCISED; // until the first stage
@@ -95,23 +95,23 @@ function begin(plan: EquationPlan) {
           if (env.splitting) lambda[k] = 0.0;
         }
       } else {
-        isNew = (words[2 * (firstRun - 1)] & env.EVENT) !== 0;
-        env.load({ launch, place, memory });
+        isNew = (words[2 * (firstRow - 1)] & env.EVENT) !== 0;
+        env.load({ launch, context, memory });
         if (env.scansOf !== undefined) reach = yield* env.scansOf({ factors, products, scans });
       }
-      return { found, isNew, record: nodes + recorded, reach, cuts: 0 };
+      return { found, isNew, record: nodes + recorded, reach, limitedRows: 0 };
     },
   });
 }
 
 /** Returns the function that reads a row of the time program. */
-const runAt = ({ variant: { parameters } }: EquationPlan) =>
+const rowAt = ({ variant: { parameters } }: EquationPlan) =>
   fn({
-    name: "runAt",
-    params: { ...atStart, cursor: Cursor, run: i32 },
-    env: { rowAt: rowAt(parameters) },
-    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, { rowAt }) {
-      return rowAt({ words, reals, parameters, run });
+    name: "rowAt",
+    params: { ...atStart, loopState: LoopState, index: i32 },
+    env: { readProgramRow: readProgramRow(parameters) },
+    body({ launch: { words, reals }, context: { parameters }, index }, _gpu, { readProgramRow }) {
+      return readProgramRow({ words, reals, parameters, index });
     },
   });
 
@@ -131,18 +131,18 @@ function setObstacle(plan: EquationPlan) {
       NEVER_EXERCISED,
       gather: gather(plan),
     },
-    *body({ launch: { nodes }, place, memory, cursor, step }, _gpu, env) {
-      const { parameters, item } = place;
+    *body({ launch: { nodes }, context, memory, loopState, programRow }, _gpu, env) {
+      const { parameters, item } = context;
       const { table, all, state } = memory;
-      let found = cursor.found;
-      if (step.obstacleChanges) {
+      let found = loopState.found;
+      if (programRow.obstacleChanges) {
         for (let i = item; i < nodes; i += env.items) {
-          const paid = env.obstacleAt({ i, nodes, table, parameters, mask: step.mask, t: step.stage.tEnd });
+          const paid = env.obstacleAt({ i, nodes, table, parameters, mask: programRow.mask, t: programRow.stage.tEnd });
           all.obstacle[i] = paid;
           const ok = Number.isFinite(paid);
-          found = env.firstFault({ before: found, ok, fault: env.badPayoff, node: i, row: step.run });
+          found = env.firstFault({ before: found, ok, fault: env.badPayoff, node: i, row: programRow.index });
         }
-        yield* env.gather({ place, nodes, all: all.obstacle, own: state.obstacle, beyond: env.NEVER_EXERCISED });
+        yield* env.gather({ context, nodes, all: all.obstacle, own: state.obstacle, beyond: env.NEVER_EXERCISED });
       }
       return found;
     },
@@ -160,38 +160,39 @@ function advance(plan: EquationPlan) {
       penalty,
       twoStages: variant.twoStages,
       setObstacle: early ? setObstacle(plan) : undefined,
-      rightHandSide: isTeam(plan) ? rightHandSideRuns(plan) : rightHandSide(plan),
-      solveStage: isTeam(plan) ? solveStageRuns(plan) : solveStage(plan),
+      rightHandSide: isTeam(plan) ? rightHandSideOfSegment(plan) : rightHandSide(plan),
+      solveStage: isTeam(plan) ? solveStageOnSegment(plan) : solveStage(plan),
       extrapolateAt: extrapolateAt(variant),
-      recordBoundary: !early ? undefined : isTeam(plan) ? recordBoundaryRuns(plan, true) : recordBoundary(true),
+      recordBoundary: !early ? undefined : isTeam(plan) ? recordBoundaryOnTeam(plan, true) : recordBoundary(true),
       unconverged: STATUS.unconverged,
       guard: ZERO_VALUE_GUARD,
     },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { nodes, pitch, status } = launch;
       const { u, v, z, obstacle, lambda } = memory.state;
       const rows = env.rows ?? nodes;
-      let { found, isNew, record } = cursor;
-      if (!step.event) {
-        const { stage } = step;
+      let { found, isNew, record } = loopState;
+      if (!programRow.event) {
+        const { stage } = programRow;
         if (isNew) for (let k = 0; k < rows; k++) u[k] = u[k] + env.guard;
         isNew = false;
-        if (env.setObstacle !== undefined) found = yield* env.setObstacle({ launch, place, memory, cursor, step });
-        found = yield* env.rightHandSide({ launch, place, memory, found, step });
-        const unconverged = yield* env.solveStage({ nodes, memory, reach: cursor.reach, stage });
-        const at = env.unconverged * pitch + place.instance;
-        if (env.penalty && place.item === 0 && unconverged > 0) status[at] = status[at] + unconverged;
+        if (env.setObstacle !== undefined)
+          found = yield* env.setObstacle({ launch, context, memory, loopState, programRow });
+        found = yield* env.rightHandSide({ launch, context, memory, found, programRow });
+        const unconverged = yield* env.solveStage({ nodes, memory, reach: loopState.reach, stage });
+        const at = env.unconverged * pitch + context.instance;
+        if (env.penalty && context.item === 0 && unconverged > 0) status[at] = status[at] + unconverged;
         for (let k = 0; k < rows; k++) {
           const before = u[k];
           u[k] = env.extrapolateAt({ at: k, u, y: z, obstacle, lambda, stage });
-          if (env.twoStages && step.keep) v[k] = before;
+          if (env.twoStages && programRow.keep) v[k] = before;
         }
-        if (env.recordBoundary !== undefined && step.stepEnd) {
-          yield* env.recordBoundary({ launch, place, memory, record });
+        if (env.recordBoundary !== undefined && programRow.stepEnd) {
+          yield* env.recordBoundary({ launch, context, memory, record });
           record++;
         }
       }
-      return { found, isNew, record, reach: cursor.reach, cuts: cursor.cuts };
+      return { found, isNew, record, reach: loopState.reach, limitedRows: loopState.limitedRows };
     },
   });
 }
@@ -238,7 +239,7 @@ function applyEvents(plan: EquationPlan) {
       valueAtTarget,
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
-      recordBoundary: isTeam(plan) ? recordBoundaryRuns(plan, false) : recordBoundary(false),
+      recordBoundary: isTeam(plan) ? recordBoundaryOnTeam(plan, false) : recordBoundary(false),
       stateOnAxis,
       badEvent: FAULT.event,
       firstFault,
@@ -247,47 +248,47 @@ function applyEvents(plan: EquationPlan) {
       spread: spread(plan),
       valueAt,
     },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { nodes } = launch;
-      const { item, parameters } = place;
+      const { item, parameters } = context;
       const { table, all } = memory;
       const { mesh, beside } = all;
       const { u, obstacle } = memory.state;
-      const { condition, date: t } = step;
+      const { condition, date: t } = programRow;
       const rows = env.rows ?? nodes;
-      let { found, record } = cursor;
+      let { found, record } = loopState;
       if (env.jump !== undefined && env.jumpAxis !== undefined && env.jumpAxis(condition) >= 0) {
-        yield* env.spread({ place, nodes, own: u, all: all.u });
+        yield* env.spread({ context, nodes, own: u, all: all.u });
         const sign = mesh[nodes - 1] > mesh[0] ? 1.0 : -1.0;
         for (let i = item; i < nodes; i += env.items) {
           const state = env.stateOnAxis({ t, at: mesh[i], parameters });
           const target = env.jump({ state, k: condition, u: 0.0 });
           const ok = Number.isFinite(target);
-          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: step.run });
+          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: programRow.index });
           beside[i] = env.valueAtTarget(mesh, all.u, nodes, sign, target);
         }
         if (env.rows === undefined) for (let k = 0; k < nodes; k++) u[k] = beside[k];
-        yield* env.gather({ place, nodes, all: beside, own: u, beyond: 0 });
+        yield* env.gather({ context, nodes, all: beside, own: u, beyond: 0 });
       }
-      if (env.payoff !== undefined && step.stepEnd) {
+      if (env.payoff !== undefined && programRow.stepEnd) {
         for (let i = item; i < nodes; i += env.items)
           all.obstacle[i] = env.payoff(env.stateOnAxis({ t, at: env.valueAt(table, i), parameters }));
-        yield* env.gather({ place, nodes, all: all.obstacle, own: obstacle, beyond: env.NEVER_EXERCISED });
-        yield* env.recordBoundary({ launch, place, memory, record });
+        yield* env.gather({ context, nodes, all: all.obstacle, own: obstacle, beyond: env.NEVER_EXERCISED });
+        yield* env.recordBoundary({ launch, context, memory, record });
         record++;
       }
       if (env.pointwise !== undefined) {
-        yield* env.spread({ place, nodes, own: u, all: all.u });
+        yield* env.spread({ context, nodes, own: u, all: all.u });
         for (let i = item; i < nodes; i += env.items) {
           const state = env.stateOnAxis({ t, at: env.valueAt(table, i), parameters });
           const { value, ok } = env.pointwise({ state, k: condition, u: all.u[i] });
           all.u[i] = value;
-          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: step.run });
+          found = env.firstFault({ before: found, ok, fault: env.badEvent, node: i, row: programRow.index });
         }
-        yield* env.gather({ place, nodes, all: all.u, own: u, beyond: 0 });
+        yield* env.gather({ context, nodes, all: all.u, own: u, beyond: 0 });
       }
       if (env.early) for (let k = 0; k < rows; k++) u[k] = Math.max(u[k], obstacle[k]);
-      return { found, isNew: true, record, reach: cursor.reach, cuts: cursor.cuts };
+      return { found, isNew: true, record, reach: loopState.reach, limitedRows: loopState.limitedRows };
     },
   });
 }
@@ -298,7 +299,7 @@ function applyEvents(plan: EquationPlan) {
 function readSolution(plan: EquationPlan) {
   return fn({
     name: "readSolution",
-    params: { ...atStart, cursor: Cursor },
+    params: { ...atStart, loopState: LoopState },
     env: {
       ...STATUS,
       rows: plan.rows,
@@ -307,12 +308,12 @@ function readSolution(plan: EquationPlan) {
       firstFault,
       firstOfItems: isTeam(plan) ? firstOfItems(plan) : undefined,
     },
-    *body({ launch, place, memory, cursor }, gpu, env) {
+    *body({ launch, context, memory, loopState }, gpu, env) {
       const { nodes, pitch, rows, end, out, status } = launch;
-      const { instance, item, first } = place;
+      const { instance, item, first } = context;
       const { u } = memory.state;
-      let { found } = cursor;
-      if (end < rows) env.save({ launch, place, memory });
+      let { found } = loopState;
+      if (end < rows) env.save({ launch, context, memory });
       else {
         const own = env.rows ?? nodes;
         for (let k = 0; k < own; k++) {
@@ -325,7 +326,7 @@ function readSolution(plan: EquationPlan) {
       }
       let endless = gpu.endlessLoop();
       if (env.firstOfItems !== undefined) {
-        const all = yield* env.firstOfItems({ place, memory, found, endless });
+        const all = yield* env.firstOfItems({ context, memory, found, endless });
         found = all.found;
         endless = all.endless;
       }
@@ -354,14 +355,14 @@ function readSolution(plan: EquationPlan) {
  *               between two dates, the step h as a fraction of it, the weights of the stored solutions U and V, and the
  *               extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
- *   status      `STATUS_WORDS` integers (`STATUS`), zero at the start
+ *   status      `STATUS_INTEGERS` integers (`STATUS`), zero at the start
  *   state       `keptArrays` node arrays, where several launches share the time loop: rows `first` … `end` − 1 of
  *               `rows`, with `recorded` values of the exercise boundary before; not read where one launch runs all
  * Cost: a stage is about 10 flops and 10 reals of private memory a node besides the user's functions; a matrix about 25
  * flops and two divisions, besides the equation.
  *
  * An item of a team has capacity/items consecutive nodes. Sweeps and pivots are scans over the items (`scan.ts`,
- * `factor.ts`), as is Brennan & Schwartz's projection (`projectRuns`): the same elimination, whose results differ by
+ * `factor.ts`), as is Brennan & Schwartz's projection (`projectSegment`): the same elimination, whose results differ by
  * rounding only. Rows are divided by 1 + hc. A matrix with 1 + hc ≤ 0 somewhere therefore makes no sense there, nor
  * does one with entries beyond 1e15, whose products over an item's nodes might overflow. An instance with such a matrix
  * has `STATUS.growth`, and must be solved again by a single item. Convection must be fitted, because negative
@@ -381,10 +382,10 @@ export function equationKernel(variant: EquationVariant, team?: Team): Kernel {
       ...(team && { groupSize: groupSize(team) }),
     },
     {
-      placeOf: placeOf(plan),
+      contextOf: contextOf(plan),
       allocate: allocate(plan),
       begin: begin(plan),
-      runAt: runAt(plan),
+      rowAt: rowAt(plan),
       factor: isTeam(plan) ? factorByTeam(plan) : factor(plan),
       advance: advance(plan),
       applyEvents: applyEvents(plan),

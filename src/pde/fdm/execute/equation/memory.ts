@@ -1,12 +1,15 @@
 import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { bool, fn, i32, type Precision, read, real, record, write } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../operator/equation-row.ts";
-import { multipliers, multiplierWords, partsOf, scratchWords, type Team } from "../team/team.ts";
+import { multiplierCount, multiplierReals, partsOf, scratchReals, type Team } from "../team/team.ts";
 import { Column } from "../../operator/state.ts";
-import { itemAt, Place, Row } from "../rollback.ts";
+import { itemContextOf, ItemContext, ProgramRow } from "../rollback.ts";
 import { Factors, Products, Rows, Scans } from "../team/records.ts";
 
-/** The choices that determine the code of an equation's kernel: the variant, and how many items solve an instance. */
+/**
+ * The choices that determine the code of an equation's kernel: the variant, and the division of an instance among work
+ * items.
+ */
 export interface EquationPlan {
   readonly variant: EquationVariant;
   /** The team of items that solve an instance together; undefined where a single item does. */
@@ -48,7 +51,7 @@ export function planOf(variant: EquationVariant, team: Team | undefined): Equati
 }
 
 /** The number of integers of each item in `AllNodes.faults`. */
-export const FAULT_WORDS = 4;
+export const FAULT_INTEGERS = 4;
 
 /**
  * The number of bytes of workgroup memory of a team: nodes and steps, three or four arrays, the memory of scans,
@@ -56,9 +59,9 @@ export const FAULT_WORDS = 4;
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;
-  const kept = precision === "f32" ? 0 : 2 * multiplierWords(team, false);
-  const words = perNode * capacity + kept + scratchWords(team);
-  return words * (precision === "f32" ? 4 : 8) + 4 * (FAULT_WORDS * team.items + 2);
+  const kept = precision === "f32" ? 0 : 2 * multiplierReals(team, false);
+  const words = perNode * capacity + kept + scratchReals(team);
+  return words * (precision === "f32" ? 4 : 8) + 4 * (FAULT_INTEGERS * team.items + 2);
 }
 
 /** The launch parameters of an equation's kernel (`equationKernel` describes their layout). */
@@ -98,7 +101,7 @@ export const AllNodes = record({
   beside: write(real),
   third: write(real),
   fourth: write(real),
-  /** `FAULT_WORDS` an item; during the time loop whether its first node is exercised. */
+  /** `FAULT_INTEGERS` an item; during the time loop whether its first node is exercised. */
   faults: write(i32),
 });
 
@@ -124,7 +127,7 @@ const State = record({
  */
 const Penalty = record({ decays: write(real), active: write(real), factor: write(real) });
 
-/** The arrays of the time loop; those that a variant or an item does not use have one element. */
+/** The arrays of the time loop. Arrays that a variant or an item does not use have one element. */
 export const Memory = record({
   /** The column of S of the nodes, then of the steps of the coordinate. */
   table: Column,
@@ -141,25 +144,25 @@ export const Memory = record({
   penalty: Penalty,
 });
 
-/** The first fault found (0 for none), with its node and its row of the time program. */
-export const Fault = record({ fault: i32, node: i32, row: i32 });
+/** The first fault that a work item has found (0 for none), with its node and its row of the time program. */
+export const FirstFault = record({ fault: i32, node: i32, row: i32 });
 
 /**
  * The numbers that change from row to row of the time program. `isNew`: whether u has changed since the last stage.
  * `record`: the index of the next recorded value of the exercise boundary. A team also has the reach of its scans, and
- * the largest number of limited rows (`cut`) in a matrix so far.
+ * the largest number of limited rows (`limited`) in a matrix so far.
  */
-export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
+export const LoopState = record({ found: FirstFault, isNew: bool, record: i32, reach: i32, limitedRows: i32 });
 
 /** The parameters of functions that run before the first row of the time program. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, context: ItemContext, memory: Memory };
 /** The parameters of functions that run for each row of the time program. */
-export const atRow = { ...atStart, cursor: Cursor, step: Row };
+export const atRow = { ...atStart, loopState: LoopState, programRow: ProgramRow };
 
-/** Returns the fault found `before` if there is one, otherwise one at a node that is not `ok`. */
+/** Returns the fault `before` if there is one. Otherwise it returns `fault` at `node` if that node is not `ok`. */
 export const firstFault = fn({
   name: "firstFault",
-  params: { before: Fault, ok: bool, fault: i32, node: i32, row: i32 },
+  params: { before: FirstFault, ok: bool, fault: i32, node: i32, row: i32 },
   body({ before, ok, fault, node, row }) {
     const isNew = !ok && before.fault === 0;
     return {
@@ -170,14 +173,14 @@ export const firstFault = fn({
   },
 });
 
-/** Returns the function that finds the instance of a work item and its nodes. */
-export const placeOf = ({ team, rows }: EquationPlan) =>
+/** Returns the function that computes the context of a work item: its instance and its nodes. */
+export const contextOf = ({ team, rows }: EquationPlan) =>
   fn({
-    name: "placeOf",
+    name: "contextOf",
     params: { launch: Launch, globalId: i32 },
-    env: { itemAt: itemAt(team, rows) },
-    body({ launch: { instances, pitch, first, end, table, parameters }, globalId }, _gpu, { itemAt }) {
-      return itemAt({ instances, pitch, first, end, table, parameters, globalId });
+    env: { itemContextOf: itemContextOf(team, rows) },
+    body({ launch: { instances, pitch, first, end, table, parameters }, globalId }, _gpu, { itemContextOf }) {
+      return itemContextOf({ instances, pitch, first, end, table, parameters, globalId });
     },
   });
 
@@ -188,7 +191,7 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
   const where = (used: boolean): number => (used ? own : 1);
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [ItemContext],
     env: {
       alone: team === undefined,
       capacity,
@@ -202,10 +205,10 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
       splits: where(splitting),
       isPenalty: penalty,
       penalties: where(penalty),
-      faultWords: team ? FAULT_WORDS * team.items : 1,
-      multipliers: team ? multipliers(team, false) : 1,
-      multiplierWords: team ? multiplierWords(team, false) : 1,
-      scratchWords: team ? scratchWords(team) : 1,
+      faultIntegers: team ? FAULT_INTEGERS * team.items : 1,
+      multipliers: team ? multiplierCount(team, false) : 1,
+      multiplierReals: team ? multiplierReals(team, false) : 1,
+      scratchReals: team ? scratchReals(team) : 1,
     },
     body([{ table }], gpu, env) {
       const { alone, capacity, own, parts } = env;
@@ -219,7 +222,7 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
       const obstacle = gpu.privateReal(env.obstacles);
       // Without a team one array that nobody reads takes the place of those of workgroup memory.
       const none = gpu.privateReal(1);
-      const noWords = gpu.privateI32(1);
+      const noIntegers = gpu.privateI32(1);
       const mesh = alone ? gpu.privateReal(env.spots) : gpu.sharedReal(2 * capacity);
       const values = alone ? u : gpu.sharedReal(capacity);
       // As in the kernels of options: registers have no room for them in f64.
@@ -237,7 +240,7 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
           beside: alone ? lower : gpu.sharedReal(capacity),
           third: alone ? none : gpu.sharedReal(capacity),
           fourth: alone ? none : gpu.sharedReal(env.fourth),
-          faults: alone ? noWords : gpu.sharedI32(env.faultWords),
+          faults: alone ? noIntegers : gpu.sharedI32(env.faultIntegers),
         },
         state: {
           u,
@@ -257,11 +260,11 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
           upTo: none,
         },
         scans: {
-          above: inRegisters ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords),
-          below: inRegisters ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierWords),
-          scratch: alone ? none : gpu.sharedReal(env.scratchWords),
-          counter: alone ? noWords : gpu.sharedI32(1),
-          result: alone ? noWords : gpu.sharedI32(1),
+          above: inRegisters ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierReals),
+          below: inRegisters ? gpu.privateReal(env.multipliers) : gpu.sharedReal(env.multiplierReals),
+          scratch: alone ? none : gpu.sharedReal(env.scratchReals),
+          counter: alone ? noIntegers : gpu.sharedI32(1),
+          result: alone ? noIntegers : gpu.sharedI32(1),
         },
         penalty: {
           decays: alone ? gain : gpu.privateReal(env.penalties),
@@ -274,15 +277,15 @@ export function allocate({ team, variant, rows, early, penalty, splitting }: Equ
 }
 
 /**
- * Returns the function that copies an item's own nodes, and `beyond` past the last node, from an array of all nodes
- * that the team has filled. Without a team it does nothing, because both are one array.
+ * Returns the function that copies an item's own nodes, and `beyond` for nodes past the last one, from an array of all
+ * nodes that the team has filled. Without a team it does nothing, because both are one array.
  */
 export function gather({ rows }: EquationPlan) {
   return fn({
     name: "gather",
-    params: { place: Place, nodes: i32, all: read(real), own: write(real), beyond: real },
+    params: { context: ItemContext, nodes: i32, all: read(real), own: write(real), beyond: real },
     env: { rows },
-    *body({ place: { first }, nodes, all, own, beyond }, _gpu, { rows }) {
+    *body({ context: { first }, nodes, all, own, beyond }, _gpu, { rows }) {
       if (rows !== undefined) {
         yield;
         for (let k = 0; k < rows; k++) own[k] = first + k < nodes ? all[Math.min(first + k, nodes - 1)] : beyond;
@@ -296,9 +299,9 @@ export function gather({ rows }: EquationPlan) {
 export function spread({ rows }: EquationPlan) {
   return fn({
     name: "spread",
-    params: { place: Place, nodes: i32, own: read(real), all: write(real) },
+    params: { context: ItemContext, nodes: i32, own: read(real), all: write(real) },
     env: { rows },
-    *body({ place: { first }, nodes, own, all }, _gpu, { rows }) {
+    *body({ context: { first }, nodes, own, all }, _gpu, { rows }) {
       if (rows !== undefined) {
         for (let k = 0; k < rows; k++) if (first + k < nodes) all[first + k] = own[k];
         yield;
@@ -311,9 +314,9 @@ export function spread({ rows }: EquationPlan) {
 const copyKept = (rows: number | undefined, load: boolean) =>
   fn({
     name: load ? "loadKept" : "saveKept",
-    params: { launch: Launch, place: Place, array: write(real), slot: i32, beyond: real },
+    params: { launch: Launch, context: ItemContext, array: write(real), slot: i32, beyond: real },
     env: { rows, load },
-    body({ launch: { state, nodes, pitch }, place: { instance, first }, array, slot, beyond }, _gpu, env) {
+    body({ launch: { state, nodes, pitch }, context: { instance, first }, array, slot, beyond }, _gpu, env) {
       const rows = env.rows ?? nodes;
       for (let k = 0; k < rows; k++) {
         const at = (slot * nodes + Math.min(first + k, nodes - 1)) * pitch + instance;
@@ -324,8 +327,8 @@ const copyKept = (rows: number | undefined, load: boolean) =>
   });
 
 /**
- * Returns the function that loads or stores the arrays that are kept between launches (`keptArrays`), always in the
- * same order.
+ * Returns the function that loads (`load`) or stores the arrays that are kept between launches (`keptArrays`), always
+ * in the same order.
  */
 export function copyState({ rows, variant, early, penalty, splitting }: EquationPlan, load: boolean) {
   const { twoStages, hasSource } = variant;
@@ -333,27 +336,27 @@ export function copyState({ rows, variant, early, penalty, splitting }: Equation
     name: "copyState",
     params: atStart,
     env: { twoStages, hasSource, early, isPenalty: penalty, splitting, NEVER_EXERCISED, copy: copyKept(rows, load) },
-    body({ launch, place, memory }, _gpu, env) {
+    body({ launch, context, memory }, _gpu, env) {
       const { state, rows, factors, penalty } = memory;
-      env.copy({ launch, place, array: state.u, slot: 0, beyond: 0 });
-      env.copy({ launch, place, array: env.isPenalty ? penalty.decays : factors.gain, slot: 1, beyond: 1 });
-      env.copy({ launch, place, array: env.isPenalty ? rows.a : factors.lower, slot: 2, beyond: 0 });
-      env.copy({ launch, place, array: env.isPenalty ? rows.c : factors.upper, slot: 3, beyond: 0 });
+      env.copy({ launch, context, array: state.u, slot: 0, beyond: 0 });
+      env.copy({ launch, context, array: env.isPenalty ? penalty.decays : factors.gain, slot: 1, beyond: 1 });
+      env.copy({ launch, context, array: env.isPenalty ? rows.a : factors.lower, slot: 2, beyond: 0 });
+      env.copy({ launch, context, array: env.isPenalty ? rows.c : factors.upper, slot: 3, beyond: 0 });
       let slot = 4;
       if (env.twoStages) {
-        env.copy({ launch, place, array: state.v, slot, beyond: 0 });
+        env.copy({ launch, context, array: state.v, slot, beyond: 0 });
         slot++;
       }
       if (env.hasSource) {
-        env.copy({ launch, place, array: state.source, slot, beyond: 0 });
+        env.copy({ launch, context, array: state.source, slot, beyond: 0 });
         slot++;
       }
       if (env.early) {
-        env.copy({ launch, place, array: state.obstacle, slot, beyond: env.NEVER_EXERCISED });
+        env.copy({ launch, context, array: state.obstacle, slot, beyond: env.NEVER_EXERCISED });
         slot++;
       }
-      if (env.isPenalty) env.copy({ launch, place, array: penalty.active, slot, beyond: 0 });
-      if (env.splitting) env.copy({ launch, place, array: state.lambda, slot, beyond: 0 });
+      if (env.isPenalty) env.copy({ launch, context, array: penalty.active, slot, beyond: 0 });
+      if (env.splitting) env.copy({ launch, context, array: state.lambda, slot, beyond: 0 });
     },
   });
 }

@@ -2,11 +2,11 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { exerciseBoundary } from "../../conditions/dates.ts";
 import { iteratePolicy } from "../../conditions/policy.ts";
-import { assemble, pinsOf, Stage, stageSum } from "../../operator/equation-row.ts";
+import { assemble, pinsOf, Stage, stageRightHandSide } from "../../operator/equation-row.ts";
 import { pinnedOnAxis, valueAt } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { atRow, atStart, type EquationPlan, Fault, firstFault, Launch, Memory } from "../equation/memory.ts";
-import { Place, Row } from "../rollback.ts";
+import { atRow, atStart, type EquationPlan, FirstFault, firstFault, Launch, Memory } from "../equation/memory.ts";
+import { ItemContext, ProgramRow } from "../rollback.ts";
 
 /** Returns the function that assembles and factors I − hL. */
 export function factor({ variant }: EquationPlan) {
@@ -14,23 +14,29 @@ export function factor({ variant }: EquationPlan) {
     name: "factor",
     params: atRow,
     env: { assemble: assemble(variant), firstFault },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { gain: inverse, lower, upper } = memory.factors;
       const made = env.assemble({
         nodes: launch.nodes,
-        table: place.table,
-        parameters: place.parameters,
+        table: context.table,
+        parameters: context.parameters,
         inverse,
         lower,
         upper,
         source: memory.state.source,
         status: launch.status,
-        mask: step.mask,
-        stage: step.stage,
+        mask: programRow.mask,
+        stage: programRow.stage,
       });
       const { fault, node } = made;
-      const found = env.firstFault({ before: cursor.found, ok: fault === 0, fault, node, row: step.run });
-      return { found, isNew: cursor.isNew, record: cursor.record, reach: cursor.reach, cuts: cursor.cuts };
+      const found = env.firstFault({ before: loopState.found, ok: fault === 0, fault, node, row: programRow.index });
+      return {
+        found,
+        isNew: loopState.isNew,
+        record: loopState.record,
+        reach: loopState.reach,
+        limitedRows: loopState.limitedRows,
+      };
     },
   });
 }
@@ -39,27 +45,27 @@ export function factor({ variant }: EquationPlan) {
 export function rightHandSide({ variant, pins }: EquationPlan) {
   return fn({
     name: "rightHandSide",
-    params: { ...atStart, found: Fault, step: Row },
+    params: { ...atStart, found: FirstFault, programRow: ProgramRow },
     env: {
       pins,
-      stageSum: stageSum(variant),
+      stageRightHandSide: stageRightHandSide(variant),
       pinnedOnAxis: pinnedOnAxis(pinsOf(variant)),
       firstFault,
       badPinned: FAULT.pinned,
       valueAt,
     },
-    *body({ launch: { nodes }, place: { table, parameters }, memory, found: before, step }, _gpu, env) {
+    *body({ launch: { nodes }, context: { table, parameters }, memory, found: before, programRow }, _gpu, env) {
       const { u, v, source, lambda, right } = memory.state;
-      const { mask, stage } = step;
+      const { mask, stage } = programRow;
       let found = before;
       for (let i = 0; i < nodes; i++) {
-        let r = env.stageSum({ at: i, u, v, source, lambda, stage });
+        let r = env.stageRightHandSide({ at: i, u, v, source, lambda, stage });
         if (env.pins) {
           const S = env.valueAt(table, i);
           const { pinned, value } = env.pinnedOnAxis({ i, nodes, S, parameters, mask, t: stage.tEnd });
           if (pinned) r = u[i] + (value - u[i]) / stage.extrapolation;
           const ok = Number.isFinite(r);
-          found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: step.run });
+          found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: programRow.index });
         }
         right[i] = r;
       }
@@ -99,9 +105,9 @@ export function solveStage({ variant: { exercise }, penalty }: EquationPlan) {
 export const recordBoundary = (smooth: boolean) =>
   fn({
     name: "recordBoundary",
-    params: { launch: Launch, place: Place, memory: Memory, record: i32 },
+    params: { launch: Launch, context: ItemContext, memory: Memory, record: i32 },
     env: { exerciseBoundary: exerciseBoundary(smooth) },
-    *body({ launch: { nodes, pitch, out }, place: { instance }, memory, record }, _gpu, { exerciseBoundary }) {
+    *body({ launch: { nodes, pitch, out }, context: { instance }, memory, record }, _gpu, { exerciseBoundary }) {
       const { u, obstacle } = memory.state;
       out[record * pitch + instance] = exerciseBoundary(u, obstacle, memory.table, nodes);
     },

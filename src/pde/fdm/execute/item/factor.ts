@@ -1,8 +1,14 @@
 import { bool, fn, i32, read, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
-import { Held } from "../../conditions/barrier.ts";
-import { cutOff, factorRows, Factors, Live, matrixRow, rowWeight } from "../../operator/matrix.ts";
-import { Coefficients, coefficientWords, readCoefficients, Slice, SLICE_WORDS } from "../../operator/coefficients.ts";
-import { Place } from "../rollback.ts";
+import { HeldValues } from "../../conditions/barrier.ts";
+import { isDecoupled, factorRows, Factors, LiveNodes, matrixRow, rowWeight } from "../../operator/matrix.ts";
+import {
+  Coefficients,
+  coefficientReals,
+  readCoefficients,
+  SurfaceSlice,
+  SLICE_REALS,
+} from "../../operator/coefficients.ts";
+import { ItemContext } from "../rollback.ts";
 import { Launch, type SolverVariant } from "../option/plan.ts";
 import { valueAt } from "../../operator/state.ts";
 import { varianceAt } from "../option/values.ts";
@@ -38,7 +44,7 @@ const Memory = record({
 });
 
 /** The numbers that change from one series of equal steps to the next. */
-export const Cursor = record({
+export const LoopState = record({
   /** The next row of coefficients. */
   row: i32,
   /** h·r of the matrix; h and h·r of `rowLower` and `rowUpper`. */
@@ -49,21 +55,21 @@ export const Cursor = record({
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
   /** A volatility surface, with the slice of the next factorisation. */
-  surface: Slice,
+  surface: SurfaceSlice,
   /** The nodes between which the trade is alive, and what is held at their ends. */
-  live: Live,
-  held: Held,
+  live: LiveNodes,
+  held: HeldValues,
   /** The last event's words of what is dormant. */
   dormantRow: i32,
 });
 
-/** A series of equal steps, decoded from the time program. */
-const Step = record({
-  run: i32,
+/** A row of the time program: a series of equal steps. */
+const StepSeries = record({
+  index: i32,
   flag: i32,
   refactor: bool,
   event: bool,
-  /** The place at which the factors of the run's steps start, of the two factorisations that are kept. */
+  /** The index at which the factors of these steps start, because two factorisations are kept. */
   start: i32,
   count: i32,
   crankNicolson: bool,
@@ -72,12 +78,12 @@ const Step = record({
 });
 
 /** The parameters of functions that run before the first step. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
-/** The parameters of functions that run for each series of equal steps. */
-export const atRun = { ...atStart, cursor: Cursor, step: Step };
+export const atStart = { launch: Launch, context: ItemContext, memory: Memory };
+/** The parameters of functions that are called for each row of the time program, which is a series of equal steps. */
+export const atSeries = { ...atStart, loopState: LoopState, programRow: StepSeries };
 
-/** The value type of the record `Cursor`. */
-export type Cursor = ValueOf<typeof Cursor>;
+/** The value type of the record `LoopState`. */
+export type LoopState = ValueOf<typeof LoopState>;
 
 /**
  * The rows of I − hL, from the last node to the first: kept as they are (`homogeneous`, policy iteration, knock-ins),
@@ -87,17 +93,17 @@ function assembleRows(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, homogeneous = false } = variant;
   return fn({
     name: "assembleRows",
-    params: { ...atStart, cursor: Cursor, of: Coefficients },
+    params: { ...atStart, loopState: LoopState, of: Coefficients },
     env: {
       varianceAt: varianceAt(variant),
       rowWeight,
       matrixRow,
-      cutOff,
-      cuts: barriers > 0 && !homogeneous,
+      isDecoupled,
+      decouples: barriers > 0 && !homogeneous,
       homogeneous,
       onTheWay: exercise === "policy" || knockIns > 0,
     },
-    body({ launch, place, memory, cursor, of }, _gpu, env) {
+    body({ launch, context, memory, loopState, of }, _gpu, env) {
       const { x, inverse, lower, upper, rowLower, rowUpper } = memory;
       const last = launch.nodes - 1;
       const row = (launch.obstacleColumn + 1) * launch.nodes;
@@ -108,7 +114,7 @@ function assembleRows(variant: SolverVariant) {
       let piece = 0;
       for (let i = last; i >= 0; i--) {
         const hDown = here - below;
-        const on = env.varianceAt({ table: place.table, of, slice: cursor.surface, row, i, here, piece });
+        const on = env.varianceAt({ table: context.table, of, slice: loopState.surface, row, i, here, piece });
         piece = on.piece;
         const weight = env.rowWeight(hDown, hUp, i === 0, i === last);
         const entries = env.matrixRow(
@@ -122,7 +128,7 @@ function assembleRows(variant: SolverVariant) {
           launch.firstExercised,
         );
         let { a, c } = entries;
-        if (env.cuts && env.cutOff(cursor.live, i)) {
+        if (env.decouples && env.isDecoupled(loopState.live, i)) {
           a = 0.0;
           c = 0.0;
         }
@@ -156,31 +162,31 @@ export function factor(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, shape, homogeneous = false } = variant;
   return fn({
     name: "factor",
-    params: atRun,
+    params: atSeries,
     env: {
       homogeneous,
       onTheWay: exercise === "policy" || knockIns > 0,
       isSurface: shape === "surface",
-      sliceWords: SLICE_WORDS,
+      sliceReals: SLICE_REALS,
       readCoefficients: readCoefficients(shape === "formula"),
-      coefficientWords: coefficientWords(shape === "formula"),
+      coefficientReals: coefficientReals(shape === "formula"),
       assembleRows: assembleRows(variant),
       factorRows: factorRows(barriers > 0),
       valueAt,
     },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
-      const { parameters: coefficients } = place;
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
+      const { parameters: coefficients } = context;
       const { inverse, lower, upper, rowLower, rowUpper } = memory;
-      const { exercise, surface, live, held, dormantRow } = cursor;
-      let { row } = cursor;
-      let { hRate, hFirst, firstRate } = cursor.rates;
+      const { exercise, surface, live, held, dormantRow } = loopState;
+      let { row } = loopState;
+      let { hRate, hFirst, firstRate } = loopState.rates;
       let { slice } = surface;
-      if (!env.homogeneous || step.run === 0) {
+      if (!env.homogeneous || programRow.index === 0) {
         const of = env.readCoefficients(coefficients, row);
-        row += env.coefficientWords;
-        env.assembleRows({ launch, place, memory, cursor, of });
+        row += env.coefficientReals;
+        env.assembleRows({ launch, context, memory, loopState, of });
         hRate = of.hRate;
-        if (env.isSurface) slice += surface.spots * env.sliceWords;
+        if (env.isSurface) slice += surface.spots * env.sliceReals;
         if (env.homogeneous) {
           hFirst = of.h;
           firstRate = of.hRate;
@@ -188,7 +194,7 @@ export function factor(variant: SolverVariant) {
       }
       if (env.homogeneous) {
         let ratio = 1.0;
-        if (step.run > 0) {
+        if (programRow.index > 0) {
           ratio = env.valueAt(coefficients, row) / hFirst;
           row += 1;
         }
@@ -197,10 +203,10 @@ export function factor(variant: SolverVariant) {
           rows: { a: rowLower, c: rowUpper, nodes: launch.nodes, hRate },
           ratio,
           live,
-          factors: { inverse, lower, upper, start: step.start },
+          factors: { inverse, lower, upper, start: programRow.start },
         });
       }
-      if (exercise.isExercised && !env.onTheWay) inverse[step.start] = Math.min(inverse[step.start], 1);
+      if (exercise.isExercised && !env.onTheWay) inverse[programRow.start] = Math.min(inverse[programRow.start], 1);
       return {
         row,
         rates: { hRate, hFirst, firstRate },

@@ -1,21 +1,21 @@
 import { fn, i32 } from "../../../../kernel/index.ts";
 import {
-  barrierWords,
+  barrierReals,
   dormantStep,
   holdEnds,
-  knockInWords,
+  knockInReals,
   readHeld,
   rowsStep,
-  settleDormant,
+  applyDormantDate,
 } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
-import { CLOSED_WORDS, grownNode, readClosed, readSurface } from "../../operator/coefficients.ts";
+import { CLOSED_FORM_REALS, grownNode, readClosedForm, readSurface } from "../../operator/coefficients.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
-import { applyDividend, readValues, settle } from "../option/values.ts";
-import { Place } from "../rollback.ts";
-import { itemPlan, KEPT_FACTORS, placeOf, type SolverVariant } from "../option/plan.ts";
-import { atRun, atStart, Cursor, factor, projectedStep } from "./factor.ts";
+import { applyDividend, readValues, applyBarrierDate } from "../option/values.ts";
+import { ItemContext } from "../rollback.ts";
+import { itemPlan, KEPT_FACTORS, contextOf, type SolverVariant } from "../option/plan.ts";
+import { atSeries, atStart, LoopState, factor, projectedStep } from "./factor.ts";
 import { policyStep } from "../../conditions/policy.ts";
 import { exerciseByHalves, exerciseOnDate } from "../../conditions/dates.ts";
 
@@ -27,7 +27,7 @@ function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: Sol
   const onTheWay = exercise === "policy" || knockIns > 0;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [ItemContext],
     env: {
       capacity,
       early: exercise === "none" ? 1 : capacity,
@@ -57,16 +57,16 @@ function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: Sol
   });
 }
 
-/** Returns the function that decodes an integer of the time program into a series of equal steps (`runsOfSteps`). */
-function runAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
+/** Returns the function that decodes an integer of the time program into a series of equal steps (`encodedSteps`). */
+function stepSeriesAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
   return fn({
-    name: "runAt",
-    params: { ...atStart, cursor: Cursor, run: i32 },
+    name: "stepSeriesAt",
+    params: { ...atStart, loopState: LoopState, index: i32 },
     env: { ...FLAGS, STEPS_SHIFT, homogeneous, dates: exercise === "dates", capacity },
-    body({ launch, run }, _gpu, env) {
-      const flag = launch.flags[run];
+    body({ launch, index }, _gpu, env) {
+      const flag = launch.flags[index];
       return {
-        run,
+        index,
         flag,
         refactor: (flag & env.REFACTOR) !== 0,
         event: (flag & (env.DIVIDEND | env.EXERCISE | env.BARRIERS)) !== 0,
@@ -84,9 +84,9 @@ const layClosed = (early: boolean, timeDependent: boolean) =>
   fn({
     name: "layClosed",
     params: atStart,
-    env: { early, timeDependent, readClosed, grownNode, guard: ZERO_VALUE_GUARD },
-    body({ launch, place, memory: { x, u, obstacle } }, gpu, env) {
-      const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(place.table);
+    env: { early, timeDependent, readClosedForm, grownNode, guard: ZERO_VALUE_GUARD },
+    body({ launch, context, memory: { x, u, obstacle } }, gpu, env) {
+      const { kink, width, meshStep, at, zeroAt, sign } = env.readClosedForm(context.table);
       const factor = Math.exp(meshStep);
       const inverseFactor = 1 / factor;
       let growth = 1.0; // e^{(i − at)·step}, evaluated again at every eighth node, lest rounding add up
@@ -113,7 +113,7 @@ const layTable = (early: boolean) =>
     name: "layTable",
     params: atStart,
     env: { early, guard: ZERO_VALUE_GUARD, valueAt },
-    body({ launch: { nodes, obstacleColumn }, place: { table }, memory: { x, u, obstacle } }, _gpu, env) {
+    body({ launch: { nodes, obstacleColumn }, context: { table }, memory: { x, u, obstacle } }, _gpu, env) {
       for (let i = 0; i < nodes; i++) {
         x[i] = env.valueAt(table, i);
         u[i] = env.valueAt(table, nodes + i) + env.guard;
@@ -131,48 +131,48 @@ function begin(variant: SolverVariant) {
     params: atStart,
     env: {
       closed,
-      closedWords: CLOSED_WORDS,
+      closedReals: CLOSED_FORM_REALS,
       layClosed: layClosed(early, timeDependent),
       layTable: layTable(early),
       continuous: early && exercise !== "dates",
       policy: exercise === "policy",
       readSurface: readSurface(shape),
       hasKnockIns: knockIns > 0,
-      settleDormant: settleDormant(barriers, knockIns),
-      knockInWords: knockInWords(barriers, knockIns),
+      applyDormantDate: applyDormantDate(barriers, knockIns),
+      knockInReals: knockInReals(barriers, knockIns),
       hasBarriers: barriers > 0,
-      settle: settle(itemPlan(variant)),
+      applyBarrierDate: applyBarrierDate(itemPlan(variant)),
       readHeld: readHeld(barriers),
-      barrierWords: barrierWords(barriers),
+      barrierReals: barrierReals(barriers),
     },
-    *body({ launch, place, memory }, _gpu, env) {
+    *body({ launch, context, memory }, _gpu, env) {
       const { nodes, pitch, obstacleColumn, firstExercised } = launch;
-      const { instance, table, parameters: coefficients } = place;
+      const { instance, table, parameters: coefficients } = context;
       const { x, u, obstacle, active, dormant } = memory;
-      if (env.closed) env.layClosed({ launch, place, memory });
-      else env.layTable({ launch, place, memory });
+      if (env.closed) env.layClosed({ launch, context, memory });
+      else env.layTable({ launch, context, memory });
       // A call's first node is exercised whatever the rate: its row would let it grow where the rate is negative.
       const isExercised =
         env.continuous && firstExercised && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
-      const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
+      const tail = (env.closed ? env.closedReals : (obstacleColumn + 1) * nodes) * pitch;
       const surface = env.readSurface(table, tail);
       let row = 0;
       if (env.hasKnockIns) {
-        env.settleDormant(coefficients, row, u, dormant, nodes, true);
-        row += env.knockInWords;
+        env.applyDormantDate(coefficients, row, u, dormant, nodes, true);
+        row += env.knockInReals;
       }
       let live = { low: -1, high: nodes, lowHeld: -1, highHeld: -1 };
       let held = { lowValue: 0.0, highValue: 0.0 };
       if (env.hasBarriers) {
-        live = env.settle({ launch, place, row, u, paid: obstacle });
+        live = env.applyBarrierDate({ launch, context, row, u, paid: obstacle });
         held = env.readHeld(coefficients, row);
-        row += env.barrierWords;
+        row += env.barrierReals;
       }
       return {
         row,
         rates: { hRate: 0.0, hFirst: 1.0, firstRate: 0.0 },
-        exercise: { isExercised, next: env.closedWords * pitch + instance, slope: 1.0, kink: 0.0 },
+        exercise: { isExercised, next: env.closedReals * pitch + instance, slope: 1.0, kink: 0.0 },
         surface,
         live,
         held,
@@ -188,7 +188,7 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
   const timeDependent = exercise === "time-dependent";
   return fn({
     name: "advance",
-    params: atRun,
+    params: atSeries,
     env: {
       hasBarriers: barriers > 0,
       hasKnockIns: knockIns > 0,
@@ -199,15 +199,15 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
       dormantStep: dormantStep(barriers, knockIns),
       projectedStep: projectedStep(exercise !== "none" && !dates, dates, timeDependent),
     },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { nodes, pitch, table } = launch;
       const { u, z, inverse, lower, upper, obstacle, active, factor, dormant } = memory;
-      const { rates, live, held, dormantRow } = cursor;
-      const { crankNicolson, alexander } = step;
+      const { rates, live, held, dormantRow } = loopState;
+      const { crankNicolson, alexander } = programRow;
       const rows = { a: lower, c: upper, nodes, hRate: rates.hRate };
-      const factors = { inverse, lower, upper, start: step.start };
-      let { next, slope, kink } = cursor.exercise;
-      for (let k = 0; k < step.count; k++) {
+      const factors = { inverse, lower, upper, start: programRow.start };
+      let { next, slope, kink } = loopState.exercise;
+      for (let k = 0; k < programRow.count; k++) {
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
         if (env.policyStep !== undefined) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
         else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
@@ -230,7 +230,7 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
         if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
         if (env.hasKnockIns)
           env.dormantStep({
-            coefficients: place.parameters,
+            coefficients: context.parameters,
             row: dormantRow,
             v: dormant,
             u,
@@ -240,12 +240,12 @@ function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {
             crankNicolson,
           });
       }
-      const { isExercised } = cursor.exercise;
+      const { isExercised } = loopState.exercise;
       return {
-        row: cursor.row,
+        row: loopState.row,
         rates,
         exercise: { isExercised, next, slope, kink },
-        surface: cursor.surface,
+        surface: loopState.surface,
         live,
         held,
         dormantRow,
@@ -263,7 +263,7 @@ function applyEvents(variant: SolverVariant) {
   const plan = itemPlan(variant);
   return fn({
     name: "applyEvents",
-    params: atRun,
+    params: atSeries,
     env: {
       ...FLAGS,
       dates: plan.dates,
@@ -272,20 +272,20 @@ function applyEvents(variant: SolverVariant) {
       dividends,
       applyDividend: applyDividend(plan),
       hasKnockIns: knockIns > 0,
-      settleDormant: settleDormant(barriers, knockIns),
-      knockInWords: knockInWords(barriers, knockIns),
+      applyDormantDate: applyDormantDate(barriers, knockIns),
+      knockInReals: knockInReals(barriers, knockIns),
       hasBarriers: plan.hasBarriers,
-      settle: settle(plan),
+      applyBarrierDate: applyBarrierDate(plan),
       readHeld: readHeld(barriers),
-      barrierWords: barrierWords(barriers),
+      barrierReals: barrierReals(barriers),
       policy: plan.policy,
       valueAt,
     },
-    *body({ launch, place, memory, cursor, step: { flag } }, _gpu, env) {
+    *body({ launch, context, memory, loopState, programRow: { flag } }, _gpu, env) {
       const { nodes, obstacleColumn } = launch;
-      const { table, parameters: coefficients } = place;
+      const { table, parameters: coefficients } = context;
       const { x, u, z, obstacle: paid, dormant, factor: scratch } = memory;
-      let { row, live, held, dormantRow } = cursor;
+      let { row, live, held, dormantRow } = loopState;
       if (env.dates && (flag & env.EXERCISE) !== 0) {
         if (obstacleColumn === 1) env.exerciseOnDate(u, paid, z, nodes);
         else env.exerciseByHalves(u, table, 1, obstacleColumn, nodes);
@@ -294,21 +294,29 @@ function applyEvents(variant: SolverVariant) {
         const keep = env.valueAt(coefficients, row);
         const cash = env.valueAt(coefficients, row + 1);
         for (let i = 0; i < nodes; i++) z[i] = u[i];
-        const of = { launch, place, x, values: z, u, paid, dormant, scratch, dormantRow, live, row, keep, cash };
+        const of = { launch, context, x, values: z, u, paid, dormant, scratch, dormantRow, live, row, keep, cash };
         row = env.applyDividend(of);
       }
       if (env.hasKnockIns && (flag & env.BARRIERS) !== 0) {
-        env.settleDormant(coefficients, row, u, dormant, nodes, false);
+        env.applyDormantDate(coefficients, row, u, dormant, nodes, false);
         dormantRow = row;
-        row += env.knockInWords;
+        row += env.knockInReals;
       }
       if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
-        live = env.settle({ launch, place, row, u, paid });
+        live = env.applyBarrierDate({ launch, context, row, u, paid });
         held = env.readHeld(coefficients, row);
-        row += env.barrierWords;
+        row += env.barrierReals;
         if (env.policy) for (let i = 0; i < nodes; i++) u[i] = Math.max(u[i], paid[i]);
       }
-      return { row, rates: cursor.rates, exercise: cursor.exercise, surface: cursor.surface, live, held, dormantRow };
+      return {
+        row,
+        rates: loopState.rates,
+        exercise: loopState.exercise,
+        surface: loopState.surface,
+        live,
+        held,
+        dormantRow,
+      };
     },
   });
 }
@@ -320,19 +328,19 @@ function applyEvents(variant: SolverVariant) {
 const readSolution = (variant: SolverVariant) =>
   fn({
     name: "readSolution",
-    params: { ...atStart, cursor: Cursor },
+    params: { ...atStart, loopState: LoopState },
     env: { readValues: readValues(itemPlan(variant)) },
-    *body({ launch, place, memory: { x, u, dormant }, cursor: { row, exercise } }, _gpu, { readValues }) {
-      readValues({ launch, place, x, u, dormant, row, slope: exercise.slope, kink: exercise.kink });
+    *body({ launch, context, memory: { x, u, dormant }, loopState: { row, exercise } }, _gpu, { readValues }) {
+      readValues({ launch, context, x, u, dormant, row, slope: exercise.slope, kink: exercise.kink });
     },
   });
 
 /** Returns the functions of the time loop (`RollbackParts`) with which a single item solves an instance. */
 export const itemParts = (variant: SolverVariant) => ({
-  placeOf: placeOf(itemPlan(variant)),
+  contextOf: contextOf(itemPlan(variant)),
   allocate: allocate(variant),
   begin: begin(variant),
-  runAt: runAt(variant),
+  rowAt: stepSeriesAt(variant),
   factor: factor(variant),
   advance: advance(variant),
   applyEvents: applyEvents(variant),

@@ -12,7 +12,7 @@ import { MAX_VARIANTS, solverParams, type SolverVariant, teamPlan, variantKey, v
  */
 const RESIDENT = 16;
 /**
- * Two options a subgroup have runs twice as long: in f64 there are eight subgroups, for nothing less than all registers
+ * Two options a subgroup have segments twice as long: in f64 there are eight subgroups, for nothing less than all registers
  * will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
  */
 const PAIRED_RESIDENT = 12;
@@ -28,7 +28,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
  *
  * An instance is solved by one work item, or by a `team` of items; a workgroup then has one instance, or two side by
- * side. `homogeneous` tells a team that no coefficient depends on time.
+ * side. `homogeneous` is true for a team if no coefficient depends on time.
  *
  * A step solves (I − hL)·y = u and sets u ← y (implicit Euler, h = Δt) or u ← 2y − u (Crank–Nicolson, h = Δt/2), so
  * that L is never applied (`factor.ts`). Of Alexander's two stages (1977), h = (1 − 1/√2)·Δt, the second sets u ← (1 +
@@ -54,9 +54,9 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *                 literals (shape "formula"), see `VolatilityShape`
  *   coefficients  for each factorisation: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ];
  *                 `homogeneous`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each
- *                 event: `knockInWords`, `barrierWords` (`barrier.ts`); before those for each dividend: keep, cash,
- *                 `crossInWords`, `CROSSING_WORDS` a barrier; at the end for each point: `pointWords`
- *   flags         one integer for each series of equal steps, the same for all instances (`runsOfSteps`)
+ *                 event: `knockInReals`, `barrierReals` (`barrier.ts`); before those for each dividend: keep, cash,
+ *                 `crossInReals`, `CROSSING_REALS` a barrier; at the end for each point: `pointReals`
+ *   flags         one integer for each series of equal steps, the same for all instances (`encodedSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a
  *                 knock-in
  *   out           [window·6 + k]; `closed`: then as many nodes, as they were rounded here; then the points' values
@@ -66,12 +66,12 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * Each item of a team has capacity/items consecutive nodes, in private arrays short enough for registers. Both sweeps
  * of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
  * `factor.ts`): an item needs only the value that enters its nodes. Elimination, pivots and projection are the same as
- * with a single item, and results differ by rounding only (with early exercise see `stepRuns`). Barriers and exercise
- * dates are applied to an item's nodes at their events. There is no value before a knock-in.
+ * with a single item, and results differ by rounding only (with early exercise see `stepSegment`). Barriers and
+ * exercise dates are applied to an item's nodes at their events. There is no value before a knock-in.
  *
  * Cost of a team's step: 10 to 14 flops a node (early exercise 11 to 19) and no workgroup memory; besides, 24 flops an
- * item, and either 12 shuffles, or 28 reals of workgroup memory and 14 barriers. For policy iteration `iterateRuns`
- * gives the cost of a round. Workgroup memory: `teamWords`.
+ * item, and either 12 shuffles, or 28 reals of workgroup memory and 14 barriers. For policy iteration
+ * `iteratePolicyOnSegment` gives the cost of a round. Workgroup memory: `teamWords`.
  */
 export const solverKernel = (variant: SolverVariant, team?: Team, homogeneous = false): Kernel =>
   kernelOf(variant, team, homogeneous);

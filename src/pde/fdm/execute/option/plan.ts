@@ -2,7 +2,7 @@ import { bool, fn, i32, read, real, record, write } from "../../../../kernel/ind
 import type { DiffusionShape, ExerciseScheme } from "../../mesh/grid.ts";
 import type { VolatilityShape } from "../../operator/coefficients.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "../team/team.ts";
-import { itemAt } from "../rollback.ts";
+import { itemContextOf } from "../rollback.ts";
 
 /** The features of a one-factor problem that the code of its kernel depends on. */
 export interface SolverVariant {
@@ -69,7 +69,7 @@ export const solverParams = {
   instances: i32,
   pitch: i32,
   nodes: i32,
-  runs: i32,
+  programRows: i32,
   windows: i32,
   points: i32,
   obstacleColumn: i32,
@@ -111,23 +111,23 @@ export interface TeamPlan extends OptionPlan {
   /** The number of intervals into which an item divides its nodes, to process them side by side. */
   readonly parts: number;
   /** True where one factorisation serves several steps; otherwise every step has its own. */
-  readonly lasting: boolean;
+  readonly reusesFactors: boolean;
   /** True where an event may end a segment of the time grid, after which the solution is not scaled by the factors. */
   readonly eventful: boolean;
   /**
-   * True where elimination is bounded below by thresholds (`thresholdRuns`), because the exercise region can only
+   * True where elimination is bounded below by thresholds (`eliminationThresholds`), because the exercise region can only
    * shrink on the way back to today.
    */
   readonly held: boolean;
-  /** True where the state is w = gain·u between factorisations (`stepRuns`). */
+  /** True where the state is w = gain·u between factorisations (`stepSegment`). */
   readonly scaled: boolean;
   /**
-   * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums (`sourceRuns`).
+   * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums (`premiumSources`).
    */
   readonly summed: boolean;
   /** True where matrix rows are computed from metrics of the mesh that are stored once (`computeRowMetrics`). */
   readonly metrics: boolean;
-  /** True where the matrix rows of later factorisations are those before, scaled (`rescaleRuns`). */
+  /** True where the matrix rows of later factorisations are those before, scaled (`rescaleSegment`). */
   readonly rescaled: boolean;
 }
 
@@ -167,7 +167,7 @@ export function teamPlan(variant: SolverVariant, team: Team, homogeneous: boolea
     items: team.items,
     rows,
     parts: partsOf(rows).count,
-    lasting: homogeneous,
+    reusesFactors: homogeneous,
     eventful: dates || hasBarriers,
     held,
     scaled,
@@ -178,13 +178,13 @@ export function teamPlan(variant: SolverVariant, team: Team, homogeneous: boolea
   };
 }
 
-/** Returns the function that finds the instance of a work item and its nodes. */
-export const placeOf = ({ team, rows }: OptionPlan) =>
+/** Returns the function that computes the context of a work item: its instance and its nodes. */
+export const contextOf = ({ team, rows }: OptionPlan) =>
   fn({
-    name: "placeOf",
+    name: "contextOf",
     params: { launch: Launch, globalId: i32 },
-    env: { itemAt: itemAt(team, rows) },
-    body({ launch: { instances, pitch, runs, table, coefficients }, globalId }, _gpu, { itemAt }) {
-      return itemAt({ instances, pitch, first: 0, end: runs, table, parameters: coefficients, globalId });
+    env: { itemContextOf: itemContextOf(team, rows) },
+    body({ launch: { instances, pitch, programRows, table, coefficients }, globalId }, _gpu, { itemContextOf }) {
+      return itemContextOf({ instances, pitch, first: 0, end: programRows, table, parameters: coefficients, globalId });
     },
   });

@@ -1,37 +1,37 @@
 import { fn, i32, read, real, record, write } from "../../../../kernel/index.ts";
 import {
-  CROSSING_WORDS,
-  crossInWords,
+  CROSSING_REALS,
+  crossInReals,
   dormantDividend,
   knockOut,
   liveObstacle,
   readLive,
-  settleDormant,
+  applyDormantDate,
 } from "../../conditions/barrier.ts";
-import { Live } from "../../operator/matrix.ts";
+import { LiveNodes } from "../../operator/matrix.ts";
 import { exerciseOnDate, payDividend } from "../../conditions/dates.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import { Launch, type OptionPlan, type SolverVariant } from "./plan.ts";
-import { Place } from "../rollback.ts";
-import { Coefficients, readClosed, Slice, surfaceSigma } from "../../operator/coefficients.ts";
+import { ItemContext } from "../rollback.ts";
+import { Coefficients, readClosedForm, SurfaceSlice, surfaceSigma } from "../../operator/coefficients.ts";
 import { WINDOW } from "../../read/solution.ts";
 
 /**
- * Returns the function that applies a date with barriers to an item's nodes: the knock-outs, and where early exercise
- * (`policy`) is possible from then on. It returns the live nodes.
+ * Returns the function that applies the barriers of a date to an item's nodes: it knocks out, and with `policy` marks
+ * the nodes at which early exercise is possible until the next date. It returns the live nodes.
  */
-export const settle = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) =>
+export const applyBarrierDate = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) =>
   fn({
-    name: "settle",
-    params: { launch: Launch, place: Place, row: i32, u: write(real), paid: write(real) },
+    name: "applyBarrierDate",
+    params: { launch: Launch, context: ItemContext, row: i32, u: write(real), paid: write(real) },
     env: {
       policy,
       knockOut: knockOut(barriers, rows),
       readLive: readLive(barriers),
       liveObstacle: liveObstacle(rows),
     },
-    body({ launch: { nodes, obstacleColumn }, place, row, u, paid }, _gpu, env) {
-      const { table, parameters: coefficients, first } = place;
+    body({ launch: { nodes, obstacleColumn }, context, row, u, paid }, _gpu, env) {
+      const { table, parameters: coefficients, first } = context;
       env.knockOut(coefficients, row, first, nodes, u);
       const live = env.readLive(coefficients, row, first, nodes);
       if (env.policy) env.liveObstacle(table, obstacleColumn, first, nodes, live, paid);
@@ -53,7 +53,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
     name: "applyDividend",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       values: write(real),
       u: write(real),
@@ -62,7 +62,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
       dormant: write(real),
       scratch: write(real),
       dormantRow: i32,
-      live: Live,
+      live: LiveNodes,
       row: i32,
       keep: real,
       cash: real,
@@ -76,16 +76,16 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
       exerciseOnDate,
       payDividend: payDividend(rows, hasBarriers),
       dormantDividend: dormantDividend(barriers, knockIns),
-      crossDormant: settleDormant(barriers, knockIns, true),
-      crossInWords: crossInWords(barriers, knockIns),
+      crossDormant: applyDormantDate(barriers, knockIns, true),
+      crossInReals: crossInReals(barriers, knockIns),
       cross: knockOut(barriers, rows, true),
-      crossWords: CROSSING_WORDS * barriers,
+      crossReals: CROSSING_REALS * barriers,
       valueAt,
     },
     body(of, _gpu, env) {
       const { x, values, u, paid, dormant, scratch, dormantRow, live, keep, cash } = of;
       const { nodes, obstacleColumn } = of.launch;
-      const { table, parameters: coefficients, first } = of.place;
+      const { table, parameters: coefficients, first } = of.context;
       const rows = env.rows ?? nodes;
       let row = of.row + 2;
       env.payDividend({ x, values, first, u, nodes, keep, cash, low: first + live.low, high: first + live.high });
@@ -93,7 +93,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
         // Knocked in after the dividend: nobody could exercise before it.
         env.dormantDividend({ coefficients, row: dormantRow, x, v: dormant, scratch, nodes, keep, cash });
         env.crossDormant(coefficients, row, u, dormant, nodes, false);
-        row += env.crossInWords;
+        row += env.crossInReals;
       }
       // Before the date other nodes of a barrier's trade may be alive.
       if (env.hasBarriers && env.policy)
@@ -104,7 +104,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
       else if (env.exercisesHere) for (let k = 0; k < rows; k++) u[k] = Math.max(u[k], paid[k]);
       if (env.hasBarriers) {
         env.cross(coefficients, row, first, nodes, u);
-        row += env.crossWords;
+        row += env.crossReals;
       }
       return row;
     },
@@ -112,14 +112,14 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
 }
 
 /**
- * Returns the function for h·σ²S² at node i, whose price is `here`. From `row` on the table has the column of local
- * variances, or the spot and the literals of a formula. For a surface `piece` is the number of its spots up to the
- * price (`surfaceSigma`): where the search starts, and in the result where it ended.
+ * Returns the function that computes h·σ²S² at node i, whose price is `here`. From `row` on the table has the column of
+ * local variances, or the spot and the literals of a formula. For a surface `piece` is the number of its spots up to
+ * the price (`surfaceSigma`): the argument is where the search starts, and the result where it ended.
  */
 export const varianceAt = ({ shape, volatility }: SolverVariant) =>
   fn({
     name: "varianceAt",
-    params: { table: Column, of: Coefficients, slice: Slice, row: i32, i: i32, here: real, piece: i32 },
+    params: { table: Column, of: Coefficients, slice: SurfaceSlice, row: i32, i: i32, here: real, piece: i32 },
     env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
     body({ table, of, slice, row, i, here, piece }, _gpu, env) {
       let found = piece;
@@ -153,7 +153,7 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
     name: "readValues",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       u: read(real),
       dormant: read(real),
@@ -167,12 +167,12 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
       hasKnockIns,
       hasPoints: points,
       WINDOW,
-      pointWords: pointWords(closed),
+      pointReals: pointReals(closed),
       pointValue: pointValue({ closed, american: early, timeDependent, hasKnockIns }),
     },
-    body({ launch, place, x, u, dormant, row, slope, kink }, _gpu, env) {
+    body({ launch, context, x, u, dormant, row, slope, kink }, _gpu, env) {
       const { pitch, nodes, obstacleColumn, start, out } = launch;
-      const { instance, isOwner, table, parameters: coefficients, item } = place;
+      const { instance, isOwner, table, parameters: coefficients, item } = context;
       const windows = isOwner ? launch.windows : 0;
       for (let k = item; k < windows * env.WINDOW; k += env.items) {
         const window = (k / env.WINDOW) | 0;
@@ -186,7 +186,7 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
         const read = (env.closed ? 2 : 1) * launch.windows * env.WINDOW;
         const of = { table, coefficients, nodes, x, u, dormant, obstacleRow: obstacleColumn * nodes, slope, kink };
         for (let point = item; point < points; point += env.items)
-          out[(read + point) * pitch + instance] = env.pointValue({ of, row: row + point * env.pointWords });
+          out[(read + point) * pitch + instance] = env.pointValue({ of, row: row + point * env.pointReals });
       }
     },
   });
@@ -196,10 +196,10 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
 export const EXERCISED = 1e30;
 
 /**
- * The number of coefficients for reading at a point: its spot and, where the mesh is a table, the first and the last
- * node that may be used.
+ * Returns the number of coefficients for reading at a point: its spot and, where the mesh is a table, the first and the
+ * last node that may be used.
  */
-export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
+export const pointReals = (closed: boolean): number => (closed ? 1 : 3);
 
 /**
  * The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many
@@ -299,12 +299,12 @@ const isExercised = (closed: boolean, timeDependent: boolean) =>
   fn({
     name: "isExercised",
     params: [Reading, i32, real],
-    env: { closed, timeDependent, readClosed, valueAt },
+    env: { closed, timeDependent, readClosedForm, valueAt },
     body([{ table, x, u, obstacleRow, slope, kink: held }, i, rounding], _gpu, env) {
       let below = 0.0;
       let above = 0.0;
       if (env.closed) {
-        const { kink, sign } = env.readClosed(table);
+        const { kink, sign } = env.readClosedForm(table);
         below = env.timeDependent ? sign * x[i] * slope - held : sign * (x[i] - kink);
         above = env.timeDependent ? sign * x[i + 1] * slope - held : sign * (x[i + 1] - kink);
       } else {

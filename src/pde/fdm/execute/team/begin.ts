@@ -2,20 +2,20 @@ import { NEVER_EXERCISED } from "../../conditions/dates.ts";
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import {
-  CLOSED_WORDS,
-  closedNode,
-  coefficientWords,
-  readClosed,
+  CLOSED_FORM_REALS,
+  closedFormNode,
+  coefficientReals,
+  readClosedForm,
   readCoefficients,
   readSurface,
 } from "../../operator/coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
-import { placeIn, type Team } from "./team.ts";
-import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
-import { settle } from "../option/values.ts";
+import { itemIndices, type Team } from "./team.ts";
+import { barrierReals, CROSSING_REALS } from "../../conditions/barrier.ts";
+import { applyBarrierDate } from "../option/values.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { computeRowMetrics, holdRuns } from "./rows.ts";
-import { atStart, Cursor } from "./records.ts";
+import { computeRowMetrics, writeHeldValues } from "./rows.ts";
+import { atStart, LoopState } from "./records.ts";
 import { FAR } from "./scan.ts";
 import { FLAGS } from "../../time/time-grid.ts";
 
@@ -23,19 +23,19 @@ import { FLAGS } from "../../time/time-grid.ts";
  * Returns the function that writes an instance's nodes into workgroup memory, from the table or in closed form, with
  * the work divided among the items. A barrier must follow.
  */
-export function layNodes(team: Team, closed: boolean) {
+export function writeNodes(team: Team, closed: boolean) {
   return fn({
-    name: "layNodes",
+    name: "writeNodes",
     params: [write(real), Column, i32],
-    env: { items: team.items, placeIn: placeIn(team), closed, closedNode, readClosed, valueAt },
-    body([x, table, nodes], _gpu, { items, placeIn, closed, closedNode, readClosed, valueAt }) {
-      const { item } = placeIn();
+    env: { items: team.items, itemIndices: itemIndices(team), closed, closedFormNode, readClosedForm, valueAt },
+    body([x, table, nodes], _gpu, { items, itemIndices, closed, closedFormNode, readClosedForm, valueAt }) {
+      const { item } = itemIndices();
       if (closed) {
-        const { kink, width, meshStep, at, zeroAt } = readClosed(table);
+        const { kink, width, meshStep, at, zeroAt } = readClosedForm(table);
         // Two at a time, for one exponential waits for the other.
         for (let i = item; i < nodes; i += 2 * items) {
-          const here = closedNode(i, kink, width, meshStep, at, zeroAt);
-          const further = closedNode(i + items, kink, width, meshStep, at, zeroAt);
+          const here = closedFormNode(i, kink, width, meshStep, at, zeroAt);
+          const further = closedFormNode(i + items, kink, width, meshStep, at, zeroAt);
           x[i] = here;
           if (i + items < nodes) x[i + items] = further;
         }
@@ -48,13 +48,13 @@ export function layNodes(team: Team, closed: boolean) {
  * Returns the function that writes the mesh weight of each row (`rowWeight`) into workgroup memory. A barrier must
  * follow.
  */
-export function layWeights(team: Team) {
+export function writeWeights(team: Team) {
   return fn({
-    name: "layWeights",
+    name: "writeWeights",
     params: [read(real), write(real), i32],
-    env: { items: team.items, placeIn: placeIn(team), rowWeight },
-    body([x, weights, nodes], _gpu, { items, placeIn, rowWeight }) {
-      const { item } = placeIn();
+    env: { items: team.items, itemIndices: itemIndices(team), rowWeight },
+    body([x, weights, nodes], _gpu, { items, itemIndices, rowWeight }) {
+      const { item } = itemIndices();
       for (let i = item; i < nodes; i += items) {
         const hDown = x[i] - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
@@ -68,7 +68,7 @@ export function layWeights(team: Team) {
  * The number of coefficients of each instance that are read before the time loop where one factorisation serves several
  * steps: those of twelve factorisations, each of which would otherwise wait for memory.
  */
-export const AHEAD_WORDS = 48;
+export const PREFETCHED_REALS = 48;
 
 /**
  * Returns the function that copies an instance's first coefficients into workgroup memory, with the work divided among
@@ -78,9 +78,9 @@ function prefetchCoefficients(team: Team) {
   return fn({
     name: "prefetchCoefficients",
     params: [write(real), Column],
-    env: { items: team.items, placeIn: placeIn(team), words: AHEAD_WORDS },
-    body([ahead, { values, pitch, instance }], _gpu, { items, placeIn, words }) {
-      const { item } = placeIn();
+    env: { items: team.items, itemIndices: itemIndices(team), words: PREFETCHED_REALS },
+    body([ahead, { values, pitch, instance }], _gpu, { items, itemIndices, words }) {
+      const { item } = itemIndices();
       for (let k = item; k < words; k += items) ahead[k] = values[Math.min(k * pitch + instance, values.length - 1)];
     },
   });
@@ -94,7 +94,7 @@ function coefficientsAhead(formula: boolean) {
   return fn({
     name: "coefficientsAhead",
     params: [write(real), Column, i32],
-    env: { words: AHEAD_WORDS, own: coefficientWords(formula), readCoefficients: readCoefficients(formula) },
+    env: { words: PREFETCHED_REALS, own: coefficientReals(formula), readCoefficients: readCoefficients(formula) },
     body([ahead, coefficients, row], _gpu, { words, own, readCoefficients }) {
       if (row + own <= words) return readCoefficients({ values: ahead, pitch: 1, instance: 0 }, row);
       return readCoefficients(coefficients, row);
@@ -102,16 +102,16 @@ function coefficientsAhead(formula: boolean) {
   });
 }
 
-/** The payoff on a run in closed form, into u and `paid`; returns what is paid before the run and after it. */
+/** The payoff on a segment in closed form, into u and `paid`; returns what is paid before the segment and after it. */
 const expireClosed = ({ rows, timeDependent, held, summed }: TeamPlan) =>
   fn({
     name: "expireClosed",
     params: atStart,
-    env: { rows, timeDependent, isSummed: held && summed, readClosed, NEVER_EXERCISED },
-    body({ launch: { nodes }, place: { table, first }, memory: { mesh, state, paid } }, gpu, env) {
+    env: { rows, timeDependent, isSummed: held && summed, readClosedForm, NEVER_EXERCISED },
+    body({ launch: { nodes }, context: { table, first }, memory: { mesh, state, paid } }, gpu, env) {
       const { x } = mesh;
       const { u } = state;
-      const { kink, sign } = env.readClosed(table);
+      const { kink, sign } = env.readClosedForm(table);
       for (let k = 0; k < env.rows; k++) {
         u[k] = first + k < nodes ? Math.max(sign * (x[Math.min(first + k, nodes - 1)] - kink), 0) : 0.0;
         paid[k] = u[k];
@@ -128,13 +128,13 @@ const expireClosed = ({ rows, timeDependent, held, summed }: TeamPlan) =>
     },
   });
 
-/** The payoff on a run from the table, where V(S, T) may have a column of its own. */
+/** The payoff on a segment from the table, where V(S, T) may have a column of its own. */
 const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
   fn({
     name: "expireTable",
     params: atStart,
     env: { rows, early, isSummed: held && summed, valueAt },
-    body({ launch, place: { table, first }, memory: { state, paid } }, gpu, env) {
+    body({ launch, context: { table, first }, memory: { state, paid } }, gpu, env) {
       const { nodes, obstacleColumn } = launch;
       const { u } = state;
       const { values, pitch, instance } = table;
@@ -158,50 +158,50 @@ const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
  * integers of the time program.
  */
 export function begin(plan: TeamPlan) {
-  const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
+  const { team, rows, reusesFactors, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;
   return fn({
     name: "begin",
     params: atStart,
     env: {
       rows,
-      lasting,
+      reusesFactors,
       policy,
       metrics,
       hasBarriers,
       isSummed: held && summed,
       closed,
-      closedWords: CLOSED_WORDS,
+      closedReals: CLOSED_FORM_REALS,
       FAR,
-      layNodes: layNodes(team, closed),
-      layWeights: layWeights(team),
+      writeNodes: writeNodes(team, closed),
+      writeWeights: writeWeights(team),
       computeRowMetrics: computeRowMetrics(plan),
       prefetchCoefficients: prefetchCoefficients(team),
       expireClosed: expireClosed(plan),
       expireTable: expireTable(plan),
       readSurface: readSurface(shape),
-      settle: settle(plan),
-      holdRuns: holdRuns(barriers, rows),
-      barrierWords: barrierWords(barriers),
+      applyBarrierDate: applyBarrierDate(plan),
+      writeHeldValues: writeHeldValues(barriers, rows),
+      barrierReals: barrierReals(barriers),
       readCoefficients: readCoefficients(shape === "formula"),
     },
-    *body({ launch, place, memory }, gpu, env) {
-      const { pitch, nodes, runs, obstacleColumn, firstExercised, flags } = launch;
-      const { instance, table, parameters: coefficients, first } = place;
+    *body({ launch, context, memory }, gpu, env) {
+      const { pitch, nodes, programRows, obstacleColumn, firstExercised, flags } = launch;
+      const { instance, table, parameters: coefficients, first } = context;
       const { mesh, ahead, state, scans, paid, active } = memory;
       const { x } = mesh;
       const { u } = state;
-      env.layNodes(x, table, nodes);
-      if (env.lasting) env.prefetchCoefficients(ahead, coefficients);
+      env.writeNodes(x, table, nodes);
+      if (env.reusesFactors) env.prefetchCoefficients(ahead, coefficients);
       yield;
       let before = 0.0;
       let after = 0.0;
       if (env.closed) {
-        const beside = env.expireClosed({ launch, place, memory });
+        const beside = env.expireClosed({ launch, context, memory });
         before = beside.before;
         after = beside.after;
       } else {
-        const beside = env.expireTable({ launch, place, memory });
+        const beside = env.expireTable({ launch, context, memory });
         before = beside.before;
         after = beside.after;
       }
@@ -212,27 +212,27 @@ export function begin(plan: TeamPlan) {
       if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       if (env.metrics) {
         yield;
-        yield* env.computeRowMetrics(mesh, launch, place);
-      } else env.layWeights(x, mesh.values, nodes);
+        yield* env.computeRowMetrics(mesh, launch, context);
+      } else env.writeWeights(x, mesh.values, nodes);
       if (gpu.localId() === 0) gpu.atomicStore(scans.counter, 0, 0);
       yield;
-      const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
+      const tail = (env.closed ? env.closedReals : (obstacleColumn + 1) * nodes) * pitch;
       const slice = env.readSurface(table, tail);
       let live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
       if (env.hasBarriers) {
-        live = env.settle({ launch, place, row: 0, u, paid });
-        env.holdRuns(coefficients, 0, live, u);
+        live = env.applyBarrierDate({ launch, context, row: 0, u, paid });
+        env.writeHeldValues(coefficients, 0, live, u);
       }
       let next = { h: 0.0, hVariance: 0.0, hDrift: 0.0, hRate: 0.0, time: 0.0, shift: 0.0 };
-      if (!env.lasting) next = env.readCoefficients(coefficients, env.barrierWords);
+      if (!env.reusesFactors) next = env.readCoefficients(coefficients, env.barrierReals);
       return {
-        row: env.barrierWords,
-        next: { flag: flags[0], flagAfter: runs > 1 ? flags[1] : 0, coefficients: next },
+        row: env.barrierReals,
+        next: { flag: flags[0], flagAfter: programRows > 1 ? flags[1] : 0, coefficients: next },
         factored: { hRate: 0.0, hLast: 1.0, signOfFirst: 1.0, needed: env.FAR, reach: 0 },
         slice,
         live,
         obstacle: { paid, before, after, isFirstExercised },
-        moves: env.closedWords * pitch + instance,
+        moves: env.closedReals * pitch + instance,
       };
     },
   });
@@ -243,39 +243,40 @@ export function begin(plan: TeamPlan) {
  * coefficients of its factorisation. The integers are read two series ahead, because the preparation of the next series
  * depends on its integer. Where every step has its own factorisation, coefficients are read one step ahead.
  */
-export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
+export function stepSeriesAt({ reusesFactors, eventful, hasBarriers, variant }: TeamPlan) {
   const { shape, dividends, barriers = 0 } = variant;
   return fn({
-    name: "runAt",
-    params: { ...atStart, cursor: Cursor, run: i32 },
+    name: "stepSeriesAt",
+    params: { ...atStart, loopState: LoopState, index: i32 },
     env: {
       ...FLAGS,
-      lasting,
+      reusesFactors,
       hasEvents: eventful || dividends,
       hasBarriers,
-      barrierWords: barrierWords(barriers),
-      crossWords: CROSSING_WORDS * barriers,
-      coefficientWords: coefficientWords(shape === "formula"),
+      barrierReals: barrierReals(barriers),
+      crossReals: CROSSING_REALS * barriers,
+      coefficientReals: coefficientReals(shape === "formula"),
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientsAhead: coefficientsAhead(shape === "formula"),
     },
-    body({ launch: { runs, flags }, place, memory, cursor, run }, _gpu, env) {
-      const { flag, flagAfter: nextFlag } = cursor.next;
-      const flagAfter = run + 2 < runs ? flags[run + 2] : 0;
+    body({ launch: { programRows, flags }, context, memory, loopState, index }, _gpu, env) {
+      const { flag, flagAfter: nextFlag } = loopState.next;
+      const flagAfter = index + 2 < programRows ? flags[index + 2] : 0;
       const refactor = (flag & env.REFACTOR) !== 0;
-      let { coefficients } = cursor.next;
-      if (env.lasting && refactor) coefficients = env.coefficientsAhead(memory.ahead, place.parameters, cursor.row);
-      let row = cursor.row;
-      if (refactor) row += env.coefficientWords;
-      let ahead = cursor.next.coefficients;
-      if (!env.lasting && (nextFlag & env.REFACTOR) !== 0) {
-        const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossWords;
-        const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierWords : 0;
-        ahead = env.readCoefficients(place.parameters, row + paid + settled);
+      let { coefficients } = loopState.next;
+      if (env.reusesFactors && refactor)
+        coefficients = env.coefficientsAhead(memory.ahead, context.parameters, loopState.row);
+      let row = loopState.row;
+      if (refactor) row += env.coefficientReals;
+      let ahead = loopState.next.coefficients;
+      if (!env.reusesFactors && (nextFlag & env.REFACTOR) !== 0) {
+        const paid = (flag & env.DIVIDEND) === 0 ? 0 : 2 + env.crossReals;
+        const settled = env.hasBarriers && (flag & env.BARRIERS) !== 0 ? env.barrierReals : 0;
+        ahead = env.readCoefficients(context.parameters, row + paid + settled);
       }
       // Each event asks for itself: a branch around them all costs registers (sm_90: up to 60 bytes are spilled more).
       const next = { flag: nextFlag, flagAfter, coefficients: ahead };
-      return { run, flag, refactor, event: env.hasEvents, row, next, coefficients };
+      return { index, flag, refactor, event: env.hasEvents, row, next, coefficients };
     },
   });
 }

@@ -1,29 +1,37 @@
 import { bool, fn, i32, real, record } from "../../../../kernel/index.ts";
 import { FAULT, STATUS } from "../../operator/status.ts";
-import { AllNodes, atRow, Fault, FAULT_WORDS, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
-import { Place } from "../rollback.ts";
-import { diffusionUnit, equationRow } from "../../operator/equation-row.ts";
-import { overGroup, partsOf } from "./team.ts";
-import { factorRuns } from "./factor.ts";
+import {
+  AllNodes,
+  atRow,
+  FirstFault,
+  FAULT_INTEGERS,
+  Launch,
+  Memory,
+  type TeamEquationPlan,
+} from "../equation/memory.ts";
+import { ItemContext } from "../rollback.ts";
+import { diffusionTolerance, equationRow } from "../../operator/equation-row.ts";
+import { groupReduction, partsOf } from "./team.ts";
+import { factorSegment } from "./factor.ts";
 import { Factors, Products, Scans } from "./records.ts";
-import { reachOf, scanProducts } from "./scan.ts";
+import { scanRounds, scanProducts } from "./scan.ts";
 
-const Pair = record({ one: Fault, other: Fault });
+const Pair = record({ one: FirstFault, other: FirstFault });
 
 /** The order of faults within a row of the time program. */
-const placeInRow = fn({
-  name: "placeInRow",
+const orderInRow = fn({
+  name: "orderInRow",
   params: [i32],
   env: FAULT,
   body([fault], _gpu, { terminal, slope, negative, payoff, pinned, event }) {
-    let place = 1; // coefficients, edges
-    if (fault === terminal) place = 0;
-    if (fault === slope) place = 2;
-    if (fault === negative) place = 3;
-    if (fault === payoff) place = 4;
-    if (fault === pinned) place = 5;
-    if (fault === event) place = 6;
-    return place;
+    let order = 1; // coefficients, edges
+    if (fault === terminal) order = 0;
+    if (fault === slope) order = 2;
+    if (fault === negative) order = 3;
+    if (fault === payoff) order = 4;
+    if (fault === pinned) order = 5;
+    if (fault === event) order = 6;
+    return order;
   },
 });
 
@@ -35,13 +43,13 @@ const placeInRow = fn({
 const isBefore = fn({
   name: "isBefore",
   params: { pair: Pair },
-  env: { placeInRow, slope: FAULT.slope, negative: FAULT.negative, solution: FAULT.solution },
-  body({ pair: { one, other } }, _gpu, { placeInRow, slope, negative, solution }) {
-    const place = placeInRow(one.fault);
-    const otherPlace = placeInRow(other.fault);
+  env: { orderInRow, slope: FAULT.slope, negative: FAULT.negative, solution: FAULT.solution },
+  body({ pair: { one, other } }, _gpu, { orderInRow, slope, negative, solution }) {
+    const order = orderInRow(one.fault);
+    const otherOrder = orderInRow(other.fault);
     let before = one.node < other.node;
     if (one.fault === slope || one.fault === negative) before = one.node > other.node;
-    if (place !== otherPlace) before = place < otherPlace;
+    if (order !== otherOrder) before = order < otherOrder;
     if (one.row !== other.row) before = one.row < other.row;
     if (one.fault === solution && other.fault === solution) before = one.node < other.node;
     else if (one.fault === solution) before = false;
@@ -57,11 +65,11 @@ const isBefore = fn({
 export function firstOfItems({ team }: TeamEquationPlan) {
   return fn({
     name: "firstOfItems",
-    params: { place: Place, memory: Memory, found: Fault, endless: i32 },
-    env: { items: team.items, FAULT_WORDS, isBefore },
-    *body({ place: { item }, memory, found: own, endless: ownLoop }, _gpu, env) {
+    params: { context: ItemContext, memory: Memory, found: FirstFault, endless: i32 },
+    env: { items: team.items, FAULT_INTEGERS, isBefore },
+    *body({ context: { item }, memory, found: own, endless: ownLoop }, _gpu, env) {
       const { faults } = memory.all;
-      const at = env.FAULT_WORDS * item;
+      const at = env.FAULT_INTEGERS * item;
       faults[at] = own.fault;
       faults[at + 1] = own.node;
       faults[at + 2] = own.row;
@@ -70,7 +78,7 @@ export function firstOfItems({ team }: TeamEquationPlan) {
       let found = { fault: 0, node: 0, row: 0 };
       let endless = 0;
       if (item === 0)
-        for (let k = 0; k < env.FAULT_WORDS * env.items; k += env.FAULT_WORDS) {
+        for (let k = 0; k < env.FAULT_INTEGERS * env.items; k += env.FAULT_INTEGERS) {
           const other = { fault: faults[k], node: faults[k + 1], row: faults[k + 2] };
           if (other.fault !== 0 && (found.fault === 0 || env.isBefore({ pair: { one: other, other: found } })))
             found = other;
@@ -82,33 +90,33 @@ export function firstOfItems({ team }: TeamEquationPlan) {
 }
 
 /**
- * The units of a word in which several counts over the items are made at once: cut rows, items that found a negative
+ * The units of a word in which several counts over the items are made at once: limited rows, items that found a negative
  * diffusion, items that found growth, or entries that are too large.
  */
 const NEGATIVE = 1 << 12;
 const GROWTH = 1 << 20;
 
-/** Products of larger entries over a run might overflow. */
+/** Products of larger entries over a segment might overflow. */
 const MAX_ENTRY = 1e15;
 
-/** An item's findings about the rows that it has evaluated; cut rows are `cuts` between two nodes. */
-const Findings = record({
-  found: Fault,
+/** An item's findings about the rows that it has evaluated; limited rows are `limitedRows` between two nodes. */
+const RowFindings = record({
+  found: FirstFault,
   lowest: real,
   lowestNode: i32,
   largest: real,
-  cuts: i32,
-  cutLow: i32,
-  cutHigh: i32,
+  limitedRows: i32,
+  limitedLow: i32,
+  limitedHigh: i32,
   growth: bool,
 });
 
-/** The most cut rows of a matrix before, and the row of the time program. */
-const FactorReport = record({ cuts: i32, run: i32 });
+/** The most limited rows of a matrix before, and the row of the time program. */
+const FactorReport = record({ limitedRows: i32, row: i32 });
 
 /**
- * Evaluates the rows of all nodes into workgroup memory and takes those of the run from there: divided by 1 + hc,
- * whose reciprocal stays in `third`, which leaves `factorRuns` rows (−a, 1 + a + c, −c). Policy iteration takes them as
+ * Evaluates the rows of all nodes into workgroup memory and takes those of the segment from there: divided by 1 + hc,
+ * whose reciprocal stays in `third`, which leaves `factorSegment` rows (−a, 1 + a + c, −c). Policy iteration takes them as
  * they are.
  */
 function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
@@ -125,18 +133,18 @@ function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
       badSlope: FAULT.slope,
       MAX_ENTRY,
     },
-    *body({ launch: { nodes }, place, memory, cursor, step }, gpu, env) {
-      const { parameters, item, first } = place;
+    *body({ launch: { nodes }, context, memory, loopState, programRow }, gpu, env) {
+      const { parameters, item, first } = context;
       const { table, state, rows, penalty } = memory;
       const { u: values, beside, third, fourth } = memory.all;
-      const { mask, stage } = step;
-      let { fault, node, row: foundRow } = cursor.found;
+      const { mask, stage } = programRow;
+      let { fault, node, row: foundRow } = loopState.found;
       let lowest = 0.0; // a
       let lowestNode = 0;
       let largest = 0.0;
-      let cuts = 0;
-      let cutLow = nodes - 1;
-      let cutHigh = 0;
+      let limitedRows = 0;
+      let limitedLow = nodes - 1;
+      let limitedHigh = 0;
       let growth = false;
       for (let i = item; i < nodes; i += env.items) {
         const row = env.equationRow({ i, nodes, table, parameters, mask, stage });
@@ -144,21 +152,21 @@ function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
         let found = row.fault;
         if (env.hasSlopes && row.badSlope && found === 0) found = env.badSlope;
         // A slope is looked at last, that of the last node first.
-        const yields = env.hasSlopes && fault === env.badSlope && foundRow === step.run;
+        const yields = env.hasSlopes && fault === env.badSlope && foundRow === programRow.index;
         if (found !== 0 && (fault === 0 || yields)) {
           fault = found;
           node = i;
-          foundRow = step.run;
+          foundRow = programRow.index;
         }
         if (row.a <= lowest) {
           lowest = row.a;
           lowestNode = i;
         }
         largest = Math.max(largest, row.a);
-        if (row.cut) {
-          cuts++;
-          cutLow = Math.min(cutLow, i);
-          cutHigh = Math.max(cutHigh, i);
+        if (row.limited) {
+          limitedRows++;
+          limitedLow = Math.min(limitedLow, i);
+          limitedHigh = Math.max(limitedHigh, i);
         }
         const own = env.isPenalty ? 1.0 : gpu.reciprocal(1 + decay);
         const a = below * own;
@@ -184,9 +192,9 @@ function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
         lowest,
         lowestNode,
         largest,
-        cuts,
-        cutLow,
-        cutHigh,
+        limitedRows,
+        limitedLow,
+        limitedHigh,
         growth,
       };
     },
@@ -194,8 +202,8 @@ function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
 }
 
 /**
- * The matrix with the most cut rows so far, and growth, go to the status; a diffusion that is negative by more than
- * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the cursor's cuts.
+ * The matrix with the most limited rows so far, and growth, go to the status; a diffusion that is negative by more than
+ * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the loopState's limitedRows.
  * Cost: two barriers, and more only where there is something to tell.
  */
 function tellFindings({ team }: TeamEquationPlan) {
@@ -207,7 +215,7 @@ function tellFindings({ team }: TeamEquationPlan) {
       item: i32,
       all: AllNodes,
       scans: Scans,
-      findings: Findings,
+      findings: RowFindings,
       before: FactorReport,
     },
     env: {
@@ -216,26 +224,26 @@ function tellFindings({ team }: TeamEquationPlan) {
       NEGATIVE,
       GROWTH,
       negative: FAULT.negative,
-      total: overGroup("add"),
-      largest: overGroup("max"),
-      diffusionUnit,
+      total: groupReduction("add"),
+      largest: groupReduction("max"),
+      diffusionTolerance,
     },
     *body({ launch, instance, item, all: { u: values }, scans, findings, before }, _gpu, env) {
       const { nodes, pitch, status } = launch;
       const { counter, result } = scans;
-      const { lowest, lowestNode, cutLow, cutHigh } = findings;
+      const { lowest, lowestNode, limitedLow, limitedHigh } = findings;
       let { fault, node, row } = findings.found;
-      const mine = findings.cuts + (lowest < 0 ? env.NEGATIVE : 0) + (findings.growth ? env.GROWTH : 0);
+      const mine = findings.limitedRows + (lowest < 0 ? env.NEGATIVE : 0) + (findings.growth ? env.GROWTH : 0);
       const counts = yield* env.total(mine, counter, result);
-      const cuts = counts & (env.NEGATIVE - 1);
-      if (cuts > before.cuts) {
-        const low = nodes - (yield* env.largest(nodes - cutLow, counter, result));
-        const high = yield* env.largest(cutHigh, counter, result);
-        const at = env.cuts * pitch + instance;
-        if (item === 0 && cuts > status[at]) {
-          status[at] = cuts;
-          status[env.cutLow * pitch + instance] = low;
-          status[env.cutHigh * pitch + instance] = high;
+      const limitedRows = counts & (env.NEGATIVE - 1);
+      if (limitedRows > before.limitedRows) {
+        const low = nodes - (yield* env.largest(nodes - limitedLow, counter, result));
+        const high = yield* env.largest(limitedHigh, counter, result);
+        const at = env.limitedRows * pitch + instance;
+        if (item === 0 && limitedRows > status[at]) {
+          status[at] = limitedRows;
+          status[env.limitedLow * pitch + instance] = low;
+          status[env.limitedHigh * pitch + instance] = high;
         }
       }
       if (counts >= env.GROWTH && item === 0) status[env.growth * pitch + instance] = 1;
@@ -250,13 +258,13 @@ function tellFindings({ team }: TeamEquationPlan) {
           most = Math.max(most, values[env.items + other]);
         }
         yield;
-        if (lowest === least && least < -env.diffusionUnit() * most && fault === 0) {
+        if (lowest === least && least < -env.diffusionTolerance() * most && fault === 0) {
           fault = env.negative;
           node = lowestNode;
-          row = before.run;
+          row = before.row;
         }
       }
-      return { fault, node, row, cuts: Math.max(cuts, before.cuts) };
+      return { fault, node, row, limitedRows: Math.max(limitedRows, before.limitedRows) };
     },
   });
 }
@@ -272,31 +280,31 @@ export function factor(plan: TeamEquationPlan) {
       isPenalty: penalty,
       layRows: layRows(plan),
       tellFindings: tellFindings(plan),
-      factorRuns: factorRuns(team, rows, { lasting: false, scaled: false, summed: false }),
-      reachOf: reachOf(team),
+      factorSegment: factorSegment(team, rows, { reusesFactors: false, scaled: false, summed: false }),
+      scanRounds: scanRounds(team),
     },
-    *body({ launch, place, memory, cursor, step }, _gpu, env) {
-      const { item, instance, first } = place;
+    *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
+      const { item, instance, first } = context;
       const { all, rows, factors, products, scans } = memory;
-      const findings = yield* env.layRows({ launch, place, memory, cursor, step });
-      let { reach } = cursor;
+      const findings = yield* env.layRows({ launch, context, memory, loopState, programRow });
+      let { reach } = loopState;
       if (!env.isPenalty) {
         const diagonal = { active: rows.a, decays: rows.a, decay: 1 }; // not looked at
         const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
-        reach = env.reachOf(yield* env.factorRuns(of));
+        reach = env.scanRounds(yield* env.factorSegment(of));
         const last = launch.nodes - 1;
         for (let k = 0; k < env.rows; k++)
           factors.gain[k] *= first + k <= last ? all.third[Math.min(first + k, last)] : 1.0;
       }
       yield;
-      const before = { cuts: cursor.cuts, run: step.run };
+      const before = { limitedRows: loopState.limitedRows, row: programRow.index };
       const told = yield* env.tellFindings({ launch, instance, item, all, scans, findings, before });
       return {
         found: { fault: told.fault, node: told.node, row: told.row },
-        isNew: cursor.isNew,
-        record: cursor.record,
+        isNew: loopState.isNew,
+        record: loopState.record,
         reach,
-        cuts: told.cuts,
+        limitedRows: told.limitedRows,
       };
     },
   });
@@ -304,13 +312,13 @@ export function factor(plan: TeamEquationPlan) {
 
 /**
  * Returns the function that restores the products of scans from the factors of an earlier launch, bit for bit as
- * `factorRuns` left them, and returns the reach of scans (`reachOf`).
+ * `factorSegment` left them, and returns the reach of scans (`scanRounds`).
  */
 export function scansOf({ team, rows }: TeamEquationPlan) {
   return fn({
     name: "scansOf",
     params: { factors: Factors, products: Products, scans: Scans },
-    env: { rows, size: partsOf(rows).size, scanProducts: scanProducts(team, false), reachOf: reachOf(team) },
+    env: { rows, size: partsOf(rows).size, scanProducts: scanProducts(team, false), scanRounds: scanRounds(team) },
     *body({ factors: { lower, upper }, products: { downProduct, upProduct }, scans }, _gpu, env) {
       let down = 1.0;
       let up = 1.0;
@@ -328,7 +336,7 @@ export function scansOf({ team, rows }: TeamEquationPlan) {
           partUp = 1.0;
         }
       }
-      return env.reachOf(yield* env.scanProducts(down, up, scans));
+      return env.scanRounds(yield* env.scanProducts(down, up, scans));
     },
   });
 }

@@ -1,33 +1,33 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { boundaryBehind, isExercised, NOWHERE } from "../../conditions/dates.ts";
-import { atStart, Fault, firstFault, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
-import { Place, Row } from "../rollback.ts";
+import { boundaryLocator, isExercised, NOWHERE } from "../../conditions/dates.ts";
+import { atStart, FirstFault, firstFault, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
+import { ItemContext, ProgramRow } from "../rollback.ts";
 import { Scans } from "./records.ts";
-import { span, type Team } from "./team.ts";
-import { pinsOf, Stage, stageSum } from "../../operator/equation-row.ts";
+import { shuffleWidth, type Team } from "./team.ts";
+import { pinsOf, Stage, stageRightHandSide } from "../../operator/equation-row.ts";
 import { pinnedOnAxis } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { iterateRuns } from "./policy.ts";
-import { eliminateRuns, substituteRuns } from "./step.ts";
+import { iteratePolicyOnSegment } from "./policy.ts";
+import { eliminateSegment, substituteSegment } from "./step.ts";
 
 /**
  * Returns the function that writes the exercise boundary (`exerciseBoundary`) to index `record` of the results. The
- * region nearest to the first node ends at the first exercised node whose next node is not exercised. Mostly a single
- * item has such a node, and it alone accesses the counter, which is 0 before and after. Cost: 4 flops and one real of
- * workgroup memory a node, and three barriers.
+ * exercise region nearest to the first node ends at the first exercised node whose next node is not exercised. Mostly
+ * only one item has such a node, and it alone accesses the counter, which is 0 before and after. Cost: 4 flops and one
+ * real of workgroup memory a node, and three barriers.
  */
-export function recordBoundaryRuns({ team, rows }: TeamEquationPlan, smooth: boolean) {
+export function recordBoundaryOnTeam({ team, rows }: TeamEquationPlan, smooth: boolean) {
   return fn({
-    name: "recordBoundaryRuns",
-    params: { launch: Launch, place: Place, memory: Memory, record: i32 },
+    name: "recordBoundaryOnTeam",
+    params: { launch: Launch, context: ItemContext, memory: Memory, record: i32 },
     env: {
       rows,
       items: team.items,
       isExercised,
-      boundaryBehind: boundaryBehind(smooth, true),
+      boundaryLocator: boundaryLocator(smooth, true),
       NOWHERE,
     },
-    *body({ launch: { nodes, pitch, out }, place: { item, instance, first }, memory, record }, gpu, env) {
+    *body({ launch: { nodes, pitch, out }, context: { item, instance, first }, memory, record }, gpu, env) {
       const { u: premiums, faults: exercised } = memory.all;
       const { u, obstacle } = memory.state;
       const { counter } = memory.scans;
@@ -48,7 +48,7 @@ export function recordBoundaryRuns({ team, rows }: TeamEquationPlan, smooth: boo
         const j = nodes - gpu.atomicLoad(counter, 0);
         gpu.atomicStore(counter, 0, 0);
         let found = env.NOWHERE;
-        if (j <= last) found = env.boundaryBehind(premiums, premiums, memory.table, nodes, j);
+        if (j <= last) found = env.boundaryLocator(premiums, premiums, memory.table, nodes, j);
         out[record * pitch + instance] = found;
       }
       yield;
@@ -66,9 +66,9 @@ export function recordBoundaryRuns({ team, rows }: TeamEquationPlan, smooth: boo
  * multipliers of `scan`, whose reach also applies. Cost: 4 flops and 2 comparisons a node; for each round of the scan 3
  * flops, a comparison and two shuffles, or reals of workgroup memory.
  */
-function projectRuns(team: Team, rows: number) {
+function projectSegment(team: Team, rows: number) {
   return fn({
-    name: "projectRuns",
+    name: "projectSegment",
     params: { z: write(real), lower: read(real), bound: read(real), scans: Scans, reach: i32 },
     env: { rows, scanProjection: scanProjection(team) },
     *body({ z, lower, bound, scans, reach }, _gpu, env) {
@@ -87,16 +87,16 @@ function projectRuns(team: Team, rows: number) {
   });
 }
 
-/** The y that enters an item's run from below, where a run maps y to max(alpha + βy, gamma). */
+/** The y that enters an item's segment from below, where a segment maps y to max(alpha + βy, gamma). */
 function scanProjection(team: Team) {
   const { items, levels, shuffles, few } = team;
   return fn({
     name: "scanProjection",
     params: [real, real, Scans, i32],
-    env: { items, levels, shuffles, few, span: span(team) },
-    *body([alpha, gamma, { below, scratch }, reach], gpu, { items, levels, shuffles, few, span }) {
+    env: { items, levels, shuffles, few, shuffleWidth: shuffleWidth(team) },
+    *body([alpha, gamma, { below, scratch }, reach], gpu, { items, levels, shuffles, few, shuffleWidth }) {
       const item = gpu.localId();
-      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const pitch = own ? 1 : items;
       const place = own ? 0 : item;
       let a = alpha;
@@ -107,8 +107,8 @@ function scanProjection(team: Team) {
         if (level < few || level < reach) {
           const distance = 1 << level;
           if (shuffles) {
-            otherA = yield gpu.shuffleUp(a, distance, span);
-            otherC = yield gpu.shuffleUp(c, distance, span);
+            otherA = yield gpu.shuffleUp(a, distance, shuffleWidth);
+            otherC = yield gpu.shuffleUp(c, distance, shuffleWidth);
           } else {
             // The half that `scan` up starts with.
             const half = (1 - (level & 1)) * 4 * items;
@@ -127,7 +127,7 @@ function scanProjection(team: Team) {
       }
       const leaves = Math.max(a, c);
       let enters = 0.0;
-      if (shuffles) enters = yield gpu.shuffleUp(leaves, 1, span);
+      if (shuffles) enters = yield gpu.shuffleUp(leaves, 1, shuffleWidth);
       else {
         scratch[4 * items + 2 * items + item] = leaves;
         yield;
@@ -139,28 +139,28 @@ function scanProjection(team: Team) {
 }
 
 /** Returns the function that computes the right-hand side of a stage at an item's nodes (`rightHandSide`). */
-export function rightHandSideRuns(plan: TeamEquationPlan) {
+export function rightHandSideOfSegment(plan: TeamEquationPlan) {
   const { rows, variant, pins } = plan;
   return fn({
-    name: "rightHandSideRuns",
-    params: { ...atStart, found: Fault, step: Row },
-    env: { rows, stageSum: stageSum(variant), pinRuns: pins ? pinRuns(plan) : undefined },
-    *body({ launch, place, memory, found: before, step }, _gpu, env) {
+    name: "rightHandSideOfSegment",
+    params: { ...atStart, found: FirstFault, programRow: ProgramRow },
+    env: { rows, stageRightHandSide: stageRightHandSide(variant), pinSegment: pins ? pinSegment(plan) : undefined },
+    *body({ launch, context, memory, found: before, programRow }, _gpu, env) {
       const { u, v, source, lambda, right } = memory.state;
-      const { stage } = step;
+      const { stage } = programRow;
       let found = before;
-      for (let k = 0; k < env.rows; k++) right[k] = env.stageSum({ at: k, u, v, source, lambda, stage });
-      if (env.pinRuns !== undefined) found = yield* env.pinRuns({ launch, place, memory, found, step });
+      for (let k = 0; k < env.rows; k++) right[k] = env.stageRightHandSide({ at: k, u, v, source, lambda, stage });
+      if (env.pinSegment !== undefined) found = yield* env.pinSegment({ launch, context, memory, found, programRow });
       return found;
     },
   });
 }
 
 /** The right-hand side of pinned nodes. */
-function pinRuns({ team, rows, variant }: TeamEquationPlan) {
+function pinSegment({ team, rows, variant }: TeamEquationPlan) {
   return fn({
-    name: "pinRuns",
-    params: { ...atStart, found: Fault, step: Row },
+    name: "pinSegment",
+    params: { ...atStart, found: FirstFault, programRow: ProgramRow },
     env: {
       rows,
       items: team.items,
@@ -168,15 +168,15 @@ function pinRuns({ team, rows, variant }: TeamEquationPlan) {
       firstFault,
       badPinned: FAULT.pinned,
     },
-    *body({ launch: { nodes }, place: { item, first, parameters }, memory, found: before, step }, gpu, env) {
+    *body({ launch: { nodes }, context: { item, first, parameters }, memory, found: before, programRow }, gpu, env) {
       const { mesh, u: values, beside } = memory.all;
       const { u, right } = memory.state;
-      const { tEnd: t, extrapolation } = step.stage;
+      const { tEnd: t, extrapolation } = programRow.stage;
       const back = gpu.reciprocal(extrapolation);
       const last = nodes - 1;
       let found = before;
       for (let i = item; i < nodes; i += env.items) {
-        const end = env.pinnedOnAxis({ i, nodes, S: mesh[i], parameters, mask: step.mask, t });
+        const end = env.pinnedOnAxis({ i, nodes, S: mesh[i], parameters, mask: programRow.mask, t });
         values[i] = end.value;
         beside[i] = end.pinned ? 1.0 : 0.0;
       }
@@ -185,7 +185,7 @@ function pinRuns({ team, rows, variant }: TeamEquationPlan) {
         const i = Math.min(first + k, last);
         if (first + k <= last && beside[i] > 0.5) right[k] = u[k] + (values[i] - u[k]) * back;
         const ok = first + k > last || Number.isFinite(right[k]);
-        found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: step.run });
+        found = env.firstFault({ before: found, ok, fault: env.badPinned, node: i, row: programRow.index });
       }
       yield;
       return found;
@@ -194,17 +194,17 @@ function pinRuns({ team, rows, variant }: TeamEquationPlan) {
 }
 
 /** Returns the function that solves a stage at an item's nodes and writes the solution into z (`solveStage`). */
-export function solveStageRuns({ team, rows, variant: { exercise }, penalty }: TeamEquationPlan) {
+export function solveStageOnSegment({ team, rows, variant: { exercise }, penalty }: TeamEquationPlan) {
   const projected = exercise === "brennan-schwartz";
   return fn({
-    name: "solveStageRuns",
+    name: "solveStageOnSegment",
     params: { nodes: i32, memory: Memory, reach: i32, stage: Stage },
     env: {
       rows,
-      iterateRuns: penalty ? iterateRuns(team, rows, "varying", false) : undefined,
-      eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
-      projectRuns: projected ? projectRuns(team, rows) : undefined,
-      substituteRuns: substituteRuns(team, rows),
+      iteratePolicyOnSegment: penalty ? iteratePolicyOnSegment(team, rows, "varying", false) : undefined,
+      eliminateSegment: eliminateSegment(team, rows, false, "refactorised"),
+      projectSegment: projected ? projectSegment(team, rows) : undefined,
+      substituteSegment: substituteSegment(team, rows),
     },
     *body({ memory, reach, stage }, gpu, env) {
       const { rows, factors, products, scans, penalty } = memory;
@@ -212,18 +212,29 @@ export function solveStageRuns({ team, rows, variant: { exercise }, penalty }: T
       // A division each would take as long as all else that a stage does with a node.
       const back = gpu.reciprocal(stage.extrapolation);
       let unconverged = 0;
-      if (env.iterateRuns !== undefined) {
+      if (env.iteratePolicyOnSegment !== undefined) {
         const diagonal = { active: penalty.active, decays: penalty.decays, decay: 0.0 };
         const bound = { u, obstacle, weightOfOld: 1 - back };
         const live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
-        unconverged = yield* env.iterateRuns({ rows, diagonal, right, bound, z, factors, products, scans, live });
+        unconverged = yield* env.iteratePolicyOnSegment({
+          rows,
+          diagonal,
+          right,
+          bound,
+          z,
+          factors,
+          products,
+          scans,
+          live,
+        });
       } else {
         const bound = gpu.privateReal(env.rows);
-        if (env.projectRuns !== undefined)
+        if (env.projectSegment !== undefined)
           for (let k = 0; k < env.rows; k++) bound[k] = u[k] + (obstacle[k] - u[k]) * back;
-        yield* env.eliminateRuns({ rhs: z, z, factors, products, scans, reach });
-        if (env.projectRuns !== undefined) yield* env.projectRuns({ z, lower: factors.lower, bound, scans, reach });
-        else yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
+        yield* env.eliminateSegment({ rhs: z, z, factors, products, scans, reach });
+        if (env.projectSegment !== undefined)
+          yield* env.projectSegment({ z, lower: factors.lower, bound, scans, reach });
+        else yield* env.substituteSegment({ z, lower: factors.lower, scans, reach });
       }
       return unconverged;
     },

@@ -1,10 +1,10 @@
 import { fn, read, real, write } from "../../../../kernel/index.ts";
-import { NEVER_EXERCISED, bendBetween, exercisedByHalf } from "../../conditions/dates.ts";
-import { closedNode, readClosed } from "../../operator/coefficients.ts";
+import { NEVER_EXERCISED, kinkCorrections, exercisedByHalf } from "../../conditions/dates.ts";
+import { closedFormNode, readClosedForm } from "../../operator/coefficients.ts";
 import { Launch } from "../option/plan.ts";
-import { Place } from "../rollback.ts";
+import { ItemContext } from "../rollback.ts";
 import { Factors, Obstacle } from "./records.ts";
-import { placeIn, span, type Team } from "./team.ts";
+import { itemIndices, shuffleWidth, type Team } from "./team.ts";
 
 /**
  * The source of what exercise pays: the table, or closed form, from nodes that are `laid` in x or have to be made
@@ -16,20 +16,20 @@ interface ObstacleOf {
 }
 
 /**
- * Returns the function for the exercise payoffs at the `rows` consecutive nodes of a work item. Beyond the last node of
- * the mesh they are 0.
+ * Returns the function that computes the exercise payoffs at the `rows` consecutive nodes of a work item. Beyond the
+ * last node of the mesh they are 0.
  */
-export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
+export function obstacleOfSegment(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
-    name: "obstacleRuns",
-    params: [Launch, Place, read(real), write(real)],
-    env: { rows, closed, laid, closedNode, readClosed },
+    name: "obstacleOfSegment",
+    params: [Launch, ItemContext, read(real), write(real)],
+    env: { rows, closed, laid, closedFormNode, readClosedForm },
     body([{ nodes, obstacleColumn }, { table, first }, x, paid], gpu, env) {
       if (env.closed) {
-        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosed(table);
+        const { kink, width, meshStep, at, zeroAt, sign } = env.readClosedForm(table);
         for (let k = 0; k < env.rows; k++) {
           const i = Math.min(first + k, nodes - 1);
-          const node = env.laid ? x[i] : env.closedNode(i, kink, width, meshStep, at, zeroAt);
+          const node = env.laid ? x[i] : env.closedFormNode(i, kink, width, meshStep, at, zeroAt);
           paid[k] = first + k < nodes ? gpu.positivePart(sign * (node - kink)) : 0.0;
         }
       } else {
@@ -45,18 +45,25 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 }
 
 /**
- * Returns the function that replaces the exercise payoffs by twice the lower bound of elimination (`stepRuns`),
+ * Returns the function that replaces the exercise payoffs by twice the lower bound of elimination (`stepSegment`),
  * 2·(paidₖ − lowerₖ·paidₖ₋₁), with lower = a/pivot. It also resets `u` to the payoff where rounding has left it below.
  * The nodes are in x, or in the table.
  */
-export function thresholdRuns(rows: number, closed: boolean) {
+export function eliminationThresholds(rows: number, closed: boolean) {
   return fn({
-    name: "thresholdRuns",
-    params: { launch: Launch, place: Place, x: read(real), lower: read(real), obstacle: Obstacle, u: write(real) },
-    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }) },
-    body({ launch, place, x, lower, obstacle, u }, _gpu, { rows, obstacleRuns }) {
+    name: "eliminationThresholds",
+    params: {
+      launch: Launch,
+      context: ItemContext,
+      x: read(real),
+      lower: read(real),
+      obstacle: Obstacle,
+      u: write(real),
+    },
+    env: { rows, obstacleOfSegment: obstacleOfSegment(rows, { closed, laid: true }) },
+    body({ launch, context, x, lower, obstacle, u }, _gpu, { rows, obstacleOfSegment }) {
       const threshold = obstacle.paid;
-      obstacleRuns(launch, place, x, threshold);
+      obstacleOfSegment(launch, context, x, threshold);
       let below = 2 * obstacle.before;
       for (let k = 0; k < rows; k++) {
         u[k] = Math.max(u[k], threshold[k]);
@@ -69,9 +76,9 @@ export function thresholdRuns(rows: number, closed: boolean) {
 }
 
 /**
- * Returns the function for the sources at an item's nodes that the exercise payoff causes. In f64 the state is the
- * premium p = u − paid (`advanceSums`), and elimination is bounded below by 0. The system (I − hL)·p = p₀ + hL·paid has
- * a source, which in the scale of the state is
+ * Returns the function that computes the sources at an item's nodes that the exercise payoff causes. In f64 the state
+ * is the premium p = u − paid (`advanceSums`), and elimination is bounded below by 0. The system (I − hL)·p = p₀ +
+ * hL·paid has a source, which in the scale of the state is
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
@@ -79,12 +86,12 @@ export function thresholdRuns(rows: number, closed: boolean) {
  * node that is certain to be exercised only its own source counts. `upper` is without the sign that its first entry may
  * have.
  */
-export function sourceRuns(rows: number, closed: boolean) {
+export function premiumSources(rows: number, closed: boolean) {
   return fn({
-    name: "sourceRuns",
+    name: "premiumSources",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       factors: Factors,
       hRate: real,
@@ -92,11 +99,15 @@ export function sourceRuns(rows: number, closed: boolean) {
       signOfFirst: real,
       u: write(real),
     },
-    env: { rows, obstacleRuns: obstacleRuns(rows, { closed, laid: true }), NEVER_EXERCISED },
-    body({ launch, place, x, factors, hRate, obstacle, signOfFirst, u }, gpu, { rows, obstacleRuns, NEVER_EXERCISED }) {
+    env: { rows, obstacleOfSegment: obstacleOfSegment(rows, { closed, laid: true }), NEVER_EXERCISED },
+    body(
+      { launch, context, x, factors, hRate, obstacle, signOfFirst, u },
+      gpu,
+      { rows, obstacleOfSegment, NEVER_EXERCISED },
+    ) {
       const { gain, lower, upper } = factors;
       const { paid: doubled, before, after, isFirstExercised } = obstacle;
-      obstacleRuns(launch, place, x, doubled);
+      obstacleOfSegment(launch, context, x, doubled);
       let below = before;
       for (let k = 0; k < rows; k++) {
         const paid = doubled[k];
@@ -113,26 +124,32 @@ export function sourceRuns(rows: number, closed: boolean) {
 }
 
 /**
- * The premiums V − obstacle beside an item's run: of the last two nodes of the item before, of the first two of the
- * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. Runs have two
+ * The premiums V − obstacle beside an item's segment: of the last two nodes of the item before, of the first two of the
+ * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. LineDivision have two
  * nodes at least.
  */
 function premiumsBeside(team: Team, rows: number) {
   return fn({
     name: "premiumsBeside",
     params: [read(real), read(real), write(real)],
-    env: { items: team.items, shuffles: team.shuffles, span: span(team), placeIn: placeIn(team), last: rows - 1 },
-    *body([u, obstacle, scratch], gpu, { items, shuffles, span, placeIn, last }) {
-      const { item } = placeIn();
+    env: {
+      items: team.items,
+      shuffles: team.shuffles,
+      shuffleWidth: shuffleWidth(team),
+      itemIndices: itemIndices(team),
+      last: rows - 1,
+    },
+    *body([u, obstacle, scratch], gpu, { items, shuffles, shuffleWidth, itemIndices, last }) {
+      const { item } = itemIndices();
       let before2 = 0.0;
       let before = 0.0;
       let after = 0.0;
       let after2 = 0.0;
       if (shuffles) {
-        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, span);
-        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, span);
-        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, span);
-        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, span);
+        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, shuffleWidth);
+        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, shuffleWidth);
+        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, shuffleWidth);
+        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, shuffleWidth);
       } else {
         scratch[2 * items + item] = u[last - 1] - obstacle[last - 1];
         scratch[3 * items + item] = u[last] - obstacle[last];
@@ -152,18 +169,18 @@ function premiumsBeside(team: Team, rows: number) {
 }
 
 /**
- * Returns the function that exercises on a date at an item's nodes: a payoff with one column as `exerciseOnDate` does,
- * node by node in its order, and one with two columns as `exerciseByHalves` does; without `halves`, where the holder
- * may exercise at other times as well, just node by node. `obstacle` is overwritten, and read again on each date to
- * save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops a kink, twice where it is
- * between two nodes of the item.
+ * Returns the function that exercises on a date at an item's nodes. A payoff with one column is applied as by
+ * `exerciseOnDate`, node by node in its order, and one with two columns as by `exerciseByHalves`. Without `halves`,
+ * where the holder may exercise at other times as well, it is applied just node by node. `obstacle` is overwritten, and
+ * read again on each date to save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops
+ * a kink, twice where it is between two nodes of the item.
  */
-export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = true) {
+export function exerciseSegment(team: Team, rows: number, of: ObstacleOf, halves = true) {
   return fn({
-    name: "exerciseRuns",
+    name: "exerciseSegment",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       u: write(real),
       obstacle: write(real),
@@ -173,16 +190,16 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = 
       rows,
       closed: of.closed,
       halves,
-      bendBetween,
+      kinkCorrections,
       exercisedByHalf,
-      obstacleRuns: obstacleRuns(rows, of),
+      obstacleOfSegment: obstacleOfSegment(rows, of),
       premiumsBeside: premiumsBeside(team, rows),
     },
-    *body({ launch, place, x, u, obstacle, scratch }, _gpu, env) {
+    *body({ launch, context, x, u, obstacle, scratch }, _gpu, env) {
       const { nodes, obstacleColumn } = launch;
-      const { table, first } = place;
+      const { table, first } = context;
       const last = nodes - 1;
-      env.obstacleRuns(launch, place, x, obstacle);
+      env.obstacleOfSegment(launch, context, x, obstacle);
       if (env.closed || obstacleColumn === 1) {
         const beside = yield* env.premiumsBeside(u, obstacle, scratch);
         let before = beside.before2;
@@ -196,7 +213,7 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = 
           let value = Math.max(u[k], obstacle[k]);
           // Extrapolates the premium linearly at the mesh's ends.
           if (i > 0 && i <= last && here * below < 0) {
-            const bend = env.bendBetween(
+            const bend = env.kinkCorrections(
               i > 1 ? before : below + below - here,
               below,
               here,
@@ -205,7 +222,7 @@ export function exerciseRuns(team: Team, rows: number, of: ObstacleOf, halves = 
             value = value - bend.right;
           }
           if (i < last && above * here < 0) {
-            const bend = env.bendBetween(
+            const bend = env.kinkCorrections(
               i > 0 ? below : here + here - above,
               here,
               above,

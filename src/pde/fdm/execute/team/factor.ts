@@ -1,20 +1,20 @@
 import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
-import { atRun, atStart, Cursor, Diagonal, Factors, Products, Rows, Scans, Step } from "./records.ts";
-import { reachOf, scanProducts } from "./scan.ts";
-import { partsOf, placeIn, span, type Team } from "./team.ts";
-import { Coefficients, SLICE_WORDS } from "../../operator/coefficients.ts";
+import { atSeries, atStart, LoopState, Diagonal, Factors, Products, Rows, Scans, StepSeries } from "./records.ts";
+import { scanRounds, scanProducts } from "./scan.ts";
+import { partsOf, itemIndices, shuffleWidth, type Team } from "./team.ts";
+import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";
 import { EVENTS } from "../../time/time-grid.ts";
-import { assembleByMetrics, assembleRuns, cutRuns, pinRuns, rescaleRuns } from "./rows.ts";
-import { sourceRuns, thresholdRuns } from "./exercise.ts";
+import { assembleByMetrics, assembleSegment, decoupleEnds, pinHeldRows, rescaleSegment } from "./rows.ts";
+import { premiumSources, eliminationThresholds } from "./exercise.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { weighRuns } from "./sums.ts";
+import { weighSegment } from "./sums.ts";
 
 /** e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁). */
 const ExcessMap = record({ m00: real, m01: real, m10: real, m11: real });
 type ExcessMap = ValueOf<typeof ExcessMap>;
 
 /**
- * The excess that enters an item's run from above. An item's rows map it (`ExcessMap`), and such
+ * The excess that enters an item's segment from above. An item's rows map it (`ExcessMap`), and such
  * maps compose as 2 × 2 matrices do; theirs have no negative entries, so nothing is subtracted here either. They start
  * with m₁₀ + m₁₁ = 1, and a round leaves at least the smallest excess of its product: in f32 rounds past `fewOfPivots`
  * scale them again. `near`: what is further above than those reach does not count.
@@ -24,19 +24,19 @@ function scanExcess(team: Team) {
   const round = fn({
     name: "excessRound",
     params: [ExcessMap, i32, write(real)],
-    env: { items, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team) },
-    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, span, placeIn }) {
-      const { item } = placeIn();
+    env: { items, shuffles, few: fewOfPivots, shuffleWidth: shuffleWidth(team), itemIndices: itemIndices(team) },
+    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, shuffleWidth, itemIndices }) {
+      const { item } = itemIndices();
       const distance = 1 << level;
       let p0 = 0.0;
       let p1 = 0.0;
       let q0 = 0.0;
       let q1 = 0.0;
       if (shuffles) {
-        p0 = yield gpu.shuffleDown(m00, distance, span);
-        p1 = yield gpu.shuffleDown(m01, distance, span);
-        q0 = yield gpu.shuffleDown(m10, distance, span);
-        q1 = yield gpu.shuffleDown(m11, distance, span);
+        p0 = yield gpu.shuffleDown(m00, distance, shuffleWidth);
+        p1 = yield gpu.shuffleDown(m01, distance, shuffleWidth);
+        q0 = yield gpu.shuffleDown(m10, distance, shuffleWidth);
+        q1 = yield gpu.shuffleDown(m11, distance, shuffleWidth);
       } else {
         const half = (level & 1) * 4 * items;
         scratch[half + item] = m00;
@@ -73,16 +73,24 @@ function scanExcess(team: Team) {
   return fn({
     name: "scanExcess",
     params: [ExcessMap, write(real), bool],
-    env: { items, levels, shuffles, few: fewOfPivots, span: span(team), placeIn: placeIn(team), round },
-    *body([start, scratch, near], gpu, { items, levels, shuffles, few, span, placeIn, round }) {
-      const { item } = placeIn();
+    env: {
+      items,
+      levels,
+      shuffles,
+      few: fewOfPivots,
+      shuffleWidth: shuffleWidth(team),
+      itemIndices: itemIndices(team),
+      round,
+    },
+    *body([start, scratch, near], gpu, { items, levels, shuffles, few, shuffleWidth, itemIndices, round }) {
+      const { item } = itemIndices();
       let map: ExcessMap = start;
       for (let level = 0; level < few; level++) map = yield* round(map, level, scratch);
       if (!near) for (let level = few; level < levels; level++) map = yield* round(map, level, scratch);
       // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
       const excess = (map.m00 + map.m01) * gpu.reciprocal(map.m10 + map.m11);
       let next = 0.0;
-      if (shuffles) next = yield gpu.shuffleDown(excess, 1, span);
+      if (shuffles) next = yield gpu.shuffleDown(excess, 1, shuffleWidth);
       else {
         scratch[item] = excess;
         yield;
@@ -101,14 +109,14 @@ interface Factoring {
   /** The rows of policy iteration; undefined where no row is exercised, and rows are divided by their decay. */
   readonly policy?: PolicyRows;
   /** True where one factorisation serves several steps (`scanProducts`). */
-  readonly lasting: boolean;
+  readonly reusesFactors: boolean;
   /**
    * True where the state is w = gain·u, so that a value that enters an interval of nodes from below counts times `gain`
-   * (`stepRuns`).
+   * (`stepSegment`).
    */
   readonly scaled: boolean;
   /**
-   * True in f64, for `weighRuns`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
+   * True in f64, for `weighSegment`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
    * the first row of a mesh may give it.
    */
   readonly summed: boolean;
@@ -126,9 +134,9 @@ const ZERO_VALUE_GUARD = 2 ** -64;
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); for each item 20 (35) shuffles, or as many
  * reals of workgroup memory written and read and 8 (14) barriers.
  */
-export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, summed }: Factoring) {
+export function factorSegment(team: Team, rows: number, { policy, reusesFactors, scaled, summed }: Factoring) {
   return fn({
-    name: "factorRuns",
+    name: "factorSegment",
     params: {
       rows: Rows,
       diagonal: Diagonal,
@@ -143,13 +151,13 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
       size: partsOf(rows).size,
       policy: policy !== undefined,
       varying: policy === "varying",
-      lasting,
+      reusesFactors,
       scaled,
       summed,
       min: ZERO_VALUE_GUARD,
-      often: lasting && team.options === 1,
+      often: reusesFactors && team.options === 1,
       scanExcess: scanExcess(team),
-      scanProducts: scanProducts(team, lasting),
+      scanProducts: scanProducts(team, reusesFactors),
     },
     *body({ rows: { a, c }, diagonal, numerator, near, factors, products, scans }, gpu, env) {
       const { gain, lower, upper } = factors;
@@ -176,7 +184,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
         m10 = q0;
         m11 = q1;
         // Entries grow like 1 + a + c, which is below 1e15 on any mesh that f32 can tell the nodes of, and mostly near
-        // 10: in f64 a whole run may.
+        // 10: in f64 a whole segment may.
         if (gpu.precision !== "f64" && k % 2 === 0 && k > 0) {
           const size = q0 + q1;
           if (size > 1e8) {
@@ -213,7 +221,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
           lower[k] = a[k] * pivot + env.min;
           upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.min;
         }
-        // As above; f64 has room for a whole run, which factors that last do without where registers count for more.
+        // As above; f64 has room for a whole segment, which factors that last do without where registers count for more.
         if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {
           p *= inverseQ;
           q = 1.0;
@@ -227,7 +235,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
         gain[k] = numerator * pivot;
         partDown *= upper[k];
         partUp *= lower[k];
-        if (env.lasting && gpu.precision === "f32") downTo[k] = partDown;
+        if (env.reusesFactors && gpu.precision === "f32") downTo[k] = partDown;
         if (k % env.size === 0) {
           downProduct[(k / env.size) | 0] = partDown;
           upProduct[(k / env.size) | 0] = partUp;
@@ -237,11 +245,12 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
           partUp = 1.0;
         }
       }
-      if (env.lasting && gpu.precision === "f32")
+      if (env.reusesFactors && gpu.precision === "f32")
         for (let k = 0; k < env.count; k++) {
           upTo[k] = k % env.size === 0 ? lower[k] : upTo[Math.max(k - 1, 0)] * lower[k];
         }
-      if (env.lasting && env.scaled && gpu.precision === "f32") for (let k = 0; k < env.count; k++) upTo[k] *= gain[k];
+      if (env.reusesFactors && env.scaled && gpu.precision === "f32")
+        for (let k = 0; k < env.count; k++) upTo[k] *= gain[k];
       return yield* env.scanProducts(down, up, scans);
     },
   });
@@ -249,48 +258,48 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
 
 /**
  * The rows of I − hL, times `rowScale`, which `coefficients` are already, by the shortest of the ways there are.
- * Returns the piece of a surface that the run's first node is in.
+ * Returns the piece of a surface that the segment's first node is in.
  */
 function makeRows(plan: TeamPlan) {
   const { rows, hasBarriers, metrics, rescaled, summed } = plan;
   return fn({
     name: "makeRows",
-    params: { ...atStart, cursor: Cursor, step: Step, coefficients: Coefficients, rowScale: real },
+    params: { ...atStart, loopState: LoopState, programRow: StepSeries, coefficients: Coefficients, rowScale: real },
     env: {
       count: rows,
       hasBarriers,
       metrics,
       rescaled,
       isSummed: summed,
-      assembleRuns: assembleRuns(plan),
+      assembleSegment: assembleSegment(plan),
       assembleByMetrics: assembleByMetrics(plan),
-      rescaleRuns: rescaleRuns(plan),
-      cutRuns: cutRuns(rows),
+      rescaleSegment: rescaleSegment(plan),
+      decoupleEnds: decoupleEnds(rows),
     },
-    body({ launch, place, memory, cursor, step, coefficients, rowScale }, gpu, env) {
+    body({ launch, context, memory, loopState, programRow, coefficients, rowScale }, gpu, env) {
       const { mesh, rows, factors, kept } = memory;
       const { x, values: weights } = mesh;
-      const { slice, live } = cursor;
+      const { slice, live } = loopState;
       const summed = env.isSummed && gpu.precision === "f64";
       let piece = slice.piece;
       if (env.metrics) {
         const { hVariance, hDrift } = coefficients;
-        env.assembleByMetrics({ place, mesh, rows, nodes: launch.nodes, hVariance, hDrift, scale: rowScale });
-      } else if (env.rescaled && step.run > 0)
-        env.rescaleRuns({
+        env.assembleByMetrics({ context, mesh, rows, nodes: launch.nodes, hVariance, hDrift, scale: rowScale });
+      } else if (env.rescaled && programRow.index > 0)
+        env.rescaleSegment({
           launch,
-          place,
+          context,
           x,
           weights,
           rows,
           gain: factors.gain,
           before: { a: summed ? kept.rows.a : factors.lower, c: summed ? kept.rows.c : factors.upper },
-          ratio: step.coefficients.h * gpu.reciprocal(cursor.factored.hLast) * rowScale,
+          ratio: programRow.coefficients.h * gpu.reciprocal(loopState.factored.hLast) * rowScale,
           coefficients,
         });
-      else piece = env.assembleRuns({ launch, place, x, weights, rows, coefficients, slice });
-      if (env.hasBarriers) env.cutRuns(rows, live);
-      if (env.rescaled && summed && step.run === 0)
+      else piece = env.assembleSegment({ launch, context, x, weights, rows, coefficients, slice });
+      if (env.hasBarriers) env.decoupleEnds(rows, live);
+      if (env.rescaled && summed && programRow.index === 0)
         for (let k = 0; k < env.count; k++) {
           kept.rows.a[k] = rows.a[k];
           kept.rows.c[k] = rows.c[k];
@@ -302,13 +311,13 @@ function makeRows(plan: TeamPlan) {
 
 /** Returns the function that assembles and factors I − hL, and scales the state for the new factors. */
 export function factor(plan: TeamPlan) {
-  const { team, rows, lasting, policy, hasBarriers, eventful, held, scaled, summed, variant } = plan;
+  const { team, rows, reusesFactors, policy, hasBarriers, eventful, held, scaled, summed, variant } = plan;
   return fn({
     name: "factor",
-    params: atRun,
+    params: atSeries,
     env: {
       count: rows,
-      lasting,
+      reusesFactors,
       policy,
       hasBarriers,
       eventful,
@@ -317,33 +326,33 @@ export function factor(plan: TeamPlan) {
       scaled,
       isSummed: summed,
       isSurface: variant.shape === "surface",
-      sliceWords: SLICE_WORDS,
-      reachOf: reachOf(team),
+      sliceReals: SLICE_REALS,
+      scanRounds: scanRounds(team),
       makeRows: makeRows(plan),
-      factorRuns: factorRuns(team, rows, { lasting, scaled, summed }),
-      pinRuns: pinRuns(rows),
-      sourceRuns: sourceRuns(rows, variant.closed),
-      thresholdRuns: thresholdRuns(rows, variant.closed),
-      weighRuns: weighRuns(rows, held),
+      factorSegment: factorSegment(team, rows, { reusesFactors, scaled, summed }),
+      pinHeldRows: pinHeldRows(rows),
+      premiumSources: premiumSources(rows, variant.closed),
+      eliminationThresholds: eliminationThresholds(rows, variant.closed),
+      weighSegment: weighSegment(rows, held),
     },
-    *body({ launch, place, memory, cursor, step }, gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, gpu, env) {
       const { mesh, state, rows, factors, products, scans, paid, active, kept } = memory;
-      const { obstacle, live, slice } = cursor;
+      const { obstacle, live, slice } = loopState;
       const { gain } = factors;
       const { u } = state;
-      const { h, hVariance, hDrift, hRate, time, shift } = step.coefficients;
+      const { h, hVariance, hDrift, hRate, time, shift } = programRow.coefficients;
       const summed = env.isSummed && gpu.precision === "f64";
       const premium = env.held && summed;
       // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
       const rowScale = env.policy ? 1.0 : gpu.reciprocal(1 + hRate);
       // After an event the solution is as it is.
-      const asItIs = env.eventful && (launch.flags[Math.max(step.run - 1, 0)] & env.EVENTS) !== 0;
-      if (env.scaled && step.run > 0 && !asItIs)
+      const asItIs = env.eventful && (launch.flags[Math.max(programRow.index - 1, 0)] & env.EVENTS) !== 0;
+      if (env.scaled && programRow.index > 0 && !asItIs)
         for (let k = 0; k < env.count; k++) {
           if (premium) u[k] -= 0.5 * paid[k];
           u[k] *= gpu.reciprocal(summed ? kept.multiple[k] : gain[k]);
         }
-      let { needed, reach, hLast, signOfFirst } = cursor.factored;
+      let { needed, reach, hLast, signOfFirst } = loopState.factored;
       let found = slice.piece;
       let again = false;
       do {
@@ -355,39 +364,39 @@ export function factor(plan: TeamPlan) {
           time,
           shift,
         };
-        found = env.makeRows({ launch, place, memory, cursor, step, coefficients, rowScale });
+        found = env.makeRows({ launch, context, memory, loopState, programRow, coefficients, rowScale });
         if (!env.policy) {
           // Neighbouring steps reach equally far: what the one before needed is tried first, and the whole scan only
           // where that proves too little.
-          const near = !env.lasting && needed === 0;
+          const near = !env.reusesFactors && needed === 0;
           const numerator = 2.0 * rowScale;
           const diagonal = { active, decays: rows.a, decay: 1 }; // not looked at
-          needed = yield* env.factorRuns({ rows, diagonal, numerator, near, factors, products, scans });
+          needed = yield* env.factorSegment({ rows, diagonal, numerator, near, factors, products, scans });
           again = near && needed !== 0;
-          reach = env.lasting ? needed : env.reachOf(needed);
+          reach = env.reusesFactors ? needed : env.scanRounds(needed);
         }
       } while (again);
       if (!summed) hLast = h;
-      else if (step.run === 0) hLast = h * rowScale;
+      else if (programRow.index === 0) hLast = h * rowScale;
       let { slice: sliceAt, piece } = slice;
       if (env.isSurface) {
         piece = found;
-        sliceAt += slice.spots * env.sliceWords;
+        sliceAt += slice.spots * env.sliceReals;
       }
-      if (env.hasBarriers && !env.policy) env.pinRuns(gain, live, 2.0);
+      if (env.hasBarriers && !env.policy) env.pinHeldRows(gain, live, 2.0);
       if (summed) signOfFirst = rows.c[0] < 0 ? -1.0 : 1.0;
-      if (premium) env.sourceRuns({ launch, place, x: mesh.x, factors, hRate, obstacle, signOfFirst, u });
-      else if (env.held) env.thresholdRuns({ launch, place, x: mesh.x, lower: factors.lower, obstacle, u });
+      if (premium) env.premiumSources({ launch, context, x: mesh.x, factors, hRate, obstacle, signOfFirst, u });
+      else if (env.held) env.eliminationThresholds({ launch, context, x: mesh.x, lower: factors.lower, obstacle, u });
       if (env.scaled && !premium) for (let k = 0; k < env.count; k++) u[k] *= gain[k];
-      if (summed) env.weighRuns({ u, doubled: paid, multiple: kept.multiple, factors });
+      if (summed) env.weighSegment({ u, doubled: paid, multiple: kept.multiple, factors });
       return {
-        row: cursor.row,
-        next: cursor.next,
+        row: loopState.row,
+        next: loopState.next,
         factored: { hRate, hLast, signOfFirst, needed, reach },
         slice: { move: slice.move, spots: slice.spots, first: slice.first, slice: sliceAt, piece },
         live,
         obstacle,
-        moves: cursor.moves,
+        moves: loopState.moves,
       };
     },
   });

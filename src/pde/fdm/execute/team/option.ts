@@ -1,32 +1,34 @@
 import { fn, type Precision } from "../../../../kernel/index.ts";
-import { AHEAD_WORDS, begin, layNodes, layWeights, runAt } from "./begin.ts";
-import { computeRowMetrics, END_WORDS, holdRuns } from "./rows.ts";
-import { placeOf, type TeamPlan } from "../option/plan.ts";
-import { Place } from "../rollback.ts";
-import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
+import { PREFETCHED_REALS, begin, writeNodes, writeWeights, stepSeriesAt } from "./begin.ts";
+import { computeRowMetrics, END_REALS, writeHeldValues } from "./rows.ts";
+import { contextOf, type TeamPlan } from "../option/plan.ts";
+import { ItemContext } from "../rollback.ts";
+import { MAX_RESIDENT_ROWS, multiplierCount, multiplierReals, scratchReals, type Team } from "./team.ts";
 import { EVENTS, FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
-import { iterateRuns } from "./policy.ts";
-import { atRun, atStart, Cursor } from "./records.ts";
-import { advanceRuns } from "./step.ts";
+import { iteratePolicyOnSegment } from "./policy.ts";
+import { atSeries, atStart, LoopState } from "./records.ts";
+import { advanceSegment } from "./step.ts";
 import { advanceSums } from "./sums.ts";
-import { barrierWords } from "../../conditions/barrier.ts";
+import { barrierReals } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
-import { applyDividend, readValues, settle } from "../option/values.ts";
-import { exerciseRuns, obstacleRuns } from "./exercise.ts";
+import { applyDividend, readValues, applyBarrierDate } from "../option/values.ts";
+import { exerciseSegment, obstacleOfSegment } from "./exercise.ts";
 import { factor } from "./factor.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
 const KEPT = 3;
 
 /**
- * The maximum number of reals and integers of workgroup memory: nodes and values, or four metrics, of each instance,
- * kept factors of running sums, the memory of scans, coefficients, and two counters.
+ * Returns the maximum number of words (reals and integers) of workgroup memory that a team needs: nodes and values, or
+ * four metrics, of each instance, kept factors of running sums, the memory of scans, coefficients, and two counters.
  */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
   const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
-  const lasting = (2 + kept) * capacity + 2 * multiplierWords(team, true);
-  const refactorised = 4 * capacity + 2 * multiplierWords(team, false) + team.items + END_WORDS;
-  return team.options * Math.max(lasting, refactorised) + scratchWords(team) + team.options * AHEAD_WORDS + 2;
+  const reusesFactors = (2 + kept) * capacity + 2 * multiplierReals(team, true);
+  const refactorised = 4 * capacity + 2 * multiplierReals(team, false) + team.items + END_REALS;
+  return (
+    team.options * Math.max(reusesFactors, refactorised) + scratchReals(team) + team.options * PREFETCHED_REALS + 2
+  );
 }
 
 /**
@@ -34,54 +36,54 @@ export function teamWords(team: Team, capacity: number, precision: Precision): n
  * under WebGPU. Where items need more than their own nodes, mesh weights therefore share arrays with the solution, and
  * metrics with nodes and solution.
  */
-function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: TeamPlan) {
+function allocate({ team, variant, rows, parts, reusesFactors, policy, metrics, summed }: TeamPlan) {
   const { capacity } = variant;
-  const byNeighbours = lasting && !policy;
+  const byNeighbours = reusesFactors && !policy;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [ItemContext],
     env: {
       options: team.options,
       items: team.items,
       capacity,
       rows,
       parts,
-      metricWords: metrics ? capacity : 1,
-      boundWords: metrics ? team.items : 1,
-      END_WORDS,
-      aheadWords: lasting ? AHEAD_WORDS : 1,
-      scratchWords: scratchWords(team),
+      metricReals: metrics ? capacity : 1,
+      boundReals: metrics ? team.items : 1,
+      END_REALS,
+      aheadReals: reusesFactors ? PREFETCHED_REALS : 1,
+      scratchReals: scratchReals(team),
       isSummed: summed,
       throughRows: byNeighbours ? rows : 1,
       policyRows: policy ? rows : 1,
-      multipliers: multipliers(team, byNeighbours),
-      multiplierWords: multiplierWords(team, byNeighbours),
+      multiplierCount: multiplierCount(team, byNeighbours),
+      multiplierReals: multiplierReals(team, byNeighbours),
     },
     body([{ item, option }], gpu, env) {
-      const { options, items, capacity, rows, metricWords, boundWords, aheadWords, multiplierWords, END_WORDS } = env;
+      const { options, items, capacity, rows, metricReals, boundReals, aheadReals, multiplierReals, END_REALS } = env;
       const summed = env.isSummed && gpu.precision === "f64";
-      const keptWords = summed ? options * items * rows : 1;
+      const keptReals = summed ? options * items * rows : 1;
       const ownKept = summed ? (option * items + item) * rows : 0;
       const keptRows = summed ? rows : 1;
-      const ofScan = option * multiplierWords;
+      const ofScan = option * multiplierReals;
       const above =
         gpu.precision === "f32"
-          ? gpu.privateReal(env.multipliers)
-          : gpu.part(gpu.sharedReal(options * multiplierWords), ofScan, multiplierWords);
+          ? gpu.privateReal(env.multiplierCount)
+          : gpu.part(gpu.sharedReal(options * multiplierReals), ofScan, multiplierReals);
       const below =
         gpu.precision === "f32"
-          ? gpu.privateReal(env.multipliers)
-          : gpu.part(gpu.sharedReal(options * multiplierWords), ofScan, multiplierWords);
+          ? gpu.privateReal(env.multiplierCount)
+          : gpu.part(gpu.sharedReal(options * multiplierReals), ofScan, multiplierReals);
       return {
         mesh: {
           x: gpu.part(gpu.sharedReal(options * capacity), option * capacity, capacity),
           values: gpu.part(gpu.sharedReal(options * capacity), option * capacity, capacity),
-          third: gpu.part(gpu.sharedReal(options * metricWords), option * metricWords, metricWords),
-          fourth: gpu.part(gpu.sharedReal(options * metricWords), option * metricWords, metricWords),
-          bounds: gpu.part(gpu.sharedReal(options * boundWords), option * boundWords, boundWords),
-          ends: gpu.part(gpu.sharedReal(options * END_WORDS), option * END_WORDS, END_WORDS),
+          third: gpu.part(gpu.sharedReal(options * metricReals), option * metricReals, metricReals),
+          fourth: gpu.part(gpu.sharedReal(options * metricReals), option * metricReals, metricReals),
+          bounds: gpu.part(gpu.sharedReal(options * boundReals), option * boundReals, boundReals),
+          ends: gpu.part(gpu.sharedReal(options * END_REALS), option * END_REALS, END_REALS),
         },
-        ahead: gpu.part(gpu.sharedReal(options * aheadWords), option * aheadWords, aheadWords),
+        ahead: gpu.part(gpu.sharedReal(options * aheadReals), option * aheadReals, aheadReals),
         state: { u: gpu.privateReal(rows), z: gpu.privateReal(rows) },
         rows: { a: gpu.privateReal(rows), c: gpu.privateReal(rows) },
         factors: { gain: gpu.privateReal(rows), lower: gpu.privateReal(rows), upper: gpu.privateReal(rows) },
@@ -94,17 +96,17 @@ function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed
         scans: {
           above,
           below,
-          scratch: gpu.sharedReal(env.scratchWords),
+          scratch: gpu.sharedReal(env.scratchReals),
           counter: gpu.sharedI32(1),
           result: gpu.sharedI32(1),
         },
         paid: gpu.privateReal(rows),
         active: gpu.privateReal(env.policyRows),
         kept: {
-          multiple: gpu.part(gpu.sharedReal(keptWords), ownKept, keptRows),
+          multiple: gpu.part(gpu.sharedReal(keptReals), ownKept, keptRows),
           rows: {
-            a: gpu.part(gpu.sharedReal(keptWords), ownKept, keptRows),
-            c: gpu.part(gpu.sharedReal(keptWords), ownKept, keptRows),
+            a: gpu.part(gpu.sharedReal(keptReals), ownKept, keptRows),
+            c: gpu.part(gpu.sharedReal(keptReals), ownKept, keptRows),
           },
         },
       };
@@ -114,36 +116,36 @@ function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed
 
 /** Returns the function that makes a series of equal time steps. */
 function advance(plan: TeamPlan) {
-  const { team, rows, lasting, early, dates, timeDependent, policy, hasBarriers, held, scaled, summed } = plan;
+  const { team, rows, reusesFactors, early, dates, timeDependent, policy, hasBarriers, held, scaled, summed } = plan;
   return fn({
     name: "advance",
-    params: atRun,
+    params: atSeries,
     env: {
       ...FLAGS,
       STEPS_SHIFT,
-      lasting,
+      reusesFactors,
       dates,
       policy,
       isSummed: summed,
       count: rows,
-      iterateRuns: iterateRuns(team, rows, "same", hasBarriers),
-      advanceRuns: advanceRuns(team, rows, { early, scaled, lasting, weighted: dates, timeDependent }),
+      iteratePolicyOnSegment: iteratePolicyOnSegment(team, rows, "same", hasBarriers),
+      advanceSegment: advanceSegment(team, rows, { early, scaled, reusesFactors, weighted: dates, timeDependent }),
       advanceSums: advanceSums(team, rows, held),
     },
-    *body({ launch, place, memory, cursor, step }, gpu, env) {
+    *body({ launch, context, memory, loopState, programRow }, gpu, env) {
       const { state, rows, factors, products, scans, paid, active } = memory;
       const { u, z } = state;
-      const { factored, slice, live, obstacle } = cursor;
+      const { factored, slice, live, obstacle } = loopState;
       const { hRate, signOfFirst, reach } = factored;
-      const { flag } = step;
+      const { flag } = programRow;
       const crankNicolson = (flag & env.CRANK_NICOLSON) !== 0;
-      const count = env.lasting ? flag >> env.STEPS_SHIFT : 1;
-      let { moves } = cursor;
+      const count = env.reusesFactors ? flag >> env.STEPS_SHIFT : 1;
+      let { moves } = loopState;
       if (env.policy) {
         const diagonal = { active, decays: rows.a, decay: 1 + hRate };
         const bound = { u, obstacle: paid, weightOfOld: crankNicolson ? 0.5 : 0.0 };
         for (let step = 0; step < count; step++) {
-          yield* env.iterateRuns({ rows, diagonal, right: u, bound, z, factors, products, scans, live });
+          yield* env.iteratePolicyOnSegment({ rows, diagonal, right: u, bound, z, factors, products, scans, live });
           for (let k = 0; k < env.count; k++) u[k] = Math.max(crankNicolson ? z[k] + z[k] - u[k] : z[k], paid[k]);
         }
       } else {
@@ -157,36 +159,36 @@ function advance(plan: TeamPlan) {
         };
         if (env.isSummed && gpu.precision === "f64")
           yield* env.advanceSums({ state, factors, doubled: paid, products, scans, steps, signOfFirst });
-        else yield* env.advanceRuns({ state, factors, products, scans, obstacle, steps, table: place.table });
+        else yield* env.advanceSegment({ state, factors, products, scans, obstacle, steps, table: context.table });
         moves += 2 * launch.pitch * count;
       }
-      return { row: step.row, next: step.next, factored, slice, live, obstacle, moves };
+      return { row: programRow.row, next: programRow.next, factored, slice, live, obstacle, moves };
     },
   });
 }
 
 /** V(S) ← V(S − dividend), through workgroup memory, into u; returns the row of coefficients after the dividend's. */
-function payRuns(plan: TeamPlan) {
+function payDividendOnSegment(plan: TeamPlan) {
   const { team, rows, early, hasBarriers, eventful, scaled, metrics, variant } = plan;
   return fn({
-    name: "payRuns",
-    params: { ...atStart, cursor: Cursor },
+    name: "payDividendOnSegment",
+    params: { ...atStart, loopState: LoopState },
     env: {
       count: rows,
       // After an event that may end a segment the solution is as it is already.
       rescales: scaled && !eventful,
       metrics,
       exercises: early && !hasBarriers,
-      exerciseRuns: exerciseRuns(team, rows, { closed: variant.closed, laid: true }, false),
-      layNodes: layNodes(team, variant.closed),
-      layWeights: layWeights(team),
+      exerciseSegment: exerciseSegment(team, rows, { closed: variant.closed, laid: true }, false),
+      writeNodes: writeNodes(team, variant.closed),
+      writeWeights: writeWeights(team),
       computeRowMetrics: computeRowMetrics(plan),
       applyDividend: applyDividend(plan),
       valueAt,
     },
-    *body({ launch, place, memory, cursor: { live, row } }, gpu, env) {
+    *body({ launch, context, memory, loopState: { live, row } }, gpu, env) {
       const { nodes } = launch;
-      const { table, parameters: coefficients, first } = place;
+      const { table, parameters: coefficients, first } = context;
       const { mesh, state, factors, scans, paid } = memory;
       const { x, values } = mesh;
       const { u } = state;
@@ -194,17 +196,18 @@ function payRuns(plan: TeamPlan) {
       const cash = env.valueAt(coefficients, row + 1);
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       yield; // the last metrics or weights have been read
-      if (env.metrics) env.layNodes(x, table, nodes);
+      if (env.metrics) env.writeNodes(x, table, nodes);
       for (let k = 0; k < env.count; k++) if (first + k < nodes) values[first + k] = u[k];
       yield;
-      const of = { launch, place, x, values, u, paid, dormant: u, scratch: u, dormantRow: 0, live, row, keep, cash };
+      const of = { launch, context, x, values, u, paid, dormant: u, scratch: u, dormantRow: 0, live, row, keep, cash };
       const next = env.applyDividend(of);
-      if (env.exercises) yield* env.exerciseRuns({ launch, place, x, u, obstacle: state.z, scratch: scans.scratch });
+      if (env.exercises)
+        yield* env.exerciseSegment({ launch, context, x, u, obstacle: state.z, scratch: scans.scratch });
       if (env.rescales) for (let k = 0; k < env.count; k++) u[k] *= factors.gain[k];
       yield;
-      if (env.metrics) yield* env.computeRowMetrics(mesh, launch, place);
+      if (env.metrics) yield* env.computeRowMetrics(mesh, launch, context);
       else {
-        env.layWeights(x, values, nodes);
+        env.writeWeights(x, values, nodes);
         yield;
       }
       return next;
@@ -222,7 +225,7 @@ function applyEvents(plan: TeamPlan) {
   const { closed, dividends, barriers = 0 } = variant;
   return fn({
     name: "applyEvents",
-    params: atRun,
+    params: atSeries,
     env: {
       ...FLAGS,
       EVENTS,
@@ -232,28 +235,29 @@ function applyEvents(plan: TeamPlan) {
       policy,
       hasBarriers,
       unscales: scaled && eventful,
-      exerciseRuns: exerciseRuns(team, rows, { closed, laid: !metrics }),
-      payRuns: payRuns(plan),
-      settle: settle(plan),
-      holdRuns: holdRuns(barriers, rows),
-      barrierWords: barrierWords(barriers),
+      exerciseSegment: exerciseSegment(team, rows, { closed, laid: !metrics }),
+      payDividendOnSegment: payDividendOnSegment(plan),
+      applyBarrierDate: applyBarrierDate(plan),
+      writeHeldValues: writeHeldValues(barriers, rows),
+      barrierReals: barrierReals(barriers),
     },
-    *body({ launch, place, memory, cursor, step: { flag } }, gpu, env) {
+    *body({ launch, context, memory, loopState, programRow: { flag } }, gpu, env) {
       const { mesh, state, factors, scans, paid } = memory;
       const { u, z } = state;
-      let { row, live } = cursor;
+      let { row, live } = loopState;
       if (env.unscales && (flag & env.EVENTS) !== 0)
         for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       if (env.dates && (flag & env.EXERCISE) !== 0)
-        yield* env.exerciseRuns({ launch, place, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
-      if (env.dividends && (flag & env.DIVIDEND) !== 0) row = yield* env.payRuns({ launch, place, memory, cursor });
+        yield* env.exerciseSegment({ launch, context, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
+      if (env.dividends && (flag & env.DIVIDEND) !== 0)
+        row = yield* env.payDividendOnSegment({ launch, context, memory, loopState });
       if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
-        live = env.settle({ launch, place, row, u, paid });
+        live = env.applyBarrierDate({ launch, context, row, u, paid });
         if (env.policy) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
-        env.holdRuns(place.parameters, row, live, u);
-        row += env.barrierWords;
+        env.writeHeldValues(context.parameters, row, live, u);
+        row += env.barrierReals;
       }
-      const { next, factored, slice, obstacle, moves } = cursor;
+      const { next, factored, slice, obstacle, moves } = loopState;
       return { row, next, factored, slice, live, obstacle, moves };
     },
   });
@@ -268,7 +272,7 @@ function readSolution(plan: TeamPlan) {
   const { closed, points = false } = variant;
   return fn({
     name: "readSolution",
-    params: { ...atStart, cursor: Cursor },
+    params: { ...atStart, loopState: LoopState },
     env: {
       count: rows,
       held,
@@ -276,46 +280,46 @@ function readSolution(plan: TeamPlan) {
       isSummed: summed,
       metrics,
       hasMoves: timeDependent && points,
-      layNodes: layNodes(team, closed),
-      obstacleRuns: obstacleRuns(rows, { closed, laid: true }),
+      writeNodes: writeNodes(team, closed),
+      obstacleOfSegment: obstacleOfSegment(rows, { closed, laid: true }),
       readValues: readValues(plan),
     },
-    *body({ launch, place, memory, cursor }, gpu, env) {
-      const { pitch, nodes, runs } = launch;
-      const { table, first } = place;
+    *body({ launch, context, memory, loopState }, gpu, env) {
+      const { pitch, nodes, programRows } = launch;
+      const { table, first } = context;
       const { mesh, state, factors, paid, kept } = memory;
       const { x, values } = mesh;
       const { u, z } = state;
       const summed = env.isSummed && gpu.precision === "f64";
       const premium = env.held && summed;
       yield; // the last metrics or weights have been read
-      if (env.metrics) env.layNodes(x, table, nodes);
-      if (premium) env.obstacleRuns(launch, place, x, z);
+      if (env.metrics) env.writeNodes(x, table, nodes);
+      if (premium) env.obstacleOfSegment(launch, context, x, z);
       for (let k = 0; k < env.count; k++) {
-        if (premium && runs > 0) u[k] -= 0.5 * paid[k];
+        if (premium && programRows > 0) u[k] -= 0.5 * paid[k];
         const value =
-          env.scaled && runs > 0 ? u[k] * gpu.reciprocal(summed ? kept.multiple[k] : factors.gain[k]) : u[k];
+          env.scaled && programRows > 0 ? u[k] * gpu.reciprocal(summed ? kept.multiple[k] : factors.gain[k]) : u[k];
         if (first + k < nodes) values[first + k] = premium ? z[k] + value : value;
       }
       yield;
       // What exercise pays is φ·(slope·x) − kink where the obstacle moves: that of the last step.
       let slope = 1.0;
       let kink = 0.0;
-      if (env.hasMoves && runs > 0) {
-        slope = table.values[cursor.moves - 2 * pitch];
-        kink = table.values[cursor.moves - pitch];
+      if (env.hasMoves && programRows > 0) {
+        slope = table.values[loopState.moves - 2 * pitch];
+        kink = table.values[loopState.moves - pitch];
       }
-      env.readValues({ launch, place, x, u: values, dormant: values, row: cursor.row, slope, kink });
+      env.readValues({ launch, context, x, u: values, dormant: values, row: loopState.row, slope, kink });
     },
   });
 }
 
 /** Returns the functions of the time loop (`RollbackParts`) with which a team of items solves an instance. */
 export const teamParts = (plan: TeamPlan) => ({
-  placeOf: placeOf(plan),
+  contextOf: contextOf(plan),
   allocate: allocate(plan),
   begin: begin(plan),
-  runAt: runAt(plan),
+  rowAt: stepSeriesAt(plan),
   factor: factor(plan),
   advance: advance(plan),
   applyEvents: applyEvents(plan),

@@ -1,17 +1,17 @@
 import { fn, read, real, write } from "../../../../kernel/index.ts";
-import { Live } from "../../operator/matrix.ts";
-import { Bound, boundAt, improvePolicy, MAX_ROUNDS } from "../../conditions/policy.ts";
-import { pinRuns } from "./rows.ts";
-import { overGroup, type Team } from "./team.ts";
-import { factorRuns, type PolicyRows } from "./factor.ts";
+import { LiveNodes } from "../../operator/matrix.ts";
+import { Bound, boundAt, improvePolicy, MAX_POLICY_ROUNDS } from "../../conditions/policy.ts";
+import { pinHeldRows } from "./rows.ts";
+import { groupReduction, type Team } from "./team.ts";
+import { factorSegment, type PolicyRows } from "./factor.ts";
 import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
-import { reachOf } from "./scan.ts";
-import { eliminateRuns, substituteRuns } from "./step.ts";
+import { scanRounds } from "./scan.ts";
+import { eliminateSegment, substituteSegment } from "./step.ts";
 
-/** y beside an item's run, of the neighbours. */
-function besideRuns({ items, shuffles }: Team, rows: number) {
+/** y beside an item's segment, of the neighbours. */
+function valuesBeside({ items, shuffles }: Team, rows: number) {
   return fn({
-    name: "besideRuns",
+    name: "valuesBeside",
     params: [read(real), write(real)],
     env: { last: rows - 1, items, shuffles },
     *body([y, scratch], gpu, { last, items, shuffles }) {
@@ -36,12 +36,12 @@ function besideRuns({ items, shuffles }: Team, rows: number) {
 /**
  * Returns the function that solves a stage with early exercise anywhere, as `iteratePolicy` does, at an item's nodes.
  * Each round of Howard's iteration factors again, solves, and improves the policy. With barriers, rows of held nodes
- * keep their values (`pinRuns`). The last y is in z. It returns 1 if the iteration did not converge within its rounds.
+ * keep their values (`pinHeldRows`). The last y is in z. It returns 1 if the iteration did not converge within its rounds.
  * Cost of a round: a factorisation, about 20 flops a node, 32 reals of workgroup memory and 18 barriers an item.
  */
-export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
+export function iteratePolicyOnSegment(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
   return fn({
-    name: "iterateRuns",
+    name: "iteratePolicyOnSegment",
     params: {
       rows: Rows,
       diagonal: Diagonal,
@@ -51,20 +51,20 @@ export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBar
       factors: Factors,
       products: Products,
       scans: Scans,
-      live: Live,
+      live: LiveNodes,
     },
     env: {
-      MAX_ROUNDS,
+      MAX_POLICY_ROUNDS,
       count: rows,
       hasBarriers,
-      pinRuns: pinRuns(rows),
-      total: overGroup("add"),
+      pinHeldRows: pinHeldRows(rows),
+      total: groupReduction("add"),
       boundAt,
-      factorRuns: factorRuns(team, rows, { policy, lasting: false, scaled: false, summed: false }),
-      reachOf: reachOf(team),
-      eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
-      substituteRuns: substituteRuns(team, rows),
-      besideRuns: besideRuns(team, rows),
+      factorSegment: factorSegment(team, rows, { policy, reusesFactors: false, scaled: false, summed: false }),
+      scanRounds: scanRounds(team),
+      eliminateSegment: eliminateSegment(team, rows, false, "refactorised"),
+      substituteSegment: substituteSegment(team, rows),
+      valuesBeside: valuesBeside(team, rows),
       improvePolicy: improvePolicy(rows, policy === "varying"),
     },
     *body({ rows, diagonal, right, bound, z, factors, products, scans, live }, _gpu, env) {
@@ -72,14 +72,14 @@ export function iterateRuns(team: Team, rows: number, policy: PolicyRows, hasBar
       const { active, decays, decay } = diagonal;
       const system = { nodes: env.count, diagonal: decays, decay, a: rows.a, c: rows.c, right };
       let unconverged = 1;
-      for (let round = 0; round < env.MAX_ROUNDS; round++) {
+      for (let round = 0; round < env.MAX_POLICY_ROUNDS; round++) {
         const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
-        const reach = env.reachOf(yield* env.factorRuns(of));
-        if (env.hasBarriers) env.pinRuns(factors.gain, live, 1);
+        const reach = env.scanRounds(yield* env.factorSegment(of));
+        if (env.hasBarriers) env.pinHeldRows(factors.gain, live, 1);
         for (let k = 0; k < env.count; k++) z[k] = active[k] > 0.5 ? env.boundAt(bound, k) : right[k];
-        yield* env.eliminateRuns({ rhs: z, z, factors, products, scans, reach });
-        yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
-        const { below, beyond } = yield* env.besideRuns(z, scratch);
+        yield* env.eliminateSegment({ rhs: z, z, factors, products, scans, reach });
+        yield* env.substituteSegment({ z, lower: factors.lower, scans, reach });
+        const { below, beyond } = yield* env.valuesBeside(z, scratch);
         const changes = env.improvePolicy({ system, bound, y: z, active, below, beyond });
         if ((yield* env.total(changes, counter, result)) === 0) {
           unconverged = 0;

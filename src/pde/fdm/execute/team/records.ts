@@ -1,11 +1,11 @@
 /**
- * The records that the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes
+ * The records that the functions of a team hand each other: arrays of an item's segment of consecutive nodes, and what goes
  * with them.
  */
 import { bool, i32, read, real, record, write } from "../../../../kernel/index.ts";
-import { Live } from "../../operator/matrix.ts";
-import { Coefficients, Slice } from "../../operator/coefficients.ts";
-import { Place } from "../rollback.ts";
+import { LiveNodes } from "../../operator/matrix.ts";
+import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
+import { ItemContext } from "../rollback.ts";
 import { Launch } from "../option/plan.ts";
 
 /**
@@ -75,21 +75,22 @@ export const Obstacle = record({
   paid: write(real),
   before: real,
   after: real,
-  /** The run's first node is exercised, whatever the row of an end says. */
+  /** The segment's first node is exercised, whatever the row of an end says. */
   isFirstExercised: bool,
 });
 
 /**
- * A series of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
- * `moves` is the index in the table of the first step's slope of a time-dependent payoff.
+ * The settings with which a series of equal steps is made: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y.
+ * Scans reach as far as `reach` says. `moves` is the index in the table of the first step's slope of a time-dependent
+ * payoff.
  */
-export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
+export const StepSettings = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 
 /**
- * The factor by which the state is multiplied, and the matrix rows of the first factorisation, kept in workgroup memory
- * from one factorisation of running sums to the next.
+ * The factor by which the state is multiplied, and the matrix rows of the first factorisation. They are kept in
+ * workgroup memory from one factorisation of running sums to the next.
  */
-export const Kept = record({ multiple: write(real), rows: Rows });
+export const KeptFactorisation = record({ multiple: write(real), rows: Rows });
 
 /** The arrays of an instance in the time loop; those that a variant does not use have one element. */
 export const Memory = record({
@@ -104,54 +105,54 @@ export const Memory = record({
   paid: write(real),
   /** The active rows of policy iteration: 1 where a row is exercised. */
   active: write(real),
-  kept: Kept,
+  kept: KeptFactorisation,
 });
 
 /**
- * The data of the time program that are read ahead: the integers of the next two series of equal steps and, where every
- * step has its own factorisation, the coefficients of the next one.
+ * The data of the time program that are read in advance: the integers of the next two series of equal steps and, where
+ * every step has its own factorisation, the coefficients of the next one.
  */
-export const Ahead = record({ flag: i32, flagAfter: i32, coefficients: Coefficients });
+export const PrefetchedData = record({ flag: i32, flagAfter: i32, coefficients: Coefficients });
 
-/** The numbers that belong to a factorisation. */
-export const Factored = record({
+/** The numbers that belong to the current factorisation. */
+export const FactorisationState = record({
   hRate: real,
-  /** h of the rows that `rescaleRuns` starts from. */
+  /** h of the rows that `rescaleSegment` starts from. */
   hLast: real,
-  /** The sign of c in the run's first row, of running sums. */
+  /** The sign of c in the segment's first row, of running sums. */
   signOfFirst: real,
-  /** The reach that the factorisation before returned, and how far scans go by that. */
+  /** The reach that the previous factorisation returned, and the reach of scans that follows from it. */
   needed: i32,
   reach: i32,
 });
 
 /** The numbers that change from one series of equal steps to the next, and those computed before the first. */
-export const Cursor = record({
+export const LoopState = record({
   /** The next row of coefficients. */
   row: i32,
-  next: Ahead,
-  factored: Factored,
-  slice: Slice,
-  live: Live,
+  next: PrefetchedData,
+  factored: FactorisationState,
+  slice: SurfaceSlice,
+  live: LiveNodes,
   obstacle: Obstacle,
-  /** The place in the table of the next step's slope and kink, of a time-dependent obstacle. */
+  /** The index in the table of the next step's slope and kink, of a time-dependent obstacle. */
   moves: i32,
 });
 
-/** A series of equal steps, decoded from the time program. */
-export const Step = record({
-  run: i32,
+/** A row of the time program: a series of equal steps. */
+export const StepSeries = record({
+  index: i32,
   flag: i32,
   refactor: bool,
   event: bool,
-  /** The cursor's row after the run's word and coefficients have been read, but for events. */
+  /** The row of the next coefficients, after those of these steps and before those of events. */
   row: i32,
-  next: Ahead,
-  /** The coefficients of the run. */
+  next: PrefetchedData,
+  /** The coefficients of these steps. */
   coefficients: Coefficients,
 });
 
 /** The parameters of functions that run before the first step. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
-/** The parameters of functions that run for each series of equal steps. */
-export const atRun = { ...atStart, cursor: Cursor, step: Step };
+export const atStart = { launch: Launch, context: ItemContext, memory: Memory };
+/** The parameters of functions that are called for each row of the time program, which is a series of equal steps. */
+export const atSeries = { ...atStart, loopState: LoopState, programRow: StepSeries };

@@ -1,8 +1,8 @@
 import { bool, fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column, valueAt } from "../../operator/state.ts";
-import { Live, matrixRow } from "../../operator/matrix.ts";
-import { Coefficients, Slice } from "../../operator/coefficients.ts";
-import { Place } from "../rollback.ts";
+import { LiveNodes, matrixRow } from "../../operator/matrix.ts";
+import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
+import { ItemContext } from "../rollback.ts";
 import { varianceAt } from "../option/values.ts";
 import { Mesh, Rows } from "./records.ts";
 import { Launch, type TeamPlan } from "../option/plan.ts";
@@ -13,22 +13,22 @@ import { readHeld } from "../../conditions/barrier.ts";
  * the nodes x and their `weights`; 0 beyond the last node. It returns the interval of the volatility surface in which
  * the item's first node lies, where the search of the next step starts.
  */
-export function assembleRuns({ rows, variant }: TeamPlan) {
+export function assembleSegment({ rows, variant }: TeamPlan) {
   return fn({
-    name: "assembleRuns",
+    name: "assembleSegment",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       weights: read(real),
       rows: Rows,
       coefficients: Coefficients,
-      slice: Slice,
+      slice: SurfaceSlice,
     },
     env: { count: rows, matrixRow, isSurface: variant.shape === "surface", varianceAt: varianceAt(variant) },
-    body({ launch, place, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
+    body({ launch, context, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {
       const { nodes, obstacleColumn, firstExercised } = launch;
-      const { table, first } = place;
+      const { table, first } = context;
       const { hDrift } = coefficients;
       const row = (obstacleColumn + 1) * nodes;
       const last = nodes - 1;
@@ -66,15 +66,15 @@ export function assembleRuns({ rows, variant }: TeamPlan) {
  * Returns the function that scales the matrix rows by `ratio` where only the step h has changed. In f64 a and c may
  * have been `kept` and are then given as `before`. Otherwise `before` has the results of elimination, lower = a/pivot
  * and upper = c/pivot, with `gain` = 2/pivot. The limit on inflow at the ends depends on h (`matrixRow`), so the two
- * end rows are assembled as by `assembleRuns`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and c
+ * end rows are assembled as by `assembleSegment`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and c
  * are rounded once each time.
  */
-export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan) {
+export function rescaleSegment({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({
-    name: "rescaleRuns",
+    name: "rescaleSegment",
     params: {
       launch: Launch,
-      place: Place,
+      context: ItemContext,
       x: read(real),
       weights: read(real),
       rows: Rows,
@@ -84,10 +84,10 @@ export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan
       coefficients: Coefficients,
     },
     env: { count: rows, byTable: shape === "table", matrixRow, kept, valueAt },
-    body({ launch, place, x, weights, rows: { a, c }, gain, before, ratio, coefficients }, gpu, env) {
+    body({ launch, context, x, weights, rows: { a, c }, gain, before, ratio, coefficients }, gpu, env) {
       const { count, byTable, matrixRow, kept, valueAt } = env;
       const { nodes, obstacleColumn, firstExercised } = launch;
-      const { table, first } = place;
+      const { table, first } = context;
       const { hVariance, hDrift } = coefficients;
       // Of a formula its spot and literals.
       const varianceRow = (obstacleColumn + 1) * nodes;
@@ -155,7 +155,7 @@ const rowMetrics = fn({
 });
 
 /** The number of reals in `ends` (`computeRowMetrics`). */
-export const END_WORDS = 4;
+export const END_REALS = 4;
 
 /**
  * Returns the function that computes the metrics A, B, C and D of all rows (`rowMetrics`) from the nodes, which are in
@@ -166,7 +166,7 @@ export const END_WORDS = 4;
 export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
     name: "computeRowMetrics",
-    params: [Mesh, Launch, Place],
+    params: [Mesh, Launch, ItemContext],
     env: { rows, shape, rowMetrics, valueAt },
     *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
@@ -218,9 +218,9 @@ export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
-    params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    params: { context: ItemContext, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
     env: { count: rows },
-    body({ place: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
+    body({ context: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
       const last = nodes - 1;
       for (let k = 0; k < count; k++) {
@@ -253,11 +253,11 @@ export function assembleByMetrics({ rows }: TeamPlan) {
   });
 }
 
-/** Returns the function that writes the values that are held from an event on into u (`pinRuns`). */
-export const holdRuns = (barriers: number, rows: number) =>
+/** Returns the function that writes the values that are held from an event on into u (`pinHeldRows`). */
+export const writeHeldValues = (barriers: number, rows: number) =>
   fn({
-    name: "holdRuns",
-    params: [Column, i32, Live, write(real)],
+    name: "writeHeldValues",
+    params: [Column, i32, LiveNodes, write(real)],
     env: { rows, readHeld: readHeld(barriers) },
     body([coefficients, row, { lowHeld, highHeld }, u], _gpu, { rows, readHeld }) {
       const { lowValue, highValue } = readHeld(coefficients, row);
@@ -268,11 +268,14 @@ export const holdRuns = (barriers: number, rows: number) =>
     },
   });
 
-/** Returns the function that decouples the nodes at and beyond the ends of the live nodes from their neighbours. */
-export const cutRuns = (rows: number) =>
+/**
+ * Returns the function that decouples the nodes at and beyond the ends of the live nodes from their neighbours, by zero
+ * entries a and c.
+ */
+export const decoupleEnds = (rows: number) =>
   fn({
-    name: "cutRuns",
-    params: [Rows, Live],
+    name: "decoupleEnds",
+    params: [Rows, LiveNodes],
     env: { rows },
     body([{ a, c }, { low, high }], _gpu, { rows }) {
       for (let k = 0; k < rows; k++) {
@@ -289,10 +292,10 @@ export const cutRuns = (rows: number) =>
  * `holdEnd`. No other pivot depends on these rows, because their neighbours are decoupled. `held` is the value of
  * `gain` for the pivot 1.
  */
-export const pinRuns = (rows: number) =>
+export const pinHeldRows = (rows: number) =>
   fn({
-    name: "pinRuns",
-    params: [write(real), Live, real],
+    name: "pinHeldRows",
+    params: [write(real), LiveNodes, real],
     env: { rows },
     body([gain, { lowHeld, highHeld }, held], _gpu, { rows }) {
       for (let k = 0; k < rows; k++) if (k === lowHeld || k === highHeld) gain[k] = held;

@@ -1,8 +1,11 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { hops, overGroup, placeIn, span, type Team } from "./team.ts";
+import { hopCount, groupReduction, itemIndices, shuffleWidth, type Team } from "./team.ts";
 import { Scans } from "./records.ts";
 
-/** The `reach` of scans with factors of several steps that need only the nearest neighbours (`Team.neighbours`). */
+/**
+ * The `reach` of scans that need only the nearest neighbours (`Team.neighbours`), with factors that serve several
+ * steps.
+ */
 export const NEAR = 0;
 /** The `reach` of scans that need one more hop of `passOn`. */
 export const HOP = 1;
@@ -13,12 +16,12 @@ export const HOP = 1;
 export const FAR = 2;
 
 /**
- * Returns the function for the number of rounds of a scan where every step has its own factorisation, from the result
- * of `scanProducts`.
+ * Returns the function that computes the number of rounds of a scan from the result of `scanProducts`, where every step
+ * has its own factorisation.
  */
-export const reachOf = ({ few, levels }: Team) =>
+export const scanRounds = ({ few, levels }: Team) =>
   fn({
-    name: "reachOf",
+    name: "scanRounds",
     params: [i32],
     env: { few, levels, FAR },
     body([needed], _gpu, { few, levels, FAR }) {
@@ -28,20 +31,25 @@ export const reachOf = ({ few, levels }: Team) =>
 
 /**
  * The sum that reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for
- * each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p
+ * each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's segment leaves by itself and qⱼ the product of p
  * over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
 function nearSum(team: Team, direction: "above" | "below") {
   return fn({
     name: "nearSum",
     params: [real, read(real), i32, i32],
-    env: { in32: team.neighbours.f32, in64: team.neighbours.f64, span: span(team), above: direction === "above" },
-    *body([value, q, from, pitch], gpu, { in32, in64, span, above }) {
+    env: {
+      in32: team.neighbours.f32,
+      in64: team.neighbours.f64,
+      shuffleWidth: shuffleWidth(team),
+      above: direction === "above",
+    },
+    *body([value, q, from, pitch], gpu, { in32, in64, shuffleWidth, above }) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const s = gpu.privateReal(neighbours);
       for (let j = 0; j < neighbours; j++) {
-        if (above) s[j] = yield gpu.shuffleDown(value, j + 1, span);
-        else s[j] = yield gpu.shuffleUp(value, j + 1, span);
+        if (above) s[j] = yield gpu.shuffleDown(value, j + 1, shuffleWidth);
+        else s[j] = yield gpu.shuffleUp(value, j + 1, shuffleWidth);
       }
       // In the order of their arrival.
       let sum = s[0];
@@ -56,7 +64,7 @@ function nearSum(team: Team, direction: "above" | "below") {
  * …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over the n·j between, in the multipliers
  * behind those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
  */
-function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
+function passOn(team: Team, direction: "above" | "below", reaching: ScanReach) {
   const { f32, f64 } = team.neighbours;
   return fn({
     name: "passOn",
@@ -64,25 +72,29 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
     env: {
       in32: f32,
       in64: f64,
-      hops32: hops(team, f32),
-      hops64: hops(team, f64),
-      span: span(team),
+      hops32: hopCount(team, f32),
+      hops64: hopCount(team, f64),
+      shuffleWidth: shuffleWidth(team),
       above: direction === "above",
       any: reaching === "any",
       all: reaching === "far",
       everybody: FAR,
     },
-    *body([near, q, from, pitch, reach], gpu, { in32, in64, hops32, hops64, span, above, any, all, everybody }) {
+    *body(
+      [near, q, from, pitch, reach],
+      gpu,
+      { in32, in64, hops32, hops64, shuffleWidth, above, any, all, everybody },
+    ) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const count = gpu.precision === "f32" ? hops32 : hops64;
       const e = gpu.privateReal(count);
-      if (above) e[0] = yield gpu.shuffleDown(near, neighbours, span);
-      else e[0] = yield gpu.shuffleUp(near, neighbours, span);
+      if (above) e[0] = yield gpu.shuffleDown(near, neighbours, shuffleWidth);
+      else e[0] = yield gpu.shuffleUp(near, neighbours, shuffleWidth);
       let sum = near + q[from + (neighbours - 1) * pitch] * e[0];
       if (all || (any && reach === everybody)) {
         for (let j = 1; j < count; j++) {
-          if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, span);
-          else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, span);
+          if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, shuffleWidth);
+          else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, shuffleWidth);
         }
         for (let j = 1; j < count; j++) sum += q[from + (neighbours - 1 + j) * pitch] * e[j];
       }
@@ -96,20 +108,20 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
  * items, or as its `reach` says. Factors of a single step ("refactorised") have only the multipliers of recursive
  * doubling.
  */
-export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
+export type ScanReach = "near" | "hop" | "far" | "any" | "refactorised";
 
 /**
  * Returns the function that computes y ← value + p·y by a scan over the items, from the last down or from the first
  * `up`, and returns the y that enters an item's nodes. All p are in [0, 1], so nothing grows, and contributions from
  * beyond `reach` are below rounding (`scanProducts`).
  *
- * With shuffles, and factors of several steps, it adds up neighbours and passes their sums on. Otherwise it uses
- * recursive doubling (Kogge & Stone 1973), where `multiplier` has the product of p over 2ᵏ items from this one on, 0
- * where there are none. The starting item, whose first row has no neighbour, receives an arbitrary number. In workgroup
- * memory a scan down starts and ends in the first half of `scratch`, and one `up` in the second. Cost for each item: as
- * many shuffles as neighbours and hops, or rounds + 1, or as many reals written and read.
+ * With shuffles, and factors that serve several steps, it adds up neighbours and passes their sums on. Otherwise it
+ * uses recursive doubling (Kogge & Stone 1973), where `multiplier` has the product of p over 2ᵏ items from this one on,
+ * 0 where there are none. The starting item, whose first row has no neighbour, receives an arbitrary number. In
+ * workgroup memory a scan down starts and ends in the first half of `scratch`, and one `up` in the second. Cost for
+ * each item: as many shuffles as neighbours and hops, or rounds + 1, or as many reals written and read.
  */
-export function scan(team: Team, direction: "down" | "up", reaching: Reaching) {
+export function scan(team: Team, direction: "down" | "up", reaching: ScanReach) {
   const { items, levels, shuffles, few } = team;
   const down = direction === "down";
   return fn({
@@ -128,11 +140,11 @@ export function scan(team: Team, direction: "down" | "up", reaching: Reaching) {
       nearSum: nearSum(team, down ? "above" : "below"),
       passOn: passOn(team, down ? "above" : "below", reaching),
       rounds: rounds(team, down),
-      placeIn: placeIn(team),
+      itemIndices: itemIndices(team),
     },
     *body([value, multiplier, scratch, reach], gpu, env) {
-      const { item } = env.placeIn();
-      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+      const { item } = env.itemIndices();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const pitch = own ? 1 : env.items;
       const place = own ? 0 : item;
       let entering = 0.0;
@@ -169,24 +181,24 @@ function rounds(team: Team, down: boolean) {
   return fn({
     name: "rounds",
     params: [real, read(real), i32, i32, i32],
-    env: { levels, few, down, span: span(team) },
-    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, span }) {
+    env: { levels, few, down, shuffleWidth: shuffleWidth(team) },
+    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, shuffleWidth }) {
       let sum = value;
       let other = 0.0;
       for (let level = 0; level < few; level++) {
-        if (down) other = yield gpu.shuffleDown(sum, 1 << level, span);
-        else other = yield gpu.shuffleUp(sum, 1 << level, span);
+        if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleWidth);
+        else other = yield gpu.shuffleUp(sum, 1 << level, shuffleWidth);
         sum += multiplier[level * pitch + place] * other;
       }
       if (reach > few) {
         for (let level = few; level < levels; level++) {
-          if (down) other = yield gpu.shuffleDown(sum, 1 << level, span);
-          else other = yield gpu.shuffleUp(sum, 1 << level, span);
+          if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleWidth);
+          else other = yield gpu.shuffleUp(sum, 1 << level, shuffleWidth);
           sum += multiplier[level * pitch + place] * other;
         }
       }
-      if (down) other = yield gpu.shuffleDown(sum, 1, span);
-      else other = yield gpu.shuffleUp(sum, 1, span);
+      if (down) other = yield gpu.shuffleDown(sum, 1, shuffleWidth);
+      else other = yield gpu.shuffleUp(sum, 1, shuffleWidth);
       return other;
     },
   });
@@ -204,15 +216,15 @@ const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
  * Decisions by item select values instead of branching, because NVIDIA's compiler for Vulkan (driver 580) turned a
  * branch that sets a constant into a reduction over the items of that branch alone.
  */
-export function scanProducts(team: Team, lasting: boolean) {
+export function scanProducts(team: Team, reusesFactors: boolean) {
   const { items, levels, shuffles, few, fewOfPivots } = team;
   const doubling = fn({
     name: "doubling",
     params: [real, real, i32, Scans],
-    env: { items, shuffles, span: span(team), placeIn: placeIn(team) },
-    *body([down, up, level, { above, below, scratch }], gpu, { items, shuffles, span, placeIn }) {
-      const { item } = placeIn();
-      const own = gpu.precision === "f32"; // in registers, see `multiplierWords`
+    env: { items, shuffles, shuffleWidth: shuffleWidth(team), itemIndices: itemIndices(team) },
+    *body([down, up, level, { above, below, scratch }], gpu, { items, shuffles, shuffleWidth, itemIndices }) {
+      const { item } = itemIndices();
+      const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const at = own ? level : level * items + item;
       const distance = 1 << level;
       const p = item + distance < items ? down : 0.0;
@@ -222,8 +234,8 @@ export function scanProducts(team: Team, lasting: boolean) {
       let next = 0.0;
       let before = 0.0;
       if (shuffles) {
-        next = yield gpu.shuffleDown(down, distance, span);
-        before = yield gpu.shuffleUp(up, distance, span);
+        next = yield gpu.shuffleDown(down, distance, shuffleWidth);
+        before = yield gpu.shuffleUp(up, distance, shuffleWidth);
       } else {
         const half = (1 - (level & 1)) * 4 * items;
         scratch[half + item] = down;
@@ -242,14 +254,14 @@ export function scanProducts(team: Team, lasting: boolean) {
       items,
       levels,
       shuffles,
-      lasting,
+      reusesFactors,
       doubling,
       sumProducts: sumProducts(team),
       far: FAR,
       few,
       fewOfPivots,
-      placeIn: placeIn(team),
-      largest: overGroup("max"),
+      itemIndices: itemIndices(team),
+      largest: groupReduction("max"),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
       nothingPairs: NOTHING.f32x2,
@@ -258,11 +270,11 @@ export function scanProducts(team: Team, lasting: boolean) {
       const { above, below, counter, result } = scans;
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
-      const { item } = env.placeIn();
+      const { item } = env.itemIndices();
       let downwards = down;
       let upwards = up;
       let reach = 0;
-      if (env.lasting) {
+      if (env.reusesFactors) {
         if (env.shuffles) {
           reach = yield* env.sumProducts(down, up, above, below, nothing);
         } else
@@ -303,8 +315,8 @@ export function scanProducts(team: Team, lasting: boolean) {
 }
 
 /**
- * The multipliers of `nearSum` and `passOn`, 0 beyond the last item; what enters an item is no part of its own run's
- * products. Returns `NEAR` where products over as many runs as there are neighbours are `nothing`, `HOP`
+ * The multipliers of `nearSum` and `passOn`, 0 beyond the last item; what enters an item is no part of its own segment's
+ * products. Returns `NEAR` where products over as many segments as there are neighbours are `nothing`, `HOP`
  * where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team) {
@@ -319,14 +331,14 @@ function sumProducts(team: Team) {
       items,
       in32: neighbours.f32,
       in64: neighbours.f64,
-      hops32: hops(team, neighbours.f32),
-      hops64: hops(team, neighbours.f64),
-      span: span(team),
-      placeIn: placeIn(team),
+      hops32: hopCount(team, neighbours.f32),
+      hops64: hopCount(team, neighbours.f64),
+      shuffleWidth: shuffleWidth(team),
+      itemIndices: itemIndices(team),
     },
     *body([down, up, above, below, nothing], gpu, env) {
-      const { near, hop, far, items, in32, in64, hops32, hops64, span, placeIn } = env;
-      const { item } = placeIn();
+      const { near, hop, far, items, in32, in64, hops32, hops64, shuffleWidth, itemIndices } = env;
+      const { item } = itemIndices();
       const own = gpu.precision === "f32";
       const neighbours = own ? in32 : in64;
       const hops = own ? hops32 : hops64;
@@ -335,8 +347,8 @@ function sumProducts(team: Team) {
       let downwards = 1.0;
       let upwards = 1.0;
       for (let j = 1; j <= neighbours; j++) {
-        const next: number = yield gpu.shuffleDown(down, j, span);
-        const before: number = yield gpu.shuffleUp(up, j, span);
+        const next: number = yield gpu.shuffleDown(down, j, shuffleWidth);
+        const before: number = yield gpu.shuffleUp(up, j, shuffleWidth);
         downwards = item + j < items - 1 ? downwards * next : 0.0;
         upwards = item > j ? upwards * before : 0.0;
         above[(j - 1) * pitch + place] = downwards;
@@ -347,8 +359,8 @@ function sumProducts(team: Team) {
       let reach = Math.max(ofAll, ofAllBelow) > nothing ? hop : near;
       for (let j = 1; j < hops; j++) {
         const distance = j * neighbours;
-        const next: number = yield gpu.shuffleDown(ofAll, distance, span);
-        const before: number = yield gpu.shuffleUp(ofAllBelow, distance, span);
+        const next: number = yield gpu.shuffleDown(ofAll, distance, shuffleWidth);
+        const before: number = yield gpu.shuffleUp(ofAllBelow, distance, shuffleWidth);
         downwards = item + distance < items - 1 ? downwards * next : 0.0;
         upwards = item > distance ? upwards * before : 0.0;
         above[(neighbours - 1 + j) * pitch + place] = downwards;

@@ -1,19 +1,20 @@
 import { bool, fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column } from "../../operator/state.ts";
-import { Factors, Obstacle, Products, Scans, TeamState, Steps } from "./records.ts";
-import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
-import { partsOf, span, type Team } from "./team.ts";
+import { Factors, Obstacle, Products, Scans, TeamState, StepSettings } from "./records.ts";
+import { HOP, NEAR, type ScanReach, scan } from "./scan.ts";
+import { partsOf, shuffleWidth, type Team } from "./team.ts";
 
 /**
- * Returns the function that eliminates, z = rhs·inverse + upper·z from the last node down. Each item goes through its
- * rows twice: first for the value that leaves its nodes, then, after the scan, with the value that enters them. The
- * intervals of an item's nodes (`partsOf`) are processed side by side: `downProduct[p]` is the product of `upper` over
- * interval p, from which the value that enters it follows. `scaled`: rhs includes the factor `inverse` already.
+ * Returns the function of backward elimination, z = rhs·inverse + upper·z, from the last node to the first. Each item
+ * goes through its rows twice: first to compute the value that leaves its nodes, then, after the scan, with the value
+ * that enters them. The intervals of an item's nodes (`partsOf`) are processed side by side. `downProduct[p]` is the
+ * product of `upper` over interval p, with which the value that enters it is computed. If `scaled`, rhs already
+ * includes the factor `inverse`.
  */
-export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching) {
+export function eliminateSegment(team: Team, rows: number, scaled: boolean, reaching: ScanReach) {
   const { count, size } = partsOf(rows);
   return fn({
-    name: "eliminateRuns",
+    name: "eliminateSegment",
     params: { rhs: read(real), z: write(real), factors: Factors, products: Products, scans: Scans, reach: i32 },
     env: {
       scaled,
@@ -21,12 +22,12 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
       parts: count,
       size,
       scanDown: scan(team, "down", reaching),
-      lasting: reaching !== "refactorised",
+      reusesFactors: reaching !== "refactorised",
     },
     *body({ rhs, z, factors, products, scans, reach }, gpu, env) {
       const { gain, upper } = factors;
       const { downProduct: product, downTo } = products;
-      const kept = env.lasting && gpu.precision === "f32";
+      const kept = env.reusesFactors && gpu.precision === "f32";
       if (!env.scaled) for (let k = env.rows - 1; k >= 0; k--) z[k] = rhs[k] * gain[k];
       const sums = gpu.privateReal(env.parts);
       for (let p = 0; p < env.parts; p++) {
@@ -59,10 +60,13 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
   });
 }
 
-/** Returns the function that substitutes without exercise, z ← z + lower·z from the first node up, in place. */
-export function substituteRuns(team: Team, rows: number) {
+/**
+ * Returns the function of forward substitution without exercise, z ← z + lower·z, from the first node to the last, in
+ * place.
+ */
+export function substituteSegment(team: Team, rows: number) {
   return fn({
-    name: "substituteRuns",
+    name: "substituteSegment",
     params: { z: write(real), lower: read(real), scans: Scans, reach: i32 },
     env: { rows, scanUp: scan(team, "up", "refactorised") },
     *body({ z, lower, scans, reach }, _gpu, env) {
@@ -78,11 +82,11 @@ export function substituteRuns(team: Team, rows: number) {
 }
 
 /** The options of a series of equal steps. */
-export interface Stepping {
+export interface StepOptions {
   readonly early: boolean;
   readonly scaled: boolean;
   /** True where one factorisation serves several steps (`scanProducts`). */
-  readonly lasting: boolean;
+  readonly reusesFactors: boolean;
   readonly weighted: boolean;
   readonly timeDependent: boolean;
 }
@@ -91,7 +95,7 @@ export interface Stepping {
  * `plain`: steps of Crank–Nicolson, and no others, with scans that go so far: nearly all steps of factors that last,
  * without a branch.
  */
-interface EqualSteps extends Stepping {
+interface EqualSteps extends StepOptions {
   readonly plain?: "near" | "hop" | "far";
 }
 
@@ -102,21 +106,21 @@ const ADVANCE = {
   products: Products,
   scans: Scans,
   obstacle: Obstacle,
-  steps: Steps,
+  steps: StepSettings,
   table: Column,
 };
 
 /**
- * Returns the function that makes equal steps one after another (`runsOfSteps`). With shuffles, and factors of several
- * steps, Crank–Nicolson has a separate loop for each reach of its scans; other schemes test reach and weight in each
- * step.
+ * Returns the function that makes a series of equal steps at an item's nodes, one after another (`encodedSteps`). With
+ * shuffles, and factors of several steps, Crank–Nicolson has a separate loop for each reach of its scans; other schemes
+ * test reach and weight in each step.
  */
-export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
+export function advanceSegment(team: Team, rows: number, stepping: StepOptions) {
   return fn({
-    name: "advanceRuns",
+    name: "advanceSegment",
     params: ADVANCE,
     env: {
-      branched: team.shuffles && stepping.lasting,
+      branched: team.shuffles && stepping.reusesFactors,
       near: NEAR,
       hop: HOP,
       equalNear: equalSteps(team, rows, { ...stepping, plain: "near" }),
@@ -136,15 +140,15 @@ export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
 }
 
 /**
- * Equal steps, one after another, each by `stepRuns`. `timeDependent`: from word `moves` of the table on there are
+ * Equal steps, one after another, each by `stepSegment`. `timeDependent`: from word `moves` of the table on there are
  * slope and kink of each step, and of one more, `pitch` words apart; read a step ahead.
  */
 function equalSteps(team: Team, rows: number, stepping: EqualSteps) {
   return fn({
     name: "equalSteps",
     params: ADVANCE,
-    env: { timeDependent: stepping.timeDependent, stepRuns: stepRuns(team, rows, stepping) },
-    *body({ state, factors, products, scans, obstacle, steps, table }, _gpu, { timeDependent, stepRuns }) {
+    env: { timeDependent: stepping.timeDependent, stepSegment: stepSegment(team, rows, stepping) },
+    *body({ state, factors, products, scans, obstacle, steps, table }, _gpu, { timeDependent, stepSegment }) {
       const { values, pitch } = table;
       let next = steps.moves;
       let slope = 1.0;
@@ -159,7 +163,7 @@ function equalSteps(team: Team, rows: number, stepping: EqualSteps) {
           nextSlope = values[next];
           nextKink = values[next + pitch];
         }
-        yield* stepRuns({ state, factors, products, scans, obstacle, steps, slope, kink });
+        yield* stepSegment({ state, factors, products, scans, obstacle, steps, slope, kink });
       }
     },
   });
@@ -186,20 +190,24 @@ function equalSteps(team: Team, rows: number, stepping: EqualSteps) {
  * Cost: 5 multiply-adds a node `scaled`, 7 otherwise, with early exercise 8 (`timeDependent` 9); a comparison with
  * early exercise; and the scans.
  */
-function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, timeDependent, plain }: EqualSteps) {
+function stepSegment(
+  team: Team,
+  rows: number,
+  { early, scaled, reusesFactors, weighted, timeDependent, plain }: EqualSteps,
+) {
   const { count, size } = partsOf(rows);
-  const reaching = plain ?? (lasting ? "any" : "refactorised");
+  const reaching = plain ?? (reusesFactors ? "any" : "refactorised");
   const isPlain = plain !== undefined;
   const direct = early && !scaled;
   return fn({
-    name: "stepRuns",
+    name: "stepSegment",
     params: {
       state: TeamState,
       factors: Factors,
       products: Products,
       scans: Scans,
       obstacle: Obstacle,
-      steps: Steps,
+      steps: StepSettings,
       slope: real,
       kink: real,
     },
@@ -212,8 +220,8 @@ function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, 
       scaled,
       weighted: weighted && !isPlain,
       isPlain,
-      lasting,
-      eliminateRuns: eliminateRuns(team, rows, scaled, reaching),
+      reusesFactors,
+      eliminateSegment: eliminateSegment(team, rows, scaled, reaching),
       oldValues: oldValues(team, rows, timeDependent, isPlain),
       scanUp: scan(team, "up", reaching),
     },
@@ -223,8 +231,8 @@ function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, 
       const { upProduct, upTo } = products;
       const { paid, isFirstExercised } = obstacle;
       const { extrapolated, over, reach } = steps;
-      const kept = env.lasting && gpu.precision === "f32";
-      yield* env.eliminateRuns({ rhs: u, z, factors, products, scans, reach });
+      const kept = env.reusesFactors && gpu.precision === "f32";
+      yield* env.eliminateSegment({ rhs: u, z, factors, products, scans, reach });
       if (env.direct)
         yield* env.oldValues({
           state,
@@ -288,7 +296,7 @@ function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, 
 }
 
 /**
- * Z becomes q, held above its threshold, see `stepRuns`; an item's first node needs the last one of the item before.
+ * Z becomes q, held above its threshold, see `stepSegment`; an item's first node needs the last one of the item before.
  */
 function oldValues(team: Team, rows: number, timeDependent: boolean, plain: boolean) {
   return fn({
@@ -302,12 +310,12 @@ function oldValues(team: Team, rows: number, timeDependent: boolean, plain: bool
       scratch: write(real),
       crankNicolson: bool,
     },
-    env: { rows, items: team.items, shuffles: team.shuffles, span: span(team), timeDependent, plain },
+    env: { rows, items: team.items, shuffles: team.shuffles, shuffleWidth: shuffleWidth(team), timeDependent, plain },
     *body({ state, lower, obstacle, slope, kink, scratch, crankNicolson }, gpu, env) {
-      const { rows, items, shuffles, span, timeDependent, plain } = env;
+      const { rows, items, shuffles, shuffleWidth, timeDependent, plain } = env;
       const { u, z } = state;
       let before = 0.0;
-      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, span);
+      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, shuffleWidth);
       else {
         const item = gpu.localId();
         // No scan uses this part.

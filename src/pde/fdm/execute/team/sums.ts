@@ -1,6 +1,6 @@
 import { fn, real, write } from "../../../../kernel/index.ts";
-import { Factors, Products, Scans, TeamState, Steps } from "./records.ts";
-import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
+import { Factors, Products, Scans, TeamState, StepSettings } from "./records.ts";
+import { HOP, NEAR, type ScanReach, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
@@ -11,10 +11,10 @@ import { partsOf, type Team } from "./team.ts";
  *
  * Cost of a factorisation: 8 flops and a reciprocal a node.
  */
-export function weighRuns(rows: number, premium: boolean) {
+export function weighSegment(rows: number, premium: boolean) {
   const { count, size } = partsOf(rows);
   return fn({
-    name: "weighRuns",
+    name: "weighSegment",
     params: { u: write(real), doubled: write(real), multiple: write(real), factors: Factors },
     env: { rows, parts: count, size, premium },
     body({ u, doubled, multiple, factors }, gpu, { rows, parts, size, premium }) {
@@ -48,12 +48,12 @@ const ADVANCE = {
   doubled: write(real),
   products: Products,
   scans: Scans,
-  steps: Steps,
+  steps: StepSettings,
   signOfFirst: real,
 };
 
 /**
- * Returns the function that makes equal steps, as `stepRuns` does, of a state weighted by `weighRuns`. Elimination z =
+ * Returns the function that makes equal steps, as `stepSegment` does, of a state weighted by `weighSegment`. Elimination z =
  * w + upper·z and substitution y = z + lower·y are then sums over the rows of an interval of nodes,
  *
  *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + the value that enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + the value that enters from below,
@@ -64,7 +64,7 @@ const ADVANCE = {
  * of a chain (design/splits.md). The first row of a mesh may have a negative `upper`, as values flow out of the mesh
  * there. P is without its sign, which is `signOfFirst`.
  *
- * `premium`: the state is premiums over the exercise payoff (`sourceRuns`). Sₖ, which has the sign of z, is bounded
+ * `premium`: the state is premiums over the exercise payoff (`premiumSources`). Sₖ, which has the sign of z, is bounded
  * below by 0, and `doubled` is added.
  *
  * Cost: 5 operations a node (`premium` 7, one of them on integers), and the scans.
@@ -92,7 +92,7 @@ export function advanceSums(team: Team, rows: number, premium: boolean) {
 }
 
 /** Steps of one kind: Crank–Nicolson's, all with scans that reach as far; of "any" reach implicit Euler's. */
-function sumSteps(team: Team, rows: number, premium: boolean, reaching: Exclude<Reaching, "refactorised">) {
+function sumSteps(team: Team, rows: number, premium: boolean, reaching: Exclude<ScanReach, "refactorised">) {
   const { count, size } = partsOf(rows);
   return fn({
     name: "sumSteps",
@@ -108,7 +108,7 @@ function sumSteps(team: Team, rows: number, premium: boolean, reaching: Exclude<
     },
     *body({ state, factors, doubled, products, scans, steps, signOfFirst }, gpu, env) {
       const { u, z } = state;
-      // As `weighRuns` leaves them.
+      // As `weighSegment` leaves them.
       const { lower: ratio, upper: gain } = factors;
       const { downProduct, upProduct } = products;
       const sums = gpu.privateReal(env.parts);

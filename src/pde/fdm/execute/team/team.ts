@@ -37,7 +37,7 @@ export interface Team {
 }
 
 /** A team of 64 items in a workgroup, which exchange values through workgroup memory. */
-export const WORKGROUP: Team = {
+export const WORKGROUP_TEAM: Team = {
   name: "workgroup",
   items: 64,
   options: 1,
@@ -48,7 +48,7 @@ export const WORKGROUP: Team = {
   neighbours: { f32: 0, f64: 0 },
 };
 /** A team of 32 items in a subgroup, for devices whose subgroups have 32 lanes, such as NVIDIA's. */
-export const SUBGROUP: Team = {
+export const SUBGROUP_TEAM: Team = {
   name: "subgroup",
   items: 32,
   options: 1,
@@ -62,7 +62,7 @@ export const SUBGROUP: Team = {
  * A team of 16 items, two of which share a subgroup of 32 lanes. Each instance needs half the shuffles, and fewer of
  * the operations on an item's more numerous nodes depend on one another.
  */
-export const HALF_SUBGROUP: Team = {
+export const HALF_SUBGROUP_TEAM: Team = {
   name: "half-subgroup",
   items: 16,
   options: 2,
@@ -83,18 +83,18 @@ export const MAX_RESIDENT_ROWS = 9;
 export const groupSize = ({ items, options }: Team): number => items * options;
 
 /**
- * The number of lanes among which a shuffle exchanges values: those of one instance where two share a subgroup;
+ * Returns the number of lanes among which a shuffle exchanges values: those of one instance where two share a subgroup;
  * otherwise 128, because no subgroup has more.
  */
-export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
+export const shuffleWidth = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /**
- * Returns the function for the index of an item among those of its instance, and for the index of the instance in the
- * workgroup.
+ * Returns the function that computes the index of an item among those of its instance, and the index of the instance in
+ * the workgroup.
  */
-export const placeIn = ({ items, options, levels }: Team) =>
+export const itemIndices = ({ items, options, levels }: Team) =>
   fn({
-    name: "placeIn",
+    name: "itemIndices",
     params: [],
     env: { alone: options === 1, last: items - 1, levels },
     body(_, gpu, { alone, last, levels }) {
@@ -104,10 +104,10 @@ export const placeIn = ({ items, options, levels }: Team) =>
   });
 
 /**
- * The number of reals of workgroup memory in which scans exchange values: two alternating halves, so that a round needs
- * only one barrier.
+ * Returns the number of reals of workgroup memory in which scans exchange values: two alternating halves, so that a
+ * round needs only one barrier.
  */
-export function scratchWords({ items, shuffles }: Team): number {
+export function scratchReals({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
 
@@ -122,33 +122,35 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
 }
 
 /**
- * The number of further shuffles, independent of one another, with which sums of `neighbours` items reach all items.
+ * Returns the number of further shuffles, independent of one another, that are needed until sums over `neighbours`
+ * items have reached all items.
  */
-export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
+export const hopCount = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**
- * The number of multipliers of one scan for each item. Recursive doubling has one for each round. With shuffles, and
- * factors of several steps, there is one for each further neighbour in a sum, and one for each hop.
+ * Returns the number of multipliers of one scan for each item. Recursive doubling has one for each round. With
+ * shuffles, and factors of several steps, there is one for each further neighbour in a sum, and one for each hop.
  */
-export const multipliers = (team: Team, lasting: boolean): number => {
+export const multiplierCount = (team: Team, reusesFactors: boolean): number => {
   const { levels, shuffles, neighbours } = team;
-  const ofSums = (count: number): number => count - 1 + hops(team, count);
-  return shuffles && lasting ? Math.max(ofSums(neighbours.f32), ofSums(neighbours.f64)) : levels;
+  const ofSums = (count: number): number => count - 1 + hopCount(team, count);
+  return shuffles && reusesFactors ? Math.max(ofSums(neighbours.f32), ofSums(neighbours.f64)) : levels;
 };
 
 /**
- * The number of reals of workgroup memory for the multipliers of one scan of an instance, where the k-th of an item is
- * at [k·items + item]. In f32 they are in registers, which have no room for them in f64.
+ * Returns the number of reals of workgroup memory for the multipliers of one scan of an instance, where the k-th of an
+ * item is at [k·items + item]. In f32 they are in registers, which have no room for them in f64.
  */
-export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;
+export const multiplierReals = (team: Team, reusesFactors: boolean): number =>
+  multiplierCount(team, reusesFactors) * team.items;
 
 /**
- * Returns the function for the sum of a number over the work items of a group, or for the largest of nonnegative ones.
- * It uses atomics, because a subgroup maximum would depend on which items execute together (design/splits.md,
- * "Reductions"). `counter` is a word that is 0 before and after, `result` one that nobody else writes. Cost: an atomic
- * operation an item, two barriers.
+ * Returns the function that computes the sum of a number over the work items of a group ("add"), or the largest of
+ * nonnegative numbers ("max"). It uses atomics, because a subgroup maximum would depend on which items execute together
+ * (design/splits.md, "Reductions"). `counter` is an integer in workgroup memory that is 0 before and after, and
+ * `result` one that no other function writes. Cost: an atomic operation an item, two barriers.
  */
-export const overGroup = (operation: "add" | "max") =>
+export const groupReduction = (operation: "add" | "max") =>
   fn({
     name: operation === "add" ? "total" : "largest",
     params: [i32, write(i32), write(i32)],

@@ -1,6 +1,6 @@
 /** The records that the functions of an instance on several axes hand each other. */
 import { bool, fn, i32, read, real, record, write } from "../../../../kernel/index.ts";
-import { Row, rowAt } from "../rollback.ts";
+import { ProgramRow, readProgramRow } from "../rollback.ts";
 import { Column } from "../../operator/state.ts";
 import type { AxisMesh } from "../../mesh/axis-mesh.ts";
 import { type AxesVariant, type AxisCode, slotsOf } from "../../operator/axes-variant.ts";
@@ -11,7 +11,7 @@ export const axesParams = {
   instances: i32,
   /** The number of workgroups that share an instance. */
   parts: i32,
-  /** The number of nodes of each axis, one of an axis that there is not. */
+  /** The number of nodes of each axis; 1 for an axis that does not exist. */
   n0: i32,
   n1: i32,
   n2: i32,
@@ -25,7 +25,7 @@ export const axesParams = {
   first: i32,
   end: i32,
   /** The row of a launch for one phase. */
-  run: i32,
+  row: i32,
   table: read(real),
   parameters: read(real),
   words: read(i32),
@@ -35,30 +35,36 @@ export const axesParams = {
   m0: i32,
   m1: i32,
   m2: i32,
-  /** `PLACES` of each instance: the start of its meshes in the table, and the first node of its window on each axis. */
-  places: read(i32),
+  /** `OFFSET_COUNT` of each instance: the start of its meshes in the table, and the first node of its window on each axis. */
+  offsets: read(i32),
   out: write(real),
   status: write(i32),
   summary: write(i32),
 } as const;
 
-/** The number of integers of an instance in the launch parameter `places`. */
-export const PLACES = 4;
+/**
+ * The number of integers of an instance in the launch parameter `offsets`: where its meshes start in the table, and the
+ * first node of its window on each axis.
+ */
+export const OFFSET_COUNT = 4;
 
 /** The launch parameters of every kernel on several axes as one record. */
 export const Launch = record(axesParams);
 
-/** The instance of a work item, its columns in the launch's buffers, and the start of its arrays. */
-export const AxesPlace = record({
+/**
+ * The context of a work item on several axes: its instance, that instance's columns in the launch's buffers, and the
+ * start of the instance's arrays.
+ */
+export const AxesContext = record({
   isActive: bool,
-  firstRun: i32,
-  endRun: i32,
+  firstRow: i32,
+  endRow: i32,
   instance: i32,
   item: i32,
   /** The rounds of loops over nodes and lines: the first of this workgroup, and the rounds to its next. */
   firstRound: i32,
   everyRound: i32,
-  /** The place in the table at which the instance's meshes start, and that of its arrays in the work memory. */
+  /** The index in the table at which the instance's meshes start, and that of its arrays in the work memory. */
   mesh: i32,
   base: i32,
   parameters: Column,
@@ -72,18 +78,18 @@ export const AxesPlace = record({
  * The findings of a work item: its first fault (0 for none) with the node and the row of the time program, whether the
  * solution grew too fast, and `SUMMARY.exponent` for the nodes that it has read.
  */
-export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32, exponent: i32 });
+export const Findings = record({ fault: i32, node: i32, row: i32, growth: i32, exponent: i32 });
 
-/** Records a fault in the findings of an item unless they have one already. */
-export const noted = fn({
-  name: "noted",
-  params: { found: Fault, isBad: bool, fault: i32, node: i32, row: i32 },
-  body({ found, isBad, fault: now, node: at, row: run }) {
+/** Returns the findings of an item with a fault added, unless they have one already. */
+export const withFault = fn({
+  name: "withFault",
+  params: { found: Findings, isBad: bool, fault: i32, node: i32, row: i32 },
+  body({ found, isBad, fault: now, node: at, row: atRow }) {
     let { fault, node, row } = found;
     if (isBad && fault === 0) {
       fault = now;
       node = at;
-      row = run;
+      row = atRow;
     }
     return { fault, node, row, growth: found.growth, exponent: found.exponent };
   },
@@ -93,12 +99,12 @@ export const noted = fn({
 const Memory = record({ base: i32 });
 
 /** The parameters of functions that run before the first row of the time program. */
-export const atStart = { launch: Launch, place: AxesPlace, memory: Memory };
-/** The parameters of functions that run for each row of the time program. */
-export const atRow = { ...atStart, cursor: Fault, step: Row };
+export const atStart = { launch: Launch, context: AxesContext, memory: Memory };
+/** The parameters of functions that segment for each row of the time program. */
+export const atRow = { ...atStart, loopState: Findings, programRow: ProgramRow };
 
 /** The parameters of all phases of the time loop (`kernel.ts`). */
-export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fault };
+export const inPhase = { launch: Launch, context: AxesContext, programRow: ProgramRow, found: Findings };
 
 /**
  * The index of each field in the status of a work item: `FAULT`, its node, its row of the program, too fast growth, and
@@ -106,7 +112,7 @@ export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fau
  */
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
 /** The number of 32-bit integers in the status of a work item. */
-export const AXES_STATUS_WORDS = 5;
+export const AXES_STATUS_INTEGERS = 5;
 
 /**
  * The index of each field in the summary of an instance: `found` is not 0 where an item's status has a finding, and the
@@ -114,7 +120,7 @@ export const AXES_STATUS_WORDS = 5;
  */
 export const SUMMARY = { found: 0, exponent: 1 } as const;
 /** The number of 32-bit integers in the summary of an instance. */
-export const SUMMARY_WORDS = 2;
+export const SUMMARY_INTEGERS = 2;
 /** The number added to binary exponents so that those of all finite numbers are positive. */
 export const EXPONENT_OFFSET = 2048;
 
@@ -122,13 +128,13 @@ export const EXPONENT_OFFSET = 2048;
  * The multiple to which the nodes of the first axis and the lines along it are padded: the number of lanes that a CPU
  * processes together.
  */
-export const PAD = 8;
+export const PADDING = 8;
 
 /** The number of neighbouring lines in a tile, each of which is solved by one work item for each of its intervals. */
-export const LANES = 16;
+export const LINES_PER_TILE = 16;
 
-/** The number of nodes of which the lengths of a line's intervals are multiples (`Runs`). */
-export const RUN_STEP = 8;
+/** The number of nodes of which the lengths of a line's intervals are multiples (`LineDivision`). */
+export const SEGMENT_MULTIPLE = 8;
 
 /**
  * The number of arrays of an axis in the table: its values, the distances to the next node's coordinate, and two arrays
@@ -136,43 +142,44 @@ export const RUN_STEP = 8;
  */
 export const AXIS_ARRAYS = 4;
 
-/** The number of node arrays of an instance in device memory. */
-export function arraysOf(variant: AxesVariant): number {
+/** Returns the number of node arrays of an instance in device memory. */
+export function workArrays(variant: AxesVariant): number {
   const { states, coefficients } = slotsOf(variant);
   return states + coefficients;
 }
 
 /**
- * The number of words of a workgroup's memory: `RUN_STEP` nodes of each line of a run, and one that spreads them over
+ * The number of words of a workgroup's memory: `SEGMENT_MULTIPLE` nodes of each line of a segment, and one that spreads them over
  * its banks.
  */
-const tileWords = ({ runs }: AxesVariant): number => (runs === undefined ? 1 : runs.count * LANES * (RUN_STEP + 1));
+const tileReals = ({ segments }: AxesVariant): number =>
+  segments === undefined ? 1 : segments.count * LINES_PER_TILE * (SEGMENT_MULTIPLE + 1);
 
 /**
  * Returns the function that finds the instance of a work item: there is one workgroup for each instance or, if
  * `shared`, several that take turns.
  */
-export function placeOf(variant: AxesVariant, shared: boolean) {
+export function contextOf(variant: AxesVariant, shared: boolean) {
   return fn({
-    name: "placeOf",
+    name: "contextOf",
     params: { launch: Launch, globalId: i32 },
-    env: { PLACES, slots: arraysOf(variant), PAD, shared, words: tileWords(variant) },
-    body({ launch: { instances, parts, size, first, end, parameters, places } }, gpu, env) {
-      const { PLACES, slots, PAD, shared, words } = env;
+    env: { OFFSET_COUNT, slots: workArrays(variant), PADDING, shared, words: tileReals(variant) },
+    body({ launch: { instances, parts, size, first, end, parameters, offsets } }, gpu, env) {
+      const { OFFSET_COUNT, slots, PADDING, shared, words } = env;
       const group = gpu.groupId();
       const instance = shared ? (group / parts) | 0 : group;
       const isActive = instance < instances;
       return {
         isActive,
-        firstRun: first,
-        endRun: end,
+        firstRow: first,
+        endRow: end,
         instance,
         item: gpu.localId(),
         firstRound: shared ? group - instance * parts : 0,
         everyRound: shared ? parts : 1,
-        mesh: places[PLACES * (isActive ? instance : 0)],
+        mesh: offsets[OFFSET_COUNT * (isActive ? instance : 0)],
         // The words before the first node are read, and count for nothing.
-        base: PAD + instance * (slots * size + PAD),
+        base: PADDING + instance * (slots * size + PADDING),
         parameters: { values: parameters, pitch: instances, instance },
         tile: gpu.sharedReal(words),
       };
@@ -183,59 +190,60 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
 /** Finds the start of an instance's node arrays in device memory. */
 export const allocate = fn({
   name: "allocate",
-  params: [AxesPlace],
+  params: [AxesContext],
   body([{ base }]) {
     return { base };
   },
 });
 
 /** Returns the function that reads a row of the time program (`TimeProgram`). */
-export function runAt({ parameters }: AxesVariant) {
+export function rowAt({ parameters }: AxesVariant) {
   return fn({
-    name: "runAt",
-    params: { ...atStart, cursor: Fault, run: i32 },
-    env: { rowAt: rowAt(parameters) },
-    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, { rowAt }) {
-      return rowAt({ words, reals, parameters, run });
+    name: "rowAt",
+    params: { ...atStart, loopState: Findings, index: i32 },
+    env: { readProgramRow: readProgramRow(parameters) },
+    body({ launch: { words, reals }, context: { parameters }, index }, _gpu, { readProgramRow }) {
+      return readProgramRow({ words, reals, parameters, index });
     },
   });
 }
 
 /**
- * Tells whether the work items of a group are exactly as many as the nodes that are padded together (`PAD`), as on a
+ * Tells whether the work items of a group are exactly as many as the nodes that are padded together (`PADDING`), as on a
  * CPU.
  */
-export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
+export const groupMatchesPadding = ({ groupSize }: AxesVariant): boolean => groupSize === PADDING;
 
 /**
- * Returns the function for the array index of the coefficients of node `node` + `own`: array s of them is at `at` +
- * s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PAD` neighbouring nodes are
- * interleaved, so that one address serves all of them at constant offsets. On other devices each array is contiguous.
+ * Returns the function that computes the array index of the coefficients of node `node` + `own`: coefficient s is at
+ * index `at` + s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PADDING` neighbouring
+ * nodes are interleaved, so that one address serves all of them at constant offsets. On other devices each array is
+ * contiguous.
  */
 export function coefficientsAt(variant: AxesVariant) {
   const { states, coefficients } = slotsOf(variant);
   return fn({
     name: "coefficientsAt",
     params: { base: i32, size: i32, node: i32, own: i32 },
-    env: { states, tiled: isExact(variant), arrays: coefficients, PAD },
-    body({ base, size, node, own }, _gpu, { states, tiled, arrays, PAD }) {
+    env: { states, tiled: groupMatchesPadding(variant), arrays: coefficients, PADDING },
+    body({ base, size, node, own }, _gpu, { states, tiled, arrays, PADDING }) {
       return {
         at: base + states * size + (tiled ? node * arrays : node) + own,
-        pitch: tiled ? PAD : size,
+        pitch: tiled ? PADDING : size,
       };
     },
   });
 }
 
 /**
- * Returns the function for the distance between the coefficients of two nodes that are `nodes`, a multiple of `PAD`,
- * apart.
+ * Returns the function that computes the distance between the coefficients of two nodes whose numbers differ by
+ * `nodes`, a multiple of `PADDING`.
  */
-export function strideOf(variant: AxesVariant) {
+export function coefficientStride(variant: AxesVariant) {
   return fn({
-    name: "strideOf",
+    name: "coefficientStride",
     params: [i32],
-    env: { tiled: isExact(variant), arrays: slotsOf(variant).coefficients },
+    env: { tiled: groupMatchesPadding(variant), arrays: slotsOf(variant).coefficients },
     body([nodes], _gpu, { tiled, arrays }) {
       return tiled ? nodes * arrays : nodes;
     },
@@ -243,15 +251,15 @@ export function strideOf(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the node of a work item in round r of a loop over the first `count` nodes, `first` + `lane`,
- * and its index on the first axis. In groups of `PAD` items `first` is the same for all, so that they read neighbouring
- * numbers. The node is also `node` + `own`, as `coefficientsAt` takes it.
+ * Returns the function that finds the node of a work item in round r of a loop over the first `count` nodes, `first` +
+ * `lane`, and its index on the first axis. In groups of `PADDING` items `first` is the same for all, so that they read
+ * neighbouring numbers. The node is also `node` + `own`, as `coefficientsAt` takes it.
  */
 export function nodeIn(variant: AxesVariant) {
   return fn({
     name: "nodeIn",
     params: [i32, i32, i32, i32],
-    env: { exact: isExact(variant), size: variant.groupSize },
+    env: { exact: groupMatchesPadding(variant), size: variant.groupSize },
     body([r, item, stride, count], _gpu, { exact, size }) {
       const from = exact ? r * size : r * size + item;
       const line = (from / stride) | 0;
@@ -268,8 +276,8 @@ export function nodeIn(variant: AxesVariant) {
 }
 
 /**
- * Returns the function for the number of rounds in which a group's items work on `count` nodes or lines, padded to a
- * multiple of `PAD`.
+ * Returns the function that computes the number of rounds in which a group's items work on `count` nodes or lines,
+ * padded to a multiple of `PADDING`.
  */
 export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
   fn({
@@ -281,10 +289,10 @@ export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
     },
   });
 
-/** Returns the function for the index in the table at which the arrays of an axis start. */
-export const meshOf = (axis: number) =>
+/** Returns the function that computes the index in the table at which the arrays of an axis start. */
+export const meshOffset = (axis: number) =>
   fn({
-    name: "meshOf",
+    name: "meshOffset",
     params: { launch: Launch, mesh: i32 },
     env: { axis, arrays: AXIS_ARRAYS },
     body({ launch: { n1, stride }, mesh }, _gpu, { axis, arrays }) {
@@ -303,10 +311,10 @@ export interface AxesShape {
   readonly size: number;
 }
 
-/** Not a multiple of 4·`PAD`, for which the nodes of a line along another axis would share few sets of a cache. */
+/** Not a multiple of 4·`PADDING`, for which the nodes of a line along another axis would share few sets of a cache. */
 function padded(count: number): number {
-  const tiles = Math.ceil(count / PAD);
-  return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
+  const tiles = Math.ceil(count / PADDING);
+  return (tiles % 4 === 0 ? tiles + 1 : tiles) * PADDING;
 }
 
 /** Returns the shape of the padded node arrays of a grid with given numbers of nodes. */
@@ -316,20 +324,23 @@ export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
   return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
 }
 
-/** The number of reals of device memory that an instance needs. */
-export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
+/** Returns the number of reals of device memory that an instance needs. */
+export const workReals = (variant: AxesVariant, { size }: AxesShape): number => workArrays(variant) * size + PADDING;
 
-/** The packed meshes, once for all instances on the same; and where each instance's meshes and window start. */
+/**
+ * Returns the meshes in the layout of the launch, once for all instances on equal meshes, and the offsets at which each
+ * instance's meshes and window start.
+ */
 export function packedMeshes(
   axes: readonly AxisCode[],
   { n1, n2, stride }: AxesShape,
   instances: readonly PlannedInstance[],
-): { readonly table: Float64Array; readonly places: Int32Array } {
+): { readonly table: Float64Array; readonly offsets: Int32Array } {
   const lengths = [stride, n1, n2];
   const words = AXIS_ARRAYS * (stride + n1 + n2);
   const starts = new Map<Grid, number>();
   const packed: Float64Array[] = [];
-  const places = new Int32Array(PLACES * instances.length);
+  const offsets = new Int32Array(OFFSET_COUNT * instances.length);
   instances.forEach(({ grid }, l) => {
     let start = starts.get(grid);
     if (start === undefined) {
@@ -341,12 +352,12 @@ export function packedMeshes(
       }, 0);
       packed.push(own);
     }
-    places[PLACES * l] = start;
-    places.set(grid.window.starts, PLACES * l + 1);
+    offsets[OFFSET_COUNT * l] = start;
+    offsets.set(grid.window.starts, OFFSET_COUNT * l + 1);
   });
   const table = new Float64Array(words * packed.length);
   packed.forEach((own, i) => table.set(own, words * i));
-  return { table, places };
+  return { table, offsets };
 }
 
 /**
