@@ -340,8 +340,8 @@ function boundaryOf({ program, timeline: { dates }, boundary }: InstanceResult):
 }
 
 /**
- * The errors of endless loops in users' functions, by the number that a kernel gave each loop. `found` has the loop
- * numbers that instances reported; 0 means none.
+ * Returns the errors of endless loops in users' functions, by the number that a kernel gave each loop. `found` has the
+ * loop numbers that instances reported; 0 means none.
  */
 export function endlessLoops(
   source: Source,

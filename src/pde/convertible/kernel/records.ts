@@ -38,7 +38,7 @@ export const Memory = record({
   right: write(real),
   upper: write(real),
   rhs: write(real),
-  /** See `Shape`. */
+  /** See `LocalCoefficients`. */
   varianceFactor: write(real),
   hazardFactor: write(real),
   /** 0 where the bond is held, 1 where it is converted or put, 2 where it is called. */

@@ -107,7 +107,8 @@ const applyEvent = fn({
  *
  * Either there is a spread s, with the cash-only part B (Tsiveriotis & Fernandes 1998), or a hazard rate p, with the
  * jump η and the recovery R (Ayache, Forsyth & Vetzal 2003). Time steps are BDF2 with variable steps, which restarts at
- * each event with one implicit Euler step. Exercise at all times is part of `stepValue`; on dates it is `exchange`.
+ * each event with one implicit Euler step. Exercise at all times is part of `stepValue`; on dates it is
+ * `applyExchange`.
  *
  * Layout: value i of instance l is at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them

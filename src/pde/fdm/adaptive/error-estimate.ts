@@ -14,7 +14,7 @@ export class Assessment {
   magnitude = 0;
   /** True where immediate exercise is optimal, so that the value is the payoff. */
   exercised = false;
-  /** The leading errors in space, in time and together, relative to the spot (`Observed`). */
+  /** The leading errors in space, in time and together, relative to the spot (`LeadingErrors`). */
   inSpace = 0;
   inTime = 0;
   total = 0;

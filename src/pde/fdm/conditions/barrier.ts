@@ -11,7 +11,7 @@ export const CROSSING_REALS = SETTING_REALS + 2;
 
 /**
  * The number of coefficients on a date of a problem with a number of barriers, including the two ends of the live nodes
- * (`Live`); 0 without barriers.
+ * (`LiveNodes`); 0 without barriers.
  */
 export const barrierReals = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_REALS * barriers + 2 * END_REALS;
@@ -311,7 +311,9 @@ export const dormantStep = (barriers: number, knockIns: number) =>
     },
   });
 
-/** Returns the function that applies a dividend to the dormant value v; `applyDormantDate` then applies the knock-ins. */
+/**
+ * Returns the function that applies a dividend to the dormant value v; `applyDormantDate` then applies the knock-ins.
+ */
 export const dormantDividend = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantDividend",

@@ -348,8 +348,8 @@ export function boundaryLocator(smooth: boolean, stored: boolean) {
 }
 
 /**
- * Returns the function that finds the exercise boundary of a whole solution (`boundaryLocator`), or `NOWHERE` if no node
- * is exercised.
+ * Returns the function that finds the exercise boundary of a whole solution (`boundaryLocator`), or `NOWHERE` if no
+ * node is exercised.
  */
 export function exerciseBoundary(smooth: boolean) {
   return fn({

@@ -170,8 +170,8 @@ const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: 
 const SHARED_NODES = { cpu: 100_000, cuda: 5_000, webgpu: 20_000 } as const;
 
 /**
- * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LINES_PER_TILE` of them
- * where several items share a line. It is 1 where the instances alone fill the device, or the grid is small.
+ * The number of workgroups that share an instance: one for each `groupSize` of its lines, or for each `LINES_PER_TILE`
+ * of them where several items share a line. It is 1 where the instances alone fill the device, or the grid is small.
  */
 function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, size, n0, n1, n2 } = shape;

@@ -17,7 +17,7 @@ import {
   type Results,
 } from "../../../kernel/index.ts";
 import { Column, valueAt } from "../operator/state.ts";
-import { itemIndices, type Team } from "./team/team.ts";
+import { itemIndex, type Team } from "./team/team.ts";
 import { Stage } from "../operator/equation-row.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../time/timeline.ts";
 
@@ -152,15 +152,15 @@ export function itemContextOf(team: Team | undefined, rows: number | undefined) 
   return fn({
     name: "itemContextOf",
     params: { ...contextParams, globalId: i32 },
-    env: { options: team?.options ?? 1, rows, itemIndices: team && itemIndices(team) },
-    body({ instances, pitch, first, end, table, parameters, globalId }, gpu, { options, rows, itemIndices }) {
-      const { item, option } = itemIndices === undefined ? { item: 0, option: 0 } : itemIndices();
-      const own = itemIndices === undefined ? globalId : gpu.groupId() * options + option;
+    env: { options: team?.options ?? 1, rows, itemIndex: team && itemIndex(team) },
+    body({ instances, pitch, first, end, table, parameters, globalId }, gpu, { options, rows, itemIndex }) {
+      const { item, option } = itemIndex === undefined ? { item: 0, option: 0 } : itemIndex();
+      const own = itemIndex === undefined ? globalId : gpu.groupId() * options + option;
       // Without an instance of its own a group's second option does again what the first does, for both take part in
       // what is collective.
       const instance = options === 1 ? own : Math.min(own, instances - 1);
       return {
-        isActive: (itemIndices === undefined ? globalId : gpu.groupId() * options) < instances,
+        isActive: (itemIndex === undefined ? globalId : gpu.groupId() * options) < instances,
         firstRow: first,
         endRow: end,
         instance,

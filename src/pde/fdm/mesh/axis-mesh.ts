@@ -42,9 +42,9 @@ export const toCoordinate = (name: CoordinateName, value: number): number => (na
 const fromCoordinate = (name: CoordinateName, x: number): number => (name === "log" ? Math.exp(x) : x);
 
 /**
- * The mesh of an axis: dense where its density says, with each aligned point exactly on a node, or midway between two
- * nodes in the coordinate. `level` 0 is the full mesh, and 1 the mesh with half the intervals. Level 1 has every second
- * node of level 0, unless a point lies midway, which it then does in both.
+ * Returns the mesh of an axis: dense where its density requires, with each aligned point exactly on a node, or midway
+ * between two nodes in the coordinate. `level` 0 is the full mesh, and 1 the mesh with half the intervals. Level 1 has
+ * every second node of level 0, unless a point lies midway, which it then does in both.
  * @throws SpecError points that cannot be aligned on so few nodes
  */
 export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {

@@ -4,7 +4,7 @@ import { varianceProfile, volatilityOver } from "../problem/variance.ts";
 import type { MeshSpec } from "./mesh.ts";
 
 /**
- * The number of standard deviations between the outermost kink and the end of the mesh; beyond them gamma is below 4e-6
+ * The number of standard deviations between the outermost kink and the end of the mesh. Beyond them gamma is below 4e-6
  * of its peak.
  */
 export const MESH_DEVIATIONS = 5;
@@ -31,7 +31,7 @@ const DENSITY = 0.6;
 const INFLOW_REACH = 6;
 
 /** The fraction of the lowest kink or spot below which a mesh need not extend, whatever dividends are paid. */
-export const MIN_LOWEST_FRACTION = 0.02;
+export const LOWEST_FRACTION = 0.02;
 
 /**
  * The logarithm of the ratio to the spots and kinks beyond which a mesh need not extend. A martingale comes to a
@@ -48,7 +48,7 @@ interface Domain extends MeshSpec {
   readonly firstExercised: boolean;
 }
 
-/** What the domain of a problem is made from. */
+/** The quantities from which the domain of a problem is computed. */
 export interface DomainInputs {
   /** The standard deviation and the drift of ln S up to expiry. */
   readonly deviation: number;
@@ -59,7 +59,7 @@ export interface DomainInputs {
   readonly linear: boolean;
 }
 
-/** Returns what the domain of a problem is made from. */
+/** Returns the quantities from which the domain of a problem is computed. */
 export function domainInputsOf(problem: OneFactorProblem): DomainInputs {
   const deviation = deviationOf(problem);
   let cash = 0;
@@ -68,8 +68,8 @@ export function domainInputsOf(problem: OneFactorProblem): DomainInputs {
 }
 
 /**
- * The mesh specification of a problem with `count` nodes; `exercised` is the price of `certainExercise`, if there is
- * one.
+ * Returns the mesh specification of a problem with `count` nodes; `exercised` is the price of `certainExercise`, if
+ * there is one.
  */
 export function meshSpecOf(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
   const extent = domainInputsOf(problem);
@@ -97,10 +97,10 @@ export function meshSpecOf(problem: OneFactorProblem, count: number, exercised: 
 const FALL = 3;
 
 /**
- * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as where σ(S)·S does not vanish
- * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S. Otherwise the coordinate is ln
- * S, with as many nodes below the kink as above it, whatever the volatility. A volatility surface is constant below its
- * lowest spot. `deviation` is the standard deviation of ln S at expiry.
+ * Tells whether volatility takes the spot to zero within `MESH_DEVIATIONS` standard deviations, as where σ(S)·S does
+ * not vanish like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S. Otherwise the
+ * coordinate is ln S, with as many nodes below the kink as above it, whatever the volatility. A volatility surface is
+ * constant below its lowest spot. `deviation` is the standard deviation of ln S at expiry.
  */
 function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
@@ -110,7 +110,7 @@ function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   return fall > FALL * MESH_DEVIATIONS * deviation;
 }
 
-/** The prices at which σ(S) is discontinuous. */
+/** Returns the prices at which σ(S) is discontinuous. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
   diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
 
@@ -158,7 +158,7 @@ function ends(
     const spot = lowestOf(problem.spots);
     const left = Math.max(
       proportionalDividendFactor(problem) * spot * Math.min(1, forth) - cash,
-      MIN_LOWEST_FRACTION * spot,
+      LOWEST_FRACTION * spot,
     );
     lowest = Math.min(lowest, priceAtDistance(problem, left, 1 / reach));
   }
@@ -175,8 +175,9 @@ function ends(
 }
 
 /**
- * Returns the ends of a mesh in ln S, cut where no value depends on what is beyond, and squares of prices would
- * overflow: at a volatility of 800 % over 40 years. Payoffs that are not straight may depend on prices however far.
+ * Returns the ends of a mesh in ln S, limited to prices whose squares do not overflow, as they would at a volatility of
+ * 800 % over 40 years, and beyond which no value depends on the solution. The ends remain where they are for payoffs
+ * that are not straight, because their values may depend on prices at any distance.
  */
 export function limitedEnds(
   { spots, payoff: { kinks, straight } }: OneFactorProblem,
@@ -191,7 +192,7 @@ export function limitedEnds(
   return { lowest: lowest >= least ? lowest : least, highest: highest <= most ? highest : most };
 }
 
-/** The lowest of a list of prices; infinity for an empty list. `Math.min(...prices)` would copy a long list. */
+/** Returns the lowest of a list of prices; infinity for an empty list. `Math.min(...prices)` would copy a long list. */
 export function lowestOf(prices: readonly number[]): number {
   let lowest = Number.POSITIVE_INFINITY;
   for (const price of prices) if (price < lowest) lowest = price;
@@ -211,10 +212,10 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of the
- * payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a barrier
- * (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses one
- * order of accuracy.
+ * Returns the prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of
+ * the payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a
+ * barrier (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses
+ * one order of accuracy.
  */
 export function pinnedPrices(
   { american, exerciseTimes, payoff }: OneFactorProblem,
@@ -246,7 +247,7 @@ function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1
   return isStrong ? Math.exp(INFLOW_REACH * deviation) : 1;
 }
 
-/** The fraction of the spot that remains after all proportional dividends. */
+/** Returns the fraction of the spot that remains after all proportional dividends. */
 export function proportionalDividendFactor({ dividends }: OneFactorProblem): number {
   return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
@@ -258,10 +259,10 @@ export function proportionalDividendFactor({ dividends }: OneFactorProblem): num
 const MAX_GROWTH = 10;
 
 /**
- * A spot that the mesh must at least reach, below (`sign` = −1) or above (1) today's spots, for a payoff that grows
- * like S^p there. It is the mean spot at expiry under the measure weighted by the payoff, plus or less one standard
- * deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the condition at
- * the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
+ * Returns a spot that the mesh must at least reach, below (`sign` = −1) or above (1) today's spots, for a payoff that
+ * grows like S^p there. It is the mean spot at expiry under the measure weighted by the payoff, plus or less one
+ * standard deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the
+ * condition at the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
  */
 export function weightedMeanSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
@@ -282,10 +283,10 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S, t). It follows
- * dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below
- * the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance
- * and direction.
+ * The price at a distance of `MESH_DEVIATIONS` standard deviations from `start` under a local volatility σ(S, t). It
+ * follows dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is
+ * far below the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the
+ * distance and direction.
  */
 export function priceAtDistance(problem: OneFactorProblem, start: number, lognormal: number): number {
   const { diffusion, expiry } = problem;
@@ -314,13 +315,15 @@ function isStrongWhileQuiet(problem: OneFactorProblem, deviation: number, sign: 
   return inflow * inflow > own;
 }
 
-/** A part of the life, its drift ∫ (r − q) dt and its variance ∫ σ² dt. */
+/** A part of the life, with its drift ∫ (r − q) dt and its variance ∫ σ² dt. */
 export interface LifePhase {
   readonly drift: number;
   readonly variance: number;
 }
 
-/** Returns the parts of the life in which σ changes in time, by which drift may outweigh diffusion for a while. */
+/**
+ * Returns the parts of the life between which σ changes in time, because drift may outweigh diffusion in one of them.
+ */
 export function phasesOf(problem: OneFactorProblem): readonly (LifePhase & { readonly years: number })[] {
   const profile = varianceProfile(problem);
   if (profile === undefined) return [];

@@ -97,7 +97,7 @@ export function placeOf(mesh: Mesh, price: number): number | undefined {
 /** Tells whether a price is so near a node that rounding decides on its side. */
 const isNearNode = (position: number): boolean => Math.abs(position - Math.round(position)) < NEAR_NODE;
 
-/** Tells whether a price is beyond the ends of the mesh; `place` is its fractional node index, if known. */
+/** Tells whether a price is beyond the ends of the mesh; `position` is its fractional node index, if known. */
 export function isBeyond(mesh: Mesh, price: number, position = placeOf(mesh, price)): boolean {
   const last = mesh.count - 1;
   if (position !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
@@ -108,8 +108,8 @@ export function isBeyond(mesh: Mesh, price: number, position = placeOf(mesh, pri
 }
 
 /**
- * The index i of the cell between nodes i and i + 1 that contains a price. It is limited to 0 … count − 2, so that
- * prices beyond an end belong to the cell at that end. `place` is the price's fractional node index, if known.
+ * Returns the index i of the cell between nodes i and i + 1 that contains a price. It is limited to 0 … count − 2, so
+ * that prices beyond an end belong to the cell at that end. `position` is the price's fractional node index, if known.
  */
 export function cellOf(mesh: Mesh, price: number, position = placeOf(mesh, price)): number {
   return position === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, position);
@@ -216,7 +216,7 @@ export function everySecondNode(mesh: Mesh, arena = new Arena(mesh.count)): Mesh
   return { count, nodes };
 }
 
-/** The index of the first node at or above a price in an ascending mesh. */
+/** Returns the index of the first node at or above a price in an ascending mesh. */
 export function firstNodeFrom(mesh: Mesh, price: number): number {
   const cell = cellOf(mesh, price);
   return nodeAt(mesh, cell) >= price ? cell : cell + 1;

@@ -18,7 +18,7 @@ import {
   jumpsOf,
   proportionalDividendFactor,
   lowestOf,
-  MIN_LOWEST_FRACTION,
+  LOWEST_FRACTION,
   pinnedPrices,
   MESH_DEVIATIONS,
   priceAtDistance,
@@ -82,8 +82,8 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
 }
 
 /**
- * The mesh specification of a problem with large dividends: dense about every kink or curved region of the solution
- * that the spot may reach. `count` is the number of nodes.
+ * Returns the mesh specification of a problem with large dividends: dense about every kink or curved region of the
+ * solution that the spot may reach. `count` is the number of nodes.
  */
 export function dividendMeshSpec(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
@@ -98,10 +98,7 @@ export function dividendMeshSpec(problem: OneFactorProblem, count: number): Pinn
   // Where drift outweighs diffusion the scheme's own diffusion spreads things further than the volatility does.
   const margin = Math.exp(drift > 2 * deviation ? 2 * drift : drift);
   const reach = Math.exp(MESH_DEVIATIONS * deviation);
-  let min = Math.max(
-    Math.min(...points, minReached(problem)),
-    MIN_LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots),
-  );
+  let min = Math.max(Math.min(...points, minReached(problem)), LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots));
   let max = Math.max(...points) * margin;
   if (!payoff.straight) {
     min = Math.min(min, weightedMeanSpot(problem, deviation, -1));
@@ -171,8 +168,8 @@ function beforeDividend(bends: readonly Bend[], { cash, proportional }: Discrete
 }
 
 /**
- * The lowest and the highest spot that may be reached just before each dividend, and at expiry, `REACH` standard
- * deviations down and up: those of the life in proportion to the square root of time.
+ * The lowest and the highest spot that may be reached just before each dividend, and at expiry, `MESH_DEVIATIONS`
+ * standard deviations down and up: those of the life in proportion to the square root of time.
  */
 function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number, highest: number])[] {
   const { spots, expiry } = problem;
@@ -250,7 +247,7 @@ const carrier =
 function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
   const deviation = deviationOf(problem);
-  const min = MIN_LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots);
+  const min = LOWEST_FRACTION * Math.min(...payoff.kinks, ...spots);
   const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
   return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));
 }
@@ -279,10 +276,10 @@ const NEXT_TO_ZERO = 1e-6;
 const MIN_LAYER = 0.02;
 
 /**
- * The mesh specification of a problem with barriers: dense about the barriers and the kinks of the payoff, with a node
- * on every barrier and, where there is room, on every kink. The mesh ends at a barrier that is monitored continuously
- * for the whole life, unless another problem that lives beyond it is solved on the same mesh, or a dividend may take
- * the spot across it. `count` is the number of nodes.
+ * Returns the mesh specification of a problem with barriers: dense about the barriers and the kinks of the payoff, with
+ * a node on every barrier and, where there is room, on every kink. The mesh ends at a barrier that is monitored
+ * continuously for the whole life, unless another problem that lives beyond it is solved on the same mesh, or a
+ * dividend may take the spot across it. `count` is the number of nodes.
  */
 export function barrierMeshSpec(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const extent = domainInputsOf(problem);
@@ -357,13 +354,8 @@ function ends(
   const margin = Math.exp(drift > 2 * deviation ? 1.5 * drift : drift);
   const reach = Math.exp(MESH_DEVIATIONS * deviation);
   // Where dividends may take the spot there may be barriers, too.
-  let low = linear
-    ? 0
-    : priceAtDistance(
-        problem,
-        Math.max(proportionalDividendFactor(problem) * min - cash, MIN_LOWEST_FRACTION * min) / margin,
-        1 / reach,
-      );
+  const lowest = Math.max(proportionalDividendFactor(problem) * min - cash, LOWEST_FRACTION * min);
+  let low = linear ? 0 : priceAtDistance(problem, lowest / margin, 1 / reach);
   let high = priceAtDistance(problem, (max + cash) * margin, reach);
   if (!problem.payoff.straight) {
     low = Math.min(low, weightedMeanSpot(problem, deviation, -1) / reach);

@@ -40,7 +40,7 @@ export class Arena {
   }
 }
 
-/** The number of nodes of a mesh of prices, its coordinate and its ends. */
+/** The number of nodes of a mesh of prices, the coordinate in which they are spaced, and the ends of the mesh. */
 export interface MeshRange {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
@@ -69,7 +69,7 @@ export interface PinnedMeshSpec extends MeshRange {
   readonly pins: readonly number[];
   /** The pins at which the solution has a kink but no jump, so that interpolation may extend across them. */
   readonly kinkPins?: readonly number[];
-  /** The prices that become nodes if no pin is too near. */
+  /** The prices that become nodes unless a pin is too near. */
   readonly optionalPins: readonly number[];
 }
 

@@ -112,7 +112,7 @@ function meshPointOf(
   };
 }
 
-/** The compiled model of a problem on a full (not a sparse) grid. */
+/** A user's equation on a full (not a sparse) grid after it has been checked and compiled. */
 export interface FullGridEquation extends CompiledEquation {
   /** The number of nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
@@ -135,19 +135,14 @@ export interface FullGridEquation extends CompiledEquation {
   readonly pointOf: ((entry: ParameterValues) => readonly number[]) | undefined;
 }
 
-/**
- * The compiled model of a problem on one axis, with everything that its kernel depends on except the number of nodes.
- */
+/** A compiled equation on one axis, with everything that its kernel depends on except the number of nodes. */
 export interface OneAxisEquation extends FullGridEquation {
   /** True where nodes run from high to low, because the exercise region must be at the first nodes. */
   readonly descending: boolean;
   readonly variant: Omit<EquationVariant, "capacity">;
 }
 
-/**
- * The compiled model of a problem on two or three axes, with everything that its kernel depends on except the work
- * group.
- */
+/** A compiled equation on two or three axes, with everything that its kernel depends on except the work group. */
 export interface AxesEquation extends FullGridEquation {
   readonly variant: Omit<AxesVariant, "groupSize" | "segments">;
 }

@@ -308,7 +308,7 @@ function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
   return { kind, number: number === undefined ? undefined : stateNumber(number) };
 }
 
-/** An equation on one to ten axes, checked and compiled. Solvers on full and on sparse grids extend it. */
+/** A user's equation on one to ten axes, checked and compiled. The solvers on full and on sparse grids extend it. */
 export interface CompiledEquation {
   readonly names: readonly string[];
   readonly batch: Batch;
@@ -382,11 +382,11 @@ export function compileEquation(problem: EquationParts, takes: Takes): CompiledE
   };
 }
 
-/** The prescribed slopes of all Neumann ends. */
+/** Returns the prescribed slopes of all Neumann ends. */
 export const neumannSlopesOf = (ends: readonly GivenEnds[]): (CompiledFunction | undefined)[] =>
   ends.flatMap(({ low, high }) => [low, high]).flatMap(({ kind, number }) => (kind === "neumann" ? [number] : []));
 
-/** The barriers of all knock-outs at all times (not on dates), as functions of the state. */
+/** Returns the barriers of all knock-outs that are monitored continuously, as functions of the state. */
 export const continuousBarriersOf = (conditions: readonly CompiledCondition[]): (CompiledFunction | undefined)[] =>
   conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined

@@ -15,7 +15,7 @@ export interface AxisCode extends AxisEnds {
 /** The properties of a problem on two or three axes that the code of its kernel depends on. */
 export interface AxesVariant extends Omit<EquationCode, "axes" | "payoff"> {
   readonly axes: readonly AxisCode[];
-  /** The presence of the mixed derivatives by axes 0 and 1, 0 and 2, 1 and 2. */
+  /** The presence of the mixed derivatives with respect to axes 0 and 1, 0 and 2, 1 and 2. */
   readonly mixed: readonly [boolean, boolean, boolean];
   /** The second sweep of the scheme; undefined for a scheme of one sweep. */
   readonly correction: Correction | undefined;
@@ -23,7 +23,10 @@ export interface AxesVariant extends Omit<EquationCode, "axes" | "payoff"> {
   readonly obstacle: StateNumber | undefined;
   /** True where the matrix rows along the first axis are the same for all values of the other axes. */
   readonly isFirstUniform: boolean;
-  /** The flags of the mixed derivatives a01, a02, a12 whose coefficient does not depend on the third of three axes. */
+  /**
+   * For each of the mixed derivatives a01, a02 and a12, true where its coefficient does not depend on the third of
+   * three axes.
+   */
   readonly isMixedUniform: readonly [boolean, boolean, boolean];
   /** The number of work items that solve one instance. */
   readonly groupSize: number;
@@ -32,7 +35,7 @@ export interface AxesVariant extends Omit<EquationCode, "axes" | "payoff"> {
 }
 
 /**
- * The division of every line of nodes along an axis into `count` intervals of at most `length` nodes, a multiple of
+ * The division of every line of nodes along an axis into `count` segments of at most `length` nodes, a multiple of
  * `SEGMENT_MULTIPLE`, one for each of several work items.
  */
 export interface LineDivision {
@@ -40,7 +43,10 @@ export interface LineDivision {
   readonly length: number;
 }
 
-/** Tells whether the values of some nodes are prescribed, by a Dirichlet condition or a knock-out at all times. */
+/**
+ * Tells whether the values of some nodes are prescribed, by a Dirichlet condition or a continuously monitored
+ * knock-out.
+ */
 export const hasPinnedNodes = ({ axes, region }: AxesVariant): boolean =>
   region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
 
@@ -91,7 +97,7 @@ interface Slots {
  */
 type RowSlots = Readonly<Record<keyof typeof SHARED_INDEX, number>>;
 
-/** The positions of a matrix row's entries and factors, which all nodes of a line along the first axis share. */
+/** The indices of a matrix row's entries and factors where all nodes of a line along the first axis share them. */
 export const SHARED_INDEX = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 /** Returns the indices of the node arrays of a variant. */
@@ -149,9 +155,9 @@ const AxisPosition = record({
 });
 
 /**
- * Returns the function for the off-diagonal entries of hLⱼ along one axis at a node: h·a for the node before and h·c
- * for the node after, by the differences of `interiorRow` and `endRow`. It also returns what a Neumann end adds to the
- * source.
+ * Returns the function that computes the off-diagonal entries of hLⱼ along one axis at a node: h·a for the node before
+ * and h·c for the node after, by the differences of `interiorRow` and `endRow`. It also returns the term that a Neumann
+ * end adds to the source.
  */
 export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
   return fn({

@@ -45,15 +45,15 @@ export class CoefficientWriter {
 }
 
 /**
- * The number of coefficients of a factorisation: 4, or 6 with a volatility formula in S and t, which also needs a time
- * and a shift.
+ * Returns the number of coefficients of a factorisation: 4, or 6 with a volatility formula in S and t, which also needs
+ * a time and a shift.
  */
 export const coefficientReals = (formula: boolean): number => (formula ? 6 : 4);
 
 /**
- * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S; of a formula in S and t, h times the ratio
- * of σ²'s mean over the step to that in its middle), h·(r − q), h·r and, for a formula in S and t, the time at which it
- * is evaluated and the shift of σ.
+ * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S; for a formula in S and t, h times the ratio
+ * of the mean of σ² over the step to σ² in the middle of the step), h·(r − q), h·r and, for a formula in S and t, the
+ * time at which it is evaluated and the shift of σ.
  */
 export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 
@@ -85,7 +85,10 @@ export function readCoefficients(formula: boolean) {
   });
 }
 
-/** The number of reals that define a mesh and a vanilla payoff in closed form. */
+/**
+ * The number of reals from which a kernel computes an instance's mesh and vanilla payoff in closed form
+ * (`readClosedForm`).
+ */
 export const CLOSED_FORM_REALS = 6;
 
 /**
@@ -132,12 +135,12 @@ export const closedFormNode = fn({
   },
 });
 
-/** The number of reals that a slice of the surface, one date, has for each spot: σ and ∂σ/∂S. */
+/** The number of reals for each spot of a slice, which is a volatility surface at one date: σ and ∂σ/∂S. */
 export const SLICE_REALS = 2;
 
 /**
- * A volatility surface in the table: its parallel move, its spots, the slice for a step, and the piece of the slice in
- * which the search for a price starts (`surfaceSigma`).
+ * A volatility surface in the table: its parallel shift (`move`), the number and index of its spots, the index of the
+ * slice of a step, and the interval of the slice in which the search for a price starts (`surfaceSigma`).
  */
 export const SurfaceSlice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
@@ -201,7 +204,7 @@ export const surfaceSigma = fn({
   },
 });
 
-/** The number of reals of a surface's block (`readSurface`) for a time grid with a number of factorisations. */
+/** Returns the number of reals of a surface's block (`readSurface`) for a time grid with a number of factorisations. */
 export function blockReals({ spots }: LocalSurface, factorisations: number): number {
   return spots.length * (1 + factorisations * SLICE_REALS);
 }
@@ -264,7 +267,7 @@ interface WithFormula {
   readonly problem: Pick<OneFactorProblem, "spots">;
 }
 
-/** The number of table rows of an instance's volatility formula; 0 without one. */
+/** Returns the number of table rows of an instance's volatility formula; 0 without one. */
 export function volatilityReals({ formula }: Pick<WithFormula, "formula">): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }

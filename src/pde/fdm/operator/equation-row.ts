@@ -30,12 +30,12 @@ export interface EquationVariant extends Omit<EquationCode, "axes" | "pairs" | "
   readonly recordsEvents: boolean;
 }
 
-/** Returns the ends of the only axis and the knock-outs at all times, in the form that `isPinned` takes. */
+/** Returns the ends of the only axis and the continuously monitored knock-outs, in the form that `isPinned` takes. */
 export const pinsOf = ({ first, last, region }: EquationVariant) => ({ axes: [{ first, last }], region });
 
 /**
- * The number of private node arrays of an instance that must be saved between launches when several launches share a
- * time loop.
+ * Returns the number of private node arrays of an instance that must be saved between launches when several launches
+ * share a time loop.
  */
 export function keptArrays({
   twoStages,
@@ -47,7 +47,7 @@ export function keptArrays({
   return 4 + used.filter((one) => one).length;
 }
 
-/** The number of private node arrays that a variant uses, each of `capacity` reals. */
+/** Returns the number of private node arrays that a variant uses, each of `capacity` reals. */
 export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
   const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
   const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];
@@ -61,7 +61,7 @@ export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, j
 export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
 
 /**
- * Returns the function for a stage's right-hand side at one index of the node arrays,
+ * Returns the function that computes a stage's right-hand side at one index of the node arrays,
  *
  *   fromU·u + fromV·v + source + h·λ,
  *
@@ -83,15 +83,15 @@ export function stageRightHandSide({ twoStages, hasSource, exercise }: EquationV
 }
 
 /**
- * Returns the function for row i of the matrix I − hL at time t, for a stage that ends at time `tEnd`: (−below, 1 +
- * decay + below + above, −above) with decay = −h·c(t, Sᵢ), or (0, 1, 0) for a pinned node. Only this function evaluates
- * the user's equation, so that a kernel contains that code once.
+ * Returns the function that computes row i of the matrix I − hL at time t, for a stage that ends at time `tEnd`:
+ * (−below, 1 + decay + below + above, −above) with decay = −h·c(t, Sᵢ), or (0, 1, 0) for a pinned node. Only this
+ * function evaluates the user's equation, so that a kernel contains that code once.
  *
  * `table` holds S of node i as value i, then the differences of x between nodes i + 1 and i.
  *
  * The other results are: `source`, which is h·(d + the slope of a Neumann end); the coefficient `a` of the equation, 0
- * for a pinned node; whether inflow or drift was limited (`limited`; see `endRow`, `interiorRow`); the `FAULT` of the node, 0
- * for none; and whether the slope at an end is not finite.
+ * for a pinned node; whether inflow or drift was limited (`limited`; see `endRow`, `interiorRow`); the `FAULT` of the
+ * node, 0 for none; and whether the slope at an end is not finite.
  */
 export function equationRow(variant: EquationVariant) {
   const { log, fitted, first, last, coefficients, hasSource, region } = variant;
@@ -182,8 +182,8 @@ export function equationRow(variant: EquationVariant) {
 }
 
 /**
- * The relative tolerance for a diffusion coefficient that rounding makes negative, as a fraction of the largest on the
- * mesh.
+ * Returns the tolerance for a diffusion coefficient that rounding makes negative, as a fraction of the largest
+ * coefficient on the mesh.
  */
 export const diffusionTolerance = fn({
   name: "diffusionTolerance",

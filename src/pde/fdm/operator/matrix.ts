@@ -14,8 +14,8 @@ export const ZERO_VALUE_GUARD = 1e-30;
 
 /**
  * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from
- * `high` on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none. A
- * value that is not held is discounted. All may lie far outside the item's nodes.
+ * `high` on are knocked out. `lowHeld` and `highHeld` are the end nodes whose values are held, −1 where the item has
+ * none. An end value that is not held is discounted. All may lie far outside the item's nodes.
  */
 export const LiveNodes = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
@@ -31,8 +31,8 @@ export const isDecoupled = fn({
 });
 
 /**
- * The factor of a row of `matrixRow` that depends on the mesh only: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the
- * last 1/h₋.
+ * Returns the factor of a row of `matrixRow` that depends on the mesh only: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊,
+ * at the last 1/h₋.
  */
 export const rowWeight = fn({
   name: "rowWeight",
@@ -148,9 +148,9 @@ export const inCoordinate = (log: boolean) =>
   });
 
 /**
- * Returns the function for the off-diagonal entry of the first or last row of hL. `dx` and `dS` are the differences of
- * coordinate and value between the end node and its neighbour: upper − lower at the first row, this − lower at the
- * last, in the order of the nodes.
+ * Returns the function that computes the off-diagonal entry of the first or last row of hL. `dx` and `dS` are the
+ * differences of coordinate and value between the end node and its neighbour: upper − lower at the first row, this −
+ * lower at the last, in the order of the nodes.
  *
  *   linear          hb·(difference of V)/dS: exact for V linear in S; no second derivative
  *   zero-curvature  hb_x·(difference)/dx
@@ -186,9 +186,9 @@ export const endRow = ({ first, last }: Ends) =>
   });
 
 /**
- * Returns the function for a row between the ends, by the three-point differences of `matrixRow`, exact for quadratics
- * in x. `limited` tells whether drift dominates diffusion there. With `fitted` diffusion is then raised; otherwise
- * ("central") it is not.
+ * Returns the function that computes the off-diagonal entries a and c of a row between the ends by the three-point
+ * differences of `matrixRow`, which are exact for quadratics in x. Its result `limited` tells whether drift dominates
+ * diffusion in the row. If so, `fitted` raises the diffusion; without it ("central") nothing is changed.
  */
 export const interiorRow = (fitted: boolean) =>
   fn({
@@ -211,8 +211,8 @@ export const interiorRow = (fitted: boolean) =>
   });
 
 /**
- * Returns the function for the term that a Neumann end adds to the source: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope
- * for x = ln S.
+ * Returns the function that computes the term that a Neumann end adds to the source: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x
+ * = S·slope for x = ln S.
  */
 export const slopeSource = (log: boolean) =>
   fn({

@@ -33,7 +33,7 @@ export const valueAt = fn({
 export const EquationState = record({ t: real, x: read(real), parameters: Column });
 type State = ValueOf<typeof EquationState>;
 
-/** The state at time t and value `at` of the only axis. */
+/** Returns the state at time t and value `at` of the only axis. */
 export const stateOnAxis = fn({
   name: "stateOnAxis",
   params: { t: real, at: real, parameters: Column },
@@ -47,10 +47,10 @@ export const stateOnAxis = fn({
 /** A kernel function that computes a number from the state of an instance. */
 export type StateNumber = FunctionOf<(state: State) => number>;
 
-/** A function that writes the coefficients of an equation into `out`, in the order of `coefficientKeys`. */
+/** A kernel function that writes the coefficients of an equation into `out`, in the order of `coefficientKeys`. */
 export type Coefficients = FunctionOf<(of: { state: State; out: Numbers<"real"> }) => undefined | void>;
 
-/** The state together with the knock-outs that are in force: bit k of `mask` for knock-out k. */
+/** The state together with the set of knock-outs that are in force: bit k of `mask` is set for knock-out k. */
 export const MaskedState = record({ state: EquationState, mask: i32 });
 type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
 
@@ -65,19 +65,22 @@ export interface BoundaryCode {
   readonly number: StateNumber | undefined;
 }
 
-/** The knock-outs at all times (not on dates), as kernel code. */
+/** The continuously monitored knock-outs, as kernel code. */
 export interface RegionCode {
   /** Tells whether the state is knocked out. */
   readonly inside: Masked<boolean>;
   /** The value of the last knock-out, in the problem's order, in whose region the state lies. */
   readonly value: Masked<number>;
-  /** Tells whether the barriers of the knock-outs in force are not NaN. */
+  /** Tells whether no barrier of the knock-outs in force is NaN. */
   readonly hasEdges: Masked<boolean>;
 }
 
 /** The conditions on dates, as kernel code that takes the number k of a condition. */
 export interface DatedCode {
-  /** The function for u after an exercise or a knock-out (`value`), and for whether all inputs were finite (`ok`). */
+  /**
+   * The function for an exercise or a knock-out. It returns u after it (`value`), and whether all inputs were finite
+   * (`ok`).
+   */
   readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;
   /** The value of its axis to which condition k, a jump, takes the state. */
   readonly jump: Dated<number> | undefined;
@@ -104,7 +107,7 @@ export interface EquationCode extends DatedCode {
   readonly fitted: boolean;
   readonly terminal: StateNumber;
   readonly axes: readonly AxisEnds[];
-  /** The knock-outs at all times; undefined without any. */
+  /** The continuously monitored knock-outs; undefined if there are none. */
   readonly region: RegionCode | undefined;
   /** The payoff of exercise, at all times or on dates. */
   readonly payoff: StateNumber | undefined;
@@ -157,8 +160,8 @@ export function isPinned({ axes, region }: Pins) {
 }
 
 /**
- * Returns the function for the value of a pinned node. At a corner the first axis' condition applies. It is separate
- * from `isPinned` so that a kernel contains the user's code once, which halves the compilation time.
+ * Returns the function that computes the value of a pinned node. At a corner the first axis' condition applies. It is
+ * separate from `isPinned` so that a kernel contains the user's code once, which halves the compilation time.
  */
 export function pinnedValue({ axes, region }: Pins) {
   const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);
@@ -180,8 +183,8 @@ export function pinnedValue({ axes, region }: Pins) {
 }
 
 /**
- * The position of node i on the only axis in the form that `isPinned` takes: −1 for the first node, 1 for the `last`
- * one, 0 between.
+ * Returns the position of node i on the only axis in the form that `isPinned` takes: −1 for the first node, 1 for the
+ * `last` one, 0 between.
  */
 export const sideOnAxis = fn({
   name: "sideOnAxis",
@@ -193,7 +196,10 @@ export const sideOnAxis = fn({
   },
 });
 
-/** Returns the function for whether node i of the only axis, at S, is pinned at time t, and for its value if so. */
+/**
+ * Returns the function that tells whether node i of the only axis, at S, is pinned at time t, and computes its value if
+ * so.
+ */
 export const pinnedOnAxis = (pins: Pins) =>
   fn({
     name: "pinnedOnAxis",

@@ -2,7 +2,7 @@ import { fn, real, write } from "../../../kernel/index.ts";
 
 /** The index of each field in the status of an instance, an array of 32-bit integers. */
 export const STATUS = {
-  /** `FAULT`, at which node and in which row of the program; only the first is kept. */
+  /** The first fault (`FAULT`), with its node and its row of the program. */
   fault: 0,
   node: 1,
   row: 2,
@@ -11,7 +11,7 @@ export const STATUS = {
   limitedHigh: 5,
   unconverged: 6,
   growth: 7,
-  /** Number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
+  /** The number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
   endless: 8,
 } as const;
 /** The number of 32-bit integers in the status of an instance. */
@@ -20,7 +20,7 @@ export const STATUS_INTEGERS = 9;
 /**
  * The fault bits of an instance's status. Each says that a number is not finite (a coefficient a, b, c or d, a terminal
  * value, the solution, the slope at an end, the value of a pinned node, the payoff of exercise at all times, an input
- * of a condition on a date), is NaN (the barrier of a knock-out at all times), or is negative (a).
+ * of a condition on a date), is NaN (the barrier of a continuously monitored knock-out), or is negative (a).
  */
 export const FAULT = {
   a: 1,
@@ -40,8 +40,8 @@ export const FAULT = {
 } as const;
 
 /**
- * The earliest fault in the time loop among those that the work items of an instance found. Each item has `each`
- * integers in `words`, of which the first three are these fields.
+ * Returns the earliest fault in the time loop among those that the work items of an instance found. Each item has
+ * `each` integers in `words`, whose first three are the fields of the result.
  */
 export function firstFault(words: Int32Array, each: number): { fault: number; node: number; row: number } {
   let first = { fault: 0, node: 0, row: 0 };

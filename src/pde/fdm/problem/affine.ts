@@ -11,7 +11,7 @@ export interface PaidDividend {
 }
 
 /**
- * The input of `affineDividends`: constant rates, and dividends whose present value is less than the spot.
+ * The settings of `affineDividends`: the spot, constant rates, and dividends whose present value is less than the spot.
  * @experimental
  */
 export interface AffineSpec {
@@ -102,15 +102,14 @@ interface Dated {
 }
 
 /**
- * The affine coordinate of a spot with discrete dividends, for `solve`. docs/pde.md shows a whole problem.
+ * Returns the affine coordinate of a spot with discrete dividends, for `solve`. docs/pde.md shows a whole problem.
  *
  * Verified: test/pde/fdm/affine, against Black's formula in x, the reference cases of Bühler's model and of the spot
  * model, and jump conditions.
  *
  * @param spec spot, rate, yield (per year) and dividends (times in years).
  * @throws SpecError if a number is missing, if the dividends are worth as much as the spot, or if one takes all of it.
- * @example
- * import { affineDividends } from "feynkac/fdm";
+ * @example import { affineDividends } from "feynkac/fdm";
  *
  * const x = affineDividends({ spot: 100, rate: 0.03, dividends: [{ time: 0.5, cash: 2 }] });
  * console.log(x.forward(1).toFixed(4), x.spotAt(0, 1).toFixed(4), x.scale.toFixed(4)); // 101.0152 100.0000 98.0298

@@ -70,7 +70,10 @@ export type Diffusion =
    */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
-/** What the variance of ln S depends on: a volatility, today's spot, which is the first, and the end of the life. */
+/**
+ * The inputs on which the variance of ln S depends: a volatility, the spots, of which the first is today's, and the end
+ * of the life.
+ */
 export interface DiffusionOverLife {
   readonly diffusion: Diffusion;
   readonly spots: readonly number[];
@@ -110,15 +113,21 @@ export function volatilitiesAt(diffusion: Diffusion, spot: number, times: Float6
 const HALVINGS = 52;
 /** A discontinuity is at least this part of the change over the interval in which it was seen. */
 const MIN_SHARE = 0.5;
-/** The least discontinuity of a volatility in the price, over its largest value: meshes smooth smaller ones. */
+/**
+ * The smallest discontinuity of a volatility in the price that counts as a jump, as a fraction of the largest
+ * volatility. Meshes smooth smaller ones.
+ */
 export const MIN_JUMP_IN_PRICE = 0.02;
-/** That in time, where every discontinuity ends a step: an error of first order in the step is left by others. */
+/**
+ * The smallest discontinuity of a volatility in time that counts as a jump, as a fraction of the largest volatility. A
+ * time step ends at each jump; discontinuities inside a step leave an error of first order in the step.
+ */
 export const MIN_JUMP_IN_TIME = 1e-6;
 
 /**
- * Finds the discontinuities of a function f between increasing `points` by bisection. It returns, for each of them, the
- * last number before the discontinuity. A change of less than `least` of f's largest value is not one, nor is a change
- * to or from NaN. `values` are f at the points, if known. Cost: one evaluation for each point, fifty for each
+ * Finds the discontinuities of a function f between increasing `points` by bisection. It returns the last number before
+ * each discontinuity. A change by less than the fraction `least` of f's largest value is no discontinuity, nor is a
+ * change to or from NaN. `values` are f at the points, if known. Cost: one evaluation for each point, fifty for each
  * discontinuity, and two or three for each further interval in which f changes by more than that.
  */
 export function jumpsBetween(

@@ -23,8 +23,8 @@ import { typeInWords } from "../../../base/argument-checks.ts";
 import { lazily, LOOP_BUDGET, type LoweredFunction, lowerFunction, memoizeLowered } from "./lowered.ts";
 
 /**
- * The arguments that functions of a problem can take: the time, the axes, the user's parameters, and the functions' own
- * numeric literals.
+ * The names that functions of a problem can use: the time, the axes, the user's parameters and functions. It also
+ * collects the functions' numeric literals.
  */
 export interface FunctionScope {
   /** The names of t, the axes and the parameters, in the order in which compiled functions take them. */
@@ -43,7 +43,7 @@ export interface FunctionScope {
 }
 
 /**
- * Returns the state of a problem's functions from the names of its axes and parameters and the user's functions.
+ * Returns the scope of a problem's functions from the names of its axes and parameters and the user's functions.
  * @throws SpecError functions that cannot be called, or a duplicate name
  */
 export function functionScopeOf(axes: readonly string[], parameters: readonly string[], given: unknown): FunctionScope {
@@ -58,7 +58,7 @@ export function functionScopeOf(axes: readonly string[], parameters: readonly st
 /** A function of numbers of the state, then of literals. */
 type StateFunction = RealFunction<FunctionResult>;
 
-/** A compiled function of the user, of the state and with a result of type T. */
+/** A user's function of the state after compilation. T is the type of its result. */
 export interface CompiledFunction<T = number> {
   /** The path of the function in the problem, for messages: "boundaries.S.low.value". */
   readonly path: string;

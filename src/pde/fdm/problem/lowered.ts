@@ -17,7 +17,7 @@ import { keyOf, LruCache, memoizeBy } from "../../../base/memoize.ts";
  */
 export const LOOP_BUDGET = 1_000_000;
 
-/** A function of the user, lowered to kernel code without the functions around it. */
+/** A function of the user, lowered to kernel code separately from the problem's other functions. */
 export interface LoweredFunction extends LiftedFunction<FunctionResult> {
   /** Tells whether the function reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
@@ -26,8 +26,8 @@ export interface LoweredFunction extends LiftedFunction<FunctionResult> {
 }
 
 /**
- * Lowers a function of the user to kernel code without the functions around it. `reads` are the names of the results to
- * analyse. @throws KernelError as `liftLiterals` does
+ * Lowers a function of the user to kernel code separately from the problem's other functions. `reads` are the names of
+ * the results to analyse. @throws KernelError as `liftLiterals` does
  */
 export function lowerFunction(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredFunction {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
@@ -103,9 +103,10 @@ export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: stri
 }
 
 /**
- * Returns an error whose message tells the position in the user's source file. The position is exact where the file
- * that calls `solve` can be read and contains the text of the function once. Otherwise it is the line and column in the
- * function, with the call of `solve` as far as the stack trace shows it; bundled code is located in its bundle.
+ * Returns an error whose message states the position in the user's source file. `called` has the stack of the call of
+ * `solve`. The position is exact where the file that calls `solve` can be read and contains the text of the function
+ * once. Otherwise it is the line and column in the function, with the call of `solve` as far as the stack trace shows
+ * it; bundled code is located in its bundle.
  */
 export function withSourcePosition(error: unknown, called: Error): unknown {
   if (!(error instanceof KernelError) || error.place?.what === undefined) return error;
@@ -113,7 +114,7 @@ export function withSourcePosition(error: unknown, called: Error): unknown {
 }
 
 /**
- * Returns the text that tells a position in a user's function: "terminal at /home/me/model.mjs:12:13", or "terminal,
+ * Returns the text that states a position in a user's function: "terminal at /home/me/model.mjs:12:13", or "terminal,
  * line 1, column 9 (solve called at …)".
  */
 export function positionText({ name, source, line, column }: SourcePlace, called: Error): string {

@@ -143,7 +143,7 @@ const isConstantUntil = ({ times }: PiecewiseConstant, expiry: number): boolean 
 /** The least standard deviation up to expiry that meshes are made for. */
 const MIN_DEVIATION = 1e-4;
 
-/** The standard deviation of ln S up to expiry, at least `MIN_DEVIATION`. */
+/** Returns the standard deviation of ln S up to expiry, at least `MIN_DEVIATION`. */
 export const deviationOf = (problem: OneFactorProblem): number =>
   Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
 
@@ -211,15 +211,15 @@ export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
 }
 
 /**
- * The value of a barrier's rebate at the time of the breach: the rebate itself, or its present value if it is paid at
- * expiry.
+ * Returns the value of a barrier's rebate at the time of the breach: the rebate itself, or its present value if it is
+ * paid at expiry.
  */
 export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rates, expiry }: OneFactorProblem): number {
   if (rebateAt === "hit" || rebate === 0) return rebate;
   return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));
 }
 
-/** The outermost knock-out that a spot has reached today; undefined where the trade is alive. */
+/** Returns the outermost knock-out that a spot has reached today; undefined where the trade is alive. */
 export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: number): KnockOut | undefined {
   if (barriers === undefined) return undefined;
   return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
@@ -233,8 +233,8 @@ export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number
 }
 
 /**
- * Returns the levels of all knock-outs and knock-ins. At equal prices knock-outs come first, because they take effect
- * first.
+ * Returns all knock-out and knock-in barriers. With knock-ins they are sorted by `inwardFirst`. At equal prices
+ * knock-outs come first, because they take effect first.
  */
 export function allBarriers({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
@@ -255,16 +255,16 @@ interface Ends<Level> {
 }
 
 /**
- * The innermost knock-outs that are monitored continuously between two dates. They are the ends of the interval of
- * spots in which the trade stays alive.
+ * Returns the innermost knock-outs that are monitored continuously between two dates. They are the ends of the interval
+ * of spots in which the trade stays alive.
  */
 export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
   return innermost(barriers, start, end, expiry);
 }
 
 /**
- * The innermost levels that are monitored continuously between two dates, knock-outs and knock-ins. They are the ends
- * of the interval of spots in which a trade that has not been knocked in stays dormant.
+ * Returns the innermost knock-out and knock-in barriers that are monitored continuously between two dates. They are the
+ * ends of the interval of spots in which a trade that has not been knocked in stays dormant.
  */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
   return innermost(allBarriers(problem), start, end, problem.expiry);
@@ -287,13 +287,14 @@ function innermost<Level extends MonitoredLevel>(
 }
 
 /**
- * The price before a dividend from which the spot falls to a level; infinite where the dividend takes the whole spot.
+ * Returns the price before a dividend from which the spot falls to a level; infinite where the dividend takes the whole
+ * spot.
  */
 export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }: DiscreteDividend): number {
   return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
 }
 
-/** A price next to a barrier on the side where the trade is alive. */
+/** Returns a price next to a barrier, on the side where the trade is alive. */
 export function priceInside({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }
@@ -311,7 +312,8 @@ export function isExercisableNow(problem: OneFactorProblem, spot: number): boole
 }
 
 /**
- * The price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
+ * Returns the price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual
+ * option
  *
  *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
  *
@@ -344,7 +346,7 @@ export function certainExercise(problem: OneFactorProblem): number | undefined {
   return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviationOf(problem));
 }
 
-/** The values that a piecewise constant function takes between today and expiry. */
+/** Returns the values that a piecewise constant function takes between today and expiry. */
 export function valuesInLife(
   { times, values }: { times: readonly number[]; values: readonly number[] },
   expiry: number,

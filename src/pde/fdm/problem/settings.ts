@@ -103,16 +103,19 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
   }
 }
 
-/** Formats parameters for a message: "sigma = 0.2, r = 0.05". */
+/** Returns the parameters as text for a message: "sigma = 0.2, r = 0.05". */
 export function formattedParameters(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }
 
-/** The parameters of an entry by name. */
+/** Returns the parameters of an entry by name. */
 export const parametersOf = ({ names, entries }: Batch, index: number): Readonly<Record<string, number>> =>
   Object.fromEntries(names.map((name, k) => [name, entries[index][k]]));
 
-/** The extrapolation and error estimate that a problem asks for, which decide on its coarser companion solutions. */
+/**
+ * The extrapolation and error estimate that a problem asks for. They determine which coarser solutions, its companions,
+ * are computed.
+ */
 export interface CompanionSettings {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
@@ -124,7 +127,7 @@ export interface CompanionSettings {
 
 type AskedCompanions = Pick<CompanionSettings, "extrapolate" | "errorEstimate">;
 
-/** The names of the fields that all problems have alike. */
+/** The names of the fields that problems on full grids and on sparse grids share. */
 export const EQUATION_KEYS = [
   "axes",
   "parameters",
@@ -215,9 +218,9 @@ export function convectionOf({ convection }: EquationParts, byDefault: "fitted" 
 }
 
 /**
- * The grading of a problem's time steps (`EquationProblem.grading`). `always`: whether it may be exercised at all
- * times. On several axes, where operator splitting imposes exercise, more than three step sizes would leave too few
- * steps for the rest of the life (design/factors.md). @throws SpecError
+ * Returns the grading of a problem's time steps (`EquationProblem.grading`). `always` says whether it may be exercised
+ * at all times. On several axes, where operator splitting imposes exercise, more than three step sizes would leave too
+ * few steps for the rest of the life (design/factors.md). @throws SpecError
  */
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
   const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;

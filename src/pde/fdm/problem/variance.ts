@@ -43,7 +43,7 @@ const profilesOf = memoizeBy((_volatility: object) => new LruCache<string, Varia
 const looksOf = memoizeBy((_volatility: object) => new LruCache<string, Looks>(MAX_OF_A_VOLATILITY));
 const MAX_OF_A_VOLATILITY = 2048;
 
-/** Returns the variance of a problem in time; undefined where σ does not depend on time. */
+/** Returns the variance of a problem as a function of time; undefined where σ does not depend on time. */
 export function varianceProfile({ diffusion, spots: [spot], expiry }: DiffusionOverLife): VarianceProfile | undefined {
   if (diffusion.kind === "local") return undefined;
   if (diffusion.kind === "deterministic" && !(diffusion.sigma.times[0] < expiry)) return undefined;
@@ -140,8 +140,9 @@ const equidistant = (pieces: number, expiry: number): readonly number[] =>
   Array.from({ length: pieces + 1 }, (_, i) => (i === pieces ? expiry : (i / pieces) * expiry));
 
 /**
- * A clock of which one half passes with time and the other with variance, so that equal steps of it are small in both:
- * an event of days has steps of its own, and so has a long quiet time. It shows 0 today and 1 at expiry.
+ * A time change that is the mean of calendar time and variance, both scaled to 1 at expiry. It goes from 0 today to 1
+ * at expiry. Equal steps of it are small in both, so that an event of days has steps of its own, and so has a long
+ * quiet time.
  */
 export class VarianceTime {
   readonly times: readonly number[];
@@ -156,17 +157,17 @@ export class VarianceTime {
     (this.#shown as number[])[variances.length] = 1;
   }
 
-  /** Returns what the clock shows at a time. */
+  /** Returns the changed time at a calendar time. */
   at(time: number): number {
     return interpolated(this.times, this.#shown, time);
   }
 
-  /** Returns the time at which the clock shows a number. */
+  /** Returns the calendar time at which the changed time has the value `shown`. */
   timeOf(shown: number): number {
     return interpolated(this.#shown, this.times, shown);
   }
 
-  /** Returns the years in which the clock moves by 1 at the speed that it has when it shows a number. */
+  /** Returns the number of years in which the changed time increases by 1 at the speed that it has at `shown`. */
   yearsAt(shown: number): number {
     const i = cellAt(this.#shown, shown);
     return (this.times[i + 1] - this.times[i]) / (this.#shown[i + 1] - this.#shown[i]);
@@ -187,8 +188,8 @@ const UNEVEN = 4;
 const SHORT = 0.01;
 
 /**
- * Returns the clock by which the time steps of a problem are equal; undefined where σ² varies so little that equal
- * steps of time will do, which trades of one expiry can share.
+ * Returns the time change in which the time steps of a problem are equal; undefined where σ² varies so little that
+ * equal steps of calendar time suffice, which trades of one expiry can share.
  */
 export function varianceTimeOf(problem: DiffusionOverLife): VarianceTime | undefined {
   const profile = varianceProfile(problem);
@@ -211,8 +212,7 @@ export function varianceTimeOf(problem: DiffusionOverLife): VarianceTime | undef
 }
 
 /**
- * Returns the times at which a formula jumps, or σ² changes at once to more than `UNEVEN` times what it was, or to less
- * than that part of it.
+ * Returns the times at which a formula jumps, or σ² changes by a factor of more than `UNEVEN` or less than 1/`UNEVEN`.
  */
 export function regimeChanges(problem: DiffusionOverLife): readonly number[] {
   const profile = varianceProfile(problem);
@@ -235,8 +235,8 @@ export function regimeChanges(problem: DiffusionOverLife): readonly number[] {
 }
 
 /**
- * Returns the root mean square of σ between two times as a function of the spot. A formula is looked at where the clock
- * of its variance at today's spot has passed an equal part each.
+ * Returns the root mean square of σ between two times as a function of the spot. A formula is evaluated at times
+ * between which its variance at today's spot increases by equal parts.
  */
 export function volatilityOver(problem: DiffusionOverLife, from: number, to: number): (spot: number) => number {
   const { diffusion } = problem;

@@ -29,7 +29,7 @@ type Theta = (entry: ParameterValues, point: readonly number[], found: Float64Ar
 const PAYOFF_STEP = 1e-6;
 
 /**
- * Returns the function for the derivative by time from the equation itself,
+ * Returns the function that computes the derivative with respect to time from the equation itself,
  *
  *   ∂V/∂t = −(Σ aᵢⱼ ∂²V/∂xᵢ∂xⱼ + Σ bᵢ ∂V/∂xᵢ + c·V + d),
  *
@@ -136,7 +136,7 @@ interface Failing {
  */
 const STEP: Readonly<Record<Precision, number>> = { f64: 1e-3, f32x2: 1e-3, f32: 1e-2 };
 
-/** A problem with bumped copies of the user's entries, which follow them in the batch. */
+/** A problem whose batch also has bumped copies of the user's entries, after those entries. */
 export interface BumpedProblem {
   readonly problem: AnyProblem;
   /** Returns the user's own entries, each with its bumped copies. */
@@ -145,18 +145,18 @@ export interface BumpedProblem {
   ) => readonly E[];
   /** Returns the index of the user's own entry of which an entry is a copy. */
   readonly ownerOf: (index: number) => number;
-  /** Returns the arrays of the user's own entries, with their derivatives by parameters. */
+  /** Returns the arrays of the user's own entries, with their derivatives with respect to parameters. */
   readonly ownColumns: (columns: Columns) => OwnColumns;
 }
 
-/** The solutions of the user's own entries as arrays, with derivatives by parameters. */
+/** The solutions of the user's own entries as arrays, with derivatives with respect to parameters. */
 export interface OwnColumns extends Columns {
   readonly sensitivities: Readonly<Record<string, Float64Array>>;
 }
 
 /**
- * Returns a problem with bumped copies for its sensitivities. @throws SpecError a sensitivity to something that is not
- * a parameter
+ * Returns a problem with bumped copies of its entries, from which sensitivities are computed. @throws SpecError a
+ * sensitivity to something that is not a parameter
  */
 export function withBumpedEntries(problem: AnyProblem): BumpedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
@@ -225,7 +225,7 @@ export function withBumpedEntries(problem: AnyProblem): BumpedProblem {
   };
 }
 
-/** The warnings about bumped copies that could not be solved. */
+/** Returns the warnings about bumped copies that could not be solved. */
 export const bumpWarnings = (moved: readonly BumpedPair<Failing>[]): readonly string[] =>
   moved.flatMap(({ name, up, down }) =>
     [up, down].flatMap(({ error }) =>
@@ -240,8 +240,8 @@ function differenceOf(here: number, step: number, above: number | undefined, bel
 }
 
 /**
- * Computes derivatives by parameters as differences of the numbers that `read` returns for the bumped copies; `here` is
- * that of the entry itself.
+ * Returns derivatives with respect to parameters, as differences of the numbers that `read` returns for the bumped
+ * copies. `here` is the number of the entry itself.
  */
 export function parameterDerivatives<Entry extends Failing>(
   moved: readonly BumpedPair<Entry>[],

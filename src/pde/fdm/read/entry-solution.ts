@@ -26,7 +26,7 @@ export interface PointSolution<N = number> {
   readonly second: N;
   /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
   readonly theta: N;
-  /** The derivatives by the parameters that the problem's `sensitivities` name. */
+  /** The derivatives with respect to the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, N>>;
   /** The error estimate of the value; undefined unless the problem asks for it or for an extrapolation. */
   readonly errorEstimate: N | undefined;
@@ -179,7 +179,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   /** The derivative ∂V/∂t today per year, from the equation; where exercise is optimal, from the payoff. */
   readonly theta: number;
-  /** The derivatives by the parameters that the problem's `sensitivities` name. */
+  /** The derivatives with respect to the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
@@ -193,7 +193,7 @@ export interface AxesColumns<A extends string = string> extends AxesDerivatives<
   readonly status: readonly EntryStatus[];
   /** The derivative ∂V/∂t of each entry today, per year. */
   readonly theta: Float64Array;
-  /** The derivatives of each entry by the parameters that the problem's `sensitivities` name. */
+  /** The derivatives of each entry with respect to the parameters that the problem's `sensitivities` name. */
   readonly sensitivities: Readonly<Record<string, Float64Array>>;
   /** The error estimate of each value; undefined unless the problem asks for it or for an extrapolation. */
   readonly errorEstimate: Float64Array | undefined;

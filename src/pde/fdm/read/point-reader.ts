@@ -54,8 +54,8 @@ function fillWeights(
 const stencilLength = (order: number, k: number): number => order + k;
 
 /**
- * The index of the first of `length` neighbouring nodes that are centred about x, as far as the ends of the ascending
- * `nodes` allow.
+ * Returns the index of the first of `length` neighbouring nodes that are centred about x, as far as the ends of the
+ * ascending `nodes` allow.
  */
 export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
   const low = cellAt(nodes, x);
@@ -104,7 +104,7 @@ interface Convergence {
   readonly corrects: boolean;
 }
 
-/** The rounding error of V, which is part of the error estimate: a fraction of V, and an absolute amount. */
+/** The rounding error of V, which is a part of the error estimate: a fraction of V, and an absolute amount. */
 export interface RoundingError {
   readonly relative: number;
   readonly absolute: number;
@@ -117,7 +117,8 @@ interface Derivative {
 }
 
 /**
- * The list of the value and its first and second derivatives, in the order in which they are read, with their names.
+ * Returns the list of the value and its first and second derivatives, in the order in which they are read, with their
+ * names.
  */
 export const derivativesOf = memoizeBy((names: readonly string[]): readonly Derivative[] => {
   const along = (axes: readonly number[]): Derivative => {
@@ -285,7 +286,7 @@ export interface AxesDerivatives<A extends string = string, N = number> {
 /** A coarser solution. */
 type Companion = GridValues & Convergence;
 
-/** The solutions of an entry with one parameter bumped up and down by `step`. */
+/** The two solutions of an entry with one parameter bumped up and down by `step`. */
 export interface BumpedPair<Entry> {
   readonly name: string;
   readonly step: number;
@@ -312,7 +313,7 @@ export interface EntryContents<E = never> {
   readonly readerOf: (order: 2 | 4) => PointReader;
 }
 
-/** Returns the message for a point that lies outside the nodes of an axis. */
+/** Returns the error message for a point that lies outside the nodes of an axis. */
 export const outsideOf = (nodes: Float64Array, { isPart }: Pick<EntryContents, "isPart">): string =>
   `outside the ${isPart ? "nodes about the problem's at" : "axis"}, ${nodes[0]} to ${nodes[nodes.length - 1]}` +
   (isPart ? "; leave at out of the problem to read the solution elsewhere" : "");
@@ -358,7 +359,10 @@ export function named<A extends string, N>(names: readonly string[], values: Arr
 
 const nodeCount = (axes: readonly Float64Array[]): number => axes.reduce((product, { length }) => product * length, 1);
 
-/** The values at all nodes of the fine mesh, including the corrections by extrapolation that `readPoint` also adds. */
+/**
+ * Returns the values at all nodes of the fine mesh, including the corrections by extrapolation that `readPoint` also
+ * adds.
+ */
 export function extrapolatedValues({ fine, companions }: Pick<EntryContents, "fine" | "companions">): Float64Array {
   const { nodes, start } = fine;
   const own = fine.values.subarray(start, start + nodeCount(nodes));

@@ -89,8 +89,8 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
 }
 
 /**
- * Returns the function for the first and the last node from which a spot may be interpolated: only live nodes where a
- * barrier is monitored today, and none beyond a kink of the solution.
+ * Returns the function that computes the first and the last node from which the value at a spot may be interpolated:
+ * only live nodes where a barrier is monitored today, and none beyond a kink of the solution.
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;
@@ -129,7 +129,7 @@ const bendsInside = ({ american, payoff, barriers, knockIns }: OneFactorProblem)
   american &&
   (payoff.exerciseSide === "unknown" || (payoff.jumps && (barriers !== undefined || knockIns !== undefined)));
 
-/** The values read of an instance's solution, in the currency. */
+/** The values that are read from an instance's solution, in the currency. */
 export interface InstanceValues {
   /**
    * The values at the six nodes about today's spot; empty if not requested, and meaningless where there are no such
@@ -219,9 +219,9 @@ function onObstacle(grid: Grid, window: InstanceValues["window"], first: number,
 }
 
 /**
- * The largest excess of the value over the payoff at the six nodes about today's spot, if the exercise boundary lies
- * among them. Otherwise it is 0, also where the payoff jumps: a boundary at a jump is on a node, and the payoff beyond
- * it is no lower bound.
+ * Returns the largest excess of the value over the payoff at the six nodes about today's spot, if the exercise boundary
+ * lies among them. Otherwise it is 0. It is 0 also where the payoff jumps, because a boundary at a jump is on a node,
+ * and the payoff beyond it is no lower bound.
  */
 export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);

@@ -167,9 +167,9 @@ class Integral {
 }
 
 /**
- * The two factors of early exercise for each time step in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at the time t
- * at which the step ends. Those of the last step are repeated, so that a solver may read one step ahead. Trades with
- * the same market and expiry share the array.
+ * Returns the two factors of early exercise for each time step in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at the
+ * time t at which the step ends. Those of the last step are repeated, so that a solver may read one step ahead. Trades
+ * with the same market and expiry share the array.
  */
 export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
@@ -194,7 +194,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   return factors;
 }
 
-/** The length of the array of `timeDependentExercise`. */
+/** Returns the length of the array of `timeDependentExercise`. */
 export const timeDependentReals = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {

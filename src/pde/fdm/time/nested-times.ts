@@ -12,8 +12,8 @@ import { type VarianceTime, varianceTimeOf } from "../problem/variance.ts";
 const NONE: readonly TimeEvent[] = [];
 
 /**
- * The events inside (0, expiry) in order of time. In a problem with barriers each event also sets knock-outs and
- * knock-ins.
+ * Returns the events inside (0, expiry) in order of time. In a problem with barriers each event also sets knock-outs
+ * and knock-ins.
  */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;

@@ -47,7 +47,7 @@ export function encodedSteps(flags: ArrayLike<number>, homogeneous: boolean): In
   return new Int32Array(runs);
 }
 
-/** The number of steps that an integer of `encodedSteps` stands for. */
+/** Returns the number of steps that an integer of `encodedSteps` stands for. */
 export const stepCountOf = (run: number): number => run >> STEPS_SHIFT;
 
 /**
@@ -62,7 +62,7 @@ export interface TimeEvent {
   readonly flags: number;
   /** The dividend that is paid, if any. */
   readonly dividend: DiscreteDividend | undefined;
-  /** True where coefficients jump, but the solution does not even bend, and needs no damping (`withRestarts`). */
+  /** True where coefficients jump, but the solution has no kink and needs no damping (`withRestarts`). */
   readonly isSmooth?: boolean;
 }
 

@@ -23,7 +23,7 @@ export const PROGRAM_BITS = {
 } as const;
 /** The position of the eight bits in a program row's flags that hold the number of the condition to apply. */
 export const CONDITION_SHIFT = 8;
-/** The position of the eight bits in a program row's flags that tell which knock-outs are in force. */
+/** The position of the eight bits in a program row's flags that hold the set of knock-outs in force. */
 export const MASK_SHIFT = 16;
 
 /**
@@ -32,13 +32,16 @@ export const MASK_SHIFT = 16;
  */
 export const ROW_REALS = 6;
 
-/** The dates of one batch entry, today, those of its conditions, and expiry, with what happens on each. */
+/**
+ * The dates of one batch entry (today, those of its conditions, and expiry), with the conditions that are applied on
+ * each.
+ */
 export interface Timeline {
   /** The dates in years from today, ascending. */
   readonly dates: readonly number[];
   /** The indices of the conditions on each date, in the order in which they are applied. */
   readonly events: readonly (readonly number[])[];
-  /** The knock-outs in force in each interval between dates: bit k for the k-th of the knock-outs at all times. */
+  /** The knock-outs in force in each interval between dates: bit k for the k-th continuously monitored knock-out. */
   readonly regions: readonly number[];
 }
 

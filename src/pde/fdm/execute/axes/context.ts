@@ -35,7 +35,10 @@ export const axesParams = {
   m0: i32,
   m1: i32,
   m2: i32,
-  /** `OFFSET_COUNT` of each instance: the start of its meshes in the table, and the first node of its window on each axis. */
+  /**
+   * `OFFSET_COUNT` of each instance: the start of its meshes in the table, and the first node of its window on each
+   * axis.
+   */
   offsets: read(i32),
   out: write(real),
   status: write(i32),
@@ -149,8 +152,8 @@ export function workArrays(variant: AxesVariant): number {
 }
 
 /**
- * The number of words of a workgroup's memory: `SEGMENT_MULTIPLE` nodes of each line of a segment, and one that spreads them over
- * its banks.
+ * The number of words of a workgroup's memory: `SEGMENT_MULTIPLE` nodes of each line of a segment, and one that spreads
+ * them over its banks.
  */
 const tileReals = ({ segments }: AxesVariant): number =>
   segments === undefined ? 1 : segments.count * LINES_PER_TILE * (SEGMENT_MULTIPLE + 1);
@@ -209,16 +212,16 @@ export function rowAt({ parameters }: AxesVariant) {
 }
 
 /**
- * Tells whether the work items of a group are exactly as many as the nodes that are padded together (`PADDING`), as on a
- * CPU.
+ * Tells whether the work items of a group are exactly as many as the nodes that are padded together (`PADDING`), as on
+ * a CPU.
  */
 export const groupMatchesPadding = ({ groupSize }: AxesVariant): boolean => groupSize === PADDING;
 
 /**
  * Returns the function that computes the array index of the coefficients of node `node` + `own`: coefficient s is at
- * index `at` + s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PADDING` neighbouring
- * nodes are interleaved, so that one address serves all of them at constant offsets. On other devices each array is
- * contiguous.
+ * index `at` + s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PADDING`
+ * neighbouring nodes are interleaved, so that one address serves all of them at constant offsets. On other devices each
+ * array is contiguous.
  */
 export function coefficientsAt(variant: AxesVariant) {
   const { states, coefficients } = slotsOf(variant);

@@ -126,8 +126,8 @@ export const planeDifferences = fn({
 
 /**
  * The array indices of the coefficients of a node, and of the first node of its line along the first axis, which holds
- * `SHARED_INDEX`. Successive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes that hold the first
- * axis' matrix row and the mixed derivatives, which this node shares with others.
+ * `SHARED_INDEX`. Successive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes that hold the
+ * first axis' matrix row and the mixed derivatives, which this node shares with others.
  */
 export const CoefficientIndices = record({
   own: i32,

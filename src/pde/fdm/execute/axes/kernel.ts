@@ -105,7 +105,7 @@ const inOrder = (name: string, phases: readonly Phase[]) =>
  *   parameters  value i of instance l at [i·instances + l]: the user's, the literals of the user's functions, the dates
  *   words       two integers for each program row: flags (timeline.ts), the segment or date; the same for all instances
  *   reals       `ROW_REALS` for each program row
- *   work        `PADDING` reals, then for each instance its arrays and `PADDING` reals; kept when the time loop is divided
+ *   work        `PADDING` reals, then its arrays and `PADDING` reals for each instance; kept if the loop is divided
  *   offsets      `OFFSET_COUNT` integers for each instance
  *   out         V(0, x) at each node to be read; then, with exercise at all times, 1 where the payoff is at least that
  *   status      `AXES_STATUS_INTEGERS` integers for each item, zero at the start

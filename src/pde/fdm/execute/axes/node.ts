@@ -187,8 +187,8 @@ export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
 
 /**
  * Returns the function that computes the segment of a work item in round r of a loop over the lines along an axis. It
- * is a whole line or, with `cut`, a segment of one of the `LINES_PER_TILE` lines of a tile. An item without a line of its own
- * reads that of another.
+ * is a whole line or, with `cut`, a segment of one of the `LINES_PER_TILE` lines of a tile. An item without a line of
+ * its own reads that of another.
  */
 export function lineSegmentOf(variant: AxesVariant, axis: number, cut: boolean) {
   return fn({

@@ -190,8 +190,9 @@ const tileSizes = (variant: AxesVariant) => ({
 });
 
 /**
- * Returns the function that solves the linear systems of a sweep with several work items for each line (`LineDivision`), those
- * of `LINES_PER_TILE` lines in round r. Along the first axis it also computes the values of u after the step.
+ * Returns the function that solves the linear systems of a sweep with several work items for each line
+ * (`LineDivision`), those of `LINES_PER_TILE` lines in round r. Along the first axis it also computes the values of u
+ * after the step.
  */
 function solveSegments(variant: AxesVariant, axis: number, corrects: boolean, side: RightHandSide) {
   const isFirst = axis === 0;

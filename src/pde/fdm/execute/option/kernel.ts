@@ -12,8 +12,8 @@ import { MAX_VARIANTS, solverParams, type SolverVariant, teamPlan, variantKey, v
  */
 const RESIDENT = 16;
 /**
- * Two options a subgroup have segments twice as long: in f64 there are eight subgroups, for nothing less than all registers
- * will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
+ * Two options a subgroup have segments twice as long: in f64 there are eight subgroups, for nothing less than all
+ * registers will do; in f32 room for more registers than sixteen subgroups leave is worth more than these.
  */
 const PAIRED_RESIDENT = 12;
 

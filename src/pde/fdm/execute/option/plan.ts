@@ -115,14 +115,15 @@ export interface TeamPlan extends OptionPlan {
   /** True where an event may end a segment of the time grid, after which the solution is not scaled by the factors. */
   readonly eventful: boolean;
   /**
-   * True where elimination is bounded below by thresholds (`eliminationThresholds`), because the exercise region can only
-   * shrink on the way back to today.
+   * True where elimination is bounded below by thresholds (`eliminationThresholds`), because the exercise region can
+   * only shrink on the way back to today.
    */
   readonly held: boolean;
   /** True where the state is w = gain·u between factorisations (`stepSegment`). */
   readonly scaled: boolean;
   /**
-   * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums (`premiumSources`).
+   * True where steps are running sums, in f64 (`advanceSums`); with `held`, they are sums of premiums
+   * (`premiumSources`).
    */
   readonly summed: boolean;
   /** True where matrix rows are computed from metrics of the mesh that are stored once (`computeRowMetrics`). */

@@ -10,7 +10,7 @@ import {
   readSurface,
 } from "../../operator/coefficients.ts";
 import { rowWeight } from "../../operator/matrix.ts";
-import { itemIndices, type Team } from "./team.ts";
+import { itemIndex, type Team } from "./team.ts";
 import { barrierReals, CROSSING_REALS } from "../../conditions/barrier.ts";
 import { applyBarrierDate } from "../option/values.ts";
 import type { TeamPlan } from "../option/plan.ts";
@@ -27,9 +27,9 @@ export function writeNodes(team: Team, closed: boolean) {
   return fn({
     name: "writeNodes",
     params: [write(real), Column, i32],
-    env: { items: team.items, itemIndices: itemIndices(team), closed, closedFormNode, readClosedForm, valueAt },
-    body([x, table, nodes], _gpu, { items, itemIndices, closed, closedFormNode, readClosedForm, valueAt }) {
-      const { item } = itemIndices();
+    env: { items: team.items, itemIndex: itemIndex(team), closed, closedFormNode, readClosedForm, valueAt },
+    body([x, table, nodes], _gpu, { items, itemIndex, closed, closedFormNode, readClosedForm, valueAt }) {
+      const { item } = itemIndex();
       if (closed) {
         const { kink, width, meshStep, at, zeroAt } = readClosedForm(table);
         // Two at a time, for one exponential waits for the other.
@@ -52,9 +52,9 @@ export function writeWeights(team: Team) {
   return fn({
     name: "writeWeights",
     params: [read(real), write(real), i32],
-    env: { items: team.items, itemIndices: itemIndices(team), rowWeight },
-    body([x, weights, nodes], _gpu, { items, itemIndices, rowWeight }) {
-      const { item } = itemIndices();
+    env: { items: team.items, itemIndex: itemIndex(team), rowWeight },
+    body([x, weights, nodes], _gpu, { items, itemIndex, rowWeight }) {
+      const { item } = itemIndex();
       for (let i = item; i < nodes; i += items) {
         const hDown = x[i] - x[Math.max(i - 1, 0)];
         const hUp = x[Math.min(i + 1, nodes - 1)] - x[i];
@@ -78,9 +78,9 @@ function prefetchCoefficients(team: Team) {
   return fn({
     name: "prefetchCoefficients",
     params: [write(real), Column],
-    env: { items: team.items, itemIndices: itemIndices(team), words: PREFETCHED_REALS },
-    body([ahead, { values, pitch, instance }], _gpu, { items, itemIndices, words }) {
-      const { item } = itemIndices();
+    env: { items: team.items, itemIndex: itemIndex(team), words: PREFETCHED_REALS },
+    body([ahead, { values, pitch, instance }], _gpu, { items, itemIndex, words }) {
+      const { item } = itemIndex();
       for (let k = item; k < words; k += items) ahead[k] = values[Math.min(k * pitch + instance, values.length - 1)];
     },
   });

@@ -90,8 +90,8 @@ export function firstOfItems({ team }: TeamEquationPlan) {
 }
 
 /**
- * The units of a word in which several counts over the items are made at once: limited rows, items that found a negative
- * diffusion, items that found growth, or entries that are too large.
+ * The units of a word in which several counts over the items are made at once: limited rows, items that found a
+ * negative diffusion, items that found growth, or entries that are too large.
  */
 const NEGATIVE = 1 << 12;
 const GROWTH = 1 << 20;
@@ -116,8 +116,8 @@ const FactorReport = record({ limitedRows: i32, row: i32 });
 
 /**
  * Evaluates the rows of all nodes into workgroup memory and takes those of the segment from there: divided by 1 + hc,
- * whose reciprocal stays in `third`, which leaves `factorSegment` rows (−a, 1 + a + c, −c). Policy iteration takes them as
- * they are.
+ * whose reciprocal stays in `third`, which leaves `factorSegment` rows (−a, 1 + a + c, −c). Policy iteration takes them
+ * as they are.
  */
 function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
   return fn({
@@ -203,8 +203,8 @@ function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
 
 /**
  * The matrix with the most limited rows so far, and growth, go to the status; a diffusion that is negative by more than
- * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the loopState's limitedRows.
- * Cost: two barriers, and more only where there is something to tell.
+ * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the loopState's
+ * limitedRows. Cost: two barriers, and more only where there is something to tell.
  */
 function tellFindings({ team }: TeamEquationPlan) {
   return fn({

@@ -3,7 +3,7 @@ import { boundaryLocator, isExercised, NOWHERE } from "../../conditions/dates.ts
 import { atStart, FirstFault, firstFault, Launch, Memory, type TeamEquationPlan } from "../equation/memory.ts";
 import { ItemContext, ProgramRow } from "../rollback.ts";
 import { Scans } from "./records.ts";
-import { shuffleWidth, type Team } from "./team.ts";
+import { shuffleSpan, type Team } from "./team.ts";
 import { pinsOf, Stage, stageRightHandSide } from "../../operator/equation-row.ts";
 import { pinnedOnAxis } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
@@ -93,8 +93,8 @@ function scanProjection(team: Team) {
   return fn({
     name: "scanProjection",
     params: [real, real, Scans, i32],
-    env: { items, levels, shuffles, few, shuffleWidth: shuffleWidth(team) },
-    *body([alpha, gamma, { below, scratch }, reach], gpu, { items, levels, shuffles, few, shuffleWidth }) {
+    env: { items, levels, shuffles, few, shuffleSpan: shuffleSpan(team) },
+    *body([alpha, gamma, { below, scratch }, reach], gpu, { items, levels, shuffles, few, shuffleSpan }) {
       const item = gpu.localId();
       const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const pitch = own ? 1 : items;
@@ -107,8 +107,8 @@ function scanProjection(team: Team) {
         if (level < few || level < reach) {
           const distance = 1 << level;
           if (shuffles) {
-            otherA = yield gpu.shuffleUp(a, distance, shuffleWidth);
-            otherC = yield gpu.shuffleUp(c, distance, shuffleWidth);
+            otherA = yield gpu.shuffleUp(a, distance, shuffleSpan);
+            otherC = yield gpu.shuffleUp(c, distance, shuffleSpan);
           } else {
             // The half that `scan` up starts with.
             const half = (1 - (level & 1)) * 4 * items;
@@ -127,7 +127,7 @@ function scanProjection(team: Team) {
       }
       const leaves = Math.max(a, c);
       let enters = 0.0;
-      if (shuffles) enters = yield gpu.shuffleUp(leaves, 1, shuffleWidth);
+      if (shuffles) enters = yield gpu.shuffleUp(leaves, 1, shuffleSpan);
       else {
         scratch[4 * items + 2 * items + item] = leaves;
         yield;

@@ -4,7 +4,7 @@ import { closedFormNode, readClosedForm } from "../../operator/coefficients.ts";
 import { Launch } from "../option/plan.ts";
 import { ItemContext } from "../rollback.ts";
 import { Factors, Obstacle } from "./records.ts";
-import { itemIndices, shuffleWidth, type Team } from "./team.ts";
+import { itemIndex, shuffleSpan, type Team } from "./team.ts";
 
 /**
  * The source of what exercise pays: the table, or closed form, from nodes that are `laid` in x or have to be made
@@ -125,8 +125,8 @@ export function premiumSources(rows: number, closed: boolean) {
 
 /**
  * The premiums V − obstacle beside an item's segment: of the last two nodes of the item before, of the first two of the
- * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. LineDivision have two
- * nodes at least.
+ * item after. In workgroup memory they pass through the parts of `scratch` that only factorisations use. LineDivision
+ * have two nodes at least.
  */
 function premiumsBeside(team: Team, rows: number) {
   return fn({
@@ -135,21 +135,21 @@ function premiumsBeside(team: Team, rows: number) {
     env: {
       items: team.items,
       shuffles: team.shuffles,
-      shuffleWidth: shuffleWidth(team),
-      itemIndices: itemIndices(team),
+      shuffleSpan: shuffleSpan(team),
+      itemIndex: itemIndex(team),
       last: rows - 1,
     },
-    *body([u, obstacle, scratch], gpu, { items, shuffles, shuffleWidth, itemIndices, last }) {
-      const { item } = itemIndices();
+    *body([u, obstacle, scratch], gpu, { items, shuffles, shuffleSpan, itemIndex, last }) {
+      const { item } = itemIndex();
       let before2 = 0.0;
       let before = 0.0;
       let after = 0.0;
       let after2 = 0.0;
       if (shuffles) {
-        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, shuffleWidth);
-        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, shuffleWidth);
-        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, shuffleWidth);
-        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, shuffleWidth);
+        before2 = yield gpu.shuffleUp(u[last - 1] - obstacle[last - 1], 1, shuffleSpan);
+        before = yield gpu.shuffleUp(u[last] - obstacle[last], 1, shuffleSpan);
+        after = yield gpu.shuffleDown(u[0] - obstacle[0], 1, shuffleSpan);
+        after2 = yield gpu.shuffleDown(u[1] - obstacle[1], 1, shuffleSpan);
       } else {
         scratch[2 * items + item] = u[last - 1] - obstacle[last - 1];
         scratch[3 * items + item] = u[last] - obstacle[last];

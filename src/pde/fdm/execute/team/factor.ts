@@ -1,7 +1,7 @@
 import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
 import { atSeries, atStart, LoopState, Diagonal, Factors, Products, Rows, Scans, StepSeries } from "./records.ts";
 import { scanRounds, scanProducts } from "./scan.ts";
-import { partsOf, itemIndices, shuffleWidth, type Team } from "./team.ts";
+import { partsOf, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";
 import { EVENTS } from "../../time/time-grid.ts";
 import { assembleByMetrics, assembleSegment, decoupleEnds, pinHeldRows, rescaleSegment } from "./rows.ts";
@@ -24,19 +24,19 @@ function scanExcess(team: Team) {
   const round = fn({
     name: "excessRound",
     params: [ExcessMap, i32, write(real)],
-    env: { items, shuffles, few: fewOfPivots, shuffleWidth: shuffleWidth(team), itemIndices: itemIndices(team) },
-    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, shuffleWidth, itemIndices }) {
-      const { item } = itemIndices();
+    env: { items, shuffles, few: fewOfPivots, shuffleSpan: shuffleSpan(team), itemIndex: itemIndex(team) },
+    *body([{ m00, m01, m10, m11 }, level, scratch], gpu, { items, shuffles, few, shuffleSpan, itemIndex }) {
+      const { item } = itemIndex();
       const distance = 1 << level;
       let p0 = 0.0;
       let p1 = 0.0;
       let q0 = 0.0;
       let q1 = 0.0;
       if (shuffles) {
-        p0 = yield gpu.shuffleDown(m00, distance, shuffleWidth);
-        p1 = yield gpu.shuffleDown(m01, distance, shuffleWidth);
-        q0 = yield gpu.shuffleDown(m10, distance, shuffleWidth);
-        q1 = yield gpu.shuffleDown(m11, distance, shuffleWidth);
+        p0 = yield gpu.shuffleDown(m00, distance, shuffleSpan);
+        p1 = yield gpu.shuffleDown(m01, distance, shuffleSpan);
+        q0 = yield gpu.shuffleDown(m10, distance, shuffleSpan);
+        q1 = yield gpu.shuffleDown(m11, distance, shuffleSpan);
       } else {
         const half = (level & 1) * 4 * items;
         scratch[half + item] = m00;
@@ -73,24 +73,16 @@ function scanExcess(team: Team) {
   return fn({
     name: "scanExcess",
     params: [ExcessMap, write(real), bool],
-    env: {
-      items,
-      levels,
-      shuffles,
-      few: fewOfPivots,
-      shuffleWidth: shuffleWidth(team),
-      itemIndices: itemIndices(team),
-      round,
-    },
-    *body([start, scratch, near], gpu, { items, levels, shuffles, few, shuffleWidth, itemIndices, round }) {
-      const { item } = itemIndices();
+    env: { items, levels, shuffles, few: fewOfPivots, span: shuffleSpan(team), itemIndex: itemIndex(team), round },
+    *body([start, scratch, near], gpu, { items, levels, shuffles, few, span, itemIndex, round }) {
+      const { item } = itemIndex();
       let map: ExcessMap = start;
       for (let level = 0; level < few; level++) map = yield* round(map, level, scratch);
       if (!near) for (let level = few; level < levels; level++) map = yield* round(map, level, scratch);
       // Nothing is coupled to what is above the last node: any excess does there, 1 for instance.
       const excess = (map.m00 + map.m01) * gpu.reciprocal(map.m10 + map.m11);
       let next = 0.0;
-      if (shuffles) next = yield gpu.shuffleDown(excess, 1, shuffleWidth);
+      if (shuffles) next = yield gpu.shuffleDown(excess, 1, span);
       else {
         scratch[item] = excess;
         yield;
@@ -116,8 +108,8 @@ interface Factoring {
    */
   readonly scaled: boolean;
   /**
-   * True in f64, for `weighSegment`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
-   * the first row of a mesh may give it.
+   * True in f64, for `weighSegment`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign
+   * that the first row of a mesh may give it.
    */
   readonly summed: boolean;
 }
@@ -221,7 +213,7 @@ export function factorSegment(team: Team, rows: number, { policy, reusesFactors,
           lower[k] = a[k] * pivot + env.min;
           upper[k] = (k === 0 ? Math.abs(c[k]) : c[k]) * pivot + env.min;
         }
-        // As above; f64 has room for a whole segment, which factors that last do without where registers count for more.
+        // As above; f64 has room for a whole segment, which factors that last do without to save registers.
         if (env.often || (gpu.precision !== "f64" && k % 2 === 1)) {
           p *= inverseQ;
           q = 1.0;

@@ -1,6 +1,6 @@
 /**
- * The records that the functions of a team hand each other: arrays of an item's segment of consecutive nodes, and what goes
- * with them.
+ * The records that the functions of a team hand each other: arrays of an item's segment of consecutive nodes, and what
+ * goes with them.
  */
 import { bool, i32, read, real, record, write } from "../../../../kernel/index.ts";
 import { LiveNodes } from "../../operator/matrix.ts";

@@ -66,8 +66,8 @@ export function assembleSegment({ rows, variant }: TeamPlan) {
  * Returns the function that scales the matrix rows by `ratio` where only the step h has changed. In f64 a and c may
  * have been `kept` and are then given as `before`. Otherwise `before` has the results of elimination, lower = a/pivot
  * and upper = c/pivot, with `gain` = 2/pivot. The limit on inflow at the ends depends on h (`matrixRow`), so the two
- * end rows are assembled as by `assembleSegment`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and c
- * are rounded once each time.
+ * end rows are assembled as by `assembleSegment`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and
+ * c are rounded once each time.
  */
 export function rescaleSegment({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({

@@ -1,5 +1,5 @@
 import { fn, i32, read, real, write } from "../../../../kernel/index.ts";
-import { hopCount, groupReduction, itemIndices, shuffleWidth, type Team } from "./team.ts";
+import { hopCount, groupReduction, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Scans } from "./records.ts";
 
 /**
@@ -31,8 +31,8 @@ export const scanRounds = ({ few, levels }: Team) =>
 
 /**
  * The sum that reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for
- * each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's segment leaves by itself and qⱼ the product of p
- * over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
+ * each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's segment leaves by itself and qⱼ the product
+ * of p over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
 function nearSum(team: Team, direction: "above" | "below") {
   return fn({
@@ -41,15 +41,15 @@ function nearSum(team: Team, direction: "above" | "below") {
     env: {
       in32: team.neighbours.f32,
       in64: team.neighbours.f64,
-      shuffleWidth: shuffleWidth(team),
+      shuffleSpan: shuffleSpan(team),
       above: direction === "above",
     },
-    *body([value, q, from, pitch], gpu, { in32, in64, shuffleWidth, above }) {
+    *body([value, q, from, pitch], gpu, { in32, in64, shuffleSpan, above }) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const s = gpu.privateReal(neighbours);
       for (let j = 0; j < neighbours; j++) {
-        if (above) s[j] = yield gpu.shuffleDown(value, j + 1, shuffleWidth);
-        else s[j] = yield gpu.shuffleUp(value, j + 1, shuffleWidth);
+        if (above) s[j] = yield gpu.shuffleDown(value, j + 1, shuffleSpan);
+        else s[j] = yield gpu.shuffleUp(value, j + 1, shuffleSpan);
       }
       // In the order of their arrival.
       let sum = s[0];
@@ -74,27 +74,23 @@ function passOn(team: Team, direction: "above" | "below", reaching: ScanReach) {
       in64: f64,
       hops32: hopCount(team, f32),
       hops64: hopCount(team, f64),
-      shuffleWidth: shuffleWidth(team),
+      shuffleSpan: shuffleSpan(team),
       above: direction === "above",
       any: reaching === "any",
       all: reaching === "far",
       everybody: FAR,
     },
-    *body(
-      [near, q, from, pitch, reach],
-      gpu,
-      { in32, in64, hops32, hops64, shuffleWidth, above, any, all, everybody },
-    ) {
+    *body([near, q, from, pitch, reach], gpu, { in32, in64, hops32, hops64, shuffleSpan, above, any, all, everybody }) {
       const neighbours = gpu.precision === "f32" ? in32 : in64;
       const count = gpu.precision === "f32" ? hops32 : hops64;
       const e = gpu.privateReal(count);
-      if (above) e[0] = yield gpu.shuffleDown(near, neighbours, shuffleWidth);
-      else e[0] = yield gpu.shuffleUp(near, neighbours, shuffleWidth);
+      if (above) e[0] = yield gpu.shuffleDown(near, neighbours, shuffleSpan);
+      else e[0] = yield gpu.shuffleUp(near, neighbours, shuffleSpan);
       let sum = near + q[from + (neighbours - 1) * pitch] * e[0];
       if (all || (any && reach === everybody)) {
         for (let j = 1; j < count; j++) {
-          if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, shuffleWidth);
-          else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, shuffleWidth);
+          if (above) e[j] = yield gpu.shuffleDown(near, (j + 1) * neighbours, shuffleSpan);
+          else e[j] = yield gpu.shuffleUp(near, (j + 1) * neighbours, shuffleSpan);
         }
         for (let j = 1; j < count; j++) sum += q[from + (neighbours - 1 + j) * pitch] * e[j];
       }
@@ -140,10 +136,10 @@ export function scan(team: Team, direction: "down" | "up", reaching: ScanReach) 
       nearSum: nearSum(team, down ? "above" : "below"),
       passOn: passOn(team, down ? "above" : "below", reaching),
       rounds: rounds(team, down),
-      itemIndices: itemIndices(team),
+      itemIndex: itemIndex(team),
     },
     *body([value, multiplier, scratch, reach], gpu, env) {
-      const { item } = env.itemIndices();
+      const { item } = env.itemIndex();
       const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const pitch = own ? 1 : env.items;
       const place = own ? 0 : item;
@@ -181,24 +177,24 @@ function rounds(team: Team, down: boolean) {
   return fn({
     name: "rounds",
     params: [real, read(real), i32, i32, i32],
-    env: { levels, few, down, shuffleWidth: shuffleWidth(team) },
-    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, shuffleWidth }) {
+    env: { levels, few, down, shuffleSpan: shuffleSpan(team) },
+    *body([value, multiplier, place, pitch, reach], gpu, { levels, few, down, shuffleSpan }) {
       let sum = value;
       let other = 0.0;
       for (let level = 0; level < few; level++) {
-        if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleWidth);
-        else other = yield gpu.shuffleUp(sum, 1 << level, shuffleWidth);
+        if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleSpan);
+        else other = yield gpu.shuffleUp(sum, 1 << level, shuffleSpan);
         sum += multiplier[level * pitch + place] * other;
       }
       if (reach > few) {
         for (let level = few; level < levels; level++) {
-          if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleWidth);
-          else other = yield gpu.shuffleUp(sum, 1 << level, shuffleWidth);
+          if (down) other = yield gpu.shuffleDown(sum, 1 << level, shuffleSpan);
+          else other = yield gpu.shuffleUp(sum, 1 << level, shuffleSpan);
           sum += multiplier[level * pitch + place] * other;
         }
       }
-      if (down) other = yield gpu.shuffleDown(sum, 1, shuffleWidth);
-      else other = yield gpu.shuffleUp(sum, 1, shuffleWidth);
+      if (down) other = yield gpu.shuffleDown(sum, 1, shuffleSpan);
+      else other = yield gpu.shuffleUp(sum, 1, shuffleSpan);
       return other;
     },
   });
@@ -221,9 +217,9 @@ export function scanProducts(team: Team, reusesFactors: boolean) {
   const doubling = fn({
     name: "doubling",
     params: [real, real, i32, Scans],
-    env: { items, shuffles, shuffleWidth: shuffleWidth(team), itemIndices: itemIndices(team) },
-    *body([down, up, level, { above, below, scratch }], gpu, { items, shuffles, shuffleWidth, itemIndices }) {
-      const { item } = itemIndices();
+    env: { items, shuffles, shuffleSpan: shuffleSpan(team), itemIndex: itemIndex(team) },
+    *body([down, up, level, { above, below, scratch }], gpu, { items, shuffles, shuffleSpan, itemIndex }) {
+      const { item } = itemIndex();
       const own = gpu.precision === "f32"; // in registers, see `multiplierReals`
       const at = own ? level : level * items + item;
       const distance = 1 << level;
@@ -234,8 +230,8 @@ export function scanProducts(team: Team, reusesFactors: boolean) {
       let next = 0.0;
       let before = 0.0;
       if (shuffles) {
-        next = yield gpu.shuffleDown(down, distance, shuffleWidth);
-        before = yield gpu.shuffleUp(up, distance, shuffleWidth);
+        next = yield gpu.shuffleDown(down, distance, shuffleSpan);
+        before = yield gpu.shuffleUp(up, distance, shuffleSpan);
       } else {
         const half = (1 - (level & 1)) * 4 * items;
         scratch[half + item] = down;
@@ -260,7 +256,7 @@ export function scanProducts(team: Team, reusesFactors: boolean) {
       far: FAR,
       few,
       fewOfPivots,
-      itemIndices: itemIndices(team),
+      itemIndex: itemIndex(team),
       largest: groupReduction("max"),
       nothing64: NOTHING.f64,
       nothing32: NOTHING.f32,
@@ -270,7 +266,7 @@ export function scanProducts(team: Team, reusesFactors: boolean) {
       const { above, below, counter, result } = scans;
       const nothing =
         gpu.precision === "f64" ? env.nothing64 : gpu.precision === "f32" ? env.nothing32 : env.nothingPairs;
-      const { item } = env.itemIndices();
+      const { item } = env.itemIndex();
       let downwards = down;
       let upwards = up;
       let reach = 0;
@@ -315,8 +311,8 @@ export function scanProducts(team: Team, reusesFactors: boolean) {
 }
 
 /**
- * The multipliers of `nearSum` and `passOn`, 0 beyond the last item; what enters an item is no part of its own segment's
- * products. Returns `NEAR` where products over as many segments as there are neighbours are `nothing`, `HOP`
+ * The multipliers of `nearSum` and `passOn`, 0 beyond the last item; what enters an item is no part of its own
+ * segment's products. Returns `NEAR` where products over as many segments as there are neighbours are `nothing`, `HOP`
  * where those over twice as many are, else `FAR`: a choice of values, see `scanProducts`.
  */
 function sumProducts(team: Team) {
@@ -333,12 +329,12 @@ function sumProducts(team: Team) {
       in64: neighbours.f64,
       hops32: hopCount(team, neighbours.f32),
       hops64: hopCount(team, neighbours.f64),
-      shuffleWidth: shuffleWidth(team),
-      itemIndices: itemIndices(team),
+      shuffleSpan: shuffleSpan(team),
+      itemIndex: itemIndex(team),
     },
     *body([down, up, above, below, nothing], gpu, env) {
-      const { near, hop, far, items, in32, in64, hops32, hops64, shuffleWidth, itemIndices } = env;
-      const { item } = itemIndices();
+      const { near, hop, far, items, in32, in64, hops32, hops64, shuffleSpan, itemIndex } = env;
+      const { item } = itemIndex();
       const own = gpu.precision === "f32";
       const neighbours = own ? in32 : in64;
       const hops = own ? hops32 : hops64;
@@ -347,8 +343,8 @@ function sumProducts(team: Team) {
       let downwards = 1.0;
       let upwards = 1.0;
       for (let j = 1; j <= neighbours; j++) {
-        const next: number = yield gpu.shuffleDown(down, j, shuffleWidth);
-        const before: number = yield gpu.shuffleUp(up, j, shuffleWidth);
+        const next: number = yield gpu.shuffleDown(down, j, shuffleSpan);
+        const before: number = yield gpu.shuffleUp(up, j, shuffleSpan);
         downwards = item + j < items - 1 ? downwards * next : 0.0;
         upwards = item > j ? upwards * before : 0.0;
         above[(j - 1) * pitch + place] = downwards;
@@ -359,8 +355,8 @@ function sumProducts(team: Team) {
       let reach = Math.max(ofAll, ofAllBelow) > nothing ? hop : near;
       for (let j = 1; j < hops; j++) {
         const distance = j * neighbours;
-        const next: number = yield gpu.shuffleDown(ofAll, distance, shuffleWidth);
-        const before: number = yield gpu.shuffleUp(ofAllBelow, distance, shuffleWidth);
+        const next: number = yield gpu.shuffleDown(ofAll, distance, shuffleSpan);
+        const before: number = yield gpu.shuffleUp(ofAllBelow, distance, shuffleSpan);
         downwards = item + distance < items - 1 ? downwards * next : 0.0;
         upwards = item > distance ? upwards * before : 0.0;
         above[(neighbours - 1 + j) * pitch + place] = downwards;

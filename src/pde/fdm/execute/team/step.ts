@@ -2,7 +2,7 @@ import { bool, fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column } from "../../operator/state.ts";
 import { Factors, Obstacle, Products, Scans, TeamState, StepSettings } from "./records.ts";
 import { HOP, NEAR, type ScanReach, scan } from "./scan.ts";
-import { partsOf, shuffleWidth, type Team } from "./team.ts";
+import { partsOf, shuffleSpan, type Team } from "./team.ts";
 
 /**
  * Returns the function of backward elimination, z = rhs·inverse + upper·z, from the last node to the first. Each item
@@ -310,12 +310,12 @@ function oldValues(team: Team, rows: number, timeDependent: boolean, plain: bool
       scratch: write(real),
       crankNicolson: bool,
     },
-    env: { rows, items: team.items, shuffles: team.shuffles, shuffleWidth: shuffleWidth(team), timeDependent, plain },
+    env: { rows, items: team.items, shuffles: team.shuffles, shuffleSpan: shuffleSpan(team), timeDependent, plain },
     *body({ state, lower, obstacle, slope, kink, scratch, crankNicolson }, gpu, env) {
-      const { rows, items, shuffles, shuffleWidth, timeDependent, plain } = env;
+      const { rows, items, shuffles, shuffleSpan, timeDependent, plain } = env;
       const { u, z } = state;
       let before = 0.0;
-      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, shuffleWidth);
+      if (shuffles) before = yield gpu.shuffleUp(u[rows - 1], 1, shuffleSpan);
       else {
         const item = gpu.localId();
         // No scan uses this part.

@@ -53,8 +53,8 @@ const ADVANCE = {
 };
 
 /**
- * Returns the function that makes equal steps, as `stepSegment` does, of a state weighted by `weighSegment`. Elimination z =
- * w + upper·z and substitution y = z + lower·y are then sums over the rows of an interval of nodes,
+ * Returns the function that makes equal steps, as `stepSegment` does, of a state weighted by `weighSegment`.
+ * Elimination z = w + upper·z and substitution y = z + lower·y are then sums over the rows of an interval of nodes,
  *
  *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + the value that enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + the value that enters from below,
  *   Pₖw ← (gainₖ/rₖ)·Tₖ − Pₖw,

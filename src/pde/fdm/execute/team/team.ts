@@ -8,8 +8,8 @@ export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * The number of instances of a workgroup. Two that share a subgroup exchange no values (`span`), but their scans have
-   * the same reach, the larger of the two.
+   * The number of instances of a workgroup. Two that share a subgroup exchange no values (`shuffleSpan`), but their
+   * scans have the same reach, the larger of the two.
    */
   readonly options: 1 | 2;
   /** The number of rounds of a scan: log₂ of the items. */
@@ -86,15 +86,15 @@ export const groupSize = ({ items, options }: Team): number => items * options;
  * Returns the number of lanes among which a shuffle exchanges values: those of one instance where two share a subgroup;
  * otherwise 128, because no subgroup has more.
  */
-export const shuffleWidth = ({ items, options }: Team): number => (options === 1 ? 128 : items);
+export const shuffleSpan = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /**
  * Returns the function that computes the index of an item among those of its instance, and the index of the instance in
  * the workgroup.
  */
-export const itemIndices = ({ items, options, levels }: Team) =>
+export const itemIndex = ({ items, options, levels }: Team) =>
   fn({
-    name: "itemIndices",
+    name: "itemIndex",
     params: [],
     env: { alone: options === 1, last: items - 1, levels },
     body(_, gpu, { alone, last, levels }) {
