@@ -71,8 +71,8 @@ export const second: readonly Bug[] = [
     ],
     [
       "program.ts",
-      "put === undefined ? -NEVER : (put.price + accrued) / notional,\n    contract.conversions.find(isOpen)",
-      "put === undefined ? -NEVER : put.price / notional,\n    contract.conversions.find(isOpen)",
+      "put === undefined ? -NO_CALL_PRICE : (put.price + accrued) / notional,\n    contract.conversions.find(isOpen)",
+      "put === undefined ? -NO_CALL_PRICE : put.price / notional,\n    contract.conversions.find(isOpen)",
     ],
     ["kernel/terms.ts", "cash: put > call ? put : calledCash * call", "cash: calledCash * call"],
     ["rollback.ts", "((step + 1) * length) / parts", "((step + 0.5) * length) / parts"],
