@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { needManifest, openStore } from "../src/service/runs/index.ts";
+import { requireManifest, openStore } from "../src/service/runs/index.ts";
 import { type RedisServer, startRedis } from "../test/service/cluster/redis.ts";
 import { writeBook } from "./cluster/books.ts";
 import { program, startWorker } from "./cluster/processes.ts";
@@ -83,7 +83,7 @@ async function large({ context, folder, redis }: Scene): Promise<void> {
   for (const worker of workers) await worker[Symbol.asyncDispose]();
   context.report({ ...common, case: `${name}, a worker in its first minute`, figure: peak, unit: "MiB peak" });
   told("submitted again with --resume", await runProgram(program, [...args, "--resume"]));
-  const { trades } = await needManifest(await openStore(output));
+  const { trades } = await requireManifest(await openStore(output));
   if (trades !== count) throw new Error(`${trades} trades planned of ${count}`);
 }
 

@@ -1,5 +1,5 @@
 /** Time per row against the length of tridiagonal systems: a figure per device, from `tridiagonal-sizes`. */
-import { type Axis, type Chart, type Series, sheetFile } from "../../src/output/charts/index.ts";
+import { type Axis, type Chart, type Series, sheetSvg } from "../../src/output/charts/index.ts";
 import { type Measurement, median, resultFileName } from "../harness.ts";
 
 const ALGORITHMS = ["thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"];
@@ -44,7 +44,7 @@ function figureOf(device: string, points: readonly Point[]): Figure {
   const one = points.some(({ of }) => of.case.endsWith("a core")) ? " (one of them)" : "";
   const axes = axesOf(points);
   const rows = PRECISIONS.map((precision) => LAYOUTS.flatMap((layout) => chartOf(points, precision, layout, axes)));
-  const svg = sheetFile(
+  const svg = sheetSvg(
     {
       title: "Batches of tridiagonal systems: time per row",
       subtitle: `${device}${one}; some ${total.toLocaleString("en-US")} rows in total, ${date}`,

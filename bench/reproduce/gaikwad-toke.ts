@@ -7,7 +7,7 @@ import {
 } from "../../src/pde/sparsegrid/index.ts";
 import { allCores, openCores, openGpus } from "./devices.ts";
 import { FORMATS, publishedSystem, stepsIn } from "./gaikwad-toke-formats.ts";
-import type { Reproduction, Surroundings } from "../../src/cli/reproduction.ts";
+import type { Reproduction, ReproductionContext } from "../../src/cli/reproduction.ts";
 
 /** The values printed in Table 3, by number of axes and level; "NA" if the table has none. */
 const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
@@ -210,12 +210,12 @@ async function table5Formats(device: Device, signal: AbortSignal, say: (line: st
 }
 
 /** Opens the GPU if its back end was requested, and the CPU with all cores otherwise. */
-async function openNamed(options: Surroundings["options"]): Promise<Device> {
+async function openNamed(options: ReproductionContext["options"]): Promise<Device> {
   if (options.backend === "cuda" || options.backend === "webgpu") return (await openGpus(options)).devices[0];
   return openCores(allCores(options) ?? options.threads ?? 1, options);
 }
 
-async function run({ options, signal, say }: Surroundings): Promise<void> {
+async function run({ options, signal, say }: ReproductionContext): Promise<void> {
   using device = await openNamed(options);
   // As the paper: residuals of 1e-10 are beyond f32.
   const precision = await offeredPrecision(device, "f64");

@@ -5,7 +5,7 @@ import type { Precision } from "../../src/kernel/index.ts";
 import { CliError } from "../../src/cli/failure.ts";
 import { copyTime } from "./copy-time.ts";
 import { allCores, type Open, openCores, openGpus } from "./devices.ts";
-import type { ReproduceOptions, Reproduction, Surroundings } from "../../src/cli/reproduction.ts";
+import type { ReproduceOptions, Reproduction, ReproductionContext } from "../../src/cli/reproduction.ts";
 import { type StepTime, timeStep } from "./step-time.ts";
 
 /**
@@ -102,7 +102,7 @@ function row(device: Device, timing: Timing, { nodes, precision }: ReproduceOpti
   ]);
 }
 
-async function run({ options, signal, say }: Surroundings, open?: Open): Promise<void> {
+async function run({ options, signal, say }: ReproductionContext, open?: Open): Promise<void> {
   const { nodes, precision } = options;
   const gpus = await openGpus(options, open);
   const reasons = [...gpus.missing];

@@ -11,7 +11,7 @@ import {
 import { RandomGenerator, randomSpec } from "../../src/numerics/random/index.ts";
 import { allCores, openCores, openGpus } from "./devices.ts";
 import { estimatePi } from "./pi.ts";
-import type { Reproduction, ReproduceOptions, Surroundings } from "../../src/cli/reproduction.ts";
+import type { Reproduction, ReproduceOptions, ReproductionContext } from "../../src/cli/reproduction.ts";
 
 /** The values of Table 2: means and standard deviations of 500 estimates of π. */
 const TABLE_2 = [
@@ -48,7 +48,7 @@ const row = (cells: readonly (string | number)[]): string => cells.map((one) => 
 async function table2(
   device: Device,
   { points, repeats }: ReproduceOptions,
-  { signal, say }: Surroundings,
+  { signal, say }: ReproductionContext,
 ): Promise<void> {
   say(`Table 2: π from ${points.toLocaleString("en")} points, ${repeats} times; printed for 10⁹ points, 500 times`);
   say(row(["generator", "mean", "printed", "deviation", "in theory", "printed", "theory, 10⁹", "s a time"]));
@@ -73,7 +73,7 @@ async function table2(
 async function table3(
   device: Device,
   { paths, precision }: ReproduceOptions,
-  { signal, say }: Surroundings,
+  { signal, say }: ReproductionContext,
 ): Promise<void> {
   const total = paths * DAYS;
   say(`Table 3: ${total.toLocaleString("en")} nearest neighbours in the plane, seconds without random numbers`);
@@ -120,7 +120,7 @@ const chain = (days: number) =>
 async function tables5And6(
   device: Device,
   { paths, precision }: ReproduceOptions,
-  { signal, say }: Surroundings,
+  { signal, say }: ReproductionContext,
 ): Promise<void> {
   say(`Tables 5 and 6: the whole tree, ${paths.toLocaleString("en")} paths, ${DAYS} days, seconds`);
   say(row(["N", "Algorithm II", "GTX 480", "Algorithm III"]));
@@ -179,7 +179,7 @@ export async function convergedSwingOfYear(
   return fine + (fine - coarse) / 3;
 }
 
-async function swing(device: Device, options: ReproduceOptions, { signal, say }: Surroundings): Promise<void> {
+async function swing(device: Device, options: ReproduceOptions, { signal, say }: ReproductionContext): Promise<void> {
   say(`The swing option: ${MODEL.least} to ${MODEL.most} units on ${DAYS} days, at the money, from model to price`);
   say(row(["N", "value", "seconds"]));
   for (const { size } of SIZES) {
@@ -204,7 +204,7 @@ async function swing(device: Device, options: ReproduceOptions, { signal, say }:
   say("");
 }
 
-async function run(surroundings: Surroundings): Promise<void> {
+async function run(surroundings: ReproductionContext): Promise<void> {
   const { options, say } = surroundings;
   const gpus = await openGpus(options);
   const isCpu = options.backend === "auto" || options.backend === "cpu";

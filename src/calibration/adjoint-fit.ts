@@ -5,23 +5,23 @@
  *
  * implied volatilities of Dupire's equation against the quotes, with Tikhonov's regularisation in a norm of smooth
  * functions (`smoothness.ts`). σ_reference is the implied volatility at the money by time, ε the error of a quote that
- * smoothness may cost, s how far ln σ is expected from the reference. The gradient by all nodes takes one equation
- * forward and its adjoint backward in time.
+ * is acceptable for smoothness, s the expected distance of ln σ from the reference. The gradient with respect to all
+ * nodes takes one equation forward and its adjoint backward in time.
  *
  * Source: Lagnado & Osher (1997); Achdou & Pironneau (2005); Egger & Engl, *Tikhonov regularization applied to the
  * inverse problem of option pricing*, Inverse Problems 21 (2005).
  * Verified: test/calibration/adjoint, by the gradient's differences, and by prices under the fitted surface.
  */
 import { SpecError } from "../base/errors.ts";
-import { adjointGrid, type AdjointGrid, DAMPING } from "./adjoint/grid.ts";
+import { adjointGrid, type AdjointGrid, DAMPING_STEPS } from "./adjoint/grid.ts";
 import { minimise } from "./adjoint/minimise.ts";
-import { type Root, rootAlong } from "./adjoint/smoothness.ts";
-import { backwardSweep, forwardSweep } from "./adjoint/sweeps.ts";
-import { smallestOver } from "./andreasen-huge.ts";
+import { type CovarianceRoot, covarianceRootAlong } from "./adjoint/smoothness.ts";
+import { dupireAdjoint, dupireForward } from "./adjoint/sweeps.ts";
+import { minOverQuotes } from "./andreasen-huge.ts";
 import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
-import { checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { byLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
-import { dupire, expiryOf, splinesOf } from "./variance-surface.ts";
+import { checkedQuotes, countWithWords, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { volatilityByLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
+import { dupireVolatility, expiryOf, splinesOf } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {
@@ -48,14 +48,14 @@ const [ALONG_SPOT, ALONG_TIME, LEAST] = [0.7, 0.3, 0.02] as const;
 
 /**
  * Fits a smooth local volatility on a grid to implied volatilities. If the quotes admit arbitrage, the fit is smooth
- * and does not match them exactly. The discretisation error is some 1e-4 of volatility. Cost: some 1 ms for each
- * gradient on 200 × 50 nodes; quotes without arbitrage need 10 to 20 gradients. @throws SpecError for quotes that
- * cannot be fitted, or a grid that is too small
+ * and does not match them exactly. The discretisation error is about 1e-4 of volatility. Cost: about 1 ms per gradient
+ * on 200 × 50 nodes; quotes without arbitrage need 10 to 20 gradients. @throws SpecError for quotes that cannot be
+ * fitted, or a grid that is too small
  */
 export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {}): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
   const { spots = 200, times = 50, tolerance = 3e-4 } = options;
-  const fewest = expiries.length + DAMPING;
+  const fewest = expiries.length + DAMPING_STEPS;
   if (!(Number.isInteger(spots) && spots >= 20 && Number.isInteger(times) && times >= fewest))
     throw new SpecError(`spots and times: got ${spots} × ${times}, expected at least 20 spots and ${fewest} times`);
   const problem = new AdjointProblem(quotes, { spots, times, tolerance });
@@ -70,7 +70,7 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
   const { grid } = problem;
   const ranges = expiries.map(expiryOf);
   const limited = problem.limited(y);
-  const message = `${counted(limited, "node", "nodes")} of the local volatility at a limit, five times a smooth one`;
+  const message = `${countWithWords(limited, "node", "nodes")} of the local volatility at a limit, five times a smooth one`;
   const smile = { slices: Array.from({ length: times }, (_, n) => problem.sliceAt(n + 1)) };
   return {
     status: found.hasConverged ? "converged" : "not converged",
@@ -78,8 +78,8 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
     model: "local",
     parameters: {},
     impliedVolatility: (k, t) => smileVolatility(smile, k, t),
-    butterfly: smallestOver(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
-    calendar: smallestOver(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
+    butterfly: minOverQuotes(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
+    calendar: minOverQuotes(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
     volatility: {
       kind: "surface",
       surface: {
@@ -100,8 +100,8 @@ export class AdjointProblem {
   readonly #quotes: UnderlyingQuotes;
   readonly #total: number;
   readonly #scale: number;
-  readonly #bySpot: readonly Root[];
-  readonly #byTime: Root;
+  readonly #bySpot: readonly CovarianceRoot[];
+  readonly #byTime: CovarianceRoot;
   readonly #a: Float64Array;
   readonly #bend: Float64Array;
   readonly #inverse: Float64Array;
@@ -127,9 +127,12 @@ export class AdjointProblem {
     const middle = (nodes - 1) >> 1;
     const last = times[steps];
     this.#bySpot = Array.from(times, (t, n) =>
-      rootAlong(k, Math.max(ALONG_SPOT * Math.exp(this.#reference[n * nodes + middle]) * Math.sqrt(t), LEAST)),
+      covarianceRootAlong(
+        k,
+        Math.max(ALONG_SPOT * Math.exp(this.#reference[n * nodes + middle]) * Math.sqrt(t), LEAST),
+      ),
     );
-    this.#byTime = rootAlong(
+    this.#byTime = covarianceRootAlong(
       times.map((t) => Math.sqrt(t / last)),
       ALONG_TIME,
     );
@@ -165,7 +168,7 @@ export class AdjointProblem {
     const shape = { nodes, steps };
     let value = this.#misfit();
     const [a, bend, inverse, factor, lambda] = [this.#a, this.#bend, this.#inverse, this.#factor, this.#lambda];
-    backwardSweep({ shape, lower, upper, elapsed, theta, a, bend, inverse, factor, lambda, gradient });
+    dupireAdjoint({ shape, lower, upper, elapsed, theta, a, bend, inverse, factor, lambda, gradient });
     // From the nodes of κ back to those of the spot; ∂a/∂ln σ = 2a.
     lambda.fill(0);
     this.#eachNode((at, first, share) => {
@@ -192,7 +195,7 @@ export class AdjointProblem {
       a[at] = 0.5 * Math.exp(2 * (share > 0 ? (1 - share) * y[first] + share * y[first + 1] : y[first]));
     });
     const shape = { nodes, steps };
-    forwardSweep({ shape, lower, upper, source, elapsed, theta, a, u, bend, inverse, factor });
+    dupireForward({ shape, lower, upper, source, elapsed, theta, a, u, bend, inverse, factor });
   }
 
   /** The nodes of κ with those of the spot between which they lie, and the share of the second. */
@@ -239,7 +242,7 @@ export class AdjointProblem {
     return this.#u[to * nodes + node] - this.#u[from * nodes + node];
   }
 
-  /** Half the sum of squares of the quotes, with its derivatives by u in λ. */
+  /** Returns half the sum of squares of the quotes' errors, and writes its derivatives with respect to u into λ. */
   #misfit(): number {
     const { nodes, rows } = this.grid;
     const lambda = this.#lambda.fill(0);
@@ -250,7 +253,7 @@ export class AdjointProblem {
         const error = option.deviation / Math.sqrt(time) - implied[i];
         const weight = this.#scale * weights[i];
         sum += 0.5 * weight * error * error;
-        const slope = weight * error * byLogPrice(option, k, time);
+        const slope = weight * error * volatilityByLogPrice(option, k, time);
         for (let b = 0; b < 4; b++) lambda[rows[e] * nodes + option.first + b] += slope * option.weights[b];
       });
     });
@@ -274,7 +277,7 @@ function referenceOf({ expiries }: UnderlyingQuotes, { nodes, steps, k, times, d
     const { range } = slices.find(({ time }) => time >= t) ?? slices[slices.length - 1];
     for (let j = 0; j < nodes; j++) {
       const inside = Math.min(Math.max(k[j] - drift[n], range[0]), range[1]);
-      const { square, implied } = dupire({ slices }, inside, t);
+      const { square, implied } = dupireVolatility({ slices }, inside, t);
       const local = square > 0 ? Math.sqrt(square) : 0;
       found[n * nodes + j] = Math.log(Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied));
     }

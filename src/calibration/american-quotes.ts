@@ -1,6 +1,6 @@
-/** American quotes, as quotes of European options without the premium of early exercise. */
+/** American quotes, converted to quotes of European options by subtracting the premium of early exercise. */
 import type { LocalSurface } from "../market/index.ts";
-import { AmericanOptions, type AmericanMarket, flatVolatilities, isDetermined } from "./american.ts";
+import { AmericanOptions, type AmericanMarket, flatVolatilities, isVolatilityDetermined } from "./american.ts";
 import { BELOW_CASH, type FittedQuote, impliedOf, type OptionQuote } from "./option-quote.ts";
 
 const NO_VOLATILITY =
@@ -20,7 +20,7 @@ interface Quoted {
   readonly level: number;
 }
 
-/** The quotes of one underlying of which some are American. */
+/** The quotes of one underlying, some of which are American. */
 export class AmericanQuotes {
   readonly #quotes: readonly OptionQuote[];
   readonly #market: AmericanMarket;
@@ -34,9 +34,9 @@ export class AmericanQuotes {
   }
 
   /**
-   * Returns the European volatilities of all quotes; `premium` is what early exercise is worth in the American ones. At
-   * first it is that under the constant volatility of the spot that reproduces each quote by itself, then that under
-   * the local volatility of all European prices so far.
+   * Returns the European volatilities of all quotes, and the early-exercise premium of the American ones as `premium`.
+   * At first the premium is that under the constant volatility of the spot that reproduces each quote by itself, later
+   * that under the local volatility of the previous European prices.
    */
   volatilities(localThrough: LocalThrough): readonly FittedQuote[] {
     const quotes = this.#quotes;
@@ -62,7 +62,9 @@ export class AmericanQuotes {
     return implied;
   }
 
-  /** Returns the quotes with the prices of the American ones under a fit, whose local volatility of X is `local`. */
+  /**
+   * Returns the quotes with the prices of the American ones under a fit. `local` is the fit's local volatility of X.
+   */
   repriced(fitted: readonly FittedQuote[], local: LocalSurface): readonly FittedQuote[] {
     const all = fitted.slice();
     for (const { i, level } of this.#quoted) {
@@ -101,7 +103,7 @@ export class AmericanQuotes {
     for (const { i, price, level } of this.#quoted) {
       const [own] = options.atLevels([i], [level]);
       const found = europeanOf(quotes[i], price, own.american - own.european);
-      implied[i] = isDetermined(options, i, level, price) ? found : { ...found, problem: NEAR_EXERCISE };
+      implied[i] = isVolatilityDetermined(options, i, level, price) ? found : { ...found, problem: NEAR_EXERCISE };
     }
     return implied;
   }

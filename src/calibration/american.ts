@@ -1,8 +1,8 @@
 /**
- * European volatilities from prices of American options. First each quote is taken by itself: the volatility, one for
- * all spots and times, with which the American option has the price. Then the premium of early exercise is that under
- * the local volatility of all quotes together, and the European price is what is left of the quote without it; this is
- * repeated, since the local volatility follows from European prices.
+ * European volatilities from prices of American options. First, each quote is taken by itself: the constant volatility
+ * at which the American option has the quoted price gives its early-exercise premium. Then the premium is that under
+ * the local volatility of all quotes together, and the European price is the quote minus the premium. This is repeated,
+ * since the local volatility follows from European prices.
  *
  * Source: Burkovska et al., *Calibration to American options: numerical investigation of the de-Americanization
  * method*, Quant. Finance 18 (2018), for the first part. Verified: test/calibration/american.
@@ -17,7 +17,7 @@ import {
   rowVolatility,
 } from "../market/index.ts";
 import { logNormalOption } from "../market/models/index.ts";
-import { earlyExerciseKernel, PLACE, QUOTE, STEP, WORK } from "./early-exercise.ts";
+import { earlyExerciseKernel, PLACE_INTEGERS, QUOTE_REALS, STEP_REALS, WORK_ARRAYS } from "./early-exercise.ts";
 
 /**
  * The market of American quotes: the spot with its dividends, and the rates. The spot is S = scale·X + cash
@@ -81,7 +81,7 @@ function stepsTo(expiry: number, { affine, rates }: AmericanMarket): Steps {
 
 /**
  * The American options of one underlying, prepared for pricing under a constant volatility of the spot or a local
- * volatility of X (`AmericanMarket`). Options are referred to by index.
+ * volatility of X (`AmericanMarket`). Functions refer to options by index.
  */
 export class AmericanOptions {
   readonly #options: readonly AmericanOption[];
@@ -111,7 +111,7 @@ export class AmericanOptions {
     return this.hasCash ? undefined : this.black(l, sigma);
   }
 
-  /** Returns the price of the European option l by its Black volatility, that of its forward. */
+  /** Returns the price of the European option l, given its Black volatility. */
   black(l: number, sigma: number): number {
     const { strike, sign, time } = this.#options[l];
     const { affine, rates } = this.#market;
@@ -121,7 +121,7 @@ export class AmericanOptions {
     return Math.exp(-integrate(rates, time)) * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
   }
 
-  /** True if dividends in cash are to come. */
+  /** True if there are cash dividends to come. */
   get hasCash(): boolean {
     return this.#market.affine.at(0).cash > 0;
   }
@@ -138,8 +138,8 @@ export class AmericanOptions {
   }
 
   /**
-   * Returns the early-exercise premium of option l under the local volatility `surface` of X, whose typical size is
-   * `level`.
+   * Returns the early-exercise premium of option l under the local volatility `surface` of X. `level` is the typical
+   * size of this volatility.
    */
   premium(l: number, level: number, surface: LocalSurface): number {
     const { low, width } = this.#mesh(l, level);
@@ -174,22 +174,22 @@ export class AmericanOptions {
     const items = which.length;
     const rows: number[] = [];
     const starts = new Map<number, number>();
-    const quote = new Float64Array(QUOTE * items);
-    const place = new Int32Array(PLACE * items);
+    const quote = new Float64Array(QUOTE_REALS * items);
+    const place = new Int32Array(PLACE_INTEGERS * items);
     which.forEach((l, i) => {
       const { time, strike, sign } = this.#options[l];
       const { rows: own, times } = this.#steps.get(time)!;
       if (!starts.has(time)) {
-        starts.set(time, rows.length / STEP);
+        starts.set(time, rows.length / STEP_REALS);
         rows.push(...own);
       }
       const { low, width } = this.#mesh(l, levels[i]);
-      quote.set([strike, sign, squares === undefined ? levels[i] : 1, low, width], QUOTE * i);
-      place.set([starts.get(time)!, times.length - 1], PLACE * i);
+      quote.set([strike, sign, squares === undefined ? levels[i] : 1, low, width], QUOTE_REALS * i);
+      place.set([starts.get(time)!, times.length - 1], PLACE_INTEGERS * i);
     });
     const output = new Float64Array(2 * items);
     const shared = { items, nodes: NODES, start: this.#market.affine.start, step: Float64Array.from(rows) };
-    const work = new Float64Array(WORK * NODES * items);
+    const work = new Float64Array(WORK_ARRAYS * NODES * items);
     const [isFlat, square] = [squares === undefined, squares ?? Float64Array.of(1)];
     runOnHost(earlyExerciseKernel, { ...shared, isFlat, quote, place, square, work, output }, items);
     return which.map((_, i) => ({ american: output[i], european: output[items + i] }));
@@ -205,9 +205,8 @@ const [ITERATIONS, HALVINGS] = [60, 6];
 
 /**
  * Returns the constant volatility of the spot that reproduces each price of the American options with the given
- * indices, found by the Illinois method (regula
- * falsi). It is undefined where the price does not exceed immediate exercise or the value without volatility, or
- * exceeds the price at every volatility.
+ * indices, found by the Illinois method (regula falsi). It is undefined for a price that does not exceed the value of
+ * immediate exercise or the value without volatility, and for one that exceeds the price at every volatility.
  */
 export function flatVolatilities(
   options: AmericanOptions,
@@ -258,10 +257,10 @@ export function flatVolatilities(
 const [CHANGE, LEAST_SHARE, LEAST_RATIO] = [0.01, 0.002, 0.2];
 
 /**
- * Tells whether an American price determines its volatility; near the value of immediate exercise it hardly depends on
- * it.
+ * Tells whether an American price determines its volatility. Near the value of immediate exercise the price depends
+ * very little on the volatility.
  */
-export function isDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
+export function isVolatilityDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
   const [own, moved] = [level, level * (1 + CHANGE)].map((sigma) => options.atLevels([l], [sigma])[0]);
   const change = moved.american - price;
   if (change > LEAST_SHARE * (price - own.european)) return true;

@@ -4,29 +4,30 @@
  *
  *   (1 − ½Δt·σᵢ(κ)²·κ²·∂²/∂κ²)·cᵢ₊₁ = cᵢ,   c₀ = (1 − κ)⁺,
  *
- * with a factor of σᵢ between the middles of the quoted strikes, found by least squares in implied volatility, expiry
- * by expiry. The matrix is an M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever
- * σᵢ is: no arbitrage. The paper has σᵢ constant where here a factor multiplies a given shape (`stepShape`), as
- * constants would leave kinks in the smile between the strikes. Between two expiries total variance is linear in time,
- * as it is in other fits: the step with a part of Δt would have kinks in time at the expiries.
+ * where σᵢ has one factor for each quoted strike, constant between the midpoints of neighbouring strikes. The factors
+ * are found by least squares in implied volatility, expiry by expiry. The matrix is an M-matrix whose rows sum to 1, so
+ * that prices are convex and increase with time, whatever σᵢ is: no arbitrage. In the paper σᵢ is piecewise constant.
+ * Here the factors multiply a given shape (`stepShape`), because constants would leave kinks in the smile between the
+ * strikes. Between two expiries total variance is linear in time, as in the other fits; steps with a part of Δt would
+ * give kinks in time at the expiries.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
-import { checkedQuotes, counted } from "./fit.ts";
+import { checkedQuotes, countWithWords } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import {
-  byLogPrice,
-  cellOf,
+  volatilityByLogPrice,
+  intervalOf,
   forwardStep,
-  type Grid,
-  gridFor,
+  type MoneynessGrid,
+  gridForQuotes,
   impliedAt,
   type ImpliedOption,
-  type Prices,
-  type Step,
+  type NodePrices,
+  type ForwardStep,
 } from "./forward-step.ts";
 import { stepShape } from "./step-shape.ts";
 import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
-import { describeSlices, type Expiry, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, type ExpiryRange, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
 const [LOWEST, HIGHEST] = [1e-3, 10];
@@ -41,7 +42,7 @@ interface FittedStep {
   readonly from: number;
   readonly to: number;
   /** Prices at `from`, on the grid. */
-  readonly before: Prices;
+  readonly before: NodePrices;
   /** σᵢ on the grid. */
   readonly sigma: Float64Array;
   readonly quotes: ExpiryQuotes;
@@ -50,15 +51,15 @@ interface FittedStep {
 
 /**
  * Fits the volatility surface of Andreasen and Huge (2011) to quotes. It is free of arbitrage, and as close to the
- * quotes as that allows. @throws SpecError for quotes that cannot be fitted
+ * quotes as this condition allows. @throws SpecError for quotes that cannot be fitted
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries, clock } = checkedQuotes(quotes);
   // One clock for all strikes: that at the money.
   const clockAt = (t: number): ClockTime => clockTime(clock, 0, t);
-  const grid = gridFor(expiries, NODES);
+  const grid = gridForQuotes(expiries, NODES);
   const steps: FittedStep[] = [];
-  const ends: Step[] = [];
+  const ends: ForwardStep[] = [];
   expiries.forEach((expiry, i) => {
     const from = i > 0 ? expiries[i - 1].time : 0;
     const before = i > 0 ? ends[i - 1].prices : payoffs(grid);
@@ -72,9 +73,11 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
     ...(unused > 0
-      ? [`${counted(unused, "expiry has", "expiries have")} local volatilities at a limit: the quotes have arbitrage`]
+      ? [
+          `${countWithWords(unused, "expiry has", "expiries have")} local volatilities at a limit: the quotes have arbitrage`,
+        ]
       : []),
-    ...limitedMessage(limited),
+    ...limitedNodesMessage(limited),
   ];
   return {
     status: steps.every(({ fit }) => fit.status === "converged") ? "converged" : "not converged",
@@ -82,16 +85,16 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     model: "andreasen-huge",
     parameters: Object.fromEntries(steps.map(({ to, fit }) => [`localVolatility@${to}`, Array.from(fit.point)])),
     ...described,
-    butterfly: smallestOver(grid, slices, (_, j, i) => ends[i].density(j)),
+    butterfly: minOverQuotes(grid, slices, (_, j, i) => ends[i].density(j)),
     calendar: increase(grid, slices, ends),
   };
 }
 
 function fitStep(
-  grid: Grid,
+  grid: MoneynessGrid,
   quotes: ExpiryQuotes,
   { from, elapsed }: { readonly from: number; readonly elapsed: number },
-  before: Prices,
+  before: NodePrices,
 ): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
@@ -102,7 +105,7 @@ function fitStep(
     return end < 0 ? NODES : end;
   });
   const { start, shape } = stepShape(grid, quotes, { elapsed, before, ends });
-  const cells = Int32Array.from(logMoneyness, (k) => cellOf(grid, k));
+  const cells = Int32Array.from(logMoneyness, (k) => intervalOf(grid, k));
   const root = Math.sqrt(time);
   const evaluate = (point: Float64Array): Linearisation => {
     const step = forwardStep(grid, { elapsed, sigma: onNodes(ends, point, shape), before });
@@ -113,7 +116,7 @@ function fitStep(
       const option = optionAt(grid, step.prices, k);
       const weight = Math.sqrt(weights[i]);
       residuals[i] = weight * (option.deviation / root - implied[i]);
-      const slope = weight * byLogPrice(option, k, time);
+      const slope = weight * volatilityByLogPrice(option, k, time);
       for (let a = 0; a < 4; a++) slopes[4 * i + a] = slope * option.weights[a];
     });
     step.derivatives({ ends, shape }, [cells[0] - 1, cells[n - 1] + 2], (part, moved) => {
@@ -147,12 +150,12 @@ function onNodes(ends: Int32Array, point: Float64Array, shape: Float64Array): Fl
   return sigma;
 }
 
-function payoffs({ kappa }: Grid): Prices {
+function payoffs({ kappa }: MoneynessGrid): NodePrices {
   return { calls: kappa.map((x) => Math.max(1 - x, 0)), puts: kappa.map((x) => Math.max(x - 1, 0)) };
 }
 
 /** The option out of the money at k, as `impliedAt` has it. */
-function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption {
+function optionAt(grid: MoneynessGrid, { calls, puts }: NodePrices, k: number): ImpliedOption {
   const values = k >= 0 ? calls : puts;
   return impliedAt(grid, k, (j) => values[j]);
 }
@@ -161,7 +164,7 @@ function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption
  * The total variance of the prices on the grid, a spline through all nodes that have a price. Between nodes it is not
  * quite what the fit interpolates at the quotes; so little is taken off along a spline through the quotes.
  */
-function curveOf(grid: Grid, prices: Prices, { logMoneyness }: ExpiryQuotes): SmileCurve {
+function curveOf(grid: MoneynessGrid, prices: NodePrices, { logMoneyness }: ExpiryQuotes): SmileCurve {
   const priced = grid.k.filter((k) => optionAt(grid, prices, k).price > LEAST_PRICE);
   const varianceAt = (k: number): number => optionAt(grid, prices, k).deviation ** 2;
   const variances = priced.map(varianceAt);
@@ -175,10 +178,10 @@ function curveOf(grid: Grid, prices: Prices, { logMoneyness }: ExpiryQuotes): Sm
   return { kind: "spline", spline: splineThrough(priced, y) };
 }
 
-function increase(grid: Grid, expiries: readonly Expiry[], ends: readonly Step[]): ArbitrageCheck {
+function increase(grid: MoneynessGrid, expiries: readonly ExpiryRange[], ends: readonly ForwardStep[]): ArbitrageCheck {
   const start = payoffs(grid);
-  const priceOf = ({ calls, puts }: Prices, j: number): number => (grid.k[j] >= 0 ? calls[j] : puts[j]);
-  return smallestOver(grid, expiries, (_, j, i) => {
+  const priceOf = ({ calls, puts }: NodePrices, j: number): number => (grid.k[j] >= 0 ? calls[j] : puts[j]);
+  return minOverQuotes(grid, expiries, (_, j, i) => {
     return priceOf(ends[i].prices, j) - priceOf(i > 0 ? ends[i - 1].prices : start, j);
   });
 }
@@ -187,14 +190,14 @@ function increase(grid: Grid, expiries: readonly Expiry[], ends: readonly Step[]
  * Returns the smallest value of a function over all expiries and the nodes within the range of their quotes. Values
  * that only rounding makes negative count as 0.
  */
-export function smallestOver(
-  grid: Pick<Grid, "k">,
-  expiries: readonly Expiry[],
-  value: (expiry: Expiry, node: number, i: number) => number,
+export function minOverQuotes(
+  grid: Pick<MoneynessGrid, "k">,
+  expiries: readonly ExpiryRange[],
+  value: (expiry: ExpiryRange, node: number, i: number) => number,
 ): ArbitrageCheck {
   let best: { readonly min: number; readonly at: ArbitrageCheck["at"] } = { min: Infinity, at: undefined };
   expiries.forEach((expiry, i) => {
-    const [from, to] = [cellOf(grid, expiry.range[0]), cellOf(grid, expiry.range[1]) + 1];
+    const [from, to] = [intervalOf(grid, expiry.range[0]), intervalOf(grid, expiry.range[1]) + 1];
     for (let j = from; j <= to; j++) {
       const min = value(expiry, j, i);
       if (min < best.min) best = { min, at: { time: expiry.time, logMoneyness: grid.k[j] } };

@@ -1,19 +1,19 @@
 /**
  * Static arbitrage in surfaces of total variance w(k, t) = σ²(k, t)·t, k = ln(K/F).
  *
- * A slice is free of butterfly arbitrage where w > 0 and
+ * A slice is free of butterfly arbitrage if w > 0 and
  *
  *   g(k) = (1 − k·w′/(2w))² − (w′²/4)·(1/w + 1/4) + w″/2 ≥ 0,
  *
- * since the density of ln(S/F) is g·φ(d₂)/√w, and there is no calendar arbitrage where w does not decrease in t.
- * Source: Gatheral & Jacquier, *Arbitrage-free SVI volatility surfaces*, Quant. Finance 14 (2014), Lemmas 2.1 and 2.2.
+ * since the density of ln(S/F) is g·φ(d₂)/√w, and there is no calendar arbitrage if w does not decrease in t. Source:
+ * Gatheral & Jacquier, *Arbitrage-free SVI volatility surfaces*, Quant. Finance 14 (2014), Lemmas 2.1 and 2.2.
  */
 import { fn, real } from "../kernel/index.ts";
 import type { Variance } from "../market/index.ts";
 import type { ArbitrageCheck } from "./fit.ts";
 
 /** The total variance of one expiry as a function of the log-moneyness k = ln(K/F). */
-export interface Slice {
+export interface VarianceSlice {
   /** The time to expiry in years. */
   readonly time: number;
   /** The forward price at the expiry. */
@@ -25,8 +25,8 @@ export interface Slice {
 }
 
 /**
- * Computes Gatheral's function g(k), which is proportional to the risk-neutral density: where it is negative there is
- * butterfly arbitrage.
+ * Computes Gatheral's function g(k), which is proportional to the risk-neutral density. There is butterfly arbitrage if
+ * it is negative.
  */
 export const butterflyFunction = fn({
   name: "butterflyFunction",
@@ -41,10 +41,10 @@ export const butterflyFunction = fn({
 const ROUNDING = 1e-12;
 
 /**
- * Checks slices for butterfly arbitrage, which exists where g < 0 (`butterflyFunction`). Returns the smallest g of all
- * slices, each over the range of its quotes. A total variance that is not positive counts as arbitrage, too.
+ * Checks slices for butterfly arbitrage, which exists if g < 0 (`butterflyFunction`). Returns the smallest g of all
+ * slices over the ranges of their quotes. A total variance that is not positive counts as arbitrage, too.
  */
-export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
+export function butterflyCheck(slices: readonly VarianceSlice[]): ArbitrageCheck {
   return smallest(
     slices.map(({ time, at, range }) => ({
       time,
@@ -57,10 +57,10 @@ export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
 }
 
 /**
- * Returns the smallest increase of total variance from one slice to the next, over the range of the quotes of both; its
- * `at` is on the later slice.
+ * Checks slices for calendar arbitrage. Returns the smallest increase of total variance from one slice to the next,
+ * over the range of the quotes of both; its `at` is a point of the later slice.
  */
-export function calendarCheck(slices: readonly Slice[]): ArbitrageCheck {
+export function calendarCheck(slices: readonly VarianceSlice[]): ArbitrageCheck {
   const pairs = slices.slice(1).flatMap((late, i) => {
     const early = slices[i];
     const from = Math.max(early.range[0], late.range[0]);

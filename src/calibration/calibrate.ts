@@ -12,7 +12,7 @@ import {
   type ModelPrices,
   type ModelQuote,
   type PathProblem,
-  type Pricing,
+  type PricingSettings,
   quotedEquation,
   quotedPaths,
   type QuotedProblem,
@@ -27,7 +27,7 @@ export interface CalibrationProgress extends Progress {
   readonly done: number;
   /** The maximum number of iterations; the search ends earlier when it has converged. */
   readonly total: number;
-  /** The smallest root mean square error of prices so far. */
+  /** The smallest root mean square error of prices that has been reached. */
   readonly rmse: number;
 }
 
@@ -75,11 +75,9 @@ export interface FittedPrice {
 
 /** The result of `calibrate`. @experimental */
 export interface ModelFit<P extends string = string> {
-  /**
-   * "converged" where no parameter can be improved within the tolerance; with "not converged" the result is not a fit.
-   */
+  /** "converged" if no parameter can be improved within the tolerance; with "not converged" the result is not a fit. */
   readonly status: "converged" | "not converged";
-  /** A warning, where a parameter is at a bound or the quotes do not determine one. */
+  /** A warning if a parameter is at a bound, or if the quotes do not determine one. */
   readonly message?: string;
   /** The fitted parameters. */
   readonly parameters: Readonly<Record<P, number>>;
@@ -112,24 +110,23 @@ const SETTINGS = {
  *
  *   min ½·Σ wᵢ·(model priceᵢ(x) − priceᵢ)²,   lower ≤ x ≤ upper,
  *
- * by the method of Levenberg and Marquardt with central differences. One launch prices all quotes of all starts under
- * their trial parameters and both bumps of each: starts × (1 + 2 × parameters) × quotes instances. Quotes of an
- * equation that differ only in the point `at` share an instance.
+ * by the method of Levenberg and Marquardt with central differences. One launch prices all quotes for all starts, at
+ * the trial parameters and at both bumps of each parameter: starts × (1 + 2 × parameters) × quotes instances. Quotes of
+ * an equation that differ only in the point `at` share an instance.
  *
- * Shapes: a quote has numbers for some of the problem's parameters (its strike, its expiry); those in `bounds` are
- * fitted from the problem's numbers on; all others are fixed.
- * Accuracy: that of `solve` or `monteCarlo` at the settings of the problem; a fit is no nearer to the model than they
- * are. Paths have the same random numbers under all parameters.
- * Cost: one `solve` or `monteCarlo` of that many instances an iteration; 5 to 15 iterations are usual.
+ * Shapes: a quote has numbers for some of the problem's parameters (its strike, its expiry). The parameters in `bounds`
+ * are fitted, from the problem's numbers as the first guess; all others are fixed. Accuracy: that of `solve` or
+ * `monteCarlo` at the settings of the problem, which bounds that of the fit. Paths have the same random numbers under
+ * all parameters. Cost: one `solve` or `monteCarlo` of that many instances per iteration; 5 to 15 iterations are usual.
  * Source: J. J. Moré (1978); H. B. Nielsen (1999). Verified: test/calibration/calibrate, by round trips of constant
  * elasticity of variance and of Heston's model against their closed forms.
  *
  * @param problem an equation, or `{ model, product, dates }`.
  * @param quotes prices with the parameters that belong to each of them.
  * @param options the bounds of the fitted parameters; device, restarts, seed, precision, signal, progress.
- * @returns the best of all starts. It is a fit only where its `status` is "converged".
- * @throws SpecError with the path of what is wrong, and where no start has prices; what `solve` or `monteCarlo` throws;
- *   the signal's reason.
+ * @returns the best result of all starts. It is a fit only if its `status` is "converged".
+ * @throws SpecError with the path of what is wrong, or if no start has prices; what `solve` or `monteCarlo` throws; the
+ *   signal's reason.
  * @example
  * import { calibrate } from "feynkac/calibration";
  *
@@ -260,7 +257,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
   const { quoted, quotes, options, numerics, fitted, start, spec } = search;
   const { restarts = 0, seed = 1, signal, onProgress } = options;
   const { precision, width } = numerics;
-  const pricing: Pricing = { device, fitted, precision, seed, signal };
+  const pricing: PricingSettings = { device, fitted, precision, seed, signal };
   const used = quotes.flatMap(({ weight = 1 }, i) => (weight > 0 ? [{ i, root: Math.sqrt(weight) }] : []));
   const total = quotes.reduce((sum, { weight = 1 }) => sum + weight, 0);
   const rmseOf = (sum: number): number => Math.sqrt(sum / total);

@@ -1,4 +1,7 @@
-/** Quotes of an underlying with cash dividends, as quotes of the martingale that its spot is an affine function of. */
+/**
+ * Quotes of an underlying with cash dividends, converted to quotes of the martingale of which its spot is an affine
+ * function.
+ */
 import { type AffineSpot, type LocalSurface, rowMean, rowVolatility } from "../market/index.ts";
 import { logNormalOption } from "../market/models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
@@ -12,14 +15,18 @@ interface BlackOption {
 
 /**
  * Returns the Black volatility at which an out-of-the-money option keeps its price when forward and strike are both
- * lowered by `less`; NaN where there is none. `implied` is its volatility before.
+ * lowered by `shift`; NaN if there is none. `implied` is its volatility before.
  */
-export function volatilityWithout({ time, forward, strike }: BlackOption, implied: number, less: number): number {
-  if (less === 0) return implied;
+export function volatilityAtShiftedStrike(
+  { time, forward, strike }: BlackOption,
+  implied: number,
+  shift: number,
+): number {
+  if (shift === 0) return implied;
   const sign = strike >= forward ? 1 : -1;
   const variance = implied * implied * time;
   const price = logNormalOption(sign > 0 ? "call" : "put", strike, Math.log(forward) - 0.5 * variance, variance);
-  const quoted = { forward: forward - less, strike: strike - less, price, sign };
+  const quoted = { forward: forward - shift, strike: strike - shift, price, sign };
   return blackDeviation({ quoted }).deviation / Math.sqrt(time);
 }
 
@@ -31,10 +38,10 @@ const BESIDE = 1e-7;
 const BELOW = 6;
 
 /**
- * Returns the local volatility of the spot S = scale·X + cash from that of the martingale X (`AffineSpot`): σ_S =
+ * Returns the local volatility of the spot S = scale·X + cash, given that of the martingale X (`AffineSpot`): σ_S =
  * σ_X·(S − cash)/S.
  */
-export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): Omit<LocalSurface, "slopes"> {
+export function spotSurfaceOf(surface: LocalSurface, affine: AffineSpot): Omit<LocalSurface, "slopes"> {
   const horizon = surface.times[surface.times.length - 1];
   const dividends = affine.times.filter((time) => time < horizon);
   const times = [...surface.times, ...dividends.flatMap((time) => [time - BESIDE, time + BESIDE])]

@@ -2,7 +2,7 @@
 import type { LeastSquaresSpec, Linearisation } from "./least-squares.ts";
 
 /** The points at which residuals must be evaluated to form central differences, and the function that forms them. */
-export interface Differences {
+export interface CentralDifferences {
   /** The point itself, then two bumped points for each parameter, all within the bounds. */
   readonly points: readonly Float64Array[];
   /**
@@ -13,15 +13,15 @@ export interface Differences {
 }
 
 /**
- * Returns the points of central differences at a point. Parameter j is bumped by `width` times the larger of its
- * absolute value and `least(j)`.
+ * Returns the points of central differences at a point. Parameter j is bumped by `width` times its absolute value, but
+ * at least by `width` times `least(j)`.
  */
 export function centralDifferences(
   point: Float64Array,
   { lower, upper }: LeastSquaresSpec,
   width = 1e-6,
   least: (j: number) => number = () => 1e-3,
-): Differences {
+): CentralDifferences {
   const n = point.length;
   const moved = (j: number, by: number): Float64Array => {
     const one = point.slice();
@@ -44,7 +44,7 @@ export function centralDifferences(
   };
 }
 
-/** Returns a function that evaluates residuals with their derivatives by central differences within the bounds. */
+/** Returns the function that evaluates residuals, and their derivatives by central differences within the bounds. */
 export function withDifferences(
   residualsAt: (point: Float64Array) => Float64Array,
   spec: LeastSquaresSpec,

@@ -5,16 +5,16 @@ import { bool, fn, i32, kernel, read, real, record, write } from "../kernel/inde
  * The number of reals of each option in the array `quote`: strike, sign, level of volatility, first node, and the mesh
  * width.
  */
-export const QUOTE = 5;
+export const QUOTE_REALS = 5;
 /**
  * The number of reals of each time step in the array `step`: Δt, ∫r, θ, and scale and cash at its start, after and
  * before dividends.
  */
-export const STEP = 7;
+export const STEP_REALS = 7;
 /** The number of integers of each option in the array `place`: its first time step and its number of steps. */
-export const PLACE = 2;
-/** The number of work arrays of an option, each with one real a node. */
-export const WORK = 6;
+export const PLACE_INTEGERS = 2;
+/** The number of work arrays of an option, each with one real per node. */
+export const WORK_ARRAYS = 6;
 
 /** The value at 0 of the cubic through four values at the distance `at` (in mesh widths) before 0. */
 const cubicAt = fn({
@@ -51,17 +51,17 @@ const halfVariance = fn({
 });
 
 /**
- * The kernel of the prices of an American and a European option on S = scale·X + cash (`AffineSpot`), X = start·e^z, by
- * the same θ-scheme on the same mesh in z:
+ * The kernel that computes the prices of an American and a European option on S = scale·X + cash (`AffineSpot`), X =
+ * start·e^z, by the same θ-scheme on the same mesh in z:
  *
  *   V_t + ½σ²·(V_zz − V_z) − r·V = 0,   V ≥ φ·(scale·start·e^z + cash − K)
  *
- * The discretisation is exact for 1 and e^z, and V is linear in e^z at both ends. The constraint holds exactly within
+ * The discretisation is exact for 1 and e^z, and V is linear in e^z at both ends. The constraint is solved exactly in
  * each step, by policy iteration. At the start of a step with a dividend the holder may also exercise before it.
  * `output[l]` is the American price of option l and `output[items + l]` the European one. Mesh errors are nearly the
  * same in both, so they cancel in the premium.
  *
- * Cost: 10 reals moved and some 100 flops for each node and step. Verified: test/calibration/american.
+ * Cost per node and step: 10 reals moved and about 100 flops. Verified: test/calibration/american.
  */
 export const earlyExerciseKernel = kernel({
   name: "early exercise",
@@ -77,19 +77,19 @@ export const earlyExerciseKernel = kernel({
     work: write(real),
     output: write(real),
   },
-  env: { cubicAt, halfVariance, QUOTE, STEP, PLACE, WORK, ROUNDS: 30 },
+  env: { cubicAt, halfVariance, QUOTE_REALS, STEP_REALS, PLACE_INTEGERS, WORK_ARRAYS, ROUNDS: 30 },
   body({ items, nodes, isFlat, start, quote, place, step, square, work, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= items) return;
-    const strike = quote[l * env.QUOTE];
-    const sign = quote[l * env.QUOTE + 1];
-    const level = quote[l * env.QUOTE + 2];
-    const low = quote[l * env.QUOTE + 3];
-    const width = quote[l * env.QUOTE + 4];
-    const firstStep = place[l * env.PLACE];
-    const steps = place[l * env.PLACE + 1];
+    const strike = quote[l * env.QUOTE_REALS];
+    const sign = quote[l * env.QUOTE_REALS + 1];
+    const level = quote[l * env.QUOTE_REALS + 2];
+    const low = quote[l * env.QUOTE_REALS + 3];
+    const width = quote[l * env.QUOTE_REALS + 4];
+    const firstStep = place[l * env.PLACE_INTEGERS];
+    const steps = place[l * env.PLACE_INTEGERS + 1];
     const of = { isFlat, level, nodes, square };
-    const american = l * env.WORK * nodes;
+    const american = l * env.WORK_ARRAYS * nodes;
     const european = american + nodes;
     const given = european + nodes;
     const factor = given + nodes;
@@ -99,7 +99,7 @@ export const earlyExerciseKernel = kernel({
     const span = ratio - 1 / ratio;
     const lower = 2 / (span * (1 - 1 / ratio));
     const upper = 2 / (span * (ratio - 1));
-    const last = (firstStep + steps) * env.STEP;
+    const last = (firstStep + steps) * env.STEP_REALS;
     for (let j = 0; j < nodes; j++) {
       const x = start * Math.exp(low + j * width);
       const payoff = Math.max(sign * (step[last + 3] * x + step[last + 4] - strike), 0);
@@ -109,7 +109,7 @@ export const earlyExerciseKernel = kernel({
       work[american + j] = Math.max(payoff, sign * (step[last + 5] * x + step[last + 6] - strike));
     }
     for (let n = steps - 1; n >= 0; n--) {
-      const at = (firstStep + n) * env.STEP;
+      const at = (firstStep + n) * env.STEP_REALS;
       const elapsed = step[at];
       const decay = step[at + 1];
       const theta = step[at + 2];
@@ -187,7 +187,7 @@ export const earlyExerciseKernel = kernel({
     const a = american + cell;
     const e = european + cell;
     const share = position - cell;
-    const first = firstStep * env.STEP;
+    const first = firstStep * env.STEP_REALS;
     const held = env.cubicAt({ at: share, a: work[a - 1], b: work[a], c: work[a + 1], d: work[a + 2] });
     output[l] = Math.max(held, sign * (step[first + 3] * start + step[first + 4] - strike));
     output[items + l] = env.cubicAt({ at: share, a: work[e - 1], b: work[e], c: work[e + 1], d: work[e + 2] });

@@ -3,20 +3,27 @@
  *
  *   w(k) = ½·(θ + ρψk + √((ψk + θρ)² + θ²(1 − ρ²)))
  *
- * Let u = ψ(1 + ρ) and d = ψ(1 − ρ), twice the slopes of the wings. A slice has no butterfly arbitrage where
- * max(u, d) ≤ 4 and ψ·max(u, d) ≤ 4θ (Gatheral & Jacquier 2014, Theorem 4.2), and none of the calendar to the slice
- * before it, marked by ′, where θ ≥ θ′, u ≥ u′, d ≥ d′ and ψ/θ ≤ ψ′/θ′ (Hendriks & Martini 2019, Proposition 3.5). The
- * expiries are fitted in order, as Corbetta et al. do; these conditions are the bounds of each fit.
+ * Let u = ψ(1 + ρ) and d = ψ(1 − ρ), twice the slopes of the wings. A slice has no butterfly arbitrage if max(u, d) ≤ 4
+ * and ψ·max(u, d) ≤ 4θ (Gatheral & Jacquier 2014, Theorem 4.2), and no calendar arbitrage with the slice before it,
+ * marked by ′, if θ ≥ θ′, u ≥ u′, d ≥ d′ and ψ/θ ≤ ψ′/θ′ (Hendriks & Martini 2019, Proposition 3.5). The expiries are
+ * fitted in order, as Corbetta et al. do; these conditions are the bounds of each fit.
  *
  * Source: Corbetta, Cohort, Laachir & Martini, *Robust calibration and arbitrage-free interpolation of SSVI slices*,
  * Decisions in Economics and Finance 42 (2019). Verified: test/calibration/essvi, on surfaces of the model and by
  * Gatheral's g and total variances far beyond the quotes.
  */
-import { checkedQuotes, counted, countOf, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import {
+  checkedQuotes,
+  countWithWords,
+  quoteCountOf,
+  type ExpiryQuotes,
+  type SurfaceFit,
+  type UnderlyingQuotes,
+} from "./fit.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { ssviVariance } from "../market/index.ts";
-import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** θ, u and d of a slice. */
 interface WingSlopes {
@@ -55,12 +62,12 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
   });
   const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
   const { limited, ...described } = describeSlices(slices, quotes);
-  const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
+  const few = expiries.filter((expiry) => quoteCountOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0
-      ? [`${counted(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ψ are not determined`]
+      ? [`${countWithWords(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ψ are not determined`]
       : []),
-    ...limitedMessage(limited),
+    ...limitedNodesMessage(limited),
   ];
   const parameters = found.map(ssviOf);
   return {

@@ -1,4 +1,4 @@
-/** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+/** From quotes of options on one underlying to implied volatilities and a fitted surface. */
 import { SpecError } from "../base/errors.ts";
 import {
   type AffineSpot,
@@ -12,7 +12,7 @@ import {
 } from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
-import { surfaceOfSpot, volatilityWithout } from "./cash-dividends.ts";
+import { spotSurfaceOf, volatilityAtShiftedStrike } from "./cash-dividends.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
 import { AmericanQuotes } from "./american-quotes.ts";
@@ -58,13 +58,13 @@ export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLoca
 export interface FittedQuotes {
   /** The fitted quotes in their original order. */
   readonly quotes: readonly FittedQuote[];
-  /** The fitted surface; undefined where none was requested, or no quote has an implied volatility. */
+  /** The fitted surface; undefined if none was requested, or if no quote has an implied volatility. */
   readonly surface: SurfaceFit | undefined;
   /** The weighted root mean square error of implied volatilities; 0 without a surface. */
   readonly rmse: number;
   /** Returns the forward price at a time, which must be the expiry of a quote. */
   readonly forwards: (time: number) => number;
-  /** Returns the implied volatility of the fitted surface for an option; NaN where there is none. */
+  /** Returns the implied volatility of the fitted surface for an option; NaN if there is none. */
   readonly impliedAt: (option: Pick<OptionQuote, "time" | "forward" | "strike">) => number;
 }
 
@@ -158,7 +158,7 @@ interface QuotesToFit {
 }
 
 /**
- * Computes the implied volatilities of quotes, and fits a surface to those that have one. With dividends on dates,
+ * Computes the implied volatilities of quotes, and fits a surface to those that have one. With discrete dividends,
  * local volatilities are fitted to options on the martingale X of `market.affine` (S = scale·X + cash), and converted
  * to those of the spot S.
  */
@@ -190,7 +190,7 @@ function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit)
   if (affine === undefined) return repriced;
   return {
     ...repriced,
-    surface: { ...surface, volatility: { ...surface.volatility, surface: surfaceOfSpot(local, affine) } },
+    surface: { ...surface, volatility: { ...surface.volatility, surface: spotSurfaceOf(local, affine) } },
   };
 }
 
@@ -232,7 +232,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
   const own = implied.map((one, i): FittedQuote => {
     if (one.implied === undefined || one.problem !== undefined || less[i] === 0) return one;
     if (!(free[i].strike > 0)) return { ...one, problem: BELOW_CASH };
-    return { ...one, implied: volatilityWithout(quotes[i], one.implied, less[i]) };
+    return { ...one, implied: volatilityAtShiftedStrike(quotes[i], one.implied, less[i]) };
   });
   const expiries = byExpiry(free, own).map((expiry) => ({ ...expiry, forward: affine?.start ?? expiry.forward }));
   const usable = { spot: affine?.start ?? spot, expiries, clock: affine && dividendClock(affine) };
@@ -246,7 +246,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
     const cash = affine?.at(time).cash ?? 0;
     const own = { time, forward: forward - cash, strike: strike - cash };
     if (!(own.strike > 0)) return Number.NaN;
-    return volatilityWithout(own, surface.impliedVolatility(Math.log(own.strike / own.forward), time), -cash);
+    return volatilityAtShiftedStrike(own, surface.impliedVolatility(Math.log(own.strike / own.forward), time), -cash);
   };
   const fitted = stated.map((one, i) => (free[i].strike > 0 ? { ...one, fitted: impliedAt(quotes[i]) } : one));
   return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards, impliedAt };

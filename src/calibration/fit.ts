@@ -1,4 +1,4 @@
-/** The quotes that every fit of one underlying takes, and the surface that it gives. */
+/** The quotes to which the surfaces of one underlying are fitted, and the result of a fit. */
 import { SpecError } from "../base/errors.ts";
 import type { DividendClock, LocalSurface, SmileSurface, StochasticVolatility } from "../market/index.ts";
 
@@ -23,16 +23,16 @@ export interface UnderlyingQuotes {
   readonly spot: number;
   /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
-  /** The clock by which total variance grows between expiries; time itself if it is left out. */
+  /** The time change by which total variance grows between expiries; calendar time by default. */
   readonly clock?: DividendClock | undefined;
 }
 
 /**
- * The result of a check for static arbitrage: the smallest value of a function that must not be negative, and where it
- * is.
+ * The result of a check for static arbitrage: the smallest value of a function that must not be negative, and its
+ * position.
  */
 export interface ArbitrageCheck {
-  /** True where `min` is not negative beyond rounding. */
+  /** True if `min` is not negative beyond rounding. */
   readonly free: boolean;
   /**
    * The smallest value of Gatheral's g (butterfly arbitrage), or the smallest increase of total variance from one
@@ -40,7 +40,7 @@ export interface ArbitrageCheck {
    */
   readonly min: number;
   /**
-   * The expiry in years and k = ln(K/F) of `min`; undefined where there is nothing to check, as for calendar arbitrage
+   * The expiry in years and k = ln(K/F) of `min`; undefined if there is nothing to check, as for calendar arbitrage
    * with one expiry.
    */
   readonly at: { readonly time: number; readonly logMoneyness: number } | undefined;
@@ -48,16 +48,16 @@ export interface ArbitrageCheck {
 
 /** A volatility surface fitted to the quotes of one underlying. */
 export interface SurfaceFit {
-  /** The status of the fit; "infeasible" where no surface of the model fits the quotes, for the reason in `message`. */
+  /** The status of the fit; "infeasible" if no surface of the model fits the quotes, for the reason in `message`. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
-  /** The parts of the message that make prices on the surface doubtful; the whole message if it is left out. */
+  /** The parts of the message that are warnings about prices on the surface; the whole message by default. */
   readonly doubts?: readonly string[];
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
   /** The parameters by name; an array has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
   /**
-   * The standard errors, by the names of `parameters`; NaN where a parameter is at a bound, or there are too few
+   * The standard errors, by the names of `parameters`; NaN if a parameter is at a bound, or if there are too few
    * quotes.
    */
   readonly standardErrors?: Readonly<Record<string, number | readonly number[]>>;
@@ -75,7 +75,7 @@ export interface SurfaceFit {
     | {
         readonly kind: "surface";
         readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
-        /** The implied volatilities that the local volatility gives back, with which European options are priced. */
+        /** The implied volatilities that the local volatility reproduces, with which European options are priced. */
         readonly smile: SmileSurface;
       }
     | {
@@ -109,16 +109,19 @@ export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   return implied[nearest];
 }
 
-/** Returns a count with the words that agree with it: `counted(few, "expiry has", "expiries have")`. */
-export const counted = (count: number, one: string, several: string): string =>
+/**
+ * Returns a count followed by the words that agree with it in number: `countWithWords(few, "expiry has", "expiries
+ * have")`.
+ */
+export const countWithWords = (count: number, one: string, several: string): string =>
   `${count} ${count === 1 ? one : several}`;
 
 /** Returns the number of quotes whose weight is positive. */
-export function countOf(expiries: readonly ExpiryQuotes[]): number {
+export function quoteCountOf(expiries: readonly ExpiryQuotes[]): number {
   return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);
 }
 
-/** Returns the quotes after checking them. @throws SpecError for quotes that cannot be fitted */
+/** Checks quotes and returns them. @throws SpecError for quotes that cannot be fitted */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;
   if (expiries.length === 0) throw new SpecError("quotes: got none, expected at least one; give quotes to fit");

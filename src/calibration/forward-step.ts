@@ -1,4 +1,7 @@
-/** One implicit step of Dupire's equation on a grid of κ = K/F, with its derivatives by the local volatilities. */
+/**
+ * One implicit step of Dupire's equation on a grid of κ = K/F, with its derivatives with respect to the local
+ * volatilities.
+ */
 
 import type { ExpiryQuotes } from "./fit.ts";
 import { blackDeviation } from "./implied/volatility.ts";
@@ -8,7 +11,7 @@ import { firstIndex } from "../base/search.ts";
  * A grid in the moneyness κ = K/F: the nodes k = ln κ and κ, and the weights of the lower and the upper neighbour in
  * the three-point formula of D = κ²·∂²/∂κ², which are 0 at both ends.
  */
-export interface Grid {
+export interface MoneynessGrid {
   readonly k: Float64Array;
   readonly kappa: Float64Array;
   readonly lower: Float64Array;
@@ -22,14 +25,14 @@ interface StepSpec {
   /** The volatility σ at the nodes. */
   readonly sigma: Float64Array;
   /** The prices before the step. */
-  readonly before: Prices;
+  readonly before: NodePrices;
 }
 
 /**
- * The undiscounted prices of calls and puts at the nodes, in units of the forward. Both are kept, because where one is
- * small its relative accuracy would be lost by computing it from the other.
+ * The undiscounted prices of calls and puts at the nodes, in units of the forward. Both are kept, because a small price
+ * computed from the other one would lose its relative accuracy.
  */
-export interface Prices {
+export interface NodePrices {
   readonly calls: Float64Array;
   readonly puts: Float64Array;
 }
@@ -37,16 +40,15 @@ export interface Prices {
 /** A density or a price below this is none. */
 const TINY = 1e-200;
 
-/** The result of a forward step. */
-export interface Step {
-  readonly prices: Prices;
+/** The result of a forward step: the prices at the later time, and their derivatives. */
+export interface ForwardStep {
+  readonly prices: NodePrices;
   /** Returns κ²·∂²c/∂κ² at a node, which is proportional to the risk-neutral density. */
   readonly density: (node: number) => number;
   /**
-   * Computes the derivatives of the prices by x, where σ moves by x times `shape` on one of several intervals of nodes,
-   * ends[p − 1] ≤ node < ends[p]. `take` receives the interval p and the derivatives at the nodes `on[0]` to `on[1]`.
-   * Cost: 9 flops for each node of the interval, and 1 for each other node, where the derivative is a product of one
-   * factor a node.
+   * Computes the derivatives of the prices with respect to x, where σ changes by x times `shape` on one of several
+   * intervals of nodes, ends[p − 1] ≤ node < ends[p]. `take` receives the interval p and the derivatives at the nodes
+   * `on[0]` to `on[1]`. Cost: 9 flops for each node of the interval, and 1 for each other node.
    */
   readonly derivatives: (
     moves: { readonly ends: Int32Array; readonly shape: Float64Array },
@@ -55,8 +57,8 @@ export interface Step {
   ) => void;
 }
 
-/** Returns the grid with the nodes k = ln κ. */
-export function gridOf(k: Float64Array): Grid {
+/** Returns the grid with the given nodes k = ln κ. */
+export function gridFromNodes(k: Float64Array): MoneynessGrid {
   const n = k.length;
   const kappa = k.map(Math.exp);
   const [lower, upper] = [new Float64Array(n), new Float64Array(n)];
@@ -70,10 +72,10 @@ export function gridOf(k: Float64Array): Grid {
 }
 
 /**
- * Makes one implicit step of Dupire's equation, (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change.
- * Cost: 4 reals and 12 flops for each node.
+ * Solves one implicit step of Dupire's equation, (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change.
+ * `before` are the prices at the earlier time. Cost: 4 reals and 12 flops per node.
  */
-export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before }: StepSpec): Step {
+export function forwardStep({ k, lower, upper }: MoneynessGrid, { elapsed, sigma, before }: StepSpec): ForwardStep {
   const n = k.length;
   // Thomas: the pivots and the factors serve every right side.
   const [inverse, factor, above] = [new Float64Array(n), new Float64Array(n), new Float64Array(n)];
@@ -127,8 +129,11 @@ export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before 
   };
 }
 
-/** Returns a grid that extends beyond the range of all quotes and is denser about the forward, by a hyperbolic sine. */
-export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid {
+/**
+ * Returns a grid that extends beyond the range of all quotes and is denser near the forward. Its nodes are spaced by a
+ * hyperbolic sine.
+ */
+export function gridForQuotes(expiries: readonly ExpiryQuotes[], nodes: number): MoneynessGrid {
   const widest = Math.max(
     ...expiries.map(({ time, implied, logMoneyness }) => {
       const deviation = Math.max(...implied) * Math.sqrt(time);
@@ -141,13 +146,11 @@ export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid 
     { length: nodes },
     (_, j) => (widest * Math.sinh(bend * ((2 * j) / (nodes - 1) - 1))) / Math.sinh(bend),
   );
-  return gridOf(k);
+  return gridFromNodes(k);
 }
 
-/**
- * Returns the index of the grid's interval that contains k, limited so that there is another node on each side of it.
- */
-export const cellOf = ({ k: x }: Pick<Grid, "k">, k: number): number =>
+/** Returns the index of the grid's interval that contains k, but never of the first or the last interval. */
+export const intervalOf = ({ k: x }: Pick<MoneynessGrid, "k">, k: number): number =>
   firstIndex(2, x.length - 2, (i) => x[i] > k) - 1;
 
 /** An out-of-the-money option whose price is interpolated from a grid. */
@@ -156,7 +159,7 @@ export interface ImpliedOption {
   readonly deviation: number;
   /** The undiscounted price in units of the forward. */
   readonly price: number;
-  /** The derivatives of ln price by the prices at the four nodes from index `first` on. */
+  /** The derivatives of ln price with respect to the prices at the four nodes from index `first` on. */
   readonly weights: readonly number[];
   /** The index of the first of the four nodes. */
   readonly first: number;
@@ -164,11 +167,11 @@ export interface ImpliedOption {
 
 /**
  * Returns the price and the implied standard deviation σ·√t of the out-of-the-money option at k = ln(K/F). `valueAt`
- * gives the price of such an option at a node. Prices are in units of the forward. The logarithms of the prices at four
- * nodes are interpolated by a cubic, which keeps the relative accuracy of small prices.
+ * returns the price of such an option at a node, in units of the forward. The logarithms of the prices at four nodes
+ * are interpolated by a cubic, which keeps the relative accuracy of small prices.
  */
-export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
-  const first = cellOf(grid, k) - 1;
+export function impliedAt(grid: Pick<MoneynessGrid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
+  const first = intervalOf(grid, k) - 1;
   const x = grid.k;
   let log = 0;
   const weights = [0, 0, 0, 0];
@@ -186,8 +189,8 @@ export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: numb
   return { deviation, price, weights, first };
 }
 
-/** Returns the derivative of an option's implied volatility by the logarithm of its price. */
-export function byLogPrice({ deviation, price }: ImpliedOption, k: number, t: number): number {
+/** Returns ∂σ/∂ln p, the derivative of an option's implied volatility with respect to the logarithm of its price. */
+export function volatilityByLogPrice({ deviation, price }: ImpliedOption, k: number, t: number): number {
   const d1 = -k / deviation + 0.5 * deviation;
   return price / (Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300) * Math.sqrt(t));
 }

@@ -4,24 +4,24 @@ import {
   hestonMomentKernel,
   hestonQuoteKernel,
   hestonRuleKernel,
-  LANES,
+  ITEMS_PER_EXPIRY,
   MAX_NODES,
-  MOMENTS,
-  PARAMETERS,
+  MOMENT_COUNT,
+  PARAMETER_COUNT,
   QUOTE_OUTPUTS,
-  RULE,
+  RULE_REALS,
 } from "./heston-kernels.ts";
 
 /**
- * The implied volatilities of all quotes for one set of parameters, with their derivatives: [quote][1 + derivatives by
- * v₀, κ, θ, σ, ρ].
+ * The implied volatilities of all quotes for one set of parameters, with their derivatives with respect to v₀, κ, θ, σ,
+ * ρ: six numbers for each quote.
  */
 export type HestonVolatilities = Float64Array;
 
 type Kernels = readonly [CompiledKernel, CompiledKernel, CompiledKernel];
 
 /**
- * Returns quotes in the arrays that kernels take: `expiry` has the times of all expiries, then the largest |k| of each;
+ * Returns quotes as the arrays that kernels read: `expiry` has the times of all expiries, then the largest |k| of each;
  * `quote` has k = ln(K/F) of each quote; `expiryOf` has the index of its expiry.
  */
 export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
@@ -38,8 +38,8 @@ export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
 }
 
 /**
- * A device's kernels and memory for the implied volatilities of one underlying's quotes under Heston's model, for up to
- * `most` sets of parameters at a time.
+ * Computes implied volatilities under Heston's model for the quotes of one underlying on a device, for up to `most`
+ * sets of parameters at a time.
  */
 export class HestonEngine implements Disposable {
   /** The number of quotes. */
@@ -61,9 +61,9 @@ export class HestonEngine implements Disposable {
       expiry: device.createBuffer("f64", 2 * expiries.length),
       quote: device.createBuffer("f64", quote.length),
       expiryOf: device.createBuffer("i32", quote.length),
-      point: device.createBuffer("f64", PARAMETERS * most),
-      rule: device.createBuffer("f64", RULE * most * expiries.length),
-      moments: device.createBuffer("f64", 2 * MOMENTS * MAX_NODES * most * expiries.length),
+      point: device.createBuffer("f64", PARAMETER_COUNT * most),
+      rule: device.createBuffer("f64", RULE_REALS * most * expiries.length),
+      moments: device.createBuffer("f64", 2 * MOMENT_COUNT * MAX_NODES * most * expiries.length),
       output: device.createBuffer("f64", QUOTE_OUTPUTS * most * quote.length),
     };
     device.write(this.#buffers.expiry, expiry);
@@ -88,11 +88,11 @@ export class HestonEngine implements Disposable {
     const { expiry, quote, expiryOf, point, rule, moments, output } = this.#buffers;
     const expiries = this.#expiries;
     const items = points.length * expiries;
-    const all = new Float64Array(PARAMETERS * points.length);
-    points.forEach((one, i) => all.set(one, PARAMETERS * i));
+    const all = new Float64Array(PARAMETER_COUNT * points.length);
+    points.forEach((one, i) => all.set(one, PARAMETER_COUNT * i));
     device.write(point, all);
     device.launch(rules, { items, expiries, expiry, point, rule }, { items, microsecondsEach: 20 });
-    const size = { items: items * LANES, microsecondsEach: 1 };
+    const size = { items: items * ITEMS_PER_EXPIRY, microsecondsEach: 1 };
     device.launch(nodes, { items, expiries, expiry, point, rule, moments }, size);
     device.launch(
       quotes,

@@ -1,21 +1,21 @@
 /**
  * The fit of Heston's model to a surface of implied volatilities, by Levenberg and Marquardt's method with analytic
- * derivatives from several starts, which are evaluated together.
+ * derivatives. It has several starting points, which are evaluated together.
  */
 import type { Device } from "../device/index.ts";
-import { atTheMoney, checkedQuotes, counted, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, countWithWords, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine, type HestonVolatilities, quoteArrays } from "./heston-engine.ts";
 import { hostNormalCdf } from "../market/models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
 import {
-  PARAMETERS,
+  PARAMETER_COUNT,
   QUOTE_OUTPUTS,
   hestonMomentKernel,
   hestonQuoteKernel,
   hestonRuleKernel,
   MAX_NODES,
-  MOMENTS,
-  RULE,
+  MOMENT_COUNT,
+  RULE_REALS,
 } from "./heston-kernels.ts";
 import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "./least-squares.ts";
 import { runOnHost } from "../kernel/index.ts";
@@ -27,8 +27,8 @@ import { runOnHost } from "../kernel/index.ts";
 function hestonOnHost({ expiries: quoted }: UnderlyingQuotes): (point: Float64Array) => HestonVolatilities {
   const { expiry, quote, expiryOf } = quoteArrays(quoted);
   const expiries = quoted.length;
-  const rule = new Float64Array(RULE * expiries);
-  const moments = new Float64Array(2 * MOMENTS * MAX_NODES * expiries);
+  const rule = new Float64Array(RULE_REALS * expiries);
+  const moments = new Float64Array(2 * MOMENT_COUNT * MAX_NODES * expiries);
   return (point) => {
     const output = new Float64Array(QUOTE_OUTPUTS * quote.length);
     const shared = { expiries, expiry, rule };
@@ -109,11 +109,12 @@ function* hestonSearch(
   const model = (x: Float64Array): Float64Array => (feller ? withShare(x) : x);
   const linearise = (volatilities: HestonVolatilities, point: Float64Array): Linearisation => {
     const residuals = new Float64Array(implied.length);
-    const jacobian = new Float64Array(PARAMETERS * implied.length);
+    const jacobian = new Float64Array(PARAMETER_COUNT * implied.length);
     for (let q = 0; q < implied.length; q++) {
       const at = QUOTE_OUTPUTS * q;
       residuals[q] = weights[q] * (volatilities[at] - implied[q]);
-      for (let j = 0; j < PARAMETERS; j++) jacobian[PARAMETERS * q + j] = weights[q] * volatilities[at + 1 + j];
+      for (let j = 0; j < PARAMETER_COUNT; j++)
+        jacobian[PARAMETER_COUNT * q + j] = weights[q] * volatilities[at + 1 + j];
     }
     if (feller) byShare(jacobian, point);
     return { residuals, jacobian };
@@ -143,7 +144,7 @@ function* hestonSearch(
   return describe(quotes, best, model(best.point), {
     feller,
     left,
-    isFew: weights.filter((weight) => weight > 0).length < PARAMETERS,
+    isFew: weights.filter((weight) => weight > 0).length < PARAMETER_COUNT,
   });
 }
 
@@ -154,7 +155,7 @@ function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
 /** Derivatives by the share of σ in √(2κθ) in place of σ, and by κ and θ at a constant share. */
 function byShare(jacobian: Float64Array, [, kappa, theta, share]: Float64Array): void {
   const most = Math.sqrt(2 * kappa * theta);
-  for (let at = 0; at < jacobian.length; at += PARAMETERS) {
+  for (let at = 0; at < jacobian.length; at += PARAMETER_COUNT) {
     const bySigma = jacobian[at + 3];
     jacobian[at + 1] += (bySigma * share * most) / (2 * kappa);
     jacobian[at + 2] += (bySigma * share * most) / (2 * theta);
@@ -202,7 +203,7 @@ function describe(
     ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
     ...(left > 0
-      ? [`${counted(left, "quote is", "quotes are")} left out, worth less than ${SMALLEST} of the forward`]
+      ? [`${countWithWords(left, "quote is", "quotes are")} left out, worth less than ${SMALLEST} of the forward`]
       : []),
   ];
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);

@@ -1,7 +1,7 @@
 /**
- * The implied volatilities of Heston's model for all quotes of a surface, with their derivatives by the parameters, for
- * many sets of parameters in one batch. In units of √(FK), with k = ln(K/F) and Black's formula for the mean variance w
- * as control variate,
+ * The implied volatilities of Heston's model for all quotes of a surface, with their derivatives with respect to the
+ * parameters, for many sets of parameters in one batch. In units of √(FK), with k = ln(K/F) and Black's formula for the
+ * mean variance w as control variate,
  *
  *   call = black(w, k) − (1/π)·∫₀^∞ Re[e^{−iuk}·(φ(u) − φ_w(u))]/(u² + ¼) du,   φ(u) = E[(S_T/F)^{½ + iu}]
  *
@@ -14,26 +14,27 @@ import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../mark
 import { blackDeviation } from "./implied/volatility.ts";
 
 /** The number of work items that share the quadrature nodes of one expiry. */
-export const LANES = 64;
+export const ITEMS_PER_EXPIRY = 64;
 /** The largest number of quadrature nodes. */
 export const MAX_NODES = 512;
 /**
  * The number of reals that `hestonRuleKernel` writes for each expiry: the step h, the number of nodes, and the mean
  * variance w.
  */
-export const RULE = 3;
+export const RULE_REALS = 3;
 /**
- * The number of complex numbers at each quadrature node, weighted: φ − φ_w, with φ the characteristic function and φ_w
- * that of Black's model with the mean variance w, and the derivatives of φ by v₀, κ, θ, σ and ρ.
+ * The number of complex numbers at each quadrature node. They are φ − φ_w and the derivatives of φ with respect to v₀,
+ * κ, θ, σ and ρ, all weighted. φ is the characteristic function of Heston's model, and φ_w that of Black's model with
+ * the mean variance w.
  */
-export const MOMENTS = 6;
+export const MOMENT_COUNT = 6;
 /** The number of parameters of Heston's model: v₀, κ, θ, σ, ρ. */
-export const PARAMETERS = 5;
+export const PARAMETER_COUNT = 5;
 /**
- * The number of reals that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives by the
- * parameters.
+ * The number of reals that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives with
+ * respect to the parameters.
  */
-export const QUOTE_OUTPUTS = 1 + PARAMETERS;
+export const QUOTE_OUTPUTS = 1 + PARAMETER_COUNT;
 
 /** −ln of the relative error of the rule, for its step and for its end. */
 const ALIASING = 25;
@@ -81,8 +82,8 @@ const largestStep = fn({
 });
 
 /**
- * Computes the step, the number of nodes and the mean variance of the quadrature for one expiry, whose quotes have at
- * most |k| = `furthest`.
+ * Computes the step, the number of nodes and the mean variance of the quadrature for one expiry. `furthest` is the
+ * largest |k| of its quotes.
  */
 export const hestonRule = fn({
   name: "hestonRule",
@@ -109,41 +110,42 @@ export const hestonRule = fn({
 });
 
 /**
- * The kernel of the quadrature rules (`hestonRule`), with one item for each set of parameters and expiry. `expiry[e]`
- * is the time T of expiry e, and `expiry[expiries + e]` its largest |k|.
+ * The kernel that computes the quadrature rules (`hestonRule`), with one item for each set of parameters and expiry.
+ * `expiry[e]` is the time T of expiry e, and `expiry[expiries + e]` its largest |k|.
  */
 export const hestonRuleKernel = kernel({
   name: "heston rule",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: write(real) },
-  env: { modelOf, hestonRule, RULE, PARAMETERS },
+  env: { modelOf, hestonRule, RULE_REALS, PARAMETER_COUNT },
   body({ items, expiries, expiry, point, rule }, gpu, env) {
     const item = gpu.globalId();
     if (item >= items) return;
     const e = item % expiries;
-    const model = env.modelOf({ point, first: ((item / expiries) | 0) * env.PARAMETERS, expiry: expiry[e] });
+    const model = env.modelOf({ point, first: ((item / expiries) | 0) * env.PARAMETER_COUNT, expiry: expiry[e] });
     const { step, count, variance } = env.hestonRule({ model, furthest: expiry[expiries + e] });
-    rule[env.RULE * item] = step;
-    rule[env.RULE * item + 1] = count;
-    rule[env.RULE * item + 2] = variance;
+    rule[env.RULE_REALS * item] = step;
+    rule[env.RULE_REALS * item + 1] = count;
+    rule[env.RULE_REALS * item + 2] = variance;
   },
 });
 
 /**
- * The kernel of φ − φ_w and the derivatives of φ at the quadrature nodes, weighted (`MOMENTS`): [item][number][node].
+ * The kernel that computes φ − φ_w and the derivatives of φ at the quadrature nodes, weighted (`MOMENT_COUNT`). The
+ * output is [item][number][node].
  */
 export const hestonMomentKernel = kernel({
   name: "heston moments",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: read(real), moments: write(real) },
-  env: { modelOf, cumulantGradient, MAX_NODES, LANES, RULE, PARAMETERS, MOMENTS },
+  env: { modelOf, cumulantGradient, MAX_NODES, ITEMS_PER_EXPIRY, RULE_REALS, PARAMETER_COUNT, MOMENT_COUNT },
   body({ items, expiries, expiry, point, rule, moments }, gpu, env) {
     const id = gpu.globalId();
-    const item = (id / env.LANES) | 0;
+    const item = (id / env.ITEMS_PER_EXPIRY) | 0;
     if (item >= items) return;
-    const count = gpu.i32(rule[env.RULE * item + 1]);
+    const count = gpu.i32(rule[env.RULE_REALS * item + 1]);
     const e = item % expiries;
-    const model = env.modelOf({ point, first: ((item / expiries) | 0) * env.PARAMETERS, expiry: expiry[e] });
-    const step = rule[env.RULE * item];
-    for (let node = id % env.LANES; node < count; node += env.LANES) {
+    const model = env.modelOf({ point, first: ((item / expiries) | 0) * env.PARAMETER_COUNT, expiry: expiry[e] });
+    const step = rule[env.RULE_REALS * item];
+    for (let node = id % env.ITEMS_PER_EXPIRY; node < count; node += env.ITEMS_PER_EXPIRY) {
       const u = Math.max(step * gpu.real(node), 1e-20);
       const { log, byV0, byKappa, byTheta, bySigma, byRho } = env.cumulantGradient({ model, zeta: { re: 0.5, im: u } });
       const square = u * u + 0.25;
@@ -151,8 +153,8 @@ export const hestonMomentKernel = kernel({
       const size = weight * Math.exp(log.re);
       const re = size * Math.cos(log.im);
       const im = size * Math.sin(log.im);
-      const black = weight * Math.exp(-0.5 * rule[env.RULE * item + 2] * square);
-      const first = 2 * env.MOMENTS * env.MAX_NODES * item + node;
+      const black = weight * Math.exp(-0.5 * rule[env.RULE_REALS * item + 2] * square);
+      const first = 2 * env.MOMENT_COUNT * env.MAX_NODES * item + node;
       const N = env.MAX_NODES;
       moments[first] = re - black;
       moments[first + N] = im;
@@ -171,8 +173,8 @@ export const hestonMomentKernel = kernel({
 });
 
 /**
- * Computes the implied deviation σ√T of an out-of-the-money option. The price of its call is that of Black's formula
- * with `variance` less `value`.
+ * Computes the implied deviation σ√T of an out-of-the-money option. The price of the call is that of Black's formula
+ * with `variance`, minus `value`.
  */
 export const impliedDeviation = fn({
   name: "impliedDeviation",
@@ -208,7 +210,7 @@ export const hestonQuoteKernel = kernel({
     moments: read(real),
     output: write(real),
   },
-  env: { impliedDeviation, MAX_NODES, RULE, MOMENTS, OUTPUTS: QUOTE_OUTPUTS },
+  env: { impliedDeviation, MAX_NODES, RULE_REALS, MOMENT_COUNT, OUTPUTS: QUOTE_OUTPUTS },
   body({ items, quotes, expiries, quote, expiryOf, expiry, rule, moments, output }, gpu, env) {
     const item = gpu.globalId();
     if (item >= items) return;
@@ -216,9 +218,9 @@ export const hestonQuoteKernel = kernel({
     const e = expiryOf[q];
     const slot = ((item / quotes) | 0) * expiries + e;
     const k = quote[q];
-    const step = rule[env.RULE * slot];
-    const count = gpu.i32(rule[env.RULE * slot + 1]);
-    const variance = rule[env.RULE * slot + 2];
+    const step = rule[env.RULE_REALS * slot];
+    const count = gpu.i32(rule[env.RULE_REALS * slot + 1]);
+    const variance = rule[env.RULE_REALS * slot + 2];
     const N = env.MAX_NODES;
     const turnRe = Math.cos(step * k);
     const turnIm = Math.sin(step * k);
@@ -230,7 +232,7 @@ export const hestonQuoteKernel = kernel({
     let byTheta = 0.0;
     let bySigma = 0.0;
     let byRho = 0.0;
-    const first = 2 * env.MOMENTS * N * slot;
+    const first = 2 * env.MOMENT_COUNT * N * slot;
     for (let node = 0; node < count; node++) {
       const at = first + node;
       value += cosine * moments[at] + sine * moments[at + N];

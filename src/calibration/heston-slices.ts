@@ -1,4 +1,4 @@
-/** Heston's model on the host, one expiry at a time: what a fit says of its surface. */
+/** Heston's model on the host, one expiry at a time, to describe the surface of a fit. */
 import { cumulant } from "../market/models/index.ts";
 import type { ArbitrageCheck, UnderlyingQuotes } from "./fit.ts";
 import { hestonRule, impliedDeviation } from "./heston-kernels.ts";
@@ -9,7 +9,7 @@ interface HestonSlice {
   readonly densityRatio: (k: number) => number;
 }
 
-/** Returns the smile of Heston's model at time t in years, for |k| ≤ furthest, with parameters v₀, κ, θ, σ, ρ. */
+/** Returns the smile of Heston's model with the parameters v₀, κ, θ, σ, ρ, at time t in years, for |k| ≤ furthest. */
 export function hestonSlice(
   [v0, kappa, theta, sigma, rho]: ArrayLike<number> & Iterable<number>,
   t: number,

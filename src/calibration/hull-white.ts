@@ -1,5 +1,5 @@
 /**
- * Hull and White's model, dr = (ϑ(t) − a·r)dt + σ dW with ϑ from the curve, fitted to caps or swaptions.
+ * Hull and White's model, dr = (ϑ(t) − a·r)dt + σ dW with ϑ from the curve, fitted to caps and swaptions.
  *
  * Both are options on bonds. Under the forward measure of the expiry T, P(T, s) = P(s)/P(T)·exp(−b·Z − ½b²) with a
  * normal Z and b = σ·√((1 − e^{−2aT})/2a)·(1 − e^{−a(s−T)})/a, decreasing in Z for all s at once, so that a payer
@@ -14,9 +14,12 @@ import { withDifferences } from "./differences.ts";
 import { leastSquares } from "./least-squares.ts";
 
 /** A discount curve: a function that returns P(0, t). */
-export type Discount = (t: number) => number;
+export type DiscountFunction = (t: number) => number;
 
-/** A quoted cap or swaption, with its price for a notional of 1. Times are in years, `frequency` is payments a year. */
+/**
+ * A quoted cap or swaption, with its price for a notional of 1. Times are in years; `frequency` is the number of
+ * payments per year.
+ */
 export type RateQuote =
   | {
       readonly kind: "cap";
@@ -101,7 +104,10 @@ interface BondOption {
 }
 
 /** The options of a quote, and what a receiver is worth beyond the payer. */
-function optionsOf(quote: RateQuote, discount: Discount): { readonly options: BondOption[]; readonly parity: number } {
+function optionsOf(
+  quote: RateQuote,
+  discount: DiscountFunction,
+): { readonly options: BondOption[]; readonly parity: number } {
   const period = 1 / quote.frequency;
   if (quote.kind === "cap") {
     const count = Math.round((quote.maturity - quote.start) * quote.frequency);
@@ -129,7 +135,7 @@ function optionsOf(quote: RateQuote, discount: Discount): { readonly options: Bo
 /** Returns the price of a quote's cap or swaption in Hull and White's model, for a notional of 1. */
 export function hullWhitePrice(
   quote: RateQuote,
-  discount: Discount,
+  discount: DiscountFunction,
   { meanReversion, volatility }: HullWhiteParameters,
 ): number {
   const { options, parity } = optionsOf(quote, discount);
@@ -154,7 +160,7 @@ const STARTS = [
  * Fits the mean reversion and the volatility of Hull and White's model to prices by least squares of relative errors.
  * @throws SpecError for a quote without a positive price, or fewer than two quotes
  */
-export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): HullWhiteFit {
+export function fitHullWhite(quotes: readonly RateQuote[], discount: DiscountFunction): HullWhiteFit {
   if (quotes.length < 2)
     throw new SpecError(`quotes: got ${quotes.length}, expected at least 2, as there are two parameters`);
   quotes.forEach((quote, i) => checkQuote(quote, i));

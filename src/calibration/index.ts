@@ -57,7 +57,7 @@ export {
 /** @internal */
 export { butterflyFunction } from "./arbitrage.ts";
 /** @internal */
-export { LocalMisfit, type Misfit, misfitOf } from "./misfit.ts";
+export { LocalMisfit, type Misfit, expectationMisfit } from "./misfit.ts";
 /** @internal */
 export { fitHeston, fitHestonOn, type HestonFitOptions } from "./heston-fit.ts";
 /** @internal */
@@ -78,7 +78,7 @@ export { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 export { fitLocal } from "./local-fit.ts";
 /** @internal */
 export {
-  type Discount,
+  type DiscountFunction,
   fitHullWhite,
   type HullWhiteFit,
   type HullWhiteParameters,

@@ -17,7 +17,10 @@ export interface Linearisation {
   readonly jacobian: Float64Array;
 }
 
-/** The settings of a least-squares problem, min ½‖r(x)‖² with lower ≤ x ≤ upper: its bounds, and when a search ends. */
+/**
+ * The settings of a least-squares problem, min ½‖r(x)‖² with lower ≤ x ≤ upper: its bounds, and the conditions under
+ * which a search ends.
+ */
 export interface LeastSquaresSpec {
   /** The lower bound of each parameter. */
   readonly lower: ArrayLike<number>;
@@ -30,14 +33,14 @@ export interface LeastSquaresSpec {
   /** The norm ‖r‖ below which the search ends, 0 by default. */
   readonly smallest?: number;
   /**
-   * The initial damping λ, 1e-3 by default. Use less where the start is near the solution, or the residuals can vanish.
+   * The initial damping λ, 1e-3 by default. Use less if the start is near the solution, or if the residuals can vanish.
    */
   readonly damping?: number;
 }
 
 /** The result of a search from one starting point. */
 export interface LeastSquaresFit {
-  /** The status of the search; "failed" where the residuals at the start are not finite. */
+  /** The status of the search; "failed" if the residuals at the start are not finite. */
   readonly status: "converged" | "not converged" | "failed";
   readonly point: Float64Array;
   readonly residuals: Float64Array;
@@ -271,7 +274,7 @@ class LevenbergMarquardt {
 
 /**
  * Returns the standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the free parameters, with m residuals and n free parameters.
- * They are NaN for the other parameters, and for all where m ≤ n or JᵀJ is singular.
+ * They are NaN for the other parameters, and for all parameters if m ≤ n or JᵀJ is singular.
  */
 export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree: readonly boolean[]): Float64Array {
   const n = isFree.length;
@@ -295,7 +298,7 @@ export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree:
   return errors;
 }
 
-/** Returns the fit from one starting point, with residuals evaluated on the calling thread. */
+/** Returns the fit from one starting point. The residuals are evaluated on the calling thread. */
 export function leastSquares(
   start: ArrayLike<number>,
   spec: LeastSquaresSpec,
@@ -307,8 +310,8 @@ export function leastSquares(
 }
 
 /**
- * Runs the searches from many starting points together: the generator yields the points of all of them, and is given
- * their residuals and derivatives. It returns the fits.
+ * Runs the searches from many starting points together: the generator yields the points of all searches, receives their
+ * residuals and derivatives, and returns the fits.
  */
 export function* leastSquaresSearches(
   starts: readonly ArrayLike<number>[],
@@ -324,7 +327,7 @@ export function* leastSquaresSearches(
 }
 
 /**
- * Returns the fits from many starting points, with the residuals of all of them evaluated together, for instance in one
+ * Returns the fits from many starting points. The residuals of all of them are evaluated together, for instance in one
  * launch on a device.
  */
 export async function leastSquaresBatch(

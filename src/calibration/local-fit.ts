@@ -1,13 +1,13 @@
 /**
- * Local volatility from quotes by Dupire's formula, on splines of total variance through all of them: in k by expiry,
- * and in ln t at constant k where the expiries are dense enough for that. Quotes that are not free of arbitrage have no
- * such local volatility: theirs is that of the surface of Andreasen and Huge, which is free of it and near to them.
+ * Local volatility from quotes by Dupire's formula, on splines of total variance through all of them: in k for each
+ * expiry, and in ln t at constant k if the expiries are dense enough. Quotes that admit arbitrage have no such local
+ * volatility; they get that of the arbitrage-free surface of Andreasen and Huge that is fitted to them.
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
-import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
+import { butterflyCheck, calendarCheck, type VarianceSlice } from "./arbitrage.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { type Spline, splineAt, splineThrough } from "../market/index.ts";
-import { describeSlices, limitedMessage, splinesOf } from "./variance-surface.ts";
+import { describeSlices, limitedNodesMessage, splinesOf } from "./variance-surface.ts";
 
 /**
  * Fits a local volatility surface to quotes: splines through the implied total variances, then Dupire's formula.
@@ -25,7 +25,7 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   }
   const cubics = clock === undefined ? cubicsThrough(slices) : undefined;
   const { limited, ...described } = describeSlices(slices, quotes, cubics);
-  const messages = limitedMessage(limited);
+  const messages = limitedNodesMessage(limited);
   return {
     status: "converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
@@ -49,7 +49,7 @@ const [LOOKS_IN_TIME, LOOKS] = [8, 16] as const;
  * expiries are few, or so far apart that the splines overshoot, or leave what is linear in total variance: the quotes
  * then say too little about the time between them, and total variance should be linear.
  */
-function cubicsThrough(slices: readonly Slice[]): readonly Spline[] | undefined {
+function cubicsThrough(slices: readonly VarianceSlice[]): readonly Spline[] | undefined {
   if (slices.length < FEWEST) return undefined;
   const times = slices.map(({ time }) => time);
   const logs = times.map(Math.log);

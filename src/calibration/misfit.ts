@@ -1,13 +1,13 @@
 /**
- * The misfit of a local volatility: the prices of European calls under it less those of the fitted smile that it comes
- * from. With κ = K/F, w(k, t) the total variance at k = ln κ, and prices in units of the forward, both obey Dupire's
- * equation, each with its own local volatility, so that their difference m solves
+ * The misfit of a local volatility: the prices of European calls under it, minus those under the fitted smile from
+ * which it was computed. With κ = K/F, w(k, t) the total variance at k = ln κ, and prices in units of the forward, both
+ * obey Dupire's equation, each with its own local volatility, so that their difference m solves
  *
  *   ∂m/∂t = ½σ²κ²·∂²m/∂κ² + κ·φ(d₂)/(2√w)·(σ²·g − ∂w/∂t),   m(κ, 0) = 0,   g of `butterflyFunction`.
  *
- * The source is 0 where σ is Dupire's local volatility. As it is no larger than the misfit needs, a coarse grid finds m
- * to some per cent where differences of prices would need a fine one. Verified: test/calibration/misfit, by Black's
- * formula, and test/pricing/smile-misfit.
+ * The source is 0 where σ is Dupire's local volatility. Because m itself is small, a coarse grid suffices to compute it
+ * to a few per cent, whereas differences of prices would need a fine grid. Verified: test/calibration/misfit, by
+ * Black's formula, and test/pricing/smile-misfit.
  */
 import {
   type AffineSpot,
@@ -18,9 +18,9 @@ import {
   smileVariance,
 } from "../market/index.ts";
 import { butterflyFunction } from "./arbitrage.ts";
-import { forwardStep, type Grid, gridOf } from "./forward-step.ts";
+import { forwardStep, type MoneynessGrid, gridFromNodes } from "./forward-step.ts";
 
-/** The misfit of undiscounted calls at one time, in units of the forward, at the nodes κ. */
+/** The misfit of undiscounted calls at one time: their errors in units of the forward, at the nodes κ. */
 export interface Misfit {
   readonly kappa: Float64Array;
   readonly calls: Float64Array;
@@ -40,10 +40,10 @@ const JUMP = 1e-5;
 /** The growth of time from step to step beyond the surface's last time. */
 const GROWTH = 1.25;
 
-/** The misfit of a local volatility at all times, each computed when it is first asked for. */
+/** The misfit of a local volatility as a function of time. A time is computed when it is first needed. */
 export class LocalMisfit {
   readonly #fit: LocalFit;
-  readonly #grid: Grid;
+  readonly #grid: MoneynessGrid;
   readonly #times: number[] = [0];
   readonly #calls: Float64Array[];
   /** The times of the surface that are still to come. */
@@ -51,7 +51,7 @@ export class LocalMisfit {
 
   constructor(fit: LocalFit) {
     this.#fit = fit;
-    this.#grid = gridOf(nodesOf(fit));
+    this.#grid = gridFromNodes(nodesOf(fit));
     this.#calls = [new Float64Array(this.#grid.k.length)];
     this.#left = fit.surface.times.filter((time) => time > 0);
   }
@@ -117,8 +117,8 @@ function nodesOf({ surface: { spots }, affine }: LocalFit): Float64Array {
   return Float64Array.from([k[0], ...between]);
 }
 
-/** Returns the misfit of E[f(κ)], a sum over strikes, and the sum of the sizes of its terms. */
-export function misfitOf(
+/** Returns the misfit of E[f(κ)], as a sum over strikes, and the sum of the absolute values of its terms. */
+export function expectationMisfit(
   { kappa, calls }: Misfit,
   f: (kappa: number) => number,
 ): { readonly sum: number; readonly size: number } {

@@ -1,4 +1,4 @@
-/** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
+/** The prices of quotes under many sets of a user's parameters, by one solution or one simulation. */
 import type { Device } from "../device/index.ts";
 import { type FeynkacError, SpecError } from "../base/errors.ts";
 import { type AnyProblem, type PointSolution, solve, solveAxes } from "../pde/fdm/index.ts";
@@ -10,7 +10,8 @@ export interface ModelQuote<A extends string = string, P extends string = string
   /** The values of this quote's own parameters, by the names in the problem, such as its strike and its expiry. */
   readonly parameters?: { readonly [K in P]?: number };
   /**
-   * The point at which an equation's solution is the price: a number on one axis, or a number for each axis by name.
+   * The point at which the solution of an equation is the price: a number if there is one axis, otherwise a number for
+   * each axis by name.
    */
   readonly at?: number | Readonly<Record<A, number>>;
   /** The dates of the path in years, as many as the problem has; by default those of the problem. */
@@ -30,7 +31,7 @@ export type PathProblem = Pick<
   "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"
 > & { readonly precision?: Precision };
 
-/** The prices of all quotes for one set of parameters; NaN where a price is missing. */
+/** The prices of all quotes for one set of parameters; NaN if a price is missing. */
 export interface ModelPrices {
   readonly values: Float64Array;
   /** The standard errors of a simulation. */
@@ -49,11 +50,11 @@ export interface QuotedProblem {
    */
   readonly parameters: ReadonlyMap<string, number | undefined>;
   /** Returns the prices of all quotes for each set of values of the fitted parameters, [set][parameter]. */
-  readonly pricesAt: (sets: readonly Float64Array[], on: Pricing) => Promise<readonly ModelPrices[]>;
+  readonly pricesAt: (sets: readonly Float64Array[], on: PricingSettings) => Promise<readonly ModelPrices[]>;
 }
 
 /** The device and the settings with which a calibration prices its quotes. */
-export interface Pricing {
+export interface PricingSettings {
   readonly device: Device;
   /** The names of the fitted parameters. */
   readonly fitted: readonly string[];
@@ -92,7 +93,7 @@ interface Solved {
   readonly at: (point: ModelQuote["at"]) => Pick<PointSolution, "value" | "errorEstimate">;
 }
 
-async function solved(problem: AnyProblem, several: boolean, { device, signal }: Pricing): Promise<Solved[]> {
+async function solved(problem: AnyProblem, several: boolean, { device, signal }: PricingSettings): Promise<Solved[]> {
   if (several) {
     const { entries } = await solveAxes(problem, { device, signal });
     return entries.map((entry) => ({
@@ -144,9 +145,9 @@ export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[
 }
 
 /**
- * Returns the problem of a path model, whose quotes are priced by Monte Carlo. Each quote has its own random numbers,
- * the same for all parameter values. Prices are therefore smooth in the parameters, and the scatter of the residuals
- * includes the errors of the simulation.
+ * Returns the problem of a path model, whose quotes are priced by Monte Carlo. Each quote has random numbers of its
+ * own, which are the same for all parameter values. Prices are therefore smooth in the parameters, and the scatter of
+ * the residuals includes the errors of the simulation.
  */
 export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const { model, product, dates, ...settings } = problem;

@@ -24,21 +24,21 @@ export interface OptionQuote {
 
 /** The implied volatility of a quote, and its volatility on the fitted surface. */
 export interface FittedQuote {
-  /** The implied volatility; undefined where no volatility gives the price. */
+  /** The implied volatility; undefined if no volatility gives the price. */
   readonly implied: number | undefined;
-  /** The volatility of the fitted surface; undefined where there is no fit. */
+  /** The volatility of the fitted surface; undefined if there is no fit. */
   readonly fitted: number | undefined;
   /** The early-exercise premium in the price of an American option. */
   readonly premium?: number;
-  /** The price of an American option under the fit; undefined where there is no local volatility. */
+  /** The price of an American option under the fit; undefined if there is no local volatility. */
   readonly repriced?: number;
-  /** What `repriced` is in excess of the quote, as a difference of volatilities. */
+  /** The difference between `repriced` and the quote, as a difference of volatilities. */
   readonly repricingError?: number;
   /** The reason why the quote was left out of the fit. */
   readonly problem?: string;
 }
 
-/** The problem of a strike below which the spot cannot fall. */
+/** The text of `FittedQuote.problem` for a strike that the spot cannot fall below. */
 export const BELOW_CASH = "the strike is not above the cash dividends to come, below which the spot does not fall";
 
 const PROBLEMS: Readonly<Record<number, string>> = {
@@ -47,7 +47,7 @@ const PROBLEMS: Readonly<Record<number, string>> = {
   [QuoteStatus.notPositive]: "forward and strike have to be above 0",
 };
 
-/** Returns the implied volatility of a European quote, or why there is none. */
+/** Returns the implied volatility of a European quote, or the reason why there is none. */
 export function impliedOf(quote: OptionQuote): FittedQuote {
   if (quote.implied !== undefined) return { implied: quote.implied, fitted: undefined };
   const { forward, strike, sign, discount, time, price = Number.NaN } = quote;

@@ -1,4 +1,4 @@
-/** The nearest surface without arbitrage to one that has some. */
+/** The arbitrage-free surface nearest to a surface with arbitrage. */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 
@@ -7,8 +7,8 @@ const POINTS = 25;
 
 /**
  * Returns the surface itself if it is free of arbitrage. Otherwise it returns the surface of Andreasen and Huge (2011)
- * that is closest to it in implied volatility over the range of the quotes; the message reports this and how far the
- * volatilities moved.
+ * that is closest to it in implied volatility over the range of the quotes; the message reports this, and by how much
+ * the volatilities changed.
  */
 export function withoutArbitrage(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;

@@ -3,15 +3,15 @@ import { haganVolatility } from "../market/index.ts";
 import {
   atTheMoney,
   checkedQuotes,
-  counted,
-  countOf,
+  countWithWords,
+  quoteCountOf,
   type ExpiryQuotes,
   type SurfaceFit,
   type UnderlyingQuotes,
 } from "./fit.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
-import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** Starts of ρ and ν. */
 const STARTS: readonly (readonly [number, number])[] = [
@@ -38,7 +38,8 @@ function fitExpiry(quotes: ExpiryQuotes, beta: number): LeastSquaresFit {
 
 /**
  * Fits SABR's formula (`haganVolatility`) to each expiry with a given β. The local volatility is Dupire's of the fitted
- * volatilities, so trades are priced with the formula's volatilities and not those of the model that it approximates.
+ * volatilities, so that trades are priced with the volatilities of the formula, not with those of the model that it
+ * approximates.
  * @throws SpecError for quotes that cannot be fitted
  */
 export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
@@ -50,12 +51,12 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
     return sliceOf(expiryOf(expiry), { kind: "sabr", model: models[i], forward, time });
   });
   const { limited, ...described } = describeSlices(slices, quotes);
-  const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
+  const few = expiries.filter((expiry) => quoteCountOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0
-      ? [`${counted(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ν are not determined`]
+      ? [`${countWithWords(few, "expiry has", "expiries have")} fewer than 3 quotes: ρ and ν are not determined`]
       : []),
-    ...limitedMessage(limited),
+    ...limitedNodesMessage(limited),
   ];
   const errors = fits.map(({ standardErrors }) => standardErrors);
   return {

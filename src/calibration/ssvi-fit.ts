@@ -1,13 +1,13 @@
 /**
- * SSVI with the power law φ = η·θ^{−γ} on all quotes of an underlying at once. With 0 ≤ γ ≤ 1, η at most what the
- * conditions of Gatheral & Jacquier (2014), Theorem 4.2, allow at the first and the last expiry, between which θφ and
- * θφ² are monotone, and increments of θ that are not negative, the surface is free of static arbitrage: these are the
- * bounds of the fit, in terms of ρ, γ, the share of the largest η, and the increments.
+ * SSVI with the power law φ = η·θ^{−γ}, fitted to all quotes of an underlying together. The surface is free of static
+ * arbitrage if 0 ≤ γ ≤ 1, the increments of θ are not negative, and η is at most what the conditions of Gatheral &
+ * Jacquier (2014), Theorem 4.2, allow at the first and the last expiry, between which θφ and θφ² are monotone. These
+ * are the bounds of the fit, in terms of ρ, γ, the ratio of η to its largest value, and the increments.
  */
-import { atTheMoney, checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, quoteCountOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import { ssviPhi, type SsviPhi } from "./ssvi.ts";
-import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** ρ, γ and the share of η at the starts. */
 const STARTS = [
@@ -30,7 +30,7 @@ const TINY = 1e-10;
  */
 export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries } = checkedQuotes(quotes);
-  const isFew = countOf(expiries) < SHARED + expiries.length;
+  const isFew = quoteCountOf(expiries) < SHARED + expiries.length;
   const at = expiries.map((expiry) => atTheMoney(expiry) ** 2 * expiry.time);
   const increments = at.map((theta, i) => Math.max(theta - Math.max(0, ...at.slice(0, i)), 1e-4 * theta));
   const spec = {
@@ -61,7 +61,7 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   const messages = [
     ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(held.length > 0 ? [`at the limit of what is free of arbitrage, or not determined: ${held.join(", ")}`] : []),
-    ...limitedMessage(limited),
+    ...limitedNodesMessage(limited),
   ];
   return {
     status: best!.status === "converged" && !isFew ? "converged" : "not converged",

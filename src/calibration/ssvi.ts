@@ -8,8 +8,8 @@
  */
 
 /**
- * The function φ(θ) of SSVI, θ the total variance at the money: two power laws, and the form that Heston's model
- * suggests.
+ * The form of the function φ(θ) of SSVI, where θ is the total variance at the money: two power laws, and the form that
+ * Heston's model suggests.
  */
 export type SsviPhi =
   | { readonly kind: "power-law"; readonly eta: number; readonly gamma: number }
@@ -59,7 +59,7 @@ export interface SsviConditions {
 
 /**
  * Returns the no-arbitrage conditions of Gatheral & Jacquier (2014): Theorem 4.1 for calendar spreads, and Theorem 4.2
- * for butterflies, which is sufficient and not necessary.
+ * for butterflies, which is sufficient but not necessary.
  */
 export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
   const { phi, productSlope } = ssviPhi(form, theta);

@@ -1,15 +1,15 @@
 /**
  * The shape of the local volatility in a step of Andreasen and Huge's method. One implicit step with a constant
  * volatility has exponential tails and a kink at the forward: volatilities that are constant between strikes give a
- * smile that bends between them even where the quotes are flat. The shape is therefore the volatility with which the
- * step leads to the prices of a smooth smile through the quotes,
+ * smile that is curved between them even if the quotes are flat. The shape is therefore the volatility with which the
+ * step gives the prices of a smooth smile through the quotes,
  *
  *   σ² = (c − c₀)/(½Δt·κ²·∂²c/∂κ²),   c₀ the prices before the step,
  *
  * and constant wherever that smile has arbitrage.
  */
 import { atTheMoney, type ExpiryQuotes } from "./fit.ts";
-import { cellOf, type Grid, type Prices } from "./forward-step.ts";
+import { intervalOf, type MoneynessGrid, type NodePrices } from "./forward-step.ts";
 import { logNormalOption } from "../market/models/index.ts";
 import { splinesOf } from "./variance-surface.ts";
 
@@ -24,23 +24,23 @@ interface StepShape {
 /** The limits of the shape, relative to the implied volatility at its place. */
 const LIMITS = [0.05, 5] as const;
 
-/** Returns the shape of a step. The interval of each quote ends before the node `ends[p]`. */
+/** Returns the shape of the local volatility in a step. The interval of each quote ends before the node `ends[p]`. */
 export function stepShape(
-  grid: Grid,
+  grid: MoneynessGrid,
   quotes: ExpiryQuotes,
-  { elapsed, before, ends }: { readonly elapsed: number; readonly before: Prices; readonly ends: Int32Array },
+  { elapsed, before, ends }: { readonly elapsed: number; readonly before: NodePrices; readonly ends: Int32Array },
 ): StepShape {
   const { logMoneyness, implied } = quotes;
   const last = logMoneyness.length - 1;
   const smooth = smoothVolatility(grid, quotes, elapsed, before);
-  continueOutward(smooth, cellOf(grid, logMoneyness[0]), cellOf(grid, logMoneyness[last]) + 1);
+  continueOutward(smooth, intervalOf(grid, logMoneyness[0]), intervalOf(grid, logMoneyness[last]) + 1);
   // A local volatility is about as far from that at the money as twice the implied one.
   const centre = atTheMoney(quotes);
   const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));
   const shape = new Float64Array(smooth.length).fill(1);
   logMoneyness.forEach((k, part) => {
     const [from, to] = [part > 0 ? ends[part - 1] : 0, ends[part]];
-    const at = smooth[cellOf(grid, k)];
+    const at = smooth[intervalOf(grid, k)];
     const own = smooth.subarray(from, to);
     if (!(at > 0) || own.some((sigma) => !(sigma > 0))) return;
     start[part] = at;
@@ -51,10 +51,10 @@ export function stepShape(
 
 /** The volatility that leads to the spline through the quotes, at each node; NaN where it has arbitrage. */
 function smoothVolatility(
-  { k, kappa, lower, upper }: Grid,
+  { k, kappa, lower, upper }: MoneynessGrid,
   quotes: ExpiryQuotes,
   elapsed: number,
-  before: Prices,
+  before: NodePrices,
 ): Float64Array {
   const [{ at, time }] = splinesOf([quotes]);
   const variances = k.map((one) => Math.max(at(one).variance, 0));

@@ -4,9 +4,9 @@
  *
  *   w = a + d·y + c·√(y² + 1),   y = (k − m)/σ,   c = bσ,   d = ρbσ,
  *
- * so that the best of them within |d| ≤ c and c + |d| ≤ 2σ (Lee's bound on the wings) are found directly, and only m
- * and σ are searched for: here on a grid, whose best points Levenberg and Marquardt's method refines in all five
- * parameters and in volatility.
+ * so that their best values with |d| ≤ c and c + |d| ≤ 2σ (Lee's bound on the wings) are found directly, and only m and
+ * σ are searched for, on a grid. The method of Levenberg and Marquardt then refines the best points in all five
+ * parameters, with errors measured in volatility.
  */
 import type { LeastSquaresFit, Linearisation } from "./least-squares.ts";
 import { leastSquares, standardErrorsOf } from "./least-squares.ts";

@@ -1,14 +1,15 @@
 /** The fit of an underlying's quotes by an SVI slice for each expiry. */
-import { checkedQuotes, counted, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, countWithWords, quoteCountOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
 import type { SviParameters } from "../market/index.ts";
-import { describeSlices, expiryOf, limitedMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
 /**
- * Fits SVI to each expiry separately, without constraints against arbitrage; `butterfly` and `calendar` of the result
- * report whether there is any. The local volatility is Dupire's. @throws SpecError for quotes that cannot be fitted
+ * Fits SVI to each expiry separately, without constraints against arbitrage; the fields `butterfly` and `calendar` of
+ * the result report whether there is any. The local volatility is Dupire's. @throws SpecError for quotes that cannot be
+ * fitted
  */
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries } = checkedQuotes(quotes);
@@ -19,14 +20,14 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { limited, ...described } = describeSlices(slices, quotes);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
-  const few = expiries.filter((expiry) => countOf([expiry]) < NAMES.length).length;
+  const few = expiries.filter((expiry) => quoteCountOf([expiry]) < NAMES.length).length;
   const messages = [
     ...(few > 0
       ? [
-          `${counted(few, "expiry has", "expiries have")} fewer quotes than SVI has parameters: the wings are not determined`,
+          `${countWithWords(few, "expiry has", "expiries have")} fewer quotes than SVI has parameters: the wings are not determined`,
         ]
       : []),
-    ...limitedMessage(limited),
+    ...limitedNodesMessage(limited),
   ];
   return {
     status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",

@@ -14,24 +14,24 @@ import {
   smileVolatility,
   splineThrough,
 } from "../market/index.ts";
-import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "./arbitrage.ts";
-import { counted, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { butterflyCheck, butterflyFunction, calendarCheck, type VarianceSlice } from "./arbitrage.ts";
+import { countWithWords, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 
-/** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
-export type Expiry = Omit<Slice, "at">;
+/** An expiry with its time, its forward, and the range of its quotes in k = ln(K/F). */
+export type ExpiryRange = Omit<VarianceSlice, "at">;
 
 /** A slice with its curve as plain data. */
-interface FittedSlice extends Slice {
+interface FittedSlice extends VarianceSlice {
   readonly curve: SmileCurve;
 }
 
 /** Returns the time, the forward and the range of the quotes of an expiry. */
-export function expiryOf({ time, forward, logMoneyness }: ExpiryQuotes): Expiry {
+export function expiryOf({ time, forward, logMoneyness }: ExpiryQuotes): ExpiryRange {
   return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
 }
 
 /** Returns the slice of an expiry whose total variance is a curve. */
-export function sliceOf(expiry: Expiry, curve: SmileCurve): FittedSlice {
+export function sliceOf(expiry: ExpiryRange, curve: SmileCurve): FittedSlice {
   return { ...expiry, curve, at: (k) => curveVariance(curve, k) };
 }
 
@@ -45,7 +45,7 @@ export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly FittedSli
 }
 
 /** Returns the forward price at time t in years; its drift is constant between expiries. */
-export function forwardAt(slices: readonly Expiry[], spot: number, t: number): number {
+export function forwardAt(slices: readonly ExpiryRange[], spot: number, t: number): number {
   const next = slices.findIndex(({ time }) => time >= t);
   const late = slices[next < 0 ? slices.length - 1 : next];
   const before = next < 0 ? slices.length - 2 : next - 1;
@@ -81,13 +81,13 @@ interface LocalVolatility {
 }
 
 /** The log-moneyness k from which and up to which an expiry has a local volatility of its own. */
-function reachOf({ time, range }: Expiry, smile: SmileSurface): readonly [number, number] {
+function reachOf({ time, range }: ExpiryRange, smile: SmileSurface): readonly [number, number] {
   const deviation = deviationOf({ time, range }, smile);
   return [Math.min(-REACH * deviation, BEYOND * range[0]), Math.max(REACH * deviation, BEYOND * range[1])];
 }
 
 /** The largest standard deviation of the quotes of an expiry. */
-function deviationOf({ time, range: [from, to] }: Pick<Expiry, "time" | "range">, smile: SmileSurface): number {
+function deviationOf({ time, range: [from, to] }: Pick<ExpiryRange, "time" | "range">, smile: SmileSurface): number {
   const at = [from, Math.min(Math.max(0, from), to), to];
   return Math.sqrt(time) * Math.max(...at.map((k) => smileVolatility(smile, k, time)));
 }
@@ -96,7 +96,7 @@ function deviationOf({ time, range: [from, to] }: Pick<Expiry, "time" | "range">
  * Returns the spots of a grid: about today's they lie a part of the smallest standard deviation of an expiry apart, and
  * further out a part of their distance from it.
  */
-function spotsOf(expiries: readonly Expiry[], spot: number, smile: SmileSurface): number[] {
+function spotsOf(expiries: readonly ExpiryRange[], spot: number, smile: SmileSurface): number[] {
   const reaches = expiries.map((expiry) => reachOf(expiry, smile));
   const drifts = expiries.map(({ forward }) => Math.log(forward / spot));
   const below = Math.max(...reaches.map(([from], i) => -from - drifts[i]));
@@ -111,7 +111,7 @@ function spotsOf(expiries: readonly Expiry[], spot: number, smile: SmileSurface)
 }
 
 /** Returns the times of a grid, two at each expiry but the last. */
-function timesOf(expiries: readonly Expiry[], { clock = [] }: SmileSurface): number[] {
+function timesOf(expiries: readonly ExpiryRange[], { clock = [] }: SmileSurface): number[] {
   const horizon = expiries[expiries.length - 1].time;
   const jumps = clock.filter(({ until }) => until < horizon).flatMap(({ until }) => [until - BESIDE, until + BESIDE]);
   const usual = expiries.flatMap(({ time }, i) => {
@@ -128,11 +128,11 @@ function timesOf(expiries: readonly Expiry[], { clock = [] }: SmileSurface): num
 }
 
 /**
- * Returns the local volatility of a smile on a grid of times and spots. A node at which there is none, or one far from
- * the implied volatility, gets the nearest admissible value, and is counted near the quotes; far from them it gets that
- * of the next spot.
+ * Returns the local volatility of a smile on a grid of times and spots. A node may have none, or one that is far from
+ * the implied volatility. Within the range of the quotes, such a node gets the nearest admissible value, and is
+ * counted; outside, it gets the value of the neighbouring spot.
  */
-export function localVolatility(expiries: readonly Expiry[], spot: number, smile: SmileSurface): LocalVolatility {
+export function localVolatility(expiries: readonly ExpiryRange[], spot: number, smile: SmileSurface): LocalVolatility {
   const spots = spotsOf(expiries, spot, smile);
   const times = timesOf(expiries, smile);
   let limited = 0;
@@ -146,7 +146,7 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, smile
     const isFar: boolean[] = [];
     const row = spots.map((one, i) => {
       const k = Math.min(Math.max(Math.log(one / forward), from), to);
-      const { square, implied } = dupire(smile, k, t);
+      const { square, implied } = dupireVolatility(smile, k, t);
       const local = square > 0 ? Math.sqrt(square) : 0;
       const isQuoted = k >= BEYOND * range[0] && k <= BEYOND * range[1];
       const [least, most] = isQuoted ? LIMITS : FAR_LIMITS;
@@ -164,8 +164,11 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, smile
   return { times, spots, volatility, limited };
 }
 
-/** Applies Dupire's formula to a smile at k and t. Returns the square of the local volatility, and the implied one. */
-export function dupire(
+/**
+ * Applies Dupire's formula to a smile at k and t. Returns the square of the local volatility, and the implied
+ * volatility.
+ */
+export function dupireVolatility(
   smile: SmileSurface,
   k: number,
   t: number,
@@ -177,13 +180,13 @@ export function dupire(
 }
 
 /**
- * Returns a message about the nodes of a local volatility that got an admissible value; none if there are no such
- * nodes.
+ * Returns a message about the nodes of a local volatility whose value was replaced by an admissible one; none if there
+ * are no such nodes.
  */
-export function limitedMessage(limited: number): string[] {
+export function limitedNodesMessage(limited: number): string[] {
   return limited > 0
     ? [
-        `${counted(limited, "node", "nodes")} of the local volatility at a limit, a fifth or five times the implied ` +
+        `${countWithWords(limited, "node", "nodes")} of the local volatility at a limit, a fifth or five times the implied ` +
           "volatility",
       ]
     : [];

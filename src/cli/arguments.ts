@@ -3,19 +3,19 @@ import { InvalidArgumentError } from "commander";
 import type { TableRows } from "./output.ts";
 
 /** Parses a command-line argument that is a number of table rows, or "all". */
-export function tableRows(text: string): TableRows {
-  return text === "all" ? text : wholeNumber(text);
+export function parseTableRows(text: string): TableRows {
+  return text === "all" ? text : parseWholeNumber(text);
 }
 
 /** Parses a command-line argument that is a list of names, separated by commas. */
-export function names(text: string): string[] {
+export function parseNames(text: string): string[] {
   const all = text.split(",").map((name) => name.trim());
   if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
   return all;
 }
 
 /** Parses a command-line argument that is the index of a GPU. */
-export function deviceIndex(text: string): number {
+export function parseDeviceIndex(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
   return value;
@@ -23,10 +23,10 @@ export function deviceIndex(text: string): number {
 
 /**
  * Parses a command-line argument that lists distinct GPUs by back end and index, such as cuda:0,cuda:1. Returns the
- * indexes.
+ * indices.
  */
-export function deviceList(text: string): number[] {
-  const all = names(text).map((name) => Number(/^cuda:(\d+)$/.exec(name)?.[1]));
+export function parseDeviceList(text: string): number[] {
+  const all = parseNames(text).map((name) => Number(/^cuda:(\d+)$/.exec(name)?.[1]));
   if (all.some((index) => !Number.isInteger(index)) || new Set(all).size < all.length)
     throw new InvalidArgumentError(
       "expected GPUs of the backend cuda, each once, as doctor counts them: cuda:0,cuda:1.",
@@ -35,35 +35,35 @@ export function deviceList(text: string): number[] {
 }
 
 /** Parses a command-line argument that is a positive number of seconds. */
-export function seconds(text: string): number {
+export function parseSeconds(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("expected a positive number of seconds.");
   return value;
 }
 
 /** Parses a command-line argument that is an accuracy from 1e-8 to 1e-3. */
-export function accuracyGoal(text: string): number {
+export function parseAccuracy(text: string): number {
   const value = Number(text);
   if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
   return value;
 }
 
 /** Parses a command-line argument that is a whole number ≥ 1. */
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
   return value;
 }
 
 /** Parses a command-line argument that is a whole number ≥ 2. */
-export function atLeastTwo(text: string): number {
+export function parseAtLeastTwo(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
   return value;
 }
 
 /** Parses a command-line argument that is a fraction, written as `0.1%` or 0.001. */
-export function share(text: string): number {
+export function parseFraction(text: string): number {
   const [, number, percent] = /^(\d*\.?\d+(?:e-?\d+)?)(%?)$/i.exec(text) ?? [];
   const value = Number(number) / (percent === "%" ? 100 : 1);
   if (!(value > 0 && value <= 1))
@@ -72,7 +72,7 @@ export function share(text: string): number {
 }
 
 /** Parses a command-line argument that is a port number. */
-export function portNumber(text: string): number {
+export function parsePort(text: string): number {
   const value = Number(text);
   if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
     throw new InvalidArgumentError("expected a port from 0 (any free one) to 65535.");
@@ -83,7 +83,7 @@ export function portNumber(text: string): number {
  * Parses a command-line argument from 1 to 12, the share of the workers that a job gets relative to other jobs: 2 gets
  * twice as much as 1.
  */
-export function runShare(text: string): number {
+export function parseRunShare(text: string): number {
   const value = Number(text);
   if (!(value >= 1 && value <= 12)) throw new InvalidArgumentError("expected a number from 1 to 12.");
   return value;

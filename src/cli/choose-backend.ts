@@ -7,7 +7,7 @@ import type { Precision } from "../kernel/index.ts";
 import type { Work } from "../pricing/index.ts";
 
 /** The back end that the command line chose for a book, and the reason. */
-export interface Choice {
+export interface BackendChoice {
   /** The back end. "auto" opens the GPU, or the best device if there is no GPU. */
   readonly backend: "auto" | "cpu";
   readonly reason: string;
@@ -20,7 +20,7 @@ export interface Choice {
 export async function chooseBackend(
   { backend, precision, threads }: EngineOptions,
   workOf: () => Promise<Work | undefined>,
-): Promise<Choice | undefined> {
+): Promise<BackendChoice | undefined> {
   if (backend !== "auto" || precision === "f32x2") return undefined;
   const { cudaMayBeHere, devices } = await import("../device/index.ts");
   if (!cudaMayBeHere()) return undefined;

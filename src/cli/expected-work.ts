@@ -3,17 +3,17 @@ import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
 import { resultWithin } from "../base/event-loop.ts";
 import type { PriceOptions } from "./options.ts";
-import { askedOf } from "./options.ts";
+import { pricingOptionsOf } from "./options.ts";
 
 /** The number of trades from which the work of a whole book is estimated. */
-export const SAMPLE = 256;
+export const SAMPLE_SIZE = 256;
 
 /** The maximum time to wait for the first trades of a stream, in milliseconds. */
 const PATIENCE = 100;
 
 /**
- * Estimates the work of pricing a book that is `times` as long as the sample of its trades. Undefined if the options
- * are invalid.
+ * Estimates the work of pricing a book that is `times` as long as a sample of its trades. Returns undefined if the
+ * options are invalid.
  */
 export async function expectedWork(
   sample: readonly ParsedTrade[],
@@ -24,14 +24,14 @@ export async function expectedWork(
   const { expectedCosts, workOf } = await import("../pricing/index.ts");
   const { precision } = options;
   try {
-    return workOf(expectedCosts(sample, context, { ...askedOf(options), precision }), times);
+    return workOf(expectedCosts(sample, context, { ...pricingOptionsOf(options), precision }), times);
   } catch {
     return undefined; // the run will say why
   }
 }
 
-/** A stream of trades whose first trades can be looked at before they are consumed. */
-export class Peekable implements AsyncIterable<ParsedTrade> {
+/** A stream of trades whose first trades can be read before the stream is consumed. */
+export class PeekableTrades implements AsyncIterable<ParsedTrade> {
   readonly #rest: AsyncIterator<ParsedTrade>;
   readonly #seen: Promise<IteratorResult<ParsedTrade>>[] = [];
 

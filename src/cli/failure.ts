@@ -12,7 +12,7 @@ export function reasonOf(cause: unknown): string {
 }
 
 /** The exit statuses of the command line. */
-export const EXIT = {
+export const EXIT_STATUS = {
   /** All trades were priced. */
   ok: 0,
   /** Some trades could not be priced. */
@@ -24,17 +24,17 @@ export const EXIT = {
 } as const;
 
 /** The signals that end a command, with the exit status of each: 128 plus the signal's number, as in a shell. */
-export const INTERRUPTING = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export const SIGNAL_STATUS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** The name of a signal that ends a command. */
-export type InterruptingSignal = keyof typeof INTERRUPTING;
+export type InterruptingSignal = keyof typeof SIGNAL_STATUS;
 
-/** The reason for which a command is aborted when the process receives a signal, such as SIGINT. */
+/** The error by which a command is aborted when the process receives a signal, such as SIGINT. */
 export class Interruption extends Error {
   override readonly name = "Interruption";
   readonly status: number;
 
   constructor(signal: InterruptingSignal) {
     super(`interrupted by ${signal}`);
-    this.status = INTERRUPTING[signal];
+    this.status = SIGNAL_STATUS[signal];
   }
 }

@@ -1,17 +1,17 @@
 import { Script } from "node:vm";
-import { INTERRUPTING, Interruption, type InterruptingSignal } from "./failure.ts";
+import { SIGNAL_STATUS, Interruption, type InterruptingSignal } from "./failure.ts";
 
 /** The name of the global function that the script calls, since a script has no other way to the program. */
 const NAME = "feynkacInterruptible";
 const CALL = `${NAME}()`;
 
 /**
- * Calls a function that does not let the event loop run, so that no listener would hear a signal. SIGINT ends the
- * function with an error, which `interrupted` gets first. The other signals end the process as they do by default; only
- * V8 could stop the function for them as well, and it does so for SIGINT alone.
+ * Runs a function that blocks the event loop, so that no listener could react to a signal. SIGINT ends the function
+ * with an error, which is first passed to `onInterruption`. The other signals end the process, as they do by default,
+ * because V8 can stop a function only for SIGINT.
  */
-export function interruptibly<T>(work: () => T, interrupted: (reason: Interruption) => void): T {
-  const names = (Object.keys(INTERRUPTING) as InterruptingSignal[]).filter((name) => name !== "SIGINT");
+export function runInterruptibly<T>(work: () => T, onInterruption: (reason: Interruption) => void): T {
+  const names = (Object.keys(SIGNAL_STATUS) as InterruptingSignal[]).filter((name) => name !== "SIGINT");
   const listeners = names.map((name) => [name, process.listeners(name)] as const);
   for (const name of names) process.removeAllListeners(name);
   const globals = globalThis as Record<string, unknown>;
@@ -22,7 +22,7 @@ export function interruptibly<T>(work: () => T, interrupted: (reason: Interrupti
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED") throw error;
     const reason = new Interruption("SIGINT");
-    interrupted(reason);
+    onInterruption(reason);
     throw reason;
   } finally {
     globals[NAME] = outer;

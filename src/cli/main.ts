@@ -2,17 +2,17 @@
  * The command line: parses the arguments, runs a command, and returns the exit status. Each command is loaded when it
  * is called.
  */
-import type { Context } from "./run-commands.ts";
+import type { CommandContext } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../output/formats/index.ts";
-import { atLeastTwo, names, portNumber, seconds, wholeNumber } from "./arguments.ts";
+import { parseAtLeastTwo, parseNames, parsePort, parseSeconds, parseWholeNumber } from "./arguments.ts";
 import type { ExplainCommandOptions } from "./commands/explain.ts";
 import { type OpenEngine, openEngine } from "./engine.ts";
-import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
+import { CliError, EXIT_STATUS, SIGNAL_STATUS, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import {
   type Flags,
-  GROUP_BY,
+  GROUP_BY_HELP,
   priceOptions,
   withAccuracy,
   withChunks,
@@ -23,9 +23,9 @@ import {
   withStrict,
 } from "./options.ts";
 import { setBlockingRunner } from "../base/event-loop.ts";
-import { interruptibly } from "./interruptibly.ts";
+import { runInterruptibly } from "./interruptibly.ts";
 import { reportFailure } from "./report-failure.ts";
-import { describeRuns } from "./run-commands.ts";
+import { addRunCommands } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Runs a worker thread of `feynkac price`, as `servePipeline` of src/service/pipeline does. */
@@ -50,9 +50,9 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
     controller.abort(reason);
     setTimeout(() => leave(signal.reason), patience).unref();
   };
-  for (const name of Object.keys(INTERRUPTING) as InterruptingSignal[])
+  for (const name of Object.keys(SIGNAL_STATUS) as InterruptingSignal[])
     process.on(name, () => end(new Interruption(name)));
-  setBlockingRunner((work) => interruptibly(work, end));
+  setBlockingRunner((work) => runInterruptibly(work, end));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!signal.aborted)
@@ -89,19 +89,19 @@ export async function main(
   engine: OpenEngine = openEngine,
   takeTime: (ms: number) => void = () => {},
 ): Promise<number> {
-  const running: { status: number } = { status: EXIT.ok };
+  const running: { status: number } = { status: EXIT_STATUS.ok };
   const program = describe({ terminal, signal, engine, takeTime, done: (status) => (running.status = status) });
   try {
     await program.parseAsync(args, { from: "user" });
     return running.status;
   } catch (error) {
     // Commander has said what is wrong already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.unusable;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_STATUS.ok : EXIT_STATUS.unusable;
     return reportFailure(error, terminal, signal);
   }
 }
 
-function describe(context: Context): Command {
+function describe(context: CommandContext): Command {
   const program = new Command("feynkac")
     .description("Feynkac prices derivatives and computes their risk.")
     .version(packageVersion())
@@ -112,7 +112,7 @@ function describe(context: Context): Command {
     });
   describePrice(program, context);
   describeExplain(program, context);
-  describeRuns(program, context);
+  addRunCommands(program, context);
   describeCalibrate(program, context);
   program
     .command("doctor")
@@ -139,14 +139,14 @@ function describe(context: Context): Command {
 
 const OTHER_STATUS = "2 input or output that cannot be used,\n129, 130, 143 ended by SIGHUP, SIGINT, SIGTERM.";
 
-function describePrice(program: Command, { terminal, signal, engine, done }: Context): void {
+function describePrice(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program
     .command("price")
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
-    .option("--group-by <names>", GROUP_BY, names)
-    .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
+    .option("--group-by <names>", GROUP_BY_HELP, parseNames)
+    .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", parseSeconds)
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
   const all = withStrict(withChunks(withAccuracy(withGreeks(withMethod(withFormats(command))))));
@@ -159,7 +159,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
   });
 }
 
-function describeExplain(program: Command, { terminal, signal, engine, done }: Context): void {
+function describeExplain(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program
     .command("explain")
     .description("explain why the value of a book changed: time, spot, volatility, rates, dividends")
@@ -186,7 +186,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
         .choices(["strike", "delta"])
         .default("strike"),
     )
-    .option("--group-by <names>", GROUP_BY, names)
+    .option("--group-by <names>", GROUP_BY_HELP, parseNames)
     .addHelpText(
       "after",
       `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
@@ -205,7 +205,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
   );
 }
 
-function describeCalibrate(program: Command, { terminal, done }: Context): void {
+function describeCalibrate(program: Command, { terminal, done }: CommandContext): void {
   program
     .command("calibrate")
     .description("fit curves and volatilities to the quotes of a market, and say how well they fit")
@@ -221,7 +221,7 @@ function describeCalibrate(program: Command, { terminal, done }: Context): void 
     });
 }
 
-function describeReport(program: Command, { terminal, done }: Context): void {
+function describeReport(program: Command, { terminal, done }: CommandContext): void {
   program
     .command("report")
     .description(
@@ -236,11 +236,11 @@ function describeReport(program: Command, { terminal, done }: Context): void {
     });
 }
 
-function describeWeb(program: Command, { terminal, signal }: Context): void {
+function describeWeb(program: Command, { terminal, signal }: CommandContext): void {
   program
     .command("web")
     .description("open a page in the browser that prices books, draws their risk and solves equations")
-    .option("--port <n>", "port of this machine to serve it on; a free one by default", portNumber, 0)
+    .option("--port <n>", "port of this machine to serve it on; a free one by default", parsePort, 0)
     .option("--no-open", "only print the address")
     .action(async (options: { port: number; open: boolean }) => {
       const { web } = await import("./commands/web.ts");
@@ -248,28 +248,28 @@ function describeWeb(program: Command, { terminal, signal }: Context): void {
     });
 }
 
-function describeBench(program: Command, { terminal, signal, engine, done }: Context): void {
+function describeBench(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   const command = program
     .command("bench")
     .description("measure how fast this machine prices American puts")
-    .option("--trades <n>", "how many", wholeNumber, 2000);
+    .option("--trades <n>", "how many", parseWholeNumber, 2000);
   withAccuracy(withGreeks(command)).action(async (flags: Flags & { trades: number }) => {
     const { bench } = await import("./commands/bench.ts");
     done(await bench({ ...priceOptions(flags), trades: flags.trades }, terminal, signal, engine));
   });
 }
 
-function describeReproduce(program: Command, { terminal, signal, done }: Context): void {
+function describeReproduce(program: Command, { terminal, signal, done }: CommandContext): void {
   const command = program
     .command("reproduce")
     .description("compute a published result on the devices of this machine, and time it")
     .argument("[name]", "which one")
     .option("--list", "say which there are")
-    .option("--nodes <n>", "nodes of each axis", wholeNumber, 256)
-    .option("--steps <n>", "time steps; more are taken where they are too short to measure", wholeNumber, 20)
-    .option("--points <n>", "points of an estimate of π", wholeNumber, 10_000_000)
-    .option("--repeats <n>", "estimates of π, two at least", atLeastTwo, 20)
-    .option("--paths <n>", "paths of a quantization tree", wholeNumber, 100_000);
+    .option("--nodes <n>", "nodes of each axis", parseWholeNumber, 256)
+    .option("--steps <n>", "time steps; more are taken where they are too short to measure", parseWholeNumber, 20)
+    .option("--points <n>", "points of an estimate of π", parseWholeNumber, 10_000_000)
+    .option("--repeats <n>", "estimates of π, two at least", parseAtLeastTwo, 20)
+    .option("--paths <n>", "paths of a quantization tree", parseWholeNumber, 100_000);
   type Given = Pick<Flags, "backend" | "device" | "precision" | "threads"> & {
     readonly list?: true;
     readonly nodes: number;

@@ -3,15 +3,23 @@ import type { EngineOptions } from "./choose-backend.ts";
 import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { accuracyGoal, deviceIndex, deviceList, names, seconds, tableRows, wholeNumber } from "./arguments.ts";
+import {
+  parseAccuracy,
+  parseDeviceIndex,
+  parseDeviceList,
+  parseNames,
+  parseSeconds,
+  parseTableRows,
+  parseWholeNumber,
+} from "./arguments.ts";
 import { CliError } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
 /** The help text of the option --keep. */
-export const KEEP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
+export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
 /** The help text of the option --group-by. */
-export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
+export const GROUP_BY_HELP = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
 /** Adds the options that select a device to a command. `precision` is the help text about the default precision. */
 export const withDevice = (
@@ -22,17 +30,17 @@ export const withDevice = (
     .addOption(
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
     )
-    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
-    .option("--devices <list>", "several GPUs for long books, the first for all else: cuda:0,cuda:1", deviceList)
+    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", parseDeviceIndex)
+    .option("--devices <list>", "several GPUs for long books, the first for all else: cuda:0,cuda:1", parseDeviceList)
     .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
-    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
+    .option("--threads <n>", "CPU threads (every core by default)", parseWholeNumber);
 
 /** Adds the options for accuracy to a command. */
 export const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
     "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
-    accuracyGoal,
+    parseAccuracy,
   );
 
 /** Adds the option --greeks to a command. */
@@ -61,12 +69,12 @@ export const withFormats = (command: Command): Command =>
     .addOption(
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
-    .option("--keep <columns>", KEEP, names)
+    .option("--keep <columns>", KEEP_HELP, parseNames)
     .option(
       "-o, --output <file>",
       "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
     )
-    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
+    .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", parseTableRows);
 
 /**
  * The names of all pricing methods. As a record, it is checked for completeness by the compiler, without loading the
@@ -97,8 +105,8 @@ export const withMethod = (command: Command): Command =>
 /** Adds the options for the size of chunks of trades to a command. */
 export const withChunks = (command: Command): Command =>
   command
-    .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
-    .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", seconds, 1);
+    .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", parseWholeNumber, 16_384)
+    .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", parseSeconds, 1);
 
 /** The command-line options as the parser (commander) returns them. */
 export interface Flags {
@@ -126,7 +134,14 @@ export interface Flags {
 }
 
 /** Returns those options of `feynkac price` that `priceTrades` takes. */
-export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, strict, method }: PriceOptions) => ({
+export const pricingOptionsOf = ({
+  greeks,
+  sensitivityErrors,
+  accuracy,
+  timePerTrade,
+  strict,
+  method,
+}: PriceOptions) => ({
   greeks,
   sensitivityErrorEstimates: sensitivityErrors,
   ...(timePerTrade === undefined ? {} : { timePerTrade }),

@@ -4,13 +4,13 @@ import { rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { CliError, reasonOf } from "./failure.ts";
 import { rowsOnScreen, type TableOptions } from "./format/table.ts";
-import type { Part } from "../output/formats/index.ts";
+import type { OutputPiece } from "../output/formats/index.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
 /** The destination of results: standard output, or a file that gets its name only when it is complete. */
 export interface Output {
   readonly sink: Sink;
-  readonly write: (part: Part) => Promise<void>;
+  readonly write: (part: OutputPiece) => Promise<void>;
   /** Completes the output and gives the file its name. */
   readonly commit: () => Promise<void>;
   /** Removes what was written. */
@@ -38,7 +38,11 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
  * Returns the output format: the one that was asked for, otherwise the one that the output's name implies, otherwise a
  * table. @throws CliError a name without a known format; Parquet or Arrow to a terminal
  */
-export function outputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
+export function chooseOutputFormat(
+  asked: OutputFormat | undefined,
+  path: string | undefined,
+  stdout: Sink,
+): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
   const format = asked ?? (extension === "" ? "table" : BY_EXTENSION.get(extension));
   if (format === undefined) {
@@ -68,7 +72,7 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
   return {
     rows: max === "all" ? Number.POSITIVE_INFINITY : max,
     // Some terminals say that they have 0 columns.
-    columns: terminal && columns ? columns : undefined,
+    width: terminal && columns ? columns : undefined,
     lines: terminal && rows === undefined ? lines || USUAL_LINES : undefined,
   };
 }

@@ -1,4 +1,4 @@
-import { grouped } from "./format/numbers.ts";
+import { withCommas } from "./format/numbers.ts";
 import type { Sink } from "./terminal.ts";
 
 /**
@@ -9,8 +9,8 @@ const QUIET = 300;
 const INTERVAL = 100;
 const BAR = 30;
 
-/** The progress of pricing. */
-export interface Advance {
+/** The progress of pricing a book. */
+export interface ProgressState {
   /** The number of trades that are done. */
   readonly done: number;
   /** The fraction of the work that is done, 0 … 1; undefined if it is unknown. */
@@ -31,12 +31,12 @@ export class ProgressBar {
     this.#start = now();
   }
 
-  update(advance: Advance): void {
+  update(advance: ProgressState): void {
     const elapsed = this.#now() - this.#start;
     if (this.#sink.isTTY !== true || elapsed < QUIET || elapsed - this.#last < INTERVAL) return;
     this.#last = elapsed;
     this.#shown = true;
-    const line = progressLine(advance, elapsed / 1000);
+    const line = formatProgress(advance, elapsed / 1000);
     // Some terminals say that they have 0 columns.
     this.#sink.write(`\r\u001b[K${line.slice(0, (this.#sink.columns || 80) - 1)}`);
   }
@@ -49,18 +49,18 @@ export class ProgressBar {
 }
 
 /** Formats the line of a progress bar. `seconds` is the time since the start. */
-export function progressLine({ done, fraction }: Advance, seconds: number): string {
+export function formatProgress({ done, fraction }: ProgressState, seconds: number): string {
   const rate = done / seconds;
-  const count = `${grouped(done)} trades, ${grouped(Math.round(rate))}/s`;
+  const count = `${withCommas(done)} trades, ${withCommas(Math.round(rate))}/s`;
   if (fraction === undefined || fraction <= 0) return count;
   const part = Math.min(fraction, 1);
   const filled = Math.round(BAR * part);
-  const left = duration(seconds * (1 / part - 1));
+  const left = formatDuration(seconds * (1 / part - 1));
   return `[${"=".repeat(filled)}${" ".repeat(BAR - filled)}] ${Math.floor(100 * part)} %, ${count}, ${left} left`;
 }
 
 /** Formats a duration in seconds: 0:42, 12:05, 3:00:00. */
-export function duration(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
   const shown = parts[0] > 0 ? parts : parts.slice(1);

@@ -14,8 +14,8 @@ export interface ReproduceOptions extends EngineOptions {
   readonly paths: number;
 }
 
-/** The environment of a reproduction of a published result: its options, a signal to abort it, and where to print. */
-export interface Surroundings {
+/** What a reproduction of a published result needs: its options, a signal to abort it, and a function that prints. */
+export interface ReproductionContext {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;
   /** Prints a line. */
@@ -29,5 +29,5 @@ export interface Reproduction {
   /** The authors, the title and the year of the publication. */
   readonly source: string;
   /** Runs the reproduction. @throws CliError a size that cannot be run here; device errors */
-  readonly run: (surroundings: Surroundings) => Promise<void>;
+  readonly run: (surroundings: ReproductionContext) => Promise<void>;
 }

@@ -3,15 +3,15 @@ import type { OpenEngine } from "./engine.ts";
 import type { Terminal } from "./terminal.ts";
 import { type Command, Option } from "commander";
 import {
-  accuracyGoal,
-  deviceIndex,
-  names,
-  portNumber,
-  runShare,
-  seconds,
-  share,
-  tableRows,
-  wholeNumber,
+  parseAccuracy,
+  parseDeviceIndex,
+  parseNames,
+  parsePort,
+  parseRunShare,
+  parseSeconds,
+  parseFraction,
+  parseTableRows,
+  parseWholeNumber,
 } from "./arguments.ts";
 import type { MergeOptions } from "./commands/merge.ts";
 import type { QueueOptions } from "./commands/queue.ts";
@@ -21,8 +21,8 @@ import type { VerifyOptions } from "./commands/verify.ts";
 import type { WorkerOptions } from "./commands/worker.ts";
 import {
   type Flags,
-  GROUP_BY,
-  KEEP,
+  GROUP_BY_HELP,
+  KEEP_HELP,
   priceOptions,
   withAccuracy,
   withChunks,
@@ -36,7 +36,7 @@ import { OUTPUT_FORMATS } from "./output.ts";
 /**
  * Adds the commands about books that are priced in chunks (`merge`, `verify`, `submit` and others) to the command line.
  */
-export function describeRuns(program: Command, context: Context): void {
+export function addRunCommands(program: Command, context: CommandContext): void {
   describeParts(program, context);
   describeSubmit(program, context);
   describeWorker(program, context);
@@ -44,13 +44,13 @@ export function describeRuns(program: Command, context: Context): void {
   describeServe(program, context);
 }
 
-function describeParts(program: Command, { terminal, signal, engine, done }: Context): void {
+function describeParts(program: Command, { terminal, signal, engine, done }: CommandContext): void {
   program
     .command("verify")
     .description("check every hash, count and total of a run in parts")
     .argument("<run>", "FOLDER/ or s3://BUCKET/PREFIX, as price --output made it")
-    .option("--reprice <share>", "also price a sample again, such as 0.1%, and compare to the bit", share)
-    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .option("--reprice <share>", "also price a sample again, such as 0.1%, and compare to the bit", parseFraction)
+    .option("--threads <n>", "CPU threads (every core by default)", parseWholeNumber)
     .addHelpText("after", "\nExit status: 0 the run is what its manifest says, 1 it is not, 2 there is no run")
     .action(async (run: string, options: VerifyOptions) => {
       const { verify } = await import("./commands/verify.ts");
@@ -62,8 +62,8 @@ function describeParts(program: Command, { terminal, signal, engine, done }: Con
     .argument("<run>", "FOLDER/ or s3://BUCKET/PREFIX, as price --output made it")
     .addOption(new Option("--format <name>", "else the output's name tells, or table").choices(OUTPUT_FORMATS))
     .option("-o, --output <file>", "where the results go; the file appears when it is complete")
-    .option("--rows <n>", "of the table: all, or how many", tableRows)
-    .option("--group-by <names>", GROUP_BY, names)
+    .option("--rows <n>", "of the table: all, or how many", parseTableRows)
+    .option("--group-by <names>", GROUP_BY_HELP, parseNames)
     .action(async (run: string, options: MergeOptions) => {
       const { merge } = await import("./commands/merge.ts");
       done(await merge(run, options, terminal, signal));
@@ -77,13 +77,13 @@ const withQueue = (command: Command): Command =>
       .makeOptionMandatory(),
   );
 
-function describeSubmit(program: Command, { terminal, signal, done }: Context): void {
+function describeSubmit(program: Command, { terminal, signal, done }: CommandContext): void {
   const command = program
     .command("submit")
     .description("price a book in parts by workers, and wait for them")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet, which all workers see; or s3://…")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
-    .option("--keep <columns>", KEEP, names)
+    .option("--keep <columns>", KEEP_HELP, parseNames)
     .addOption(
       new Option("--input-format <name>", "of the book; else its name tells").choices([
         "json",
@@ -98,13 +98,13 @@ function describeSubmit(program: Command, { terminal, signal, done }: Context): 
     )
     .option("--resume", "continue the run that is there")
     .option("--detach", "do not wait; print the run's name")
-    .option("--max-workers <n>", "on this run at once", wholeNumber, 1024)
+    .option("--max-workers <n>", "on this run at once", parseWholeNumber, 1024)
     .addOption(
       new Option("--priority <level>", "runs of a higher level go first")
         .choices(["high", "normal", "low"])
         .default("normal"),
     )
-    .option("--share <n>", "of the workers, beside other runs of the same level: 1 to 12", runShare, 1)
+    .option("--share <n>", "of the workers, beside other runs of the same level: 1 to 12", parseRunShare, 1)
     .addHelpText("after", "\nExit status: 0 all trades priced, 1 some were not, 2 input, output or queue unusable");
   const all = withQueue(withStrict(withChunks(withAccuracy(withGreeks(withMethod(command))))));
   type Given = Flags & Omit<SubmitOptions, keyof Flags>;
@@ -119,14 +119,14 @@ function describeSubmit(program: Command, { terminal, signal, done }: Context): 
 /** The time in milliseconds that a worker has after a signal to return its job to the queue and end. */
 const WORKER_PATIENCE = 10_000;
 
-function describeWorker(program: Command, { terminal, signal, engine, done, takeTime }: Context): void {
+function describeWorker(program: Command, { terminal, signal, engine, done, takeTime }: CommandContext): void {
   const command = program
     .command("worker")
     .description("price chunks of submitted runs, until it is asked to end: a process for each device of the machine")
-    .option("--port <n>", "of /health, /metrics and /queue; further devices take the next ones", portNumber)
+    .option("--port <n>", "of /health, /metrics and /queue; further devices take the next ones", parsePort)
     .option("--host <address>", "of that port", "127.0.0.1")
-    .option("--lock-seconds <s>", "a worker that is silent for so long has lost its chunk", seconds, 30)
-    .option("--chunk-timeout <s>", "a chunk that takes longer has failed", seconds, 3600)
+    .option("--lock-seconds <s>", "a worker that is silent for so long has lost its chunk", parseSeconds, 30)
+    .option("--chunk-timeout <s>", "a chunk that takes longer has failed", parseSeconds, 3600)
     .addHelpText("after", "\nOn SIGTERM it takes no more jobs, and ends within 10 s; a chunk under way goes back.");
   type Given = Flags & Omit<WorkerOptions, keyof Flags | "everyDevice">;
   withQueue(withDevice(command)).action(async (flags: Given) => {
@@ -145,7 +145,7 @@ function describeWorker(program: Command, { terminal, signal, engine, done, take
   });
 }
 
-function describeQueue(program: Command, { terminal, done }: Context): void {
+function describeQueue(program: Command, { terminal, done }: CommandContext): void {
   withQueue(program.command("status"))
     .description("list the runs of a queue, or one of them, and the workers")
     .argument("[run]", "as submit names it")
@@ -170,25 +170,25 @@ function describeQueue(program: Command, { terminal, done }: Context): void {
     });
 }
 
-function describeServe(program: Command, { terminal, signal, done, takeTime }: Context): void {
+function describeServe(program: Command, { terminal, signal, done, takeTime }: CommandContext): void {
   program
     .command("serve")
     .description("answer requests for prices over HTTP, until it is asked to end")
-    .option("--port <n>", "0 takes any free one", portNumber, 8080)
+    .option("--port <n>", "0 takes any free one", parsePort, 8080)
     .option("--host <address>", "the interface; one that others reach needs a token", "127.0.0.1")
     .option("--token-file <file>", "a file with the bearer token that requests must have")
     .addOption(
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("cpu"),
     )
-    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
-    .option("--threads <n>", "CPU threads (every core by default)", wholeNumber)
+    .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", parseDeviceIndex)
+    .option("--threads <n>", "CPU threads (every core by default)", parseWholeNumber)
     .option("--stdin", "end when standard input ends, as it does with a program that has started this one")
-    .option("--max-bytes <n>", "of a request", wholeNumber, 16_777_216)
-    .option("--max-trades <n>", "of a request", wholeNumber, 10_000)
-    .option("--max-seconds <s>", "that a request may take", seconds, 60)
-    .option("--max-requests <n>", "under way at once", wholeNumber, 1000)
-    .option("--max-markets <n>", "kept", wholeNumber, 100)
-    .option("--finest-accuracy <part>", "that may be asked for", accuracyGoal, 1e-6)
+    .option("--max-bytes <n>", "of a request", parseWholeNumber, 16_777_216)
+    .option("--max-trades <n>", "of a request", parseWholeNumber, 10_000)
+    .option("--max-seconds <s>", "that a request may take", parseSeconds, 60)
+    .option("--max-requests <n>", "under way at once", parseWholeNumber, 1000)
+    .option("--max-markets <n>", "kept", parseWholeNumber, 100)
+    .option("--finest-accuracy <part>", "that may be asked for", parseAccuracy, 1e-6)
     .action(async (options: ServeOptions) => {
       const { serve } = await import("./commands/serve.ts");
       takeTime(WORKER_PATIENCE);
@@ -196,8 +196,8 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     });
 }
 
-/** The options that the commands about books priced in chunks need from the command line. */
-export interface Context {
+/** What the commands about books priced in chunks need from the command line. */
+export interface CommandContext {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly engine: OpenEngine;

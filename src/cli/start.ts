@@ -25,10 +25,10 @@ type Wrapper = (
 ) => void;
 
 /**
- * The program that was loaded from its file. `keep` stores the code that V8 has compiled; it does nothing if that code
- * was already stored.
+ * The exports of a program that was loaded from its file. `keep` stores the code that V8 has compiled, unless it was
+ * already stored.
  */
-export interface Loaded {
+export interface LoadedProgram {
   readonly program: typeof Main;
   readonly keep: () => void;
 }
@@ -51,7 +51,7 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
  * itself checks that stored code matches its version and flags. Code is stored separately for each purpose, because it
  * lacks the functions that were not called.
  */
-export function loadFor(purpose: string, file: string): Loaded {
+export function loadFor(purpose: string, file: string): LoadedProgram {
   const cache = new KernelCache();
   const key = `code of ${buildId()} in ${process.version} ${process.arch} for ${purpose}`;
   const known = buildId() === undefined ? undefined : cache.find(key);

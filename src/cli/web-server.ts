@@ -10,7 +10,7 @@ import { CliError } from "./failure.ts";
  * The folder into which `npm run build` puts the browser page. Its path relative to this file is the same in the
  * sources and in the package.
  */
-export const WEB_FILES = fileURLToPath(new URL("dist/web/", new URL("../../package.json", import.meta.url)));
+export const WEB_FOLDER = fileURLToPath(new URL("dist/web/", new URL("../../package.json", import.meta.url)));
 
 const TYPES: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -9,7 +9,7 @@ import {
   tradeSchema,
 } from "../../src/book/schema/index.ts";
 import { formsOf, valuesOf } from "../../src/book/schema/values.ts";
-import { explainOptionsSchema, optionsSchema } from "../../src/service/http/requests.ts";
+import { explainOptionsSchema, priceOptionsSchema } from "../../src/service/http/requests.ts";
 
 /** Adds a schema and all schemas inside it. */
 function collect(schema: ZodType, all: Set<ZodType>): Set<ZodType> {
@@ -32,7 +32,7 @@ function collect(schema: ZodType, all: Set<ZodType>): Set<ZodType> {
 
 test("whatever is wrong, the message says what is expected and what was got", () => {
   const roots = [bookSchema, tradeSchema, basketTradeSchema, ratesTradeSchema, convertibleTradeSchema];
-  const all = [...roots, optionsSchema, explainOptionsSchema].reduce(
+  const all = [...roots, priceOptionsSchema, explainOptionsSchema].reduce(
     (found, schema) => collect(schema as ZodType, found),
     new Set<ZodType>(),
   );

@@ -1,6 +1,11 @@
 /** Hull and White's model from caps and swaptions, against the reference cases and by round trips. */
 import { describe, expect, it } from "vitest";
-import { type Discount, fitHullWhite, hullWhitePrice, type RateQuote } from "../../src/calibration/hull-white.ts";
+import {
+  type DiscountFunction,
+  fitHullWhite,
+  hullWhitePrice,
+  type RateQuote,
+} from "../../src/calibration/hull-white.ts";
 import { readFixture } from "../support/fixtures.ts";
 import { uniform } from "./uniform.ts";
 
@@ -18,7 +23,7 @@ const covered = (readFixture("reference/calibration.json") as { cases: RatesCase
 );
 
 /** z(t)·t is linear between the curve's times. */
-function curveOf({ curve_times: times, curve_zero_rates: rates }: RatesCase["params"]): Discount {
+function curveOf({ curve_times: times, curve_zero_rates: rates }: RatesCase["params"]): DiscountFunction {
   return (t) => {
     if (t <= times[0]) return Math.exp(-rates[0] * t);
     const i = times.findIndex((time) => time >= t);

@@ -1,6 +1,11 @@
 /** SSVI against the reference cases, and recovered from its own quotes. */
 import { describe, expect, it } from "vitest";
-import { butterflyCheck, butterflyFunction, calendarCheck, type Slice } from "../../src/calibration/arbitrage.ts";
+import {
+  butterflyCheck,
+  butterflyFunction,
+  calendarCheck,
+  type VarianceSlice,
+} from "../../src/calibration/arbitrage.ts";
 import { rmseOf } from "../../src/calibration/fit.ts";
 import { fitSsvi } from "../../src/calibration/ssvi-fit.ts";
 import { ssviConditions, ssviPhi, type SsviPhi } from "../../src/calibration/ssvi.ts";
@@ -38,7 +43,7 @@ const covered = (readFixture("reference/calibration.json") as { cases: SurfaceCa
 const formOf = ({ phi, eta, gamma, lambda }: SurfaceCase["params"]): SsviPhi =>
   phi === "heston" ? { kind: "heston-like", lambda } : { kind: "plain-power", eta, gamma };
 
-const sliceOf = (form: SsviPhi, rho: number, theta: number, time: number): Slice => ({
+const sliceOf = (form: SsviPhi, rho: number, theta: number, time: number): VarianceSlice => ({
   time,
   forward: 100,
   range: [-3, 3],

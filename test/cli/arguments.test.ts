@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { share } from "../../src/cli/arguments.ts";
-import { longFile } from "../../src/cli/commands/price-file.ts";
+import { parseFraction } from "../../src/cli/arguments.ts";
+import { longFileOf } from "../../src/cli/commands/price-file.ts";
 import { calibrationTables } from "../../src/cli/format/calibration.ts";
 import { scenarioTables } from "../../src/cli/format/scenario-table.ts";
 import { market, trade } from "../book/books.ts";
@@ -14,18 +14,19 @@ const folder = mkdtempSync(join(tmpdir(), "feynkac-arguments-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("a share is a part of one, up to all of it", () => {
-  expect(["100%", "1", "0.1%", "0.25"].map(share)).toEqual([1, 1, 0.001, 0.25]);
-  for (const text of ["0", "0%", "101%", "1.5", "-1", "x"]) expect(() => share(text)).toThrow("expected a share");
+  expect(["100%", "1", "0.1%", "0.25"].map(parseFraction)).toEqual([1, 1, 0.001, 0.25]);
+  for (const text of ["0", "0%", "101%", "1.5", "-1", "x"])
+    expect(() => parseFraction(text)).toThrow("expected a share");
 });
 
 test("threads do not share a file of which tags are kept, or whose results are grouped", () => {
   const path = join(folder, "long.ndjson");
   writeFileSync(path, `${JSON.stringify({ asOf: "2026-11-20", market: market() })}\n${"\n".repeat(1 << 15)}`);
   const options = (more: object) => ({ format: "json", ...more }) as never;
-  expect(longFile(path, "json", options({}))).toBeDefined();
-  expect(longFile(path, "json", options({ keep: ["desk"] }))).toBeUndefined();
-  expect(longFile(path, "json", options({ groupBy: "desk" }))).toBeUndefined();
-  expect(longFile(path, "table", options({}))).toBeUndefined();
+  expect(longFileOf(path, "json", options({}))).toBeDefined();
+  expect(longFileOf(path, "json", options({ keep: ["desk"] }))).toBeUndefined();
+  expect(longFileOf(path, "json", options({ groupBy: "desk" }))).toBeUndefined();
+  expect(longFileOf(path, "table", options({}))).toBeUndefined();
 });
 
 test("each table of scenarios has the rates that it is of", () => {

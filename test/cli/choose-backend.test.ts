@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { MethodName, ParsedTrade } from "../../src/book/index.ts";
 import { chooseBackend } from "../../src/cli/choose-backend.ts";
 import { BookError } from "../../src/base/errors.ts";
-import { Peekable } from "../../src/cli/expected-work.ts";
+import { PeekableTrades } from "../../src/cli/expected-work.ts";
 import { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf } from "../../src/pricing/index.ts";
 import { feynkac } from "./in-process.ts";
 import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
@@ -81,7 +81,7 @@ const unread = (index: number): ParsedTrade => ({
 });
 
 test("trades that have been looked at come again, in order, with what fails behind them", async () => {
-  const peekable = new Peekable(
+  const peekable = new PeekableTrades(
     (async function* () {
       yield* [unread(0), unread(1), unread(2)];
       throw new Error("cut off");
@@ -99,7 +99,7 @@ test("trades that have been looked at come again, in order, with what fails behi
 test("trades that are slow to come are not waited for, and not lost", async () => {
   let come = (): void => {};
   const pause = new Promise<void>((resolve) => (come = resolve));
-  const peekable = new Peekable(
+  const peekable = new PeekableTrades(
     (async function* () {
       yield unread(0);
       await pause;

@@ -3,7 +3,7 @@ import { bench } from "../../src/cli/commands/bench.ts";
 import { doctor } from "../../src/cli/commands/doctor.ts";
 import type { Probe } from "../../src/cli/commands/doctor-cuda.ts";
 import { prepare } from "../../src/cli/commands/prepare.ts";
-import { preparations } from "../../src/cli/commands/prepare-book.ts";
+import { sampleBooks } from "../../src/cli/commands/prepare-book.ts";
 import { readBook } from "../../src/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { fakeEngine } from "./fake-engine.ts";
@@ -46,13 +46,13 @@ describe("doctor --prepare", () => {
   const { signal } = new AbortController();
 
   test("has trades of every kind, all of which can be read", () => {
-    const books = preparations().flatMap(({ book, ladder }) => (ladder === undefined ? [book] : [book, ladder]));
+    const books = sampleBooks().flatMap(({ book, ladder }) => (ladder === undefined ? [book] : [book, ladder]));
     expect(books.length).toBeGreaterThan(100);
     for (const book of books) expect(readBook(book).trades.filter(({ ok }) => !ok)).toEqual([]);
   });
 
   test("prices them on each device that is here, and says which could not be priced", async () => {
-    const [kind] = preparations();
+    const [kind] = sampleBooks();
     const bad = { name: "a bad one", book: { ...kind.book, trades: [{ id: "T" }] }, ladder: undefined };
     const { terminal, stdout } = kept();
     expect(await prepare(terminal, signal, "/nowhere", [kind, bad])).toBe(1);

@@ -1,18 +1,18 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { failedResult, RESULT_COLUMNS } from "../../src/book/index.ts";
-import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
+import { alignColumns, escapeControls, columnWidthsOf } from "../../src/cli/format/columns.ts";
 import {
   decimalsFor,
-  fixed,
-  formatNamed,
+  formatFixed,
+  writerFor,
   hasFigures,
   largestUnderlyings,
-  magnitude,
-  parquetTable,
+  formatErrorEstimate,
+  beginParquet,
 } from "../../src/output/formats/index.ts";
-import { encoded } from "../../src/output/formats/encoded.ts";
-import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
+import { encodeRows } from "../../src/output/formats/encoded.ts";
+import { formatDuration, ProgressBar, formatProgress } from "../../src/cli/progress.ts";
 import { type Book, type BookInput, openDevice, priceBook, readBook, type TradeResult } from "../../src/index.ts";
 import { kept } from "./in-process.ts";
 
@@ -27,7 +27,7 @@ describe("numbers for people", () => {
     [Number.NaN, 2, "NaN"],
     [null, 2, "–"],
   ])("%f with %i decimals is %s", (value, decimals, text) => {
-    expect(fixed(value, decimals)).toBe(text);
+    expect(formatFixed(value, decimals)).toBe(text);
   });
 
   test("a column's decimals follow its largest number", () => {
@@ -38,7 +38,11 @@ describe("numbers for people", () => {
   });
 
   test("errors are shown by their size", () => {
-    expect([magnitude(3.14e-5), magnitude(0), magnitude(null)]).toEqual(["3.1e-5", "0", "–"]);
+    expect([formatErrorEstimate(3.14e-5), formatErrorEstimate(0), formatErrorEstimate(null)]).toEqual([
+      "3.1e-5",
+      "0",
+      "–",
+    ]);
   });
 });
 
@@ -51,11 +55,11 @@ test("columns: names to the left and cut, numbers to the right", () => {
     ["x".repeat(12), "1"],
     ["y", "22"],
   ];
-  expect(alignColumns(columns, rows, widthsOf(columns, rows, 6), 6)).toEqual(["xxxxx…   1", "y       22"]);
+  expect(alignColumns(columns, rows, columnWidthsOf(columns, rows, 6), 6)).toEqual(["xxxxx…   1", "y       22"]);
 });
 
 test("Parquet is written by row groups, as they fill", async () => {
-  const table = await parquetTable<number>([{ name: "n", type: "number", value: (row) => row }], { asOf: "today" });
+  const table = await beginParquet<number>([{ name: "n", type: "number", value: (row) => row }], { asOf: "today" });
   const rows = Array.from({ length: 100_000 }, (_, i) => i);
   const parts = Array.from({ length: 25 }, () => table.add(rows));
   expect(parts.filter((part) => part.length > 1_000_000)).toHaveLength(2);
@@ -66,16 +70,16 @@ test("Parquet is written by row groups, as they fill", async () => {
 });
 
 test("control characters and direction overrides do not reach a terminal", () => {
-  expect(printable("a\u001b[2Jb\u202ec\nd")).toBe("a�[2Jb�c�d");
+  expect(escapeControls("a\u001b[2Jb\u202ec\nd")).toBe("a�[2Jb�c�d");
 });
 
 describe("progress", () => {
   test("a bar, the count, the rate and the time left", () => {
-    expect(progressLine({ done: 2500, fraction: 0.25 }, 10)).toBe(
+    expect(formatProgress({ done: 2500, fraction: 0.25 }, 10)).toBe(
       `[${"=".repeat(8)}${" ".repeat(22)}] 25 %, 2,500 trades, 250/s, 0:30 left`,
     );
-    expect(progressLine({ done: 2500, fraction: undefined }, 10)).toBe("2,500 trades, 250/s");
-    expect([duration(0.2), duration(725), duration(10_800)]).toEqual(["0:01", "12:05", "3:00:00"]);
+    expect(formatProgress({ done: 2500, fraction: undefined }, 10)).toBe("2,500 trades, 250/s");
+    expect([formatDuration(0.2), formatDuration(725), formatDuration(10_800)]).toEqual(["0:01", "12:05", "3:00:00"]);
   });
 
   test("is for terminals, not for pipes, and not for quick runs", () => {
@@ -98,7 +102,7 @@ describe("progress", () => {
 
 /** A table of results of a book. */
 async function writtenAs(name: "csv" | "parquet", book: Book, results: readonly TradeResult[]): Promise<Buffer> {
-  const format = formatNamed(name);
+  const format = writerFor(name);
   const device = { backend: "cpu", name: "none" } as const;
   const start = { asOf: book.asOf, device, scenarios: undefined, sensitivityErrors: false, tags: [] };
   const parts = [
@@ -173,13 +177,15 @@ test("texts keep all of their characters, however many bytes of UTF-8 these take
   const many = ["a", "é".repeat(5000), "€漢".repeat(4000), "𝄞".repeat(3000), "end"];
   // Of one row alone no other makes room for it.
   for (const rows of [many, ["€".repeat(5000)]])
-    expect(new TextDecoder().decode(encoded(rows, (row) => `${row}\n`))).toBe(rows.map((row) => `${row}\n`).join(""));
+    expect(new TextDecoder().decode(encodeRows(rows, (row) => `${row}\n`))).toBe(
+      rows.map((row) => `${row}\n`).join(""),
+    );
 });
 
 test("JSON that continues begins with what separates it from the results before", async () => {
   const device = { backend: "cpu", name: "none" } as const;
   const start = { asOf: "2026-11-20", device, scenarios: undefined, sensitivityErrors: false, tags: [] };
-  const [first, second] = [formatNamed("json"), formatNamed("json")];
+  const [first, second] = [writerFor("json"), writerFor("json")];
   const row = { trade: undefined, result: failedResult({ id: "T" }, new Error("no")) };
   const text = (part: Uint8Array | string): string =>
     typeof part === "string" ? part : new TextDecoder().decode(part);

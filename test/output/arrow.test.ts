@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { arrowTable, type ParquetColumn } from "../../src/output/formats/index.ts";
+import { beginArrow, type ParquetColumn } from "../../src/output/formats/index.ts";
 import { batchesOf, blocksOf, readMessages } from "./read-arrow.ts";
 
 interface Row {
@@ -32,7 +32,7 @@ const batches = [
 ];
 
 const written = (kind: "file" | "stream"): Uint8Array => {
-  const table = arrowTable(columns, { asOf: "2026-11-20", device: { backend: "cpu" } }, kind);
+  const table = beginArrow(columns, { asOf: "2026-11-20", device: { backend: "cpu" } }, kind);
   const parts = batches.map((rows) => table.add(rows));
   return new Uint8Array(Buffer.concat([...parts, table.end({ priced: 3 })]));
 };
@@ -57,7 +57,7 @@ test("a file is such a stream between marks, with a footer behind it", () => {
 
 test("metadata may be larger than a buffer and its double", () => {
   const about = { long: "ä".repeat(5000) };
-  const bytes = new Uint8Array(Buffer.concat([arrowTable(columns, about, "stream").end()]));
+  const bytes = new Uint8Array(Buffer.concat([beginArrow(columns, about, "stream").end()]));
   expect(readMessages(bytes)[0].metadata).toEqual({ "feynkac.long": about.long });
 });
 

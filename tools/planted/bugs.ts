@@ -41,7 +41,11 @@ export const bugs: readonly Bug[] = [
     ["plot.ts", "(x(places[i - 1]) + x(place)) / 2", "x(place)"],
   ]),
   ...beside("cli", "cli/price cli/explain cli/formats", [
-    ["commands/price-file.ts", "value.failed > 0 ? EXIT.failedTrades", "value.failed > 1 ? EXIT.failedTrades"],
+    [
+      "commands/price-file.ts",
+      "value.failed > 0 ? EXIT_STATUS.failedTrades",
+      "value.failed > 1 ? EXIT_STATUS.failedTrades",
+    ],
     ["format/explain-columns.ts", "moves?.[name] ?? null", "moves?.[name] ?? 0"],
     ["format/explain.ts", "row.error?.message ?? null", "null"],
     ["format/table.ts", 'if (hidden <= 0) return "";', 'if (hidden <= 1) return "";'],
@@ -57,9 +61,9 @@ export const bugs: readonly Bug[] = [
     ["worker.ts", 'outcome === "priced" ? context', 'outcome !== "priced" ? context'],
     ["finish-job.ts", 'key.lastIndexOf(":") + 1 + begin', 'key.lastIndexOf(":") + begin'],
     ["jobs.ts", "Math.max(1, Math.round(MAX_SHARE / share))", "Math.max(1, Math.round(MAX_SHARE * share))"],
-    ["worker.ts", "if (tries >= TRIES) await next(job, surroundings);", ""],
+    ["worker.ts", "if (tries >= MAX_ATTEMPTS) await next(job, surroundings);", ""],
     ["worker.ts", "if (error instanceof StorageError || error instanceof Stopped", "if (error instanceof Stopped"],
-    ["price-chunk.ts", 'if ((await knownPart(store, manifest, chunk)) !== undefined) return "known";', ""],
+    ["price-chunk.ts", 'if ((await readReceiptOf(store, manifest, chunk)) !== undefined) return "known";', ""],
   ]),
   ...beside("device", "device/cpu device/kernel-cache device/stored-programs", [
     ["arguments.ts", "count < 0 || count > max", "count < 0 || count >= max"],
@@ -302,13 +306,13 @@ export const bugs: readonly Bug[] = [
   ]),
   ...beside("service/runs", "service/runs/run", [
     ["sum-totals.ts", "of chunks) sums.addCounts(counts)", "of chunks.slice(0, 1)) sums.addCounts(counts)"],
-    ["part.ts", "const file = bytes.buffer.slice(bytes.byteOffset,", "const file = bytes.buffer.slice(0,"],
-    ["part.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
+    ["result-file.ts", "const file = bytes.buffer.slice(bytes.byteOffset,", "const file = bytes.buffer.slice(0,"],
+    ["result-file.ts", 'if (name === "status" && tags !== undefined)', 'if (name === "value" && tags !== undefined)'],
     ["reprice.ts", "if (before !== now) this.differences", "if (before < now) this.differences"],
     ["verify.ts", 'if (typeof found === "string") problems.push(found);', ""],
-    ["receipts.ts", "(trust || (await isWhole(store, receipt.outcome)))", "(trust || receipt.outcome.bytes > 0)"],
+    ["receipts.ts", "(trust || (await isIntact(store, receipt.outcome)))", "(trust || receipt.outcome.bytes > 0)"],
     [
-      "part.ts",
+      "result-file.ts",
       "spot.map(() => volatility.map(() => rate.map(take)))",
       "spot.map(() => rate.map(() => volatility.map(take)))",
     ],

@@ -75,8 +75,8 @@ export const fresh: readonly Bug[] = [
     ["text.ts", '.replaceAll("<", "&lt;")', ""],
   ]),
   ...beside("cli", "cli/price cli/explain cli/formats cli/arguments", [
-    ["format/table.ts", "more(pricedRows - shown - rest.length)", "more(pricedRows - shown)"],
-    ["format/table.ts", "` and ${grouped(count - 1)} more`", "` and ${grouped(count)} more`"],
+    ["format/table.ts", "hiddenRowsText(pricedRows - shown - rest.length)", "hiddenRowsText(pricedRows - shown)"],
+    ["format/table.ts", "` and ${withCommas(count - 1)} more`", "` and ${withCommas(count)} more`"],
     ["format/scenario-table.ts", "rates ${signed(rate[k])}", "rates ${signed(rate[0])}"],
     [
       "format/explain-table.ts",
@@ -91,8 +91,12 @@ export const fresh: readonly Bug[] = [
     ["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"],
   ]),
   ...beside("service/cluster", "service/cluster/cluster", [
-    ["jobs.ts", "1 + LEVELS.indexOf(level) * BAND", "1 + (LEVELS.length - 1 - LEVELS.indexOf(level)) * BAND"],
-    ["submit.ts", "(await board.headOf(queue, first, last)) ?? first", "first"],
+    [
+      "jobs.ts",
+      "1 + PRIORITY_LEVELS.indexOf(level) * BAND",
+      "1 + (PRIORITY_LEVELS.length - 1 - PRIORITY_LEVELS.indexOf(level)) * BAND",
+    ],
+    ["submit.ts", "(await board.nextPriority(queue, first, last)) ?? first", "first"],
     ["contexts.ts", "if (planHash(manifest) !== plan)", "if (planHash(manifest).length !== plan.length)"],
     ["contexts.ts", "`${job.plan} ${job.output}`", "job.plan"],
     ["worker.ts", "AbortSignal.any([ending.signal, stop])", "ending.signal"],
@@ -416,7 +420,7 @@ export const fresh: readonly Bug[] = [
     ["receipts.ts", " && (a.commit === undefined || b.commit === undefined || a.commit === b.commit)", ""],
     ["plan.ts", "seed: book.seed ?? DEFAULT_SEED", "seed: DEFAULT_SEED"],
     ["plan.ts", "const isOther = open.file.byteLength !== book.bytes;", "const isOther = false;"],
-    ["part.ts", 'if (name === "method" && seed !== undefined) result["seed"] = seed;', ""],
+    ["result-file.ts", 'if (name === "method" && seed !== undefined) result["seed"] = seed;', ""],
   ]),
   ...beside("service/http", "service/http/service", [
     ["server.ts", "accuracy < limits.accuracy", "accuracy <= limits.accuracy"],

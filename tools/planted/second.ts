@@ -60,8 +60,12 @@ export const second: readonly Bug[] = [
   ...beside("service/cluster", "service/cluster/cluster", [
     ["submit.ts", "Math.min(job.window, job.chunks)", "job.window"],
     ["jobs.ts", "Math.ceil(priority / BAND) * BAND", "Math.floor(priority / BAND) * BAND"],
-    ["finish-job.ts", "chunkId(job.data.run, 0).length - 1", "chunkId(job.data.run, 0).length"],
-    ["worker.ts", 'tries < TRIES ? "failed; is tried again"', 'tries <= TRIES ? "failed; is tried again"'],
+    ["finish-job.ts", "chunkJobId(job.data.run, 0).length - 1", "chunkJobId(job.data.run, 0).length"],
+    [
+      "worker.ts",
+      'tries < MAX_ATTEMPTS ? "failed; is tried again"',
+      'tries <= MAX_ATTEMPTS ? "failed; is tried again"',
+    ],
   ]),
   ...beside("pde/convertible", "pde/convertible/convertible pde/convertible/reference", [
     [

@@ -1,7 +1,7 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { formatNamed, hasFigures } from "../../src/output/formats/index.ts";
-import type { Part, PricedRow, ResultFormat } from "../../src/output/formats/index.ts";
+import { writerFor, hasFigures } from "../../src/output/formats/index.ts";
+import type { OutputPiece, PricedRow, ResultWriter } from "../../src/output/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
 import type { ExportedFile, ExportFormat } from "./protocol.ts";
@@ -22,11 +22,11 @@ export async function exportResults(format: ExportFormat, book: SessionBook, dev
     const bytes = new Blob([`${JSON.stringify(book.written, undefined, 2)}\n`], { type: TYPES.json });
     return { name: `${stem}.json`, type: TYPES.json, bytes };
   }
-  const bytes = new Blob((await partsOf(formatNamed(format), book, device)) as BlobPart[], { type: TYPES[format] });
+  const bytes = new Blob((await partsOf(writerFor(format), book, device)) as BlobPart[], { type: TYPES[format] });
   return { name: `${stem}-results.${format}`, type: TYPES[format], bytes };
 }
 
-async function partsOf(format: ResultFormat, book: SessionBook, device: Device): Promise<Part[]> {
+async function partsOf(format: ResultWriter, book: SessionBook, device: Device): Promise<OutputPiece[]> {
   const { context, parsed, results } = book;
   const totals = new Totals();
   const { asOf, scenarios } = context;

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { type Chart, chartFile, drawChart } from "../../src/output/charts/index.ts";
+import { type Chart, chartSvg, drawChart } from "../../src/output/charts/index.ts";
 
 export interface ChartProps {
   readonly chart: Chart;
@@ -43,7 +43,7 @@ function heightOf(chart: Chart, width: number): number {
 }
 
 function saveChart(chart: Chart): void {
-  const file = new Blob([chartFile(chart, { width: 720, height: heightOf(chart, 720) })], { type: "image/svg+xml" });
+  const file = new Blob([chartSvg(chart, { width: 720, height: heightOf(chart, 720) })], { type: "image/svg+xml" });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);
   link.download = `${chart.title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.svg`;

@@ -1,7 +1,7 @@
 /** What the book is worth, and how the run went. */
 import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
-import { decimalsFor, fixed, incompleteSums, largestUnderlyings } from "../../src/output/formats/index.ts";
+import { decimalsFor, formatFixed, incompleteSums, largestUnderlyings } from "../../src/output/formats/index.ts";
 import { cancel, run } from "../state/store.ts";
 
 export function Summary(): VNode {
@@ -27,7 +27,7 @@ const RISKS = [
 ] as const;
 
 function Total({ total }: { readonly total: CurrencyTotals }): VNode {
-  const number = (value: number | null): string => fixed(value, decimalsFor([value], 7));
+  const number = (value: number | null): string => formatFixed(value, decimalsFor([value], 7));
   return (
     <div class="card total">
       <h2>Value, {total.currency}</h2>
@@ -35,7 +35,7 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
         {number(total.value)}
         <small title="The sum of the error estimates of all trades">
           {" "}
-          ± {fixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}
+          ± {formatFixed(total.errorEstimate, decimalsFor([total.errorEstimate], 2))}
         </small>
       </p>
       <dl>
@@ -56,7 +56,7 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
   );
 }
 
-const short = (value: number | null): string => fixed(value, decimalsFor([value], 5));
+const short = (value: number | null): string => formatFixed(value, decimalsFor([value], 5));
 
 const MAX_UNDERLYINGS = 12;
 const TITLES = { delta: "per 1 of spot", gamma: "per 1 of spot²", vega: "per 1.00" };

@@ -5,7 +5,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { decimalsFor, fixed, magnitude } from "../../src/output/formats/index.ts";
+import { decimalsFor, formatFixed, formatErrorEstimate } from "../../src/output/formats/index.ts";
 import type { NumberName, TextName } from "../engine/protocol.ts";
 import { type Line, type Rows, type SortKey, STATUS } from "../state/rows.ts";
 import { lines, rows, select, selected, version, view } from "../state/store.ts";
@@ -205,7 +205,7 @@ function cellOf(all: Rows, row: number, key: SortKey, decimals: Readonly<Record<
   if (COLUMNS.find((column) => column.key === key)?.isText === true) return all.text(key as TextName, row);
   const value = valueOf(all, row, key);
   if (Number.isNaN(value)) return "–";
-  return key === "errorEstimate" ? magnitude(value) : fixed(value, decimals[key]);
+  return key === "errorEstimate" ? formatErrorEstimate(value) : formatFixed(value, decimals[key]);
 }
 
 function valueOf(all: Rows, row: number, key: SortKey): number {
@@ -276,8 +276,8 @@ function groupCell({ currency, sums }: Extract<Line, { kind: "group" }>["sums"][
   const value = name === undefined ? undefined : sums[name];
   if (value === undefined) return "";
   return key === "errorEstimate"
-    ? magnitude(value)
-    : fixed(Number.isNaN(value) ? null : value, decimalsFor([value], 7));
+    ? formatErrorEstimate(value)
+    : formatFixed(Number.isNaN(value) ? null : value, decimalsFor([value], 7));
 }
 
 /** The arrows move the selection, and the list with it. */

@@ -1,9 +1,11 @@
 /** The grid of Dupire's equation and of the local volatility that is fitted by its adjoint. */
 import type { ExpiryQuotes, UnderlyingQuotes } from "../fit.ts";
-import { gridFor, gridOf } from "../forward-step.ts";
+import { gridForQuotes, gridFromNodes } from "../forward-step.ts";
 import { forwardAt } from "../variance-surface.ts";
 
-/** The grid of the adjoint fit: nodes in k = ln κ, κ = K/F, and times from 0 on. Arrays on both are [time][node]. */
+/**
+ * The grid of the adjoint fit: nodes in k = ln κ with κ = K/F, and times from 0 on. Arrays on both are [time][node].
+ */
 export interface AdjointGrid {
   /** The number of nodes. */
   readonly nodes: number;
@@ -23,7 +25,7 @@ export interface AdjointGrid {
   readonly lower: Float64Array;
   /** The weight of the upper neighbour of each node. */
   readonly upper: Float64Array;
-  /** κ²·∂²/∂κ² of the payoff by the three-point formula: zero except at κ = 1. */
+  /** The values of κ²·∂²/∂κ² of the payoff by the three-point formula: zero except at κ = 1. */
   readonly source: Float64Array;
   /** The index in `times` of each expiry. */
   readonly rows: readonly number[];
@@ -32,14 +34,14 @@ export interface AdjointGrid {
 }
 
 /** The number of initial implicit steps, which damp the oscillations from the payoff's kink. */
-export const DAMPING = 4;
+export const DAMPING_STEPS = 4;
 
-/** Makes the grid of the adjoint fit. */
+/** Returns the grid of the adjoint fit of quotes, with the given numbers of nodes and of time steps. */
 export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
-  const { k: found } = gridFor(expiries, nodes);
+  const { k: found } = gridForQuotes(expiries, nodes);
   const middle = (nodes - 1) >> 1;
   found[middle] = 0;
-  const { k, kappa, lower, upper } = gridOf(found);
+  const { k, kappa, lower, upper } = gridFromNodes(found);
   const source = new Float64Array(nodes);
   source[middle] = 2 / (kappa[middle + 1] - kappa[middle - 1]);
   const counts = stepsOf(expiries, steps);
@@ -60,7 +62,7 @@ export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number,
     kappa,
     times: Float64Array.from(times),
     elapsed: Float64Array.from({ length: steps }, (_, n) => times[n + 1] - times[n]),
-    theta: Float64Array.from({ length: steps }, (_, n) => (n < DAMPING ? 1 : 0.5)),
+    theta: Float64Array.from({ length: steps }, (_, n) => (n < DAMPING_STEPS ? 1 : 0.5)),
     lower,
     upper,
     source,
@@ -75,7 +77,7 @@ const ranges = (expiries: readonly ExpiryQuotes[]): { time: number; forward: num
 /** The steps to each expiry, by the growth of the root of time: at least one, and `DAMPING` more to the first. */
 function stepsOf(expiries: readonly ExpiryQuotes[], steps: number): number[] {
   const roots = expiries.map(({ time }) => Math.sqrt(time));
-  const counts = roots.map((_, e) => (e > 0 ? 1 : 1 + DAMPING));
+  const counts = roots.map((_, e) => (e > 0 ? 1 : 1 + DAMPING_STEPS));
   const shares = roots.map((root, e) => (root - (e > 0 ? roots[e - 1] : 0)) / roots[roots.length - 1]);
   const rest = steps - counts.reduce((sum, count) => sum + count, 0);
   const wanted = shares.map((share) => share * rest);

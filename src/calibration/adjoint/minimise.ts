@@ -1,10 +1,10 @@
 /** The minimisation of smooth functions of many variables, by the limited-memory BFGS method. */
 
 /** The result of `minimise`. */
-export interface Minimum {
+export interface MinimisationResult {
   /**
-   * True where the search ended because `isEnough` returned true, or because ten iterations decreased the function by
-   * less than the relative `gain`.
+   * True if the search ended because `isEnough` returned true, or because ten iterations decreased the function by less
+   * than the relative `gain`.
    */
   readonly hasConverged: boolean;
   readonly point: Float64Array;
@@ -35,7 +35,7 @@ export function minimise(
   start: Float64Array,
   evaluate: (point: Float64Array, gradient: Float64Array) => number,
   { gain, maxEvaluations, isEnough }: MinimiseSpec,
-): Minimum {
+): MinimisationResult {
   let point = start.slice();
   let gradient = new Float64Array(start.length);
   let value = evaluate(point, gradient);

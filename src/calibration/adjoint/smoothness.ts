@@ -1,6 +1,6 @@
 /**
- * Smooth functions on a grid of times and log-spots, as B·z of independent z on the nodes: what Tikhonov's
- * regularisation takes for equally likely. Along an axis with lumped masses h and stiffness K,
+ * Smooth functions on a grid of times and log-spots, as B·z with independent z on the nodes. Tikhonov's regularisation
+ * prefers functions with small z. Along an axis with lumped masses h and stiffness K,
  *
  *   B = 2·√ℓ·(diag(h) + ℓ²·K)⁻¹·diag(√h),
  *
@@ -12,15 +12,18 @@
  * A square root B of the covariance along one axis, and its transpose. Both act in place on every `stride`-th number of
  * an array from index `at` on.
  */
-export interface Root {
+export interface CovarianceRoot {
   /** Replaces numbers x by B·x. */
   readonly apply: (x: Float64Array, at: number, stride: number) => void;
   /** Replaces numbers x by Bᵀ·x. */
   readonly transposed: (x: Float64Array, at: number, stride: number) => void;
 }
 
-/** Returns B along the nodes of an axis with correlation length `length`, in units of the nodes. */
-export function rootAlong(nodes: ArrayLike<number>, length: number): Root {
+/**
+ * Returns the square root B of the covariance along an axis with these nodes. `length` is the correlation length in
+ * units of the nodes.
+ */
+export function covarianceRootAlong(nodes: ArrayLike<number>, length: number): CovarianceRoot {
   const n = nodes.length;
   const mass = Float64Array.from(
     { length: n },

@@ -7,14 +7,15 @@
  *   (1 − θΔt·aₙ₊₁·D)·uₙ₊₁ = uₙ + (1 − θ)Δt·aₙ·wₙ + θΔt·aₙ₊₁·d,   w = D·u + d,
  *
  * where d, which is D of the payoff, is zero except at κ = 1. All terms are positive, so that small prices keep their
- * relative accuracy. The adjoint goes backward with the same factors: where λ is the derivative of the objective by u,
+ * relative accuracy. The adjoint goes backward with the same factors: where λ is the derivative of the objective with
+ * respect to u,
  *
  *   μ = (1 − θΔt·aₙ₊₁·D)⁻ᵀ·λₙ₊₁,   λₙ += (1 + (1 − θ)Δt·aₙ·D)ᵀ·μ,
  *   ∂/∂aₙ₊₁ += θΔt·μ·wₙ₊₁,   ∂/∂aₙ += (1 − θ)Δt·μ·wₙ.
  *
  * Source: Andreasen & Huge (2011); Achdou & Pironneau, *Computational Methods for Option Pricing*, SIAM 2005, ch. 8.
- * Cost: 4 words written and some 20 flops a node and step forward, the same backward.
- * Verified: test/calibration/adjoint, gradients against differences.
+ * Cost per node and step: 4 words written and about 20 flops forward, and the same backward. Verified:
+ * test/calibration/adjoint, gradients against differences.
  */
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 
@@ -26,7 +27,7 @@ const Shape = record({ nodes: i32, steps: i32 });
  * κ = strike / forward. `a` is ½σ² at all nodes, [step][node]. The function writes u, its curvature κ²·∂²u/∂κ² (`bend`)
  * and the factors of the tridiagonal matrix of each step, all of them [step][node].
  */
-export const forwardSweep = fn({
+export const dupireForward = fn({
   name: "forwardSweep",
   params: {
     shape: Shape,
@@ -77,10 +78,10 @@ export const forwardSweep = fn({
 });
 
 /**
- * Solves the adjoint equation backward in time. From the derivatives of the objective by u in `lambda`, which it
- * overwrites, it computes the derivatives by a in `gradient`. Both are [step][node].
+ * Solves the adjoint equation backward in time. From the derivatives of the objective with respect to u in `lambda`,
+ * which it overwrites, it computes the derivatives with respect to a in `gradient`. Both are [step][node].
  */
-export const backwardSweep = fn({
+export const dupireAdjoint = fn({
   name: "backwardSweep",
   params: {
     shape: Shape,

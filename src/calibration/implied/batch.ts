@@ -16,7 +16,7 @@ export interface ForwardOptions {
   readonly sign: Float64Array;
 }
 
-/** The implied volatility of each option; NaN where its `status` is not 0 (`QuoteStatus`). */
+/** The implied volatilities of options: NaN for an option whose `status` is not 0 (`QuoteStatus`). */
 export interface ImpliedVolatilities {
   readonly volatility: Float64Array;
   readonly status: Int32Array;
@@ -26,8 +26,8 @@ export interface ImpliedVolatilities {
 const MICROSECONDS = 0.5;
 
 /**
- * The kernel of Black's implied volatilities (`blackDeviation`). `input[i·items + l]` are forward, strike, expiry,
- * price and sign of option l, i = 0 … 4; `output[l]` is its volatility.
+ * The kernel that computes Black's implied volatilities (`blackDeviation`). `input[i·items + l]` are forward, strike,
+ * expiry, price and sign of option l, i = 0 … 4; `output[l]` is its volatility.
  */
 export const impliedVolatilityKernel = kernel({
   name: "implied volatility",
@@ -56,7 +56,7 @@ const kernels = {
 
 /**
  * Computes implied volatilities by Black's formula ("black") or Bachelier's ("normal"), σ = deviation/√expiry. Cost:
- * about 0.3 µs of one core for each option. Accuracy: see `blackDeviation` and `normalDeviation`.
+ * about 0.3 µs of one core per option. Accuracy: see `blackDeviation` and `normalDeviation`.
  */
 export async function impliedVolatilities(
   device: Device,

@@ -168,10 +168,10 @@ const firstGuess = fn({
 });
 
 /**
- * Computes the deviation s = σ√T ≥ 0 whose normalised Black value is `price`, where 0 < price < `bound` = e^{x/2}, x =
- * −|ln(F/K)|, and `rest` = bound − price. It makes Householder steps of third order from Jäckel's initial guess. They
- * solve for 1/ln b in the lower branch, b in the middle, and ln(bound − b) in the upper branch. Once a step is below
- * 3e-5 the error is below rounding, nearly always after the second step.
+ * Computes the total deviation s = σ√T ≥ 0 at which the normalised Black formula gives `price`. With x = −|ln(F/K)|,
+ * `price` lies between 0 and `bound` = e^{x/2}, and `rest` is bound − price. It makes Householder steps of third order
+ * from Jäckel's initial guess. They solve for 1/ln b in the lower branch, b in the middle, and ln(bound − b) in the
+ * upper branch. Once a step is below 3e-5 the error is below rounding, nearly always after the second step.
  */
 export const normalisedDeviation = fn({
   name: "normalisedDeviation",

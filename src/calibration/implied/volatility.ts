@@ -3,21 +3,23 @@ import { fn, i32, millsRatio, real, record } from "../../kernel/index.ts";
 import { normalisedDeviation } from "./normalised.ts";
 
 /** A quoted option on a forward: `sign` is 1 for a call and −1 for a put, and `price` is undiscounted. */
-export const Quoted = record({ forward: real, strike: real, price: real, sign: real });
-
-/** The total deviation σ√T, and a `QuoteStatus`. The deviation is NaN where the status is not `implied`. */
-export const Implied = record({ deviation: real, status: i32 });
+export const QuotedOption = record({ forward: real, strike: real, price: real, sign: real });
 
 /**
- * The outcome for a quote: it has an implied volatility, or its price is below the intrinsic value, above the upper
- * bound, or an input is not positive.
+ * The implied total deviation σ√T of a quote, and a `QuoteStatus`. The deviation is NaN if the status is not `implied`.
+ */
+export const ImpliedDeviation = record({ deviation: real, status: i32 });
+
+/**
+ * The codes of the result for a quote: it has an implied volatility; its price is below the intrinsic value, or above
+ * the upper bound; or an input is not positive.
  */
 export const QuoteStatus = { implied: 0, belowIntrinsic: 1, aboveBound: 2, notPositive: 3 } as const;
 
 /** The time value of an option, its price less its intrinsic value, rounded once: forward − strike is split (Knuth). */
 const timeValue = fn({
   name: "timeValue",
-  params: { quoted: Quoted },
+  params: { quoted: QuotedOption },
   body({ quoted: { forward, strike, price, sign } }) {
     const first = sign > 0 ? forward : strike;
     const second = sign > 0 ? strike : forward;
@@ -33,13 +35,13 @@ const timeValue = fn({
  *
  *   price = φ·(F·Φ(φd₁) − K·Φ(φd₂)),   d₁ = ln(F/K)/(σ√T) + σ√T/2,   d₂ = d₁ − σ√T,
  *
- * with the sign φ. A price equal to the intrinsic value has the deviation 0. Outside of max(φ(F − K), 0) … F (call) or
- * K (put) there is none. Accuracy: a relative error of 1e-15 where the price determines the deviation that well.
- * Source: Jäckel (2015), "Let's be rational".
+ * with the sign φ. A price equal to the intrinsic value has the deviation 0. There is none if the price is below
+ * max(φ(F − K), 0) or above F (call) or K (put). Accuracy: a relative error of 1e-15 if the price determines the
+ * deviation that well. Source: Jäckel (2015), "Let's be rational".
  */
 export const blackDeviation = fn({
   name: "blackDeviation",
-  params: { quoted: Quoted },
+  params: { quoted: QuotedOption },
   env: { timeValue, normalisedDeviation, ...QuoteStatus },
   body({ quoted }, _gpu, env) {
     const { forward, strike } = quoted;
@@ -69,11 +71,11 @@ export const blackDeviation = fn({
  *   price = φ·(F − K)·Φ(φz) + σ√T·φ(z),   z = (F − K)/(σ√T)
  *
  * Forward and strike may have any sign. It makes Halley steps in ln |z| on the logarithm of the time value, and a final
- * Newton step in the deviation. Accuracy: a relative error of 1e-15 where the price determines the deviation that well.
+ * Newton step in the deviation. Accuracy: a relative error of 1e-15 if the price determines the deviation that well.
  */
 export const normalDeviation = fn({
   name: "normalDeviation",
-  params: { quoted: Quoted },
+  params: { quoted: QuotedOption },
   env: {
     timeValue,
     millsRatio,

@@ -1,7 +1,7 @@
 import { type ParsedTrade, readBook } from "../../book/index.ts";
 import type { OpenEngine, RunOptions } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
-import { EXIT } from "../failure.ts";
+import { EXIT_STATUS } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac bench`. */
@@ -10,8 +10,8 @@ export interface BenchOptions extends EngineOptions, Pick<RunOptions, "greeks" |
 }
 
 /**
- * Runs `feynkac bench`. It measures how fast this machine prices American puts with Greeks, as the fastest of three
- * repetitions after one that compiles. Returns the exit status.
+ * Runs `feynkac bench`. It measures how fast this machine prices American puts with Greeks: the fastest of three
+ * repetitions, after one that compiles. Returns the exit status.
  */
 export async function bench(
   options: BenchOptions,
@@ -38,7 +38,7 @@ export async function bench(
     `${count} American puts, ${engine.precision}, greeks ${greeks}, on ${engine.device.name}\n` +
       `${rate} options a second (${best.toFixed(3)} s; the first run, with compiling, ${first.toFixed(3)} s)\n`,
   );
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 async function* inTurn(trades: readonly ParsedTrade[]): AsyncGenerator<ParsedTrade> {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
-import { sheetFile } from "../../output/charts/index.ts";
-import { CliError, EXIT, reasonOf } from "../failure.ts";
+import { sheetSvg } from "../../output/charts/index.ts";
+import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
@@ -40,7 +40,7 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   const doubts = doubtsOf(calibration);
   for (const doubt of doubts) terminal.stderr.write(`feynkac: ${doubt}\n`);
   const all = [...Object.values(underlyings), ...Object.values(rates)];
-  return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
+  return all.every(({ status }) => status === "converged") ? EXIT_STATUS.ok : EXIT_STATUS.failedTrades;
 }
 
 async function readText(path: string, { stdin }: Terminal): Promise<string> {
@@ -122,5 +122,5 @@ const doubtsByName = (fits: Readonly<Record<string, { readonly doubts: readonly 
 function pictureOf(calibration: MarketCalibration): string {
   const charts = calibrationCharts(calibration);
   const rows = charts.map((chart) => [chart]);
-  return sheetFile({ title: "Quotes and fits", subtitle: "", rows }, { width: 720, height: 400 });
+  return sheetSvg({ title: "Quotes and fits", subtitle: "", rows }, { width: 720, height: 400 });
 }

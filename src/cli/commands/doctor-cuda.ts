@@ -38,7 +38,7 @@ async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Findin
 }
 
 /** Checks the components that CUDA needs, by `diagnoseCuda` of src/device. */
-export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
+export async function diagnoseCudaParts(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();
 }

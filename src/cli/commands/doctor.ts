@@ -1,11 +1,11 @@
 import type { Finding } from "./doctor-cuda.ts";
 import type { Probe } from "./doctor-cuda.ts";
 import { availableParallelism, cpus, totalmem } from "node:os";
-import { EXIT } from "../failure.ts";
+import { EXIT_STATUS } from "../failure.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { packageVersion } from "../../output/formats/index.ts";
-import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
+import { cudaFindings, type DiagnoseCuda, diagnoseCudaParts } from "./doctor-cuda.ts";
 
 /**
  * Runs `feynkac doctor`, which lists the devices and libraries that are available or missing, and how to get the
@@ -14,7 +14,7 @@ import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.
 export async function doctor(
   terminal: Terminal,
   probe: Probe = probeDevice,
-  diagnoseCuda: DiagnoseCuda = diagnoseDevices,
+  diagnoseCuda: DiagnoseCuda = diagnoseCudaParts,
 ): Promise<number> {
   const findings = [
     ...host(),
@@ -24,7 +24,7 @@ export async function doctor(
   ];
   const width = Math.max(...findings.map(({ what }) => what.length));
   terminal.stdout.write(findings.map((finding) => lineOf(finding, width)).join(""));
-  return findings.some(({ state }) => state === "broken") ? EXIT.failedTrades : EXIT.ok;
+  return findings.some(({ state }) => state === "broken") ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
 }
 
 function lineOf({ what, state, detail, remedy }: Finding, width: number): string {

@@ -4,16 +4,23 @@ import { isDoubt } from "../../market/index.ts";
 import type { ExplainMethod, ExplainReport, Sticky } from "../../pricing/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
-import { CliError, EXIT } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";
-import type { Part } from "../../output/formats/index.ts";
+import type { OutputPiece } from "../../output/formats/index.ts";
 import { explainColumns } from "../format/explain-columns.ts";
 import { type InputFormat, type InputRequest, openInput } from "../input.ts";
-import { openOutput, type Output, type OutputFormat, outputFormat, type TableRows, tableOptions } from "../output.ts";
+import {
+  openOutput,
+  type Output,
+  type OutputFormat,
+  chooseOutputFormat,
+  type TableRows,
+  tableOptions,
+} from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { checkGroups } from "./price.ts";
-import { doubtLine } from "../summary.ts";
+import { fitWarningLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac explain`. */
@@ -46,7 +53,7 @@ export async function explain(
   signal: AbortSignal,
   openEngine: OpenEngine,
 ): Promise<number> {
-  const format = outputFormat(options.format, options.output, terminal.stdout);
+  const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
   checkGroups(options.groupBy, format);
   const requests = requestsOf(before, after, options, terminal, signal);
   const books = [await readWhole(requests[0]), await readWhole(requests[1])] as const;
@@ -138,8 +145,10 @@ async function run(
   for await (const part of partsOf(report, format, { rows: options.rows, tags }, output))
     if (part.length > 0) await output.write(part);
   await output.commit();
-  terminal.stderr.write(doubtLine(doubtsOf(report)) + summary(report, engine, (performance.now() - started) / 1000));
-  return report.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+  terminal.stderr.write(
+    fitWarningLine(doubtsOf(report)) + summary(report, engine, (performance.now() - started) / 1000),
+  );
+  return report.failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
 }
 
 function partsOf(
@@ -147,7 +156,7 @@ function partsOf(
   format: OutputFormat,
   { rows, tags }: Pick<ExplainCommandOptions, "rows"> & Pick<TaggedBook, "tags">,
   { sink }: Output,
-): Iterable<Part> | AsyncIterable<Part> {
+): Iterable<OutputPiece> | AsyncIterable<OutputPiece> {
   switch (format) {
     case "json":
       return explainJson(report);

@@ -1,8 +1,8 @@
 import { Totals } from "../../book/index.ts";
-import { EXIT } from "../failure.ts";
-import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../output.ts";
+import { EXIT_STATUS } from "../failure.ts";
+import { openOutput, type OutputFormat, chooseOutputFormat, type TableRows } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-import { checkGroups, formatOf } from "./price.ts";
+import { checkGroups, resultWriterOf } from "./price.ts";
 
 /** The options of the command `feynkac merge`. */
 export interface MergeOptions {
@@ -24,24 +24,24 @@ export async function merge(
   signal: AbortSignal,
 ): Promise<number> {
   const runs = await import("../../service/runs/index.ts");
-  const format = outputFormat(asked, path, terminal.stdout);
+  const format = chooseOutputFormat(asked, path, terminal.stdout);
   checkGroups(groupBy, format);
   const store = await runs.openStore(url);
-  const manifest = await runs.needManifest(store);
+  const manifest = await runs.requireManifest(store);
   if (manifest.status !== "complete")
     throw new runs.RunError(`${store.url}: the run is not complete; price with --resume to complete it`);
   const output = await openOutput(path, terminal.stdout);
   try {
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
-    const writer = formatOf(format, { rows }, output);
+    const writer = resultWriterOf(format, { rows }, output);
     const { figures } = manifest.market;
     const { tags } = manifest.book;
     await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags, figures }));
     const totals = new Totals({ groupBy });
-    for await (const part of runs.readParts(store, manifest)) {
+    for await (const part of runs.readChunkResults(store, manifest)) {
       signal.throwIfAborted();
-      runs.addRows(totals, part);
+      runs.addRowsToTotals(totals, part);
       await output.write(writer.rows(part.map(({ result }) => ({ trade: undefined, result }))));
     }
     const { priced, failed, groups } = totals;
@@ -52,5 +52,5 @@ export async function merge(
     throw error;
   }
   await output.commit();
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }

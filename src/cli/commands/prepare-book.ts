@@ -2,8 +2,8 @@
 /** A part of a book as plain data, which `readBook` validates. */
 type Terms = Readonly<Record<string, unknown>>;
 
-/** Sample trades of one kind, which are priced together so that their kernels are compiled. */
-export interface Preparation {
+/** A book of sample trades of one kind, which are priced so that their kernels are compiled. */
+export interface SampleBook {
   readonly name: string;
   readonly book: Terms;
   /** The same trades under a few spot scenarios, for kernels that read a solution at several spots. */
@@ -118,10 +118,10 @@ function bookOf(underlyings: Terms, trades: readonly Terms[], correlations: read
 
 const LADDER = { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] };
 
-/** Returns sample trades of every kind, for compiling all kernels in advance. */
-export const preparations = (): Preparation[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
+/** Returns books of sample trades of every kind, for compiling all kernels in advance. */
+export const sampleBooks = (): SampleBook[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
 
-function* oneFactor(): Generator<Preparation> {
+function* oneFactor(): Generator<SampleBook> {
   const draws = Array.from({ length: DRAWS }, (_, i) => i);
   for (const [model, underlyingOf] of Object.entries(ONE_FACTOR))
     for (const [product, termsOf] of Object.entries({ ...VANILLA, ...BARRIERS })) {
@@ -137,7 +137,7 @@ function* oneFactor(): Generator<Preparation> {
     }
 }
 
-function* several(): Generator<Preparation> {
+function* several(): Generator<SampleBook> {
   for (const [model, underlying] of Object.entries(SEVERAL))
     for (const exercise of ["european", "american"]) {
       const terms = { underlying: "U", payoff: "put", strike: 100, exercise };
@@ -146,14 +146,14 @@ function* several(): Generator<Preparation> {
     }
 }
 
-function* paths(): Generator<Preparation> {
+function* paths(): Generator<SampleBook> {
   for (const [name, termsOf] of Object.entries(PATHS)) {
     const trade = { id: "T", underlying: "U", payoff: "call", strike: 100, expiry: 1, ...termsOf(1) };
     yield { name, book: bookOf({ U: { ...flat, volatility: 0.25 } }, [trade]), ladder: undefined };
   }
 }
 
-function* baskets(): Generator<Preparation> {
+function* baskets(): Generator<SampleBook> {
   for (const count of [2, 3, 5]) {
     const names = Array.from({ length: count }, (_, i) => `U${i}`);
     const underlyings = Object.fromEntries(names.map((name) => [name, { ...flat, volatility: 0.25 }]));

@@ -5,10 +5,10 @@ import { readBook } from "../../book/index.ts";
 import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
 import { DeviceUnavailableError } from "../../base/errors.ts";
 import { priceBook } from "../../pricing/index.ts";
-import { CliError, EXIT } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { type Preparation, preparations } from "./prepare-book.ts";
+import { type SampleBook, sampleBooks } from "./prepare-book.ts";
 
 /** The number of kinds of trades that are priced concurrently, so that several kernels are compiled in parallel. */
 const AT_ONCE = 8;
@@ -23,24 +23,24 @@ export async function prepare(
   terminal: Terminal,
   signal: AbortSignal,
   folder = buildId() === undefined ? undefined : new KernelCache().directory,
-  kinds: readonly Preparation[] = preparations(),
+  kinds: readonly SampleBook[] = sampleBooks(),
 ): Promise<number> {
   if (folder === undefined)
     throw new CliError(
       "--prepare: no kernel is kept on disk here; use a built package, and a home folder or XDG_CACHE_HOME",
     );
-  let status: number = EXIT.ok;
+  let status: number = EXIT_STATUS.ok;
   for (const backend of ["cpu", "cuda"] as const) {
     const line = await prepareOn(backend, { folder, kinds, terminal, signal });
     terminal.stdout.write(`${line.text}\n`);
-    if (!line.ok) status = EXIT.failedTrades;
+    if (!line.ok) status = EXIT_STATUS.failedTrades;
   }
   return status;
 }
 
 interface Setting {
   readonly folder: string;
-  readonly kinds: readonly Preparation[];
+  readonly kinds: readonly SampleBook[];
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
 }

@@ -2,20 +2,20 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Pipeline, TextFormat } from "../../service/pipeline/index.ts";
-import type { BookPlace, OpenBook } from "../../service/runs/index.ts";
+import type { BookSource, OpenBook } from "../../service/runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import { hasFigures } from "../../output/formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
-import { expectedWork, SAMPLE } from "../expected-work.ts";
+import { expectedWork, SAMPLE_SIZE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
-import { EXIT } from "../failure.ts";
+import { EXIT_STATUS } from "../failure.ts";
 import { formatOfName } from "../input.ts";
-import { askedOf } from "../options.ts";
+import { pricingOptionsOf } from "../options.ts";
 import type { Output, OutputFormat } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { summary } from "../summary.ts";
+import { summaryLines } from "../summary.ts";
 import type { PriceOptions } from "../options.ts";
 
 /**
@@ -29,10 +29,10 @@ const LONG_WORK = 1;
 const SHORT = 1 << 14;
 
 /**
- * Returns an input file for `priceLong`; undefined if that function does not apply. The input must be a long file in a
- * known format, and the options must ask only for results in JSON, NDJSON or CSV.
+ * Returns the input file for `priceLongFile`; undefined if that function does not apply. The input must be a long file
+ * in a known format, and the options must ask only for results in JSON, NDJSON or CSV.
  */
-export function longFile(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
+export function longFileOf(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
   const { inputFormat, market, report, groupBy, keep } = options;
   const input = inputFormat ?? formatOfName(path);
   if (path === "-" || market === "-" || input === undefined) return undefined;
@@ -48,19 +48,19 @@ function isText(format: OutputFormat): format is TextFormat {
 
 /** An input file that may be long. It is opened when it is first read. */
 export class LongFile implements AsyncDisposable {
-  readonly source: BookPlace;
+  readonly source: BookSource;
   readonly #bytes: number;
   readonly #options: PriceOptions;
   #book: Promise<OpenBook | undefined> | undefined;
   #work: Promise<Work | undefined> | undefined;
 
-  constructor(source: BookPlace, bytes: number, options: PriceOptions) {
+  constructor(source: BookSource, bytes: number, options: PriceOptions) {
     this.source = source;
     this.#bytes = bytes;
     this.#options = options;
   }
 
-  /** The book. Undefined if it must be read as a stream, which also reports its errors. */
+  /** The book; undefined if it must be read as a stream, which then also reports the book's errors. */
   get book(): Promise<OpenBook | undefined> {
     return (this.#book ??= openFile(this.source));
   }
@@ -89,7 +89,7 @@ export class LongFile implements AsyncDisposable {
     if (opened === undefined) return undefined;
     const { book } = opened;
     try {
-      for await (const place of book.places(() => SAMPLE)) {
+      for await (const place of book.places(() => SAMPLE_SIZE)) {
         const { bytes } = place;
         if (bytes === undefined) return undefined;
         const sample: ParsedTrade[] = [];
@@ -121,7 +121,7 @@ interface LongRun {
  * Prices a long file on several threads, each of which reads, prices and writes chunks of it. @returns the exit status;
  * undefined if the file must be read as a stream instead, and nothing has been written
  */
-export async function priceLong({ file, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
+export async function priceLongFile({ file, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
   if (engine.startPipeline === undefined || !isText(format)) return undefined;
   const { options, terminal, signal } = run;
   const started = performance.now();
@@ -136,7 +136,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
     format,
     start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures: hasFigures(book.book.market) },
     precision: engine.precision,
-    options: askedOf(options),
+    options: pricingOptionsOf(options),
   };
   const bar = new ProgressBar(terminal.stderr);
   const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => bar.update(progress);
@@ -147,8 +147,8 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
       bar.clear();
       if (done === true) {
         await output.commit();
-        terminal.stderr.write(summary(value.counts, engine, (performance.now() - started) / 1000));
-        return value.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+        terminal.stderr.write(summaryLines(value.counts, engine, (performance.now() - started) / 1000));
+        return value.failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
       }
       if (value.length > 0) await output.write(value);
     }
@@ -158,7 +158,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   }
 }
 
-async function openFile(source: BookPlace): Promise<OpenBook | undefined> {
+async function openFile(source: BookSource): Promise<OpenBook | undefined> {
   const { openBook } = await import("../../service/runs/index.ts");
   try {
     return await openBook(source);

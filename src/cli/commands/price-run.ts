@@ -4,11 +4,11 @@
  */
 import type * as Runs from "../../service/runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
-import { CliError, EXIT } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { formatOfName } from "../input.ts";
-import { askedOf } from "../options.ts";
+import { pricingOptionsOf } from "../options.ts";
 import { ProgressBar } from "../progress.ts";
-import { doubtLine } from "../summary.ts";
+import { fitWarningLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 
@@ -29,7 +29,7 @@ interface Surroundings {
  * continues where an earlier command ended. @returns the exit status @throws CliError | BookError | RunError |
  * StorageError
  */
-export async function priceInParts(
+export async function priceInChunks(
   path: string,
   output: string,
   options: PriceOptions,
@@ -38,9 +38,9 @@ export async function priceInParts(
   const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(output);
   const source = bookSource(path, options);
-  const manifest = await planned(runs, store, source, output, options, signal);
-  const known = await runs.knownParts(store, manifest, { signal });
-  await using book = await runs.openPlanned(manifest, source);
+  const manifest = await manifestToPrice(runs, store, source, output, options, signal);
+  const known = await runs.readReceipts(store, manifest, { signal });
+  await using book = await runs.openRunBook(manifest, source);
   const started = performance.now();
   await using engine = await openEngine(options);
   const bar = new ProgressBar(terminal.stderr);
@@ -58,23 +58,23 @@ export async function priceInParts(
   const there = known.filter((one) => one !== undefined).length;
   const seconds = (performance.now() - started) / 1000;
   terminal.stderr.write(
-    `${doubtLine(complete)}${count(priced)} priced in ${seconds.toFixed(2)} s; ${engine.device.name}, ${engine.precision}\n` +
+    `${fitWarningLine(complete)}${count(priced)} priced in ${seconds.toFixed(2)} s; ${engine.device.name}, ${engine.precision}\n` +
       (there > 0 ? `${there} of ${known.length} parts were there already\n` : "") +
       `${store.url}: ${count(complete.trades)} in ${complete.chunks.length} parts` +
       `${(complete.failed ?? 0) > 0 ? `, ${count(complete.failed ?? 0)} not priced` : ""}\n`,
   );
-  return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
+  return (complete.failed ?? 0) > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
 }
 
 /**
- * Returns the manifest of a book that is priced in chunks: a new one, or that of an earlier command to continue.
+ * Returns the manifest of a book that is to be priced in chunks: a new one, or that of an earlier command to continue.
  * @throws CliError if the folder has results that must not be continued, or those of another book; BookError | RunError
  * | StorageError
  */
-export async function planned(
+export async function manifestToPrice(
   runs: typeof Runs,
   store: Runs.Store,
-  source: Runs.BookPlace,
+  source: Runs.BookSource,
   output: string,
   options: PriceOptions,
   signal: AbortSignal,
@@ -99,7 +99,7 @@ const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "
 export function bookSource(
   path: string,
   options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,
-): Runs.BookPlace {
+): Runs.BookSource {
   const { inputFormat, market, keep } = options;
   if (path === "-" || market === "-")
     throw new CliError("a run in parts reads its book more than once: give a file instead of standard input");
@@ -110,9 +110,9 @@ export function bookSource(
 }
 
 /** The request to divide a book into chunks, with the given options. */
-function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
+function planRequest(book: Runs.BookSource, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
   const { precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
-  const asked = { ...askedOf(options), precision };
+  const asked = { ...pricingOptionsOf(options), precision };
   return {
     book,
     options: asked,
@@ -135,7 +135,7 @@ async function checkSame(
   { options, book: { keep = [] } }: Runs.PlanRequest,
   book: Runs.OpenBook,
 ): Promise<void> {
-  runs.checkVersion(manifest, runs.packageName());
+  runs.checkVersion(manifest, runs.packageIdentity());
   const names = new Set([...Object.keys(options), ...Object.keys(manifest.options)]) as Set<keyof Runs.RunOptions>;
   for (const name of names)
     if (manifest.options[name] !== options[name])

@@ -2,23 +2,30 @@ import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import {
-  formatNamed,
+  writerFor,
   hasFigures,
   packageVersion,
   type PricedRow,
-  type ResultFormat,
+  type ResultWriter,
 } from "../../output/formats/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
-import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";
-import { CliError, EXIT } from "../failure.ts";
-import { tableFormat } from "../format/table.ts";
+import { expectedWork, PeekableTrades, SAMPLE_SIZE } from "../expected-work.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
+import { tableWriter } from "../format/table.ts";
 import { type OpenInput, openInput } from "../input.ts";
-import { isRunFolder, openOutput, type Output, type OutputFormat, outputFormat, tableOptions } from "../output.ts";
+import {
+  isRunFolder,
+  openOutput,
+  type Output,
+  type OutputFormat,
+  chooseOutputFormat,
+  tableOptions,
+} from "../output.ts";
 import { ProgressBar } from "../progress.ts";
-import { askedOf } from "../options.ts";
-import { summary } from "../summary.ts";
-import { longFile, priceLong } from "./price-file.ts";
+import { pricingOptionsOf } from "../options.ts";
+import { summaryLines } from "../summary.ts";
+import { longFileOf, priceLongFile } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /**
@@ -38,19 +45,19 @@ export async function price(
       throw new CliError(
         "--group-by: a run in parts is grouped when it is merged: feynkac merge FOLDER/ --group-by desk",
       );
-    const { priceInParts } = await import("./price-run.ts");
-    return priceInParts(path, options.output, options, { terminal, signal, openEngine });
+    const { priceInChunks } = await import("./price-run.ts");
+    return priceInChunks(path, options.output, options, { terminal, signal, openEngine });
   }
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const { market: marketPath, inputFormat, keep } = options;
-  const format = outputFormat(options.format, options.output, terminal.stdout);
+  const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
   checkGroups(options.groupBy, format);
-  await using file = longFile(path, format, options);
+  await using file = longFileOf(path, format, options);
   if (file !== undefined && (await file.isLong())) {
     await using engine = await openEngine(options, () => file.work);
     const output = await openOutput(options.output, terminal.stdout);
     try {
-      const status = await priceLong({ file, engine, output, format, options, terminal, signal });
+      const status = await priceLongFile({ file, engine, output, format, options, terminal, signal });
       if (status !== undefined) return status;
     } finally {
       await output.discard();
@@ -58,7 +65,7 @@ export async function price(
   }
   const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
   const opened = await openInput(request);
-  const trades = new Peekable(opened.trades);
+  const trades = new PeekableTrades(opened.trades);
   const input = { ...opened, trades };
   try {
     await using engine = await openEngine(options, async () => (await file?.work) ?? workOfInput(input, options));
@@ -80,10 +87,10 @@ const PART_OF_STREAM = 1e-3;
 
 /** Estimates the work of a book that is read as a stream; undefined if the options are invalid. */
 async function workOfInput(
-  input: OpenInput & { readonly trades: Peekable },
+  input: OpenInput & { readonly trades: PeekableTrades },
   options: PriceOptions,
 ): Promise<Work | undefined> {
-  const { trades, isAll } = await input.trades.first(SAMPLE);
+  const { trades, isAll } = await input.trades.first(SAMPLE_SIZE);
   const part = Math.max(input.fractionRead() ?? PART_OF_STREAM, Number.EPSILON);
   const total = isAll ? trades.length : (input.total ?? trades.length / part);
   return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
@@ -144,7 +151,7 @@ async function startReport(file: string, path: string): Promise<Reporter> {
 
 async function run(given: Run): Promise<number> {
   const { input, engine, output, format: name, options, terminal, signal, reporter } = given;
-  const format = formatOf(name, options, output);
+  const format = resultWriterOf(name, options, output);
   const { groupBy } = options;
   const totals = new Totals({ groupBy });
   const bar = new ProgressBar(terminal.stderr);
@@ -159,7 +166,7 @@ async function run(given: Run): Promise<number> {
     await output.write(
       await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures }),
     );
-    const run = { ...askedOf(options), precision: options.precision, signal, onProgress };
+    const run = { ...pricingOptionsOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
@@ -182,8 +189,8 @@ async function run(given: Run): Promise<number> {
   await output.commit();
   const seconds = (performance.now() - started) / 1000;
   await reporter?.write(given, seconds);
-  terminal.stderr.write(summary(totals.counts, engine, seconds));
-  return totals.failed > 0 ? EXIT.failedTrades : EXIT.ok;
+  terminal.stderr.write(summaryLines(totals.counts, engine, seconds));
+  return totals.failed > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
 }
 
 /** Passes trades on and remembers them until their results arrive, which have the order of the trades. */
@@ -209,6 +216,10 @@ class Pairing implements AsyncIterable<ParsedTrade> {
 }
 
 /** Returns the writer of results in an output format. */
-export function formatOf(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
-  return name === "table" ? tableFormat(tableOptions(rows, sink)) : formatNamed(name);
+export function resultWriterOf(
+  name: OutputFormat,
+  { rows }: Pick<PriceOptions, "rows">,
+  { sink }: Output,
+): ResultWriter {
+  return name === "table" ? tableWriter(tableOptions(rows, sink)) : writerFor(name);
 }

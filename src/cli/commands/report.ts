@@ -5,12 +5,12 @@ import { packageVersion } from "../../output/formats/index.ts";
 import {
   readJsonResults,
   readParquetResults,
-  type ReportRun,
+  type ReportProvenance,
   reportHtml,
   ReportSummary,
 } from "../../output/report/index.ts";
-import type { WrittenResults } from "../../output/report/index.ts";
-import { CliError, EXIT, reasonOf } from "../failure.ts";
+import type { StoredResults } from "../../output/report/index.ts";
+import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -35,7 +35,7 @@ export async function report(path: string, { book, output }: ReportOptions, term
   const summary = new ReportSummary();
   written.results.forEach((result, i) => summary.add(tradeOf(trades?.[i], result.id, i), result));
   const inputs = [path, ...(book === undefined ? [] : [book])];
-  const run: ReportRun = {
+  const run: ReportProvenance = {
     title: `Report on ${book ?? path}`,
     asOf: written.asOf,
     version: packageVersion(),
@@ -45,7 +45,7 @@ export async function report(path: string, { book, output }: ReportOptions, term
     inputs: await Promise.all(inputs.map(async (name) => ({ name, sha256: await sha256Of(name) }))),
   };
   await writeReport(output, reportHtml(summary, run), terminal);
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 /** Writes an HTML report to a path; `-` is standard output. @throws CliError */
@@ -81,7 +81,7 @@ function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: numb
   return parsed.trade;
 }
 
-async function readResults(path: string): Promise<WrittenResults> {
+async function readResults(path: string): Promise<StoredResults> {
   const bytes = readWhole(path);
   if (bytes.subarray(0, 4).toString("latin1") !== "PAR1") return readJsonResults(bytes.toString("utf8"));
   return readParquetResults(new Uint8Array(bytes).buffer);

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../book/index.ts";
-import { CliError, EXIT } from "../failure.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import type { ReproduceOptions, Reproduction } from "../reproduction.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -21,7 +21,7 @@ export async function listReproductions({ stdout }: Terminal): Promise<number> {
   const width = Math.max(...all.map(({ name }) => name.length)) + 2;
   for (const { name, title, source } of all)
     stdout.write(`${name.padEnd(width)}${title}\n${" ".repeat(width)}${source}\n`);
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function reproduce(
   say(`${title[0].toUpperCase()}${title.slice(1)}`);
   say(source);
   await run({ options, signal, say });
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 function found(name: string | undefined, all: readonly Reproduction[]): Reproduction {

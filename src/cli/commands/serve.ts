@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { BackendName } from "../../device/index.ts";
 import { packageVersion } from "../../output/formats/index.ts";
-import { CliError, EXIT, reasonOf } from "../failure.ts";
+import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac serve`. */
@@ -62,12 +62,12 @@ export async function serve(options: ServeOptions, terminal: Terminal, signal: A
     startService({ device, host, port, token, limits, version: packageVersion() }),
   );
   terminal.stderr.write(`${service.url}, ${device.name}\n`);
-  if (signal.aborted) return EXIT.ok;
+  if (signal.aborted) return EXIT_STATUS.ok;
   await new Promise((resolve) => {
     signal.addEventListener("abort", resolve, { once: true });
     if (options.stdin === true) terminal.stdin.once("end", resolve).resume();
   });
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 async function started<T>(start: () => Promise<T>): Promise<T> {

@@ -1,17 +1,17 @@
-import type { Level, RunState } from "../../service/cluster/index.ts";
-import { CliError, EXIT } from "../failure.ts";
+import type { PriorityLevel, RunState } from "../../service/cluster/index.ts";
+import { CliError, EXIT_STATUS } from "../failure.ts";
 import { isRunFolder } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
-import { doubtLine } from "../summary.ts";
+import { fitWarningLine } from "../summary.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
-import { bookSource, planned } from "./price-run.ts";
+import { bookSource, manifestToPrice } from "./price-run.ts";
 
 /** The options of the command `feynkac submit`. */
 export interface SubmitOptions extends PriceOptions {
   readonly queue: string;
   readonly maxWorkers: number;
-  readonly priority: Level;
+  readonly priority: PriorityLevel;
   readonly share: number;
   readonly detach?: boolean;
 }
@@ -35,7 +35,7 @@ export async function submit(
   cluster.connectionOf(queue);
   await cluster.loadBull();
   const store = await runs.openStore(output);
-  const manifest = await planned(runs, store, bookSource(path, options), output, options, signal);
+  const manifest = await manifestToPrice(runs, store, bookSource(path, options), output, options, signal);
   const entry = await cluster.submitRun({ queue, manifest, output: store.url, maxWorkers, level, share });
   terminal.stderr.write(
     `run ${entry.run}: ${manifest.trades.toLocaleString("en-US")} trades, ${entry.chunks} chunks\n`,
@@ -43,7 +43,7 @@ export async function submit(
   await warnOfWorkers(queue, entry.queue, terminal);
   if (options.detach === true) {
     terminal.stdout.write(`${entry.run}\n`);
-    return EXIT.ok;
+    return EXIT_STATUS.ok;
   }
   const bar = new ProgressBar(terminal.stderr);
   const total = Math.max(entry.chunks, 1);
@@ -54,19 +54,19 @@ export async function submit(
   } finally {
     bar.clear();
   }
-  const complete = await runs.needManifest(store);
+  const complete = await runs.requireManifest(store);
   const devices = (complete.devices ?? []).map(({ name }) => name);
   terminal.stderr.write(
-    `${doubtLine(complete)}${store.url}: ${(complete.priced ?? 0).toLocaleString("en-US")} trades priced, ` +
+    `${fitWarningLine(complete)}${store.url}: ${(complete.priced ?? 0).toLocaleString("en-US")} trades priced, ` +
       `${(complete.failed ?? 0).toLocaleString("en-US")} not priced, by ${devices.join("; ") || "nobody"}\n`,
   );
-  return (complete.failed ?? 0) > 0 ? EXIT.failedTrades : EXIT.ok;
+  return (complete.failed ?? 0) > 0 ? EXIT_STATUS.failedTrades : EXIT_STATUS.ok;
 }
 
 /** Prints a warning if no worker would take the run at present, with the reason. */
 async function warnOfWorkers(url: string, queue: string, { stderr }: Terminal): Promise<void> {
-  const { Board } = await import("../../service/cluster/index.ts");
-  await using board = await Board.open(url);
+  const { RunRegistry } = await import("../../service/cluster/index.ts");
+  await using board = await RunRegistry.open(url);
   const workers = await board.workers();
   if (workers.some((worker) => worker.queue === queue)) return;
   const others = [...new Set(workers.map((worker) => worker.queue))];

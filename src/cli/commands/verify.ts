@@ -1,7 +1,7 @@
 import type * as Runs from "../../service/runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
-import { EXIT } from "../failure.ts";
-import { printable } from "../format/columns.ts";
+import { EXIT_STATUS } from "../failure.ts";
+import { escapeControls } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac verify`. */
@@ -28,13 +28,17 @@ export async function verify(url: string, options: VerifyOptions, surroundings: 
   const { terminal, signal } = surroundings;
   const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(url);
-  const manifest = await runs.needManifest(store);
-  const { problems, whole, rows, repriced } =
-    options.reprice === undefined
-      ? { ...(await runs.verifyRun(store, manifest, signal)), repriced: undefined }
-      : await withSample(runs, store, manifest, options, surroundings);
+  const manifest = await runs.requireManifest(store);
+  const {
+    problems,
+    intact: whole,
+    rows,
+    repriced,
+  } = options.reprice === undefined
+    ? { ...(await runs.verifyRun(store, manifest, signal)), repriced: undefined }
+    : await withSample(runs, store, manifest, options, surroundings);
   const differences = (repriced?.differences ?? []).map(
-    ({ index, id, before, now }) => `trade ${index} (${printable(id ?? "no id")}): was ${before}, is now ${now}`,
+    ({ index, id, before, now }) => `trade ${index} (${escapeControls(id ?? "no id")}): was ${before}, is now ${now}`,
   );
   const found = [...problems, ...differences];
   for (const one of found.slice(0, MAX_SHOWN)) terminal.stdout.write(`${one}\n`);
@@ -44,7 +48,7 @@ export async function verify(url: string, options: VerifyOptions, surroundings: 
   terminal.stdout.write(
     `${store.url}: ${whole} of ${manifest.chunks.length} parts with ${rows} results are as the manifest says${sample}\n`,
   );
-  return found.length === 0 ? EXIT.ok : EXIT.failedTrades;
+  return found.length === 0 ? EXIT_STATUS.ok : EXIT_STATUS.failedTrades;
 }
 
 async function withSample(
@@ -54,8 +58,8 @@ async function withSample(
   { reprice = 0, threads }: VerifyOptions,
   { signal, openEngine }: Surroundings,
 ): Promise<Runs.Verification & { readonly repriced: Runs.Repricer }> {
-  runs.checkVersion(manifest, runs.packageName());
-  await using book = await runs.openPlanned(manifest);
+  runs.checkVersion(manifest, runs.packageIdentity());
+  await using book = await runs.openRunBook(manifest);
   await runs.checkBook(manifest, book);
   const { precision } = manifest.options;
   const backend = manifest.devices?.[0]?.backend ?? "auto";

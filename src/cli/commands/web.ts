@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Terminal } from "../terminal.ts";
-import { serveWeb, WEB_FILES } from "../web-server.ts";
+import { serveWeb, WEB_FOLDER } from "../web-server.ts";
 
 /** The options of the command `feynkac web`. */
 export interface WebOptions {
@@ -15,7 +15,7 @@ export interface WebOptions {
  * a port in use; the signal's reason
  */
 export async function web({ port, open }: WebOptions, { stdout }: Terminal, signal: AbortSignal): Promise<never> {
-  const server = await serveWeb(WEB_FILES, port);
+  const server = await serveWeb(WEB_FOLDER, port);
   try {
     stdout.write(`${server.address}\n`);
     if (open) openBrowser(server.address);

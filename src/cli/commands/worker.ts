@@ -1,7 +1,7 @@
-import type { Supervised } from "../../service/cluster/index.ts";
+import type { SupervisedProcess } from "../../service/cluster/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import type { EngineOptions } from "../choose-backend.ts";
-import { EXIT } from "../failure.ts";
+import { EXIT_STATUS } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The options of the command `feynkac worker`. */
@@ -28,7 +28,7 @@ interface Surroundings {
  */
 export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal, openEngine } = surroundings;
-  const [cluster, { jsonLog, startHealth }] = await Promise.all([
+  const [cluster, { jsonLog, startHealthServer }] = await Promise.all([
     import("../../service/cluster/index.ts"),
     import("../../service/monitoring/index.ts"),
   ]);
@@ -39,7 +39,7 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
     const all = await processes(options);
     if (all.length > 1) {
       await cluster.supervise(all, signal, log);
-      return EXIT.ok;
+      return EXIT_STATUS.ok;
     }
   }
   await using engine = await openEngine(options);
@@ -50,7 +50,7 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
   await using health =
     port === undefined
       ? undefined
-      : await startHealth({
+      : await startHealthServer({
           port,
           host,
           metrics: metrics.all,
@@ -68,15 +68,15 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
     metrics,
     onReady: (state) => {
       isHealthy = state.isHealthy;
-      lengths = () => cluster.lengthsOf(state.queue);
+      lengths = () => cluster.queueLengths(state.queue);
       metrics.show(state.queue);
     },
   });
-  return EXIT.ok;
+  return EXIT_STATUS.ok;
 }
 
 /** The worker processes to start: one for the CPU, and one for each GPU that `auto` finds on this machine. */
-async function processes(options: WorkerOptions): Promise<Supervised[]> {
+async function processes(options: WorkerOptions): Promise<SupervisedProcess[]> {
   const { queue, precision, threads, lockSeconds, chunkTimeout, host, port } = options;
   // The URL may hold a password, which a list of processes would show: it goes through the environment.
   process.env["FEYNKAC_QUEUE"] = queue;

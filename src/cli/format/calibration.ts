@@ -1,7 +1,7 @@
 /** Formats calibration results as tables and charts of text. */
 import type { CheckReport, MarketCalibration, UnderlyingCalibration } from "../../book/index.ts";
 import type { PlotChart } from "../../output/charts/index.ts";
-import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
+import { alignColumns, escapeControls, type TextColumn, columnWidthsOf } from "./columns.ts";
 
 const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));
 
@@ -11,7 +11,7 @@ const percent = (value: number | null, digits = 3): string => (value === null ? 
  */
 export function calibrationTables({ underlyings, rates }: MarketCalibration): string {
   const fits = Object.entries(underlyings).map(([name, fit]) => [
-    printable(name),
+    escapeControls(name),
     fit.model,
     fit.status,
     String(fit.quotes.length),
@@ -22,7 +22,7 @@ export function calibrationTables({ underlyings, rates }: MarketCalibration): st
     fit.seconds.toFixed(3),
   ]);
   const curves = Object.entries(rates).map(([name, fit]) => [
-    printable(name),
+    escapeControls(name),
     fit.model,
     fit.status,
     String(fit.quotes.length),
@@ -44,7 +44,7 @@ const checkText = (check: CheckReport | null): string => {
 
 function impliedTable(name: string, { quotes }: UnderlyingCalibration): string {
   const rows = quotes.map(({ expiry, strike, type = "", implied }) => [
-    printable(name),
+    escapeControls(name),
     String(expiry),
     String(strike),
     type,
@@ -56,7 +56,7 @@ function impliedTable(name: string, { quotes }: UnderlyingCalibration): string {
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const columns = titles.map((title, i): TextColumn => ({ title, align: i < 3 ? "left" : "right" }));
-  return `${alignColumns(columns, [titles, ...rows], widthsOf(columns, rows)).join("\n")}\n`;
+  return `${alignColumns(columns, [titles, ...rows], columnWidthsOf(columns, rows)).join("\n")}\n`;
 }
 
 /**

@@ -27,25 +27,29 @@ export function alignColumns(
  * Returns the width of each column of a table in characters: that of its title or widest cell, where a cell counts at
  * most `max` characters.
  */
-export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], max = 40): number[] {
+export function columnWidthsOf(
+  columns: readonly TextColumn[],
+  rows: readonly (readonly string[])[],
+  max = 40,
+): number[] {
   return columns.map(({ title }, i) =>
     rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, max)), title.length),
   );
 }
 
 /**
- * Returns the titles of the columns that must be omitted so that the others fit into `room` characters. `dispensable`
- * lists the titles that may be omitted, the first ones first.
+ * Returns the titles of the columns that must be omitted so that the others fit into `lineWidth` characters.
+ * `dispensable` lists the titles that may be omitted, the first ones first.
  */
-export function tooMuch(
+export function columnsToOmit(
   columns: readonly TextColumn[],
   widths: readonly number[],
-  room: number,
+  lineWidth: number,
   dispensable: readonly string[],
 ): Set<string> {
   const hidden = new Set<string>();
   const width = (): number => columns.reduce((sum, { title }, i) => sum + (hidden.has(title) ? 0 : widths[i] + 2), -2);
-  for (const title of dispensable) if (width() > room) hidden.add(title);
+  for (const title of dispensable) if (width() > lineWidth) hidden.add(title);
   return hidden;
 }
 
@@ -66,7 +70,7 @@ export function visibleLines(
 }
 
 /** Escapes control characters, because names from a file must not send commands to a terminal. */
-export function printable(text: string): string {
+export function escapeControls(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "�");
 }

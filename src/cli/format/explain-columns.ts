@@ -1,10 +1,10 @@
-import { arrowTable, type ParquetColumn, parquetTable, tagColumns, tagText } from "../../output/formats/index.ts";
+import { beginArrow, type ParquetColumn, beginParquet, tagColumns, tagText } from "../../output/formats/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
-import { EXPLAIN_LABELS, EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
+import { EXPLAIN_TEXT_COLUMNS, EXPLAIN_MOVE_COLUMNS, EXPLAIN_NUMBER_COLUMNS, termNames } from "./explain.ts";
 
 /**
  * Yields the report of `feynkac explain` as the bytes of a Parquet or Arrow file, with the columns of its CSV. `tags`
- * are their names.
+ * are the names of the tags.
  */
 export async function* explainColumns(
   report: ExplainReport,
@@ -24,19 +24,19 @@ export async function* explainColumns(
   const warnings: ParquetColumn<ExplainedTrade> = { name: "warnings", type: "strings", value: (row) => row.warnings };
   const { asOf, years, method, device } = report;
   const columns = [
-    ...EXPLAIN_LABELS.map((name) => text(name, (row) => row[name] ?? null)),
-    ...EXPLAIN_NUMBERS.first.map((name) => number(name, (row) => row[name])),
+    ...EXPLAIN_TEXT_COLUMNS.map((name) => text(name, (row) => row[name] ?? null)),
+    ...EXPLAIN_NUMBER_COLUMNS.first.map((name) => number(name, (row) => row[name])),
     ...termNames(report).map((name) => number(name, ({ terms }) => terms?.[name] ?? null)),
     number("unexplained", ({ unexplained }) => unexplained),
-    ...EXPLAIN_MOVES.map((name) => number(`move.${name}`, ({ moves }) => moves?.[name] ?? null)),
-    ...EXPLAIN_NUMBERS.last.map((name) => number(name, (row) => row[name])),
+    ...EXPLAIN_MOVE_COLUMNS.map((name) => number(`move.${name}`, ({ moves }) => moves?.[name] ?? null)),
+    ...EXPLAIN_NUMBER_COLUMNS.last.map((name) => number(name, (row) => row[name])),
     warnings,
     text("reason", ({ reason }) => reason ?? null),
     text("error", ({ error }) => error?.message ?? null),
     ...tagColumns(tags).map((column) => text(column.name, (row) => tagText(column, row))),
   ];
   const about = { asOf, years, method, device };
-  const table = format === "arrow" ? arrowTable(columns, about, "file") : await parquetTable(columns, about);
+  const table = format === "arrow" ? beginArrow(columns, about, "file") : await beginParquet(columns, about);
   yield table.add(report.results);
   yield table.end();
 }

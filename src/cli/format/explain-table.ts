@@ -1,8 +1,8 @@
 /** Formats the result of `feynkac explain` as tables of text. */
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
-import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "../../output/formats/index.ts";
-import { lastRows, more, type TableOptions } from "./table.ts";
+import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
+import { decimalsFor, formatFixed } from "../../output/formats/index.ts";
+import { lastRowCount, hiddenRowsText, type TableOptions } from "./table.ts";
 
 /** The maximum number of lines in each list below the tables. */
 const MAX_LISTED = 20;
@@ -53,10 +53,10 @@ const DIGITS = 6;
 /** Yields the report of `feynkac explain` as the text of a table. */
 export function* explainTable(
   report: ExplainReport,
-  { rows: max, columns: room = Number.POSITIVE_INFINITY }: TableOptions,
+  { rows: max, width: room = Number.POSITIVE_INFINITY }: TableOptions,
 ): Generator<string> {
   const rows = report.results.filter(({ status }) => status !== "error");
-  const last = rows.length > max ? lastRows(max) : 0;
+  const last = rows.length > max ? lastRowCount(max) : 0;
   const shown = rows.length > max ? [...rows.slice(0, max - last), ...rows.slice(rows.length - last)] : rows;
   const withStatus = rows.some(({ status }) => status !== "explained");
   const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
@@ -82,11 +82,11 @@ export function* explainTable(
   const groups = groupTable(report, [...middle, ...traded]);
   // The two tables leave out the same.
   const hidden = new Set(
-    [table, totals, ...groups].flatMap(({ columns, widths }) => [...tooMuch(columns, widths, room, DISPENSABLE)]),
+    [table, totals, ...groups].flatMap(({ columns, widths }) => [...columnsToOmit(columns, widths, room, DISPENSABLE)]),
   );
   yield `${heading(report)}\n\n`;
   const lines = shown.length === 0 ? [] : textOf(table, hidden).split(/(?<=\n)/);
-  yield lines.toSpliced(lines.length - last, 0, more(rows.length - shown.length)).join("");
+  yield lines.toSpliced(lines.length - last, 0, hiddenRowsText(rows.length - shown.length)).join("");
   yield noRoom(table, hidden);
   yield report.totals.length === 0 ? "no trades\n" : `\n${textOf(totals, hidden)}`;
   for (const group of groups) yield `\n${textOf(group, hidden)}`;
@@ -129,7 +129,7 @@ function groupTable({ groups = [], method }: ExplainReport, names: readonly stri
   ];
   return [
     numberTable(
-      [...by.map(printable), "total × quantity"],
+      [...by.map(escapeControls), "total × quantity"],
       names,
       groups.map((group) => [labels(group), lineOf(group, method)]),
     ),
@@ -175,11 +175,11 @@ function numberTable(
     ...(status === undefined ? [] : [{ title: "status", align: "left" } as const]),
   ];
   const rows = lines.map(([labels, line], i) => [
-    ...labels.map(printable),
-    ...names.map((column) => fixed(line[column], decimals)),
+    ...labels.map(escapeControls),
+    ...names.map((column) => formatFixed(line[column], decimals)),
     ...(status === undefined ? [] : [status[i]]),
   ]);
-  return { columns, rows, widths: widthsOf(columns, rows) };
+  return { columns, rows, widths: columnWidthsOf(columns, rows) };
 }
 
 function textOf({ columns, rows, widths }: NumberTable, hidden: ReadonlySet<string>): string {
@@ -215,7 +215,7 @@ function* lists({ results }: ExplainReport): Generator<string> {
 
 function listed(title: string, lines: readonly string[]): string {
   if (lines.length === 0) return "";
-  const shown = lines.slice(0, MAX_LISTED).map((line) => `  ${line.split("\n").map(printable).join("\n")}\n`);
+  const shown = lines.slice(0, MAX_LISTED).map((line) => `  ${line.split("\n").map(escapeControls).join("\n")}\n`);
   const rest = lines.length - shown.length;
   return `\n${title}:\n${shown.join("")}${rest > 0 ? `  … and ${rest.toLocaleString("en-US")} more\n` : ""}`;
 }

@@ -1,6 +1,6 @@
 /** Formats the result of `feynkac explain` as JSON and CSV. The output is the concatenation of the yielded texts. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
-import { cell, type TagColumn, tagColumns } from "../../output/formats/index.ts";
+import { csvCell, type TagColumn, tagColumns } from "../../output/formats/index.ts";
 
 /** Returns the names of the terms of a P&L explanation, in order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
@@ -33,18 +33,18 @@ export function* explainJson({
 }
 
 /**
- * The columns of a P&L explanation to the left of its terms (`first`), and those between the terms and the market's
- * moves (`last`).
+ * The names of the columns with numbers in a P&L explanation: those to the left of its terms (`first`), and those
+ * between the terms and the market's moves (`last`).
  */
-export const EXPLAIN_NUMBERS = {
+export const EXPLAIN_NUMBER_COLUMNS = {
   first: ["before", "after", "cash", "change"],
   last: ["quantityBefore", "quantityAfter", "errorEstimate"],
 } as const;
-/** The columns of a P&L explanation with texts, to the left of its numbers. */
-export const EXPLAIN_LABELS = ["id", "underlying", "currency", "status"] as const;
-const FIRST = [...EXPLAIN_LABELS, ...EXPLAIN_NUMBERS.first] as const;
-/** The columns of a P&L explanation that contain the moves of the market. */
-export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
+/** The names of the columns with texts in a P&L explanation, to the left of its numbers. */
+export const EXPLAIN_TEXT_COLUMNS = ["id", "underlying", "currency", "status"] as const;
+const FIRST = [...EXPLAIN_TEXT_COLUMNS, ...EXPLAIN_NUMBER_COLUMNS.first] as const;
+/** The names of the columns with the moves of the market in a P&L explanation. */
+export const EXPLAIN_MOVE_COLUMNS = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /**
  * Yields the report of `feynkac explain` as CSV by RFC 4180, with LF line ends and all digits of numbers. Each term of
@@ -54,11 +54,11 @@ export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as 
 export function* explainCsv(report: ExplainReport, tags: readonly string[] | undefined): Generator<string> {
   const tagged = tagColumns(tags);
   const terms = termNames(report);
-  const moves = EXPLAIN_MOVES.map((name) => `move.${name}`);
+  const moves = EXPLAIN_MOVE_COLUMNS.map((name) => `move.${name}`);
   const texts = ["warnings", "reason", "error", ...tagged.map(({ name }) => name)];
-  const columns = [...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBERS.last, ...texts];
-  yield `${columns.map(cell).join(",")}\n`;
-  for (const row of report.results) yield `${cellsOf(row, terms, tagged).map(cell).join(",")}\n`;
+  const columns = [...FIRST, ...terms, "unexplained", ...moves, ...EXPLAIN_NUMBER_COLUMNS.last, ...texts];
+  yield `${columns.map(csvCell).join(",")}\n`;
+  for (const row of report.results) yield `${cellsOf(row, terms, tagged).map(csvCell).join(",")}\n`;
 }
 
 function cellsOf(
@@ -70,8 +70,8 @@ function cellsOf(
     ...FIRST.map((name) => row[name] ?? null),
     ...terms.map((name) => row.terms?.[name] ?? null),
     row.unexplained,
-    ...EXPLAIN_MOVES.map((name) => row.moves?.[name] ?? null),
-    ...EXPLAIN_NUMBERS.last.map((name) => row[name]),
+    ...EXPLAIN_MOVE_COLUMNS.map((name) => row.moves?.[name] ?? null),
+    ...EXPLAIN_NUMBER_COLUMNS.last.map((name) => row[name]),
     row.warnings.join("; "),
     row.reason ?? null,
     row.error?.message ?? null,

@@ -1,7 +1,7 @@
-import { grouped } from "./numbers.ts";
+import { withCommas } from "./numbers.ts";
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
-import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed } from "../../output/formats/index.ts";
+import { alignColumns, escapeControls, type TextColumn, columnWidthsOf } from "./columns.ts";
+import { decimalsFor, formatFixed } from "../../output/formats/index.ts";
 
 /**
  * Formats the totals under every scenario. There is one table for each currency, date and rate move, with a row for
@@ -28,14 +28,14 @@ function scenarioTable(
   );
   const date = time[t] === 0 ? "" : `, ${ahead(time[t])}`;
   const columns: TextColumn[] = [
-    { title: `${printable(currency)}${date}, rates ${signed(rate[k])}`, align: "left" },
+    { title: `${escapeControls(currency)}${date}, rates ${signed(rate[k])}`, align: "left" },
     ...volatility.map((shift) => ({ title: `vol ${signed(shift)}`, align: "right" }) as const),
   ];
   const rows = spot.map((shift, i) => [
     typeof shift === "number" ? `spot ${percent(shift)}` : movesOf(shift),
-    ...volatility.map((_, j) => fixed(cube[i][j][k], decimals)),
+    ...volatility.map((_, j) => formatFixed(cube[i][j][k], decimals)),
   ]);
-  const lines = alignColumns(columns, [columns.map(({ title }) => title), ...rows], widthsOf(columns, rows));
+  const lines = alignColumns(columns, [columns.map(({ title }) => title), ...rows], columnWidthsOf(columns, rows));
   return `${lines.join("\n")}\n`;
 }
 
@@ -43,7 +43,7 @@ function scenarioTable(
 function ahead(years: number): string {
   const days = Math.round(years * 365 * 1e6) / 1e6;
   if (!Number.isInteger(days)) return `+${Number(years.toPrecision(6))} years`;
-  return `+${grouped(days)} ${days === 1 ? "day" : "days"}`;
+  return `+${withCommas(days)} ${days === 1 ? "day" : "days"}`;
 }
 
 function signed(shift: number): string {
@@ -53,7 +53,7 @@ function signed(shift: number): string {
 /** Writes spot shifts, such as `ACME +10 %, BETA 0 %`. */
 const movesOf = (moves: Readonly<Record<string, number>>): string =>
   Object.entries(moves)
-    .map(([name, move]) => `${printable(name)} ${percent(move)}`)
+    .map(([name, move]) => `${escapeControls(name)} ${percent(move)}`)
     .join(", ");
 
 function percent(shift: number): string {

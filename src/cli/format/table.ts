@@ -1,11 +1,11 @@
 /** Formats results as a table of text. */
-import { grouped } from "./numbers.ts";
+import { withCommas } from "./numbers.ts";
 import type { TradeError, TradeResult } from "../../book/index.ts";
-import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
-import { decimalsFor, fixed, magnitude } from "../../output/formats/index.ts";
+import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
+import { decimalsFor, formatFixed, formatErrorEstimate } from "../../output/formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
 import { hiddenTotals, totalTables } from "./total-tables.ts";
-import type { ResultFormat, RunEnd, RunStart } from "../../output/formats/index.ts";
+import type { ResultWriter, OutputTotals, OutputHeader } from "../../output/formats/index.ts";
 
 /**
  * The maximum number of errors listed below a table, and below a table that shows all rows, where only memory limits
@@ -56,7 +56,7 @@ export interface TableOptions {
   /** The number of lines of the screen, if the table must fit on it together with the lines below its rows. */
   readonly lines?: number | undefined;
   /** The maximum number of characters in a line; columns that do not fit are omitted, and named under the table. */
-  readonly columns?: number | undefined;
+  readonly width?: number | undefined;
 }
 
 /** Returns the number of table rows that fit on a screen with a number of lines. */
@@ -64,22 +64,20 @@ export function rowsOnScreen(lines: number): number {
   return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }
 
-/** Returns how many of a limited number of table rows are taken from the end of the results: a third. */
-export function lastRows(rows: number): number {
+/**
+ * Returns the number of table rows that are taken from the end of the results if rows are limited: a third of `rows`.
+ */
+export function lastRowCount(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
 
-/** Returns the output format that prints results as a table for people to read. */
-export function tableFormat({
-  rows: max,
-  lines,
-  columns: room = Number.POSITIVE_INFINITY,
-}: TableOptions): ResultFormat {
-  let start: RunStart;
+/** Returns the writer that prints results as a table of text. */
+export function tableWriter({ rows: max, lines, width: room = Number.POSITIVE_INFINITY }: TableOptions): ResultWriter {
+  let start: OutputHeader;
   let layout: Layout | undefined;
   let shown = 0;
   let pricedRows = 0;
-  const tail = lastRows(max);
+  const tail = lastRowCount(max);
   const first = max - tail;
   let last: TradeResult[] = [];
   const errors = new Errors(Number.isFinite(max) ? MAX_ERRORS : MAX_ERRORS_OF_ALL);
@@ -117,7 +115,7 @@ export function tableFormat({
       const below = parts.filter((part) => part !== "").join("\n");
       const left = (lines ?? Number.POSITIVE_INFINITY) - shown - below.split("\n").length - LINES_AROUND;
       const rest = last.slice(-Math.max(left, 1));
-      const gap = more(pricedRows - shown - rest.length);
+      const gap = hiddenRowsText(pricedRows - shown - rest.length);
       return `${gap}${show(rest)}${noRoom(layout, end, room)}${shown > 0 ? "\n" : ""}${below}`;
     },
   };
@@ -136,17 +134,17 @@ function layoutOf(results: readonly TradeResult[], before: Layout | undefined, r
         ),
       ]),
     ) as Layout["decimals"]);
-  const needed = widthsOf(
+  const needed = columnWidthsOf(
     COLUMNS,
     results.map((result) => cellsOf(result, decimals)),
   );
   const widths = needed.map((width, i) => Math.max(width, before?.widths[i] ?? 0));
-  return { decimals, widths, hidden: tooMuch(COLUMNS, widths, room, DISPENSABLE) };
+  return { decimals, widths, hidden: columnsToOmit(COLUMNS, widths, room, DISPENSABLE) };
 }
 
 function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {
-  const numbers = NUMBERS.map((name) => fixed(result[name], decimals[name]));
-  return [printable(result.id ?? "?"), ...numbers, magnitude(result.errorEstimate), result.method ?? ""];
+  const numbers = NUMBERS.map((name) => formatFixed(result[name], decimals[name]));
+  return [escapeControls(result.id ?? "?"), ...numbers, formatErrorEstimate(result.errorEstimate), result.method ?? ""];
 }
 
 /** The text of a block of rows. Titles are printed above the first block, and again if columns have become wider. */
@@ -158,13 +156,13 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
 }
 
 /** Returns a sentence about the number of table rows that are not shown, and how to get them. */
-export function more(hidden: number): string {
+export function hiddenRowsText(hidden: number): string {
   if (hidden <= 0) return "";
   const rows = hidden === 1 ? "row" : "rows";
-  return `… ${grouped(hidden)} more ${rows}: --rows all shows them, --output FILE writes them\n`;
+  return `… ${withCommas(hidden)} more ${rows}: --rows all shows them, --output FILE writes them\n`;
 }
 
-function noRoom(layout: Layout | undefined, end: RunEnd, room: number): string {
+function noRoom(layout: Layout | undefined, end: OutputTotals, room: number): string {
   if (layout === undefined) return "";
   const hidden = hiddenTotals(end, room);
   const names = [...COLUMNS.map(({ title }) => title), "cash delta"].filter(
@@ -188,8 +186,8 @@ class Warnings {
 
   block(): string {
     const shown = [...this.#seen].map(([text, { count, first }]) => {
-      const others = count > 1 ? ` and ${grouped(count - 1)} more` : "";
-      return `  ${printable(`${first}${others}: ${text}`)}\n`;
+      const others = count > 1 ? ` and ${withCommas(count - 1)} more` : "";
+      return `  ${escapeControls(`${first}${others}: ${text}`)}\n`;
     });
     return shown.length === 0 ? "" : `warnings:\n${shown.join("")}`;
   }
@@ -200,8 +198,8 @@ class Warnings {
  * error.
  */
 function errorLine(result: Extract<TradeResult, { status: "error" }>): string {
-  const id = result.id === null ? "" : `${printable(result.id)}: `;
-  const [first, ...rest] = result.error.message.split("\n").map(printable);
+  const id = result.id === null ? "" : `${escapeControls(result.id)}: `;
+  const [first, ...rest] = result.error.message.split("\n").map(escapeControls);
   return [`  ${id}${first}`, ...rest.map((line) => `    ${line}`)].join("\n");
 }
 
@@ -244,14 +242,14 @@ class Errors {
     const rest = kinds.reduce((left, [, one]) => left - one, hidden);
     return [
       `  … and ${count(hidden)} more:`,
-      ...kinds.map(([kind, one]) => `    ${count(one)} × ${printable(kind)}`),
+      ...kinds.map(([kind, one]) => `    ${count(one)} × ${escapeControls(kind)}`),
       ...(rest > 0 ? [`    ${count(rest)} others`] : []),
     ];
   }
 }
 
 function count(number: number): string {
-  return grouped(number);
+  return withCommas(number);
 }
 
 /** The message of an error without the position of its trade, such as `strike: expected a positive number, got -5`. */

@@ -1,15 +1,15 @@
 /** Formats totals as tables of text: by currency, by underlying, and by group. */
-import { grouped } from "./numbers.ts";
+import { withCommas } from "./numbers.ts";
 import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
 import {
   decimalsFor,
-  fixed,
+  formatFixed,
   incompleteSums,
   largestUnderlyings,
-  magnitude,
-  type RunEnd,
+  formatErrorEstimate,
+  type OutputTotals,
 } from "../../output/formats/index.ts";
-import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
+import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
 
 /** The maximum number of underlyings that are printed. */
 const MAX_UNDERLYINGS = 12;
@@ -21,26 +21,28 @@ interface TotalTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Returns the tables of totals as text. `room` is the number of characters in a line. */
-export function totalTables({ totals, groups = [], priced, failed }: RunEnd, room: number): string[] {
+/** Returns the tables of totals as text. `lineWidth` is the number of characters in a line. */
+export function totalTables({ totals, groups = [], priced, failed }: OutputTotals, lineWidth: number): string[] {
   if (totals.length === 0) return [priced + failed === 0 ? "no trades\n" : ""];
   return [
     text(
       byCurrency(totals, () => [], []),
-      room,
+      lineWidth,
     ),
-    underlyingTable(totals, room),
-    ...(groups.length === 0 ? [] : groupTables(groups, room)),
-    ...incompleteSums(totals).map((note) => `${printable(note)}\n`),
+    underlyingTable(totals, lineWidth),
+    ...(groups.length === 0 ? [] : groupTables(groups, lineWidth)),
+    ...incompleteSums(totals).map((note) => `${escapeControls(note)}\n`),
   ];
 }
 
-/** Returns the titles of the columns of totals that do not fit into `room` characters. */
-export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
+/** Returns the titles of the columns of totals that do not fit into `lineWidth` characters. */
+export function hiddenTotals({ totals }: OutputTotals, lineWidth: number): Set<string> {
   const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];
   return new Set(
-    tables.flatMap(({ columns, rows }) => [...tooMuch(columns, widthsOf(columns, rows), room, DISPENSABLE)]),
+    tables.flatMap(({ columns, rows }) => [
+      ...columnsToOmit(columns, columnWidthsOf(columns, rows), lineWidth, DISPENSABLE),
+    ]),
   );
 }
 
@@ -48,13 +50,13 @@ export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
 function groupTables(groups: readonly GroupTotals[], room: number): string[] {
   const names = Object.keys(groups[0].group);
   const labels = (one: CurrencyTotals): string[] =>
-    names.map((name) => printable(String((one as GroupTotals).group[name] ?? "–")));
+    names.map((name) => escapeControls(String((one as GroupTotals).group[name] ?? "–")));
   return [text(byCurrency(groups, labels, names), room), text(byUnderlying(groups, labels, names), room)];
 }
 
 function underlyingTable(totals: readonly CurrencyTotals[], room: number): string {
   const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
-  const rest = hidden === 0 ? "" : `… ${grouped(hidden)} more underlyings: --format json\n`;
+  const rest = hidden === 0 ? "" : `… ${withCommas(hidden)} more underlyings: --format json\n`;
   return `${text(
     byUnderlying(shown, () => [], []),
     room,
@@ -65,7 +67,7 @@ type Labels = (total: CurrencyTotals) => string[];
 
 function columnsOf(names: readonly string[], labels: readonly string[], numbers: readonly string[]): TextColumn[] {
   return [
-    ...[...names.map(printable), ...labels].map((title) => ({ title, align: "left" }) as const),
+    ...[...names.map(escapeControls), ...labels].map((title) => ({ title, align: "left" }) as const),
     ...["trades", ...numbers].map((title) => ({ title, align: "right" }) as const),
   ];
 }
@@ -74,7 +76,7 @@ function byCurrency(totals: readonly CurrencyTotals[], labels: Labels, names: re
   const rows = totals.map((total) => {
     const { currency, trades, value, cashDelta, theta, rho, errorEstimate } = total;
     const numbers = [value, cashDelta, theta, rho].map(number);
-    return [...labels(total), printable(currency), count(trades), ...numbers, magnitude(errorEstimate)];
+    return [...labels(total), escapeControls(currency), count(trades), ...numbers, formatErrorEstimate(errorEstimate)];
   });
   return { columns: columnsOf(names, ["total × quantity"], ["value", "cash delta", "theta", "rho", "error"]), rows };
 }
@@ -83,19 +85,19 @@ function byUnderlying(totals: readonly CurrencyTotals[], labels: Labels, names: 
   const rows = totals.flatMap((total) =>
     total.underlyings.map(({ underlying, trades, delta, gamma, vega, cashDelta }) => {
       const numbers = [delta, gamma, vega, cashDelta].map(number);
-      return [...labels(total), printable(underlying), printable(total.currency), count(trades), ...numbers];
+      return [...labels(total), escapeControls(underlying), escapeControls(total.currency), count(trades), ...numbers];
     }),
   );
   return { columns: columnsOf(names, ["underlying", ""], ["delta", "gamma", "vega", "cash delta"]), rows };
 }
 
-const number = (value: number | null): string => fixed(value, decimalsFor([value], 8));
+const number = (value: number | null): string => formatFixed(value, decimalsFor([value], 8));
 
-const count = (trades: number): string => grouped(trades);
+const count = (trades: number): string => withCommas(trades);
 
 function text({ columns, rows }: TotalTable, room: number): string {
   if (rows.length === 0) return "";
-  const widths = widthsOf(columns, rows);
+  const widths = columnWidthsOf(columns, rows);
   const titles = columns.map(({ title }) => title);
-  return visibleLines(columns, [titles, ...rows], widths, tooMuch(columns, widths, room, DISPENSABLE));
+  return visibleLines(columns, [titles, ...rows], widths, columnsToOmit(columns, widths, room, DISPENSABLE));
 }

@@ -1,7 +1,7 @@
 /** Axes with round ticks, from the scales of d3-scale. */
 import { scaleLinear, scaleLog } from "d3-scale";
 import type { Axis } from "./types.ts";
-import { element, label, short, widthOf } from "./text.ts";
+import { svgElement, svgText, formatShort, textWidth } from "./text.ts";
 
 /** The scale of a chart's axis: a function from values to pixels, with the values of the ticks and their texts. */
 export interface Scale {
@@ -39,7 +39,7 @@ export function scaleOf(
     const scale = scaleLog(axis.domain ?? spread(extent(positive, [0.1, 1])), range);
     if (axis.domain === undefined && !isTight) scale.nice();
     const ticks = scale.ticks(count).filter((tick, _, all) => all.length <= 2 * count || isPowerOfTen(tick));
-    return Object.assign((value: number): number => scale(value), { ticks, texts: ticks.map(short) });
+    return Object.assign((value: number): number => scale(value), { ticks, texts: ticks.map(formatShort) });
   }
   const scale = scaleLinear(axis.domain ?? spread(extent(values, [0, 1])), range);
   if (axis.domain === undefined && !isTight) scale.nice(count);
@@ -48,7 +48,7 @@ export function scaleOf(
   return Object.assign((value: number): number => scale(value), {
     ticks,
     texts: ticks.map((tick) =>
-      Math.abs(tick) >= 1e9 || (tick !== 0 && Math.abs(tick) < 1e-4) ? short(tick) : format(tick),
+      Math.abs(tick) >= 1e9 || (tick !== 0 && Math.abs(tick) < 1e-4) ? formatShort(tick) : format(tick),
     ),
   });
 }
@@ -58,7 +58,7 @@ function isPowerOfTen(value: number): boolean {
   return Math.abs(power - Math.round(power)) < 1e-9;
 }
 
-/** Returns the smallest and the largest finite value, or `none` if there is no finite value. */
+/** Returns the smallest and the largest finite value, or `none` if no value is finite. */
 export function extent(values: readonly number[], none: readonly [number, number]): readonly [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -75,8 +75,8 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
 }
 
 /** Returns the width in pixels that tick labels and the axis label need to the left of the vertical axis. */
-export function leftOf(texts: readonly string[]): number {
-  return 34 + Math.max(...texts.map(widthOf), 10);
+export function leftMarginOf(texts: readonly string[]): number {
+  return 34 + Math.max(...texts.map(textWidth), 10);
 }
 
 /** Returns the axes of a chart as SVG text. */
@@ -84,25 +84,25 @@ export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: A
   const { left, right, top, bottom } = frame;
   const rows = y.ticks.map(
     (tick, i) =>
-      element("line", { class: "c-grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }) +
-      label(y.texts[i], left - 7, y(tick) + 4, { class: "c-tick", "text-anchor": "end" }),
+      svgElement("line", { class: "c-grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }) +
+      svgText(y.texts[i], left - 7, y(tick) + 4, { class: "c-tick", "text-anchor": "end" }),
   );
   const columns = x.ticks.map(
     (tick, i) =>
-      element("line", { class: "c-axis", x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 4 }) +
-      label(x.texts[i], x(tick), bottom + 17, { class: "c-tick", "text-anchor": "middle" }),
+      svgElement("line", { class: "c-axis", x1: x(tick), x2: x(tick), y1: bottom, y2: bottom + 4 }) +
+      svgText(x.texts[i], x(tick), bottom + 17, { class: "c-tick", "text-anchor": "middle" }),
   );
   return [
     ...rows,
-    element("line", { class: "c-axis", x1: left, x2: right, y1: bottom, y2: bottom }),
+    svgElement("line", { class: "c-axis", x1: left, x2: right, y1: bottom, y2: bottom }),
     ...columns,
-    label(xAxis.label, (left + right) / 2, bottom + 35, { class: "c-label", "text-anchor": "middle" }),
-    upright(yAxis.label, (top + bottom) / 2),
+    svgText(xAxis.label, (left + right) / 2, bottom + 35, { class: "c-label", "text-anchor": "middle" }),
+    verticalLabel(yAxis.label, (top + bottom) / 2),
   ].join("");
 }
 
-/** Returns the label of a vertical axis as SVG text, written from bottom to top and centred at `y` pixels. */
-export function upright(text: string, y: number): string {
+/** Returns the label of a vertical axis as SVG text, written from bottom to top and centred at height `y`. */
+export function verticalLabel(text: string, y: number): string {
   const transform = `translate(13 ${Math.round(y)}) rotate(-90)`;
-  return label(text, 0, 0, { class: "c-label", "text-anchor": "middle", transform });
+  return svgText(text, 0, 0, { class: "c-label", "text-anchor": "middle", transform });
 }

@@ -1,5 +1,5 @@
-import { extent, upright } from "./axes.ts";
-import { element, label, short, titled, widthOf } from "./text.ts";
+import { extent, verticalLabel } from "./axes.ts";
+import { svgElement, svgText, formatShort, chartTitle, textWidth } from "./text.ts";
 import type { ChartSize, HeatMapChart } from "./types.ts";
 
 const TOP = 36;
@@ -9,7 +9,7 @@ const MAX_CELLS_WITH_TEXT = 260;
 /** Returns the content of the SVG element of a heat map. The first row of values is at the bottom, as on an axis. */
 export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): string {
   const { x, y, values, unit } = chart;
-  const left = 34 + Math.max(...y.values.map(widthOf), 10);
+  const left = 34 + Math.max(...y.values.map(textWidth), 10);
   const [right, bottom] = [width - 14, height - BELOW];
   const [cellWidth, cellHeight] = [(right - left) / x.values.length, (bottom - TOP) / y.values.length];
   const range = rangeOf(chart);
@@ -17,9 +17,9 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
   const cells = values.flatMap((row, j) =>
     row.map((value, i) => {
       const place = { x: left + i * cellWidth, y: bottom - (j + 1) * cellHeight };
-      const title = `${x.label}: ${x.values[i]}\n${y.label}: ${y.values[j]}\n${value === null ? "–" : short(value)} ${unit}`;
+      const title = `${x.label}: ${x.values[i]}\n${y.label}: ${y.values[j]}\n${value === null ? "–" : formatShort(value)} ${unit}`;
       const part = value === null ? undefined : partOf(value, range);
-      const rect = element(
+      const rect = svgElement(
         "rect",
         {
           ...place,
@@ -28,13 +28,13 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
           class: "c-cell",
           style: part === undefined ? "fill:none" : `fill:${colourOf(part, chart.colours)}`,
         },
-        element("title", {}, title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")),
+        svgElement("title", {}, title.replaceAll("&", "&amp;").replaceAll("<", "&lt;")),
       );
       if (!hasText || value === null || part === undefined) return rect;
       const ink = Math.abs(chart.colours === "diverging" ? 2 * part - 1 : part) > 0.55 ? "c-on-dark" : "c-on-light";
       return (
         rect +
-        label(short(value), place.x + cellWidth / 2, place.y + cellHeight / 2 + 4, {
+        svgText(formatShort(value), place.x + cellWidth / 2, place.y + cellHeight / 2 + 4, {
           class: `c-value ${ink}`,
           "text-anchor": "middle",
         })
@@ -42,25 +42,25 @@ export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): 
     }),
   );
   return [
-    titled(chart.title, width),
+    chartTitle(chart.title, width),
     ...cells,
     ...thinned(x.values, cellWidth, 12).map(([text, i]) => {
       // The last label may be wider than its cell and the margin.
-      const place = Math.min(left + (i + 0.5) * cellWidth, width - widthOf(text) / 2);
-      return label(text, place, bottom + 16, { class: "c-tick", "text-anchor": "middle" });
+      const place = Math.min(left + (i + 0.5) * cellWidth, width - textWidth(text) / 2);
+      return svgText(text, place, bottom + 16, { class: "c-tick", "text-anchor": "middle" });
     }),
     ...thinned(y.values, cellHeight, 0).map(([text, j]) =>
-      label(text, left - 7, bottom - (j + 0.5) * cellHeight + 4, { class: "c-tick", "text-anchor": "end" }),
+      svgText(text, left - 7, bottom - (j + 0.5) * cellHeight + 4, { class: "c-tick", "text-anchor": "end" }),
     ),
-    label(x.label, (left + right) / 2, bottom + 34, { class: "c-label", "text-anchor": "middle" }),
-    upright(y.label, (TOP + bottom) / 2),
+    svgText(x.label, (left + right) / 2, bottom + 34, { class: "c-label", "text-anchor": "middle" }),
+    verticalLabel(y.label, (TOP + bottom) / 2),
     legend(range, chart, left, bottom + 50, Math.min(right - left, 320)),
   ].join("");
 }
 
 /** Selects every n-th label so that they do not overlap. */
 function thinned(texts: readonly string[], size: number, gap: number): (readonly [string, number])[] {
-  const needed = gap === 0 ? 15 : Math.max(...texts.map(widthOf)) + gap;
+  const needed = gap === 0 ? 15 : Math.max(...texts.map(textWidth)) + gap;
   const step = Math.max(Math.ceil(needed / size), 1);
   return texts.map((text, i) => [text, i] as const).filter(([, i]) => i % step === 0);
 }
@@ -86,7 +86,7 @@ function colourOf(part: number, colours: HeatMapChart["colours"] = "sequential")
 function legend(range: readonly [number, number], chart: HeatMapChart, x: number, y: number, width: number): string {
   const steps = Array.from({ length: 48 }, (_, i) => i);
   const bar = steps.map((i) =>
-    element("rect", {
+    svgElement("rect", {
       x: x + (i * width) / 48,
       y,
       width: width / 48 + 0.5,
@@ -97,9 +97,9 @@ function legend(range: readonly [number, number], chart: HeatMapChart, x: number
   const [low, high] = range;
   const texts = [
     // What is next to nothing beside the largest value is nothing to the eye.
-    label(short(Math.abs(low) < 1e-9 * Math.abs(high) ? 0 : low), x, y + 20, { class: "c-tick" }),
-    label(chart.unit, x + width / 2, y + 20, { class: "c-tick", "text-anchor": "middle" }),
-    label(short(high), x + width, y + 20, { class: "c-tick", "text-anchor": "end" }),
+    svgText(formatShort(Math.abs(low) < 1e-9 * Math.abs(high) ? 0 : low), x, y + 20, { class: "c-tick" }),
+    svgText(chart.unit, x + width / 2, y + 20, { class: "c-tick", "text-anchor": "middle" }),
+    svgText(formatShort(high), x + width, y + 20, { class: "c-tick", "text-anchor": "end" }),
   ];
   return [...bar, ...texts].join("");
 }

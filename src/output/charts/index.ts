@@ -5,28 +5,28 @@
 import { drawHeatMap } from "./heat-map.ts";
 import { drawPlot } from "./plot.ts";
 import { CHART_STYLE } from "./style.ts";
-import { element, label } from "./text.ts";
+import { svgElement, svgText } from "./text.ts";
 import type { Chart, ChartSize } from "./types.ts";
 import { drawWaterfall } from "./waterfall.ts";
 
 export type { Axis, Chart, PlotChart, Point, Series, WaterfallChart } from "./types.ts";
 export { CHART_STYLE } from "./style.ts";
-export { escaped } from "./text.ts";
+export { escapeXml } from "./text.ts";
 
 /** Returns a chart as an `svg` element for an HTML page that includes `CHART_STYLE`. */
 export function drawChart(chart: Chart, size: ChartSize): string {
   const { width, height } = size;
   const box = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width, height };
-  return element("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
+  return svgElement("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
 }
 
 /** Returns a chart as the text of an SVG file, with its style. */
-export function chartFile(chart: Chart, size: ChartSize): string {
+export function chartSvg(chart: Chart, size: ChartSize): string {
   const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
 }
 
-/** Several charts that are drawn under one title. */
+/** Several charts that are drawn together under one title. */
 export interface Sheet {
   readonly title: string;
   readonly subtitle: string;
@@ -39,12 +39,12 @@ const SHEET_HEAD = 56;
 const SHEET_MARGIN = 20;
 
 /** Returns several charts, each of the given size, as the text of one SVG file. */
-export function sheetFile({ title, subtitle, rows }: Sheet, size: ChartSize): string {
+export function sheetSvg({ title, subtitle, rows }: Sheet, size: ChartSize): string {
   const width = size.width * Math.max(...rows.map((row) => row.length)) + SHEET_MARGIN;
   const height = SHEET_HEAD + size.height * rows.length;
   const charts = rows.flatMap((row, r) =>
     row.map((chart, c) =>
-      element(
+      svgElement(
         "svg",
         { x: c * size.width, y: SHEET_HEAD + r * size.height, ...size, overflow: "visible" },
         inside(chart, size),
@@ -53,12 +53,12 @@ export function sheetFile({ title, subtitle, rows }: Sheet, size: ChartSize): st
   );
   const box = { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height };
   const about = { class: "chart", role: "img", "aria-label": title };
-  return `${element(
+  return `${svgElement(
     "svg",
     { ...box, ...about },
     `<style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`,
-    label(title, 20, 26, { class: "c-title" }),
-    label(subtitle, 20, 44, { class: "c-label" }),
+    svgText(title, 20, 26, { class: "c-title" }),
+    svgText(subtitle, 20, 44, { class: "c-label" }),
     ...charts,
   )}\n`;
 }

@@ -1,6 +1,6 @@
 import { area, line } from "d3-shape";
-import { drawAxes, type Frame, leftOf, type Scale, scaleOf } from "./axes.ts";
-import { element, label, short, titled, widthOf } from "./text.ts";
+import { drawAxes, type Frame, leftMarginOf, type Scale, scaleOf } from "./axes.ts";
+import { svgElement, svgText, formatShort, chartTitle, textWidth } from "./text.ts";
 import type { ChartSize, PlotChart, Point, Series } from "./types.ts";
 
 const HEAD = 34;
@@ -19,14 +19,14 @@ export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string
   const values = series.flatMap((one) => one.points.map(([, value]) => value));
   const fromZero = series.some(({ style }) => style === "bars" || style === "area");
   const y = scaleOf(chart.y, fromZero ? [...values, 0] : values, [bottom, top + 4], false);
-  const left = leftOf(y.texts);
+  const left = leftMarginOf(y.texts);
   const right = width - 14;
   const places = [...series.flatMap(placesOf), ...marks.map((mark) => mark.x)];
   const x = scaleOf(chart.x, places, [left, right], true);
   const frame: Frame = { left, right, top, bottom };
   const drawn = series.map((one, i) => drawSeries(one, colourOf(chart, i), x, y, frame));
   return [
-    titled(chart.title, width),
+    chartTitle(chart.title, width),
     legend.text,
     drawAxes(frame, x, y, chart.x, chart.y),
     ...marks.map((mark) => markLine(mark.x, mark.label, x, frame)),
@@ -60,7 +60,7 @@ function drawSeries(
         .map((point, i) => {
           const r = weights === undefined ? 2.6 : 1 + 6 * Math.sqrt(Math.max(weights[i], 0) / most);
           return isDefined(point)
-            ? element("circle", { class: "c-dot", cx: at.x(point), cy: at.y(point), r, style: `fill:${colour}` })
+            ? svgElement("circle", { class: "c-dot", cx: at.x(point), cy: at.y(point), r, style: `fill:${colour}` })
             : "";
         })
         .join("");
@@ -76,13 +76,13 @@ function drawSeries(
       const d = area<Point>(at.x, zero, at.y).defined(isDefined).digits(1)([...points]) ?? "";
       const edge = line<Point>(at.x, at.y).defined(isDefined).digits(1)([...points]) ?? "";
       return (
-        element("path", { class: "c-area", d, style: `fill:${colour}` }) +
-        element("path", { class: "c-line", d: edge, style: `stroke:${colour}` })
+        svgElement("path", { class: "c-area", d, style: `fill:${colour}` }) +
+        svgElement("path", { class: "c-line", d: edge, style: `stroke:${colour}` })
       );
     }
     default: {
       const d = line<Point>(at.x, at.y).defined(isDefined).digits(1)([...points]) ?? "";
-      return element("path", {
+      return svgElement("path", {
         class: `c-line c-${style}`,
         d,
         style: style === "reference" ? undefined : `stroke:${colour}`,
@@ -92,7 +92,7 @@ function drawSeries(
 }
 
 function bar(x: number, width: number, y: number, zero: number, colour: string): string {
-  return element("rect", {
+  return svgElement("rect", {
     x,
     width,
     y: Math.min(y, zero),
@@ -106,8 +106,8 @@ function markLine(at: number, text: string, x: Scale, { top, bottom, left, right
   const place = x(at);
   const anchor = place > right - 30 ? "end" : place < left + 30 ? "start" : "middle";
   return (
-    element("line", { class: "c-mark", x1: place, x2: place, y1: top, y2: bottom }) +
-    label(text, place, top - 4, { class: "c-tick", "text-anchor": anchor })
+    svgElement("line", { class: "c-mark", x1: place, x2: place, y1: top, y2: bottom }) +
+    svgText(text, place, top - 4, { class: "c-tick", "text-anchor": anchor })
   );
 }
 
@@ -123,20 +123,20 @@ function legendOf(chart: PlotChart, width: number): { readonly text: string; rea
   if (series.length < 2) return { text: "", height: 0 };
   let [x, y] = [20, HEAD + 8];
   const entries = series.map(({ label: text, style = "line" }, i) => {
-    const needed = 40 + widthOf(text);
+    const needed = 40 + textWidth(text);
     if (x + needed > width && x > 20) [x, y] = [20, y + LEGEND_LINE];
     const colour = style === "reference" ? undefined : colourOf(chart, i);
     const key =
       style === "dots"
-        ? element("circle", { cx: x + 9, cy: y - 4, r: 3.2, style: `fill:${colour}` })
+        ? svgElement("circle", { cx: x + 9, cy: y - 4, r: 3.2, style: `fill:${colour}` })
         : style === "bars" || style === "area"
-          ? element("rect", { x: x + 3, y: y - 9, width: 12, height: 10, rx: 2, style: `fill:${colour}` })
-          : element("path", {
+          ? svgElement("rect", { x: x + 3, y: y - 9, width: 12, height: 10, rx: 2, style: `fill:${colour}` })
+          : svgElement("path", {
               class: `c-line c-${style}`,
               d: `M${x} ${y - 4}h18`,
               style: colour && `stroke:${colour}`,
             });
-    const entry = key + label(text, x + 23, y, { class: "c-tick" });
+    const entry = key + svgText(text, x + 23, y, { class: "c-tick" });
     x += needed;
     return entry;
   });
@@ -155,16 +155,16 @@ function bands({ series, x: axis }: PlotChart, x: Scale, { top, bottom, left, ri
       const to = i === places.length - 1 ? right : (x(places[i + 1]) + x(place)) / 2;
       const values = lines.flatMap(({ label: name }, k) => {
         const value = at[k].get(place);
-        return value === undefined || !Number.isFinite(value) ? [] : [`${name}: ${short(value)}`];
+        return value === undefined || !Number.isFinite(value) ? [] : [`${name}: ${formatShort(value)}`];
       });
-      const title = element(
+      const title = svgElement(
         "title",
         {},
-        [`${axis.label}: ${short(place)}`, ...values].join("\n").replaceAll("&", "&amp;").replaceAll("<", "&lt;"),
+        [`${axis.label}: ${formatShort(place)}`, ...values].join("\n").replaceAll("&", "&amp;").replaceAll("<", "&lt;"),
       );
-      const strip = element("rect", { x: from, y: top, width: Math.max(to - from, 0), height: bottom - top }, title);
-      const hair = element("line", { x1: x(place), x2: x(place), y1: top, y2: bottom });
-      return element("g", { class: "c-band" }, strip, hair);
+      const strip = svgElement("rect", { x: from, y: top, width: Math.max(to - from, 0), height: bottom - top }, title);
+      const hair = svgElement("line", { x1: x(place), x2: x(place), y1: top, y2: bottom });
+      return svgElement("g", { class: "c-band" }, strip, hair);
     })
     .join("");
 }

@@ -1,5 +1,5 @@
 import { scaleOf } from "./axes.ts";
-import { element, label, short, titled, widthOf } from "./text.ts";
+import { svgElement, svgText, formatShort, chartTitle, textWidth } from "./text.ts";
 import type { ChartSize, WaterfallChart } from "./types.ts";
 
 const TOP = 40;
@@ -10,7 +10,7 @@ const BELOW = 44;
  * that names have room.
  */
 export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, height }: ChartSize): string {
-  const left = 20 + Math.max(...steps.map(({ label: text }) => widthOf(text)), 40);
+  const left = 20 + Math.max(...steps.map(({ label: text }) => textWidth(text)), 40);
   const right = width - 84;
   const row = (height - TOP - BELOW) / steps.length;
   let sum = 0;
@@ -27,11 +27,11 @@ export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, h
     const [start, end] = [Math.min(x(from), x(to)), Math.max(x(from), x(to))];
     const next =
       i < spans.length - 1 && !(isTotal && spans[i + 1].isTotal)
-        ? element("line", { class: "c-axis", x1: x(to), x2: x(to), y1: y + thickness, y2: y + row })
+        ? svgElement("line", { class: "c-axis", x1: x(to), x2: x(to), y1: y + thickness, y2: y + row })
         : "";
     const value = isTotal ? to : to - from;
     return [
-      element("rect", {
+      svgElement("rect", {
         x: start,
         y,
         width: Math.max(end - start, 1),
@@ -40,18 +40,20 @@ export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, h
         style: `fill:${colour}`,
       }),
       next,
-      label(steps[i].label, left - 10, y + thickness / 2 + 4, { class: "c-tick", "text-anchor": "end" }),
-      label(`${value > 0 && !isTotal ? "+" : ""}${short(value)}`, end + 6, y + thickness / 2 + 4, { class: "c-value" }),
+      svgText(steps[i].label, left - 10, y + thickness / 2 + 4, { class: "c-tick", "text-anchor": "end" }),
+      svgText(`${value > 0 && !isTotal ? "+" : ""}${formatShort(value)}`, end + 6, y + thickness / 2 + 4, {
+        class: "c-value",
+      }),
     ].join("");
   });
   return [
-    titled(title, width),
+    chartTitle(title, width),
     ...x.ticks.map(
       (tick, i) =>
-        element("line", { class: "c-grid", x1: x(tick), x2: x(tick), y1: TOP, y2: height - BELOW }) +
-        label(x.texts[i], x(tick), height - BELOW + 16, { class: "c-tick", "text-anchor": "middle" }),
+        svgElement("line", { class: "c-grid", x1: x(tick), x2: x(tick), y1: TOP, y2: height - BELOW }) +
+        svgText(x.texts[i], x(tick), height - BELOW + 16, { class: "c-tick", "text-anchor": "middle" }),
     ),
     ...bars,
-    label(unit, width - 14, height - BELOW + 34, { class: "c-label", "text-anchor": "end" }),
+    svgText(unit, width - 14, height - BELOW + 34, { class: "c-label", "text-anchor": "end" }),
   ].join("");
 }

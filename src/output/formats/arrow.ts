@@ -2,19 +2,22 @@
  * Writes tables as Arrow IPC (https://arrow.apache.org/docs/format/Columnar.html), with the columns of Parquet. Each
  * call of `add` makes a record batch, so that memory does not grow with the book.
  */
-import type { PricedRow, ResultFormat, RunEnd } from "./writer.ts";
-import { FlatBuffer, type Slot } from "./flatbuffer.ts";
+import type { PricedRow, ResultWriter, OutputTotals } from "./writer.ts";
+import { FlatBuffer, type TableField } from "./flatbuffer.ts";
 import { parquetColumns } from "./parquet-results.ts";
 import type { ParquetCell, ParquetColumn } from "./parquet.ts";
 
 /** The media type of a stream of results. */
 export const ARROW_STREAM_TYPE = "application/vnd.apache.arrow.stream";
 
-/** A file has an index of its record batches at its end; a stream can be read while it is written. */
+/**
+ * The two kinds of Arrow IPC. A file has an index of its record batches at its end; a stream can be read while it is
+ * written.
+ */
 export type ArrowKind = "file" | "stream";
 
-/** Builds an Arrow file or stream. The bytes that its functions return, one after another, are the whole. */
-export interface ArrowTable<R> {
+/** A writer of an Arrow file or stream. The bytes that its functions return, one after another, are the whole. */
+export interface ArrowWriter<R> {
   add(rows: readonly R[]): Uint8Array;
   /** Ends the table. `about` becomes metadata of a file, or of a last record batch without rows in a stream. */
   end(about?: Readonly<Record<string, unknown>>): Uint8Array;
@@ -29,12 +32,12 @@ const [FLOATING_POINT, UTF8, LIST] = [3, 5, 12];
 const [DOUBLE, VERSION_5] = [2, 4];
 const MAGIC = "ARROW1";
 
-const byte = (value: number): Slot => ({ bytes: 1, value });
-const short = (value: number): Slot => ({ bytes: 2, value });
-const long = (value: number): Slot => ({ bytes: 8, value });
+const byte = (value: number): TableField => ({ bytes: 1, value });
+const short = (value: number): TableField => ({ bytes: 2, value });
+const long = (value: number): TableField => ({ bytes: 8, value });
 
-/** Begins a table. `about` is stored in the metadata of its schema. */
-export function arrowTable<R>(columns: readonly ParquetColumn<R>[], about: Metadata, kind: ArrowKind): ArrowTable<R> {
+/** Returns a writer of an Arrow table with these columns. `about` is stored in the metadata of its schema. */
+export function beginArrow<R>(columns: readonly ParquetColumn<R>[], about: Metadata, kind: ArrowKind): ArrowWriter<R> {
   const schema = schemaOf(columns, about);
   const start = kind === "file" ? [new TextEncoder().encode(`${MAGIC}\0\0`)] : [];
   let waiting: Uint8Array[] = [...start, ...message(SCHEMA, schema, [])];
@@ -68,18 +71,18 @@ export function arrowTable<R>(columns: readonly ParquetColumn<R>[], about: Metad
   };
 }
 
-/** Returns the output format Arrow: the columns of Parquet, and totals in the metadata. */
-export function arrowFormat(kind: ArrowKind): ResultFormat {
-  let table: ArrowTable<PricedRow>;
+/** Returns the writer of results as Arrow, with the columns of Parquet, and totals in the metadata. */
+export function arrowWriter(kind: ArrowKind): ResultWriter {
+  let table: ArrowWriter<PricedRow>;
   return {
     begin: (start) => {
       const { asOf, device, scenarios } = start;
       const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
-      table = arrowTable(parquetColumns(start), about, kind);
+      table = beginArrow(parquetColumns(start), about, kind);
       return table.add([]);
     },
     rows: (rows) => table.add(rows),
-    end: ({ priced, failed, totals, groups }: RunEnd) =>
+    end: ({ priced, failed, totals, groups }: OutputTotals) =>
       table.end({ priced, failed, totals, ...(groups === undefined ? {} : { groups }) }),
   };
 }
@@ -103,7 +106,7 @@ function fieldOf<R>({ name, type }: Pick<ParquetColumn<R>, "name" | "type">): Wr
     ]);
 }
 
-function metadataOf(about: Metadata | undefined): Slot {
+function metadataOf(about: Metadata | undefined): TableField {
   if (about === undefined) return undefined;
   const pairs = Object.entries(about).map(([key, value]): Write => {
     const text = typeof value === "string" ? value : JSON.stringify(value);

@@ -8,9 +8,9 @@ import {
   SENSITIVITIES,
   type TradeResult,
 } from "../../book/index.ts";
-import type { RunStart } from "./writer.ts";
+import type { OutputHeader } from "./writer.ts";
 
-/** A column of a table of results; its name is the path of the field in a result, with dots. */
+/** A column of a table of results. Its name is the path of a field of `TradeResult`, with dots. */
 export interface ResultColumn {
   readonly name: string;
   readonly type: FieldType | "tag" | "numbers";
@@ -19,8 +19,8 @@ export interface ResultColumn {
 }
 
 /**
- * Tells whether trades in a market may be bonds, caps, swaptions or convertible bonds, whose results have further
- * columns. This is so if the market has a short rate model, credit, or no underlyings.
+ * Tells whether results in a market need the columns that only bonds, caps, swaptions and convertible bonds have. They
+ * do if the market has a short rate model, credit, or no underlyings.
  */
 export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
   credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
@@ -35,7 +35,7 @@ export interface TagColumn {
  * Returns one column for each tag. If the names of the tags are not known in advance, returns one column with all tags
  * of a trade as JSON.
  */
-export function tagColumns(tags: RunStart["tags"]): TagColumn[] {
+export function tagColumns(tags: OutputHeader["tags"]): TagColumn[] {
   if (tags === undefined)
     return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
   return tags.map((name) => ({
@@ -56,7 +56,7 @@ export function resultColumns({
   sensitivityErrors,
   tags,
   figures,
-}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags" | "figures">): readonly ResultColumn[] {
+}: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures">): readonly ResultColumn[] {
   const fields = Object.entries({ ...RESULT_FIELDS, ...(figures === true ? FIGURE_FIELDS : {}) });
   const errors = sensitivityErrors ? SENSITIVITIES : [];
   const nested = scenarios === undefined ? [] : SCENARIO_FIELDS;

@@ -7,7 +7,7 @@ const PIECE = 4096;
 const encoder = new TextEncoder();
 
 /** Returns the texts of rows, one after another, encoded in UTF-8. */
-export function encoded<Row>(rows: readonly Row[], textOf: (row: Row) => string): Uint8Array<ArrayBuffer> {
+export function encodeRows<Row>(rows: readonly Row[], textOf: (row: Row) => string): Uint8Array<ArrayBuffer> {
   let bytes = new Uint8Array();
   let length = 0;
   let piece = "";

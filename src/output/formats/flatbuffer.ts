@@ -4,22 +4,22 @@
  */
 
 /** A field of a table: a number of some bytes, or a function that writes a child and returns its position. */
-export type Slot =
+export type TableField =
   | { readonly bytes: 1 | 2 | 4 | 8; readonly value: number }
   | ((buffer: FlatBuffer) => number)
   | undefined;
 
-/** A struct of 64-bit integers; a pair stands for two of 32 bits. */
-export type Struct = readonly (number | readonly [number, number])[];
+/** A struct of 64-bit integers. A pair stands for two integers of 32 bits. */
+export type IntegerStruct = readonly (number | readonly [number, number])[];
 
-const sizeOf = (slot: Slot): number => (slot === undefined ? 0 : typeof slot === "function" ? 4 : slot.bytes);
+const sizeOf = (slot: TableField): number => (slot === undefined ? 0 : typeof slot === "function" ? 4 : slot.bytes);
 
-/** A buffer that grows while a tree of tables is written into it. */
+/** A buffer into which a tree of tables is written; it grows as needed. */
 export class FlatBuffer {
   #view = new DataView(new ArrayBuffer(1024));
   #length = 0;
 
-  /** Writes a whole buffer whose root is a table, padded to a multiple of 8 bytes. */
+  /** Returns the bytes of a buffer whose root table is written by `root`, padded to a multiple of 8 bytes. */
   static of(root: (buffer: FlatBuffer) => number): Uint8Array {
     const buffer = new FlatBuffer();
     buffer.#allocate(4);
@@ -29,7 +29,7 @@ export class FlatBuffer {
   }
 
   /** Writes a table with its fields in the order of the schema, and returns its position. */
-  table(slots: readonly Slot[]): number {
+  table(slots: readonly TableField[]): number {
     const vtableBytes = 4 + 2 * slots.length;
     this.#align(8, 4 - vtableBytes); // fields of 8 bytes come first, right behind the offset of 4 bytes
     const vtable = this.#allocate(vtableBytes);
@@ -62,7 +62,7 @@ export class FlatBuffer {
   }
 
   /** Writes a list of structs, and returns its position. */
-  structs(items: readonly Struct[]): number {
+  structs(items: readonly IntegerStruct[]): number {
     this.#align(8, 4);
     const start = this.#allocate(4);
     this.#view.setUint32(start, items.length, true);

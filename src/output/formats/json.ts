@@ -1,18 +1,18 @@
-import { encoded } from "./encoded.ts";
-import type { ResultFormat, RunEnd } from "./writer.ts";
+import { encodeRows } from "./encoded.ts";
+import type { ResultWriter, OutputTotals } from "./writer.ts";
 
-/** The output format NDJSON: each result is a JSON object on one line, with the fields of `TradeResult`. */
-export const ndjsonFormat: ResultFormat = {
+/** The writer of results as NDJSON: each result is a JSON object on one line, with the fields of `TradeResult`. */
+export const ndjsonWriter: ResultWriter = {
   begin: () => "",
-  rows: (rows) => encoded(rows, ({ result }) => `${JSON.stringify(result)}\n`),
+  rows: (rows) => encodeRows(rows, ({ result }) => `${JSON.stringify(result)}\n`),
   end: () => "",
 };
 
 /**
- * Returns the output format JSON: one object, a `BookReport`, which is written as the results arrive, with each result
- * on one line.
+ * Returns the writer of results as JSON: one object, a `BookReport`, which is written as the results arrive, with each
+ * result on one line.
  */
-export function jsonFormat(): ResultFormat {
+export function jsonWriter(): ResultWriter {
   let first = true;
   return {
     begin: ({ asOf, device, scenarios, continues = false }) => {
@@ -22,12 +22,12 @@ export function jsonFormat(): ResultFormat {
       return `{\n${fields.join("")}  "results": [`;
     },
     rows: (rows) =>
-      encoded(rows, ({ result }) => {
+      encodeRows(rows, ({ result }) => {
         const separator = first ? "\n" : ",\n";
         first = false;
         return `${separator}    ${JSON.stringify(result)}`;
       }),
-    end: ({ priced, failed, totals, groups }: RunEnd) =>
+    end: ({ priced, failed, totals, groups }: OutputTotals) =>
       `${priced + failed === 0 ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
       `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`,
   };

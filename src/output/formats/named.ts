@@ -1,25 +1,25 @@
-import { arrowFormat } from "./arrow.ts";
-import { csvFormat } from "./csv.ts";
-import { jsonFormat, ndjsonFormat } from "./json.ts";
-import { parquetFormat } from "./parquet-results.ts";
-import type { ResultFormat } from "./writer.ts";
+import { arrowWriter } from "./arrow.ts";
+import { csvWriter } from "./csv.ts";
+import { jsonWriter, ndjsonWriter } from "./json.ts";
+import { parquetWriter } from "./parquet-results.ts";
+import type { ResultWriter } from "./writer.ts";
 
 /** The name of a file format of results. */
 export type FileFormat = "json" | "ndjson" | "csv" | "parquet" | "arrow";
 
 /** Returns a new writer of results in a file format. Each output needs its own writer. */
-export function formatNamed(name: FileFormat): ResultFormat {
+export function writerFor(name: FileFormat): ResultWriter {
   switch (name) {
     case "json":
-      return jsonFormat();
+      return jsonWriter();
     case "ndjson":
-      return ndjsonFormat;
+      return ndjsonWriter;
     case "csv":
-      return csvFormat();
+      return csvWriter();
     case "parquet":
-      return parquetFormat();
+      return parquetWriter();
     case "arrow":
-      return arrowFormat("file");
+      return arrowWriter("file");
     default:
       return name satisfies never;
   }

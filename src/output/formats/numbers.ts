@@ -14,7 +14,7 @@ export function decimalsFor(values: readonly (number | null)[], digits: number):
  * Formats a number with a fixed number of decimals, as in `12,345.67`. A number that is too large for its column, or
  * not finite, is shown in its shortest correct form.
  */
-export function fixed(value: number | null, decimals: number): string {
+export function formatFixed(value: number | null, decimals: number): string {
   if (value === null) return "–";
   if (!Number.isFinite(value) || Math.abs(value) >= 1e15) return String(value);
   const shown = value.toFixed(decimals);
@@ -23,7 +23,7 @@ export function fixed(value: number | null, decimals: number): string {
 }
 
 /** Formats an error estimate with two significant digits: `3.1e-5`. */
-export function magnitude(value: number | null): string {
+export function formatErrorEstimate(value: number | null): string {
   if (value === null) return "–";
   return value === 0 ? "0" : value.toExponential(1);
 }

@@ -1,18 +1,18 @@
 import { type ResultColumn, resultColumns } from "./columns.ts";
-import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
-import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
+import { type ParquetCell, type ParquetColumn, type ParquetFileWriter, beginParquet } from "./parquet.ts";
+import type { PricedRow, ResultWriter, OutputHeader } from "./writer.ts";
 
 /**
- * Returns the output format Parquet, with the columns of CSV and their types. The values under scenarios are one list
- * of numbers; the file's metadata contains the scenarios in the order of the list.
+ * Returns the writer of results as Parquet, with the columns of CSV and their types. The values under scenarios are one
+ * list of numbers; the file's metadata contains the scenarios in the order of the list.
  */
-export function parquetFormat(): ResultFormat {
-  let table: ParquetTable<PricedRow>;
+export function parquetWriter(): ResultWriter {
+  let table: ParquetFileWriter<PricedRow>;
   return {
     begin: async (start) => {
       const { asOf, device, scenarios } = start;
       const about = { asOf, device, ...(scenarios === undefined ? {} : { scenarios }) };
-      table = await parquetTable(parquetColumns(start), about);
+      table = await beginParquet(parquetColumns(start), about);
       return "";
     },
     rows: (rows) => table.add(rows),
@@ -22,7 +22,7 @@ export function parquetFormat(): ResultFormat {
 
 /** Returns the columns of a Parquet table of results. */
 export const parquetColumns = (
-  start: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags" | "figures">,
+  start: Pick<OutputHeader, "scenarios" | "sensitivityErrors" | "tags" | "figures">,
 ): ParquetColumn<PricedRow>[] => resultColumns(start).map(parquetColumn);
 
 function parquetColumn({ name, type, value }: ResultColumn): ParquetColumn<PricedRow> {

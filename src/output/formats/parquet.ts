@@ -18,8 +18,8 @@ export interface ParquetColumn<R> {
   readonly value: (row: R) => ParquetCell;
 }
 
-/** Builds a Parquet file. The bytes that `add` and `end` return, one after another, are the file. */
-export interface ParquetTable<R> {
+/** A writer of a Parquet file. The bytes that `add` and `end` return, one after another, are the file. */
+export interface ParquetFileWriter<R> {
   add(rows: readonly R[]): Uint8Array;
   end(): Uint8Array;
 }
@@ -28,13 +28,13 @@ export interface ParquetTable<R> {
 const CELLS_A_GROUP = 1 << 20;
 
 /**
- * Begins a Parquet file. `about` is stored in the file's metadata. The npm package that writes Parquet is loaded on
- * first use.
+ * Returns a writer of a Parquet file with these columns. `about` becomes the file's metadata. The npm package that
+ * writes Parquet is loaded on first use.
  */
-export async function parquetTable<R>(
+export async function beginParquet<R>(
   columns: readonly ParquetColumn<R>[],
   about: Readonly<Record<string, unknown>>,
-): Promise<ParquetTable<R>> {
+): Promise<ParquetFileWriter<R>> {
   const { ByteWriter, ParquetWriter } = await import("hyparquet-writer");
   const bytes = new ByteWriter();
   const schema = [{ name: "results", num_children: columns.length }, ...columns.flatMap(schemaOf)];

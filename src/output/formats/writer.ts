@@ -7,7 +7,7 @@ export interface PricedRow {
 }
 
 /** The data that a writer of results gets before the first result. */
-export interface RunStart {
+export interface OutputHeader {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
@@ -24,17 +24,17 @@ export interface RunStart {
   readonly continues?: boolean | undefined;
 }
 /** The data that a writer of results gets after the last result: the numbers of trades, and the totals. */
-export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
+export type OutputTotals = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 
 /** A piece of an output, as text or bytes. */
-export type Part = string | Uint8Array;
+export type OutputPiece = string | Uint8Array;
 
 /**
  * A writer of results in one format. The pieces that its functions return, one after another, are the whole output. It
  * does not keep results in memory.
  */
-export interface ResultFormat {
-  begin(start: RunStart): Part | Promise<Part>;
-  rows(rows: readonly PricedRow[]): Part;
-  end(end: RunEnd): Part;
+export interface ResultWriter {
+  begin(start: OutputHeader): OutputPiece | Promise<OutputPiece>;
+  rows(rows: readonly PricedRow[]): OutputPiece;
+  end(end: OutputTotals): OutputPiece;
 }

@@ -1,7 +1,7 @@
 /** The charts in a report. */
 import type { CurrencyTotals, Scenarios, SpotMove } from "../../book/index.ts";
 import type { Chart } from "../charts/index.ts";
-import { EXPIRY_BUCKETS, type Group, type ReportSummary } from "./summary.ts";
+import { EXPIRY_BUCKETS, type ReportGroup, type ReportSummary } from "./summary.ts";
 
 const MAX_BARS = 14;
 
@@ -16,7 +16,7 @@ export function reportCharts(summary: ReportSummary, scenarios: Scenarios | unde
   ];
 }
 
-function valueByUnderlying(groups: readonly Group[], currency: string): Chart[] {
+function valueByUnderlying(groups: readonly ReportGroup[], currency: string): Chart[] {
   const own = groups.filter((group) => group.currency === currency);
   if (own.length < 2) return [];
   const largest = own.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
@@ -26,7 +26,7 @@ function valueByUnderlying(groups: readonly Group[], currency: string): Chart[] 
   return [{ kind: "waterfall", title: `Value by underlying, ${currency}`, unit: currency, steps }];
 }
 
-function vegaByExpiry(groups: readonly Group[], currency: string): Chart[] {
+function vegaByExpiry(groups: readonly ReportGroup[], currency: string): Chart[] {
   const own = groups.filter((group) => group.currency === currency);
   const steps = EXPIRY_BUCKETS.flatMap((label) => {
     const bucket = own.find(({ name, trades, withoutVega }) => name === label && withoutVega < trades);

@@ -1,13 +1,13 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
-import { CHART_STYLE, drawChart, escaped } from "../charts/index.ts";
-import { decimalsFor, fixed, incompleteSums, largestUnderlyings, magnitude } from "../formats/index.ts";
+import { CHART_STYLE, drawChart, escapeXml } from "../charts/index.ts";
+import { decimalsFor, formatFixed, incompleteSums, largestUnderlyings, formatErrorEstimate } from "../formats/index.ts";
 import { reportCharts } from "./charts.ts";
 import { REPORT_STYLE } from "./style.ts";
-import type { ListName, NamedTrade, ReportSummary } from "./summary.ts";
+import type { ReportListName, NamedTrade, ReportSummary } from "./summary.ts";
 
-/** A description of how the results in a report were computed. */
-export interface ReportRun {
+/** A description of how the results in a report were computed, and from which files. */
+export interface ReportProvenance {
   readonly title: string;
   readonly asOf: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface ReportRun {
 }
 
 /** Returns a report on a priced book as one HTML document. */
-export function reportHtml(summary: ReportSummary, run: ReportRun): string {
+export function reportHtml(summary: ReportSummary, run: ReportProvenance): string {
   const body = [
     head(summary, run),
     section("Totals", totalsTable(summary.totals)),
@@ -40,7 +40,7 @@ export function reportHtml(summary: ReportSummary, run: ReportRun): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(run.title)}</title>
+<title>${escapeXml(run.title)}</title>
 <style>${REPORT_STYLE}${CHART_STYLE}</style>
 </head>
 <body>
@@ -54,18 +54,18 @@ ${body.filter((part) => part !== "").join("\n")}
 
 const whole = (value: number): string => value.toLocaleString("en-US");
 
-function head({ priced, failed }: ReportSummary, { title, asOf, device }: ReportRun): string {
+function head({ priced, failed }: ReportSummary, { title, asOf, device }: ReportProvenance): string {
   const moment = asOf
     .replace("T", " ")
     .replace(/:00\.000Z$/, " UTC")
     .replace(" 00:00 UTC", "");
   const not = failed > 0 ? ` <strong class="bad">${whole(failed)} not priced.</strong>` : "";
-  return `<header><h1>${escaped(title)}</h1>
-<p>Valued as of ${escaped(moment)}. ${whole(priced)} ${priced === 1 ? "trade" : "trades"} priced on ${escaped(device)}.${not}</p></header>`;
+  return `<header><h1>${escapeXml(title)}</h1>
+<p>Valued as of ${escapeXml(moment)}. ${whole(priced)} ${priced === 1 ? "trade" : "trades"} priced on ${escapeXml(device)}.${not}</p></header>`;
 }
 
 function section(title: string, content: string): string {
-  return content === "" ? "" : `<section><h2>${escaped(title)}</h2>\n${content}\n</section>`;
+  return content === "" ? "" : `<section><h2>${escapeXml(title)}</h2>\n${content}\n</section>`;
 }
 
 type Cell = string | { readonly number: string };
@@ -73,8 +73,8 @@ type Cell = string | { readonly number: string };
 function table(titles: readonly Cell[], rows: readonly (readonly Cell[])[]): string {
   const cell = (tag: "th" | "td", content: Cell): string =>
     typeof content === "string"
-      ? `<${tag}>${escaped(content)}</${tag}>`
-      : `<${tag} class="number">${escaped(content.number)}</${tag}>`;
+      ? `<${tag}>${escapeXml(content)}</${tag}>`
+      : `<${tag} class="number">${escapeXml(content.number)}</${tag}>`;
   const line = (tag: "th" | "td", cells: readonly Cell[]): string =>
     `<tr>${cells.map((content) => cell(tag, content)).join("")}</tr>`;
   return `<div class="scroll" tabindex="0"><table><thead>${line("th", titles)}</thead><tbody>${rows.map((row) => line("td", row)).join("\n")}</tbody></table></div>`;
@@ -87,13 +87,13 @@ function totalsTable(totals: readonly CurrencyTotals[]): string {
     currency,
     { number: whole(trades) },
     ...[value, cashDelta, theta, rho].map(numberCell),
-    { number: magnitude(errorEstimate) },
+    { number: formatErrorEstimate(errorEstimate) },
   ]);
-  const notes = incompleteSums(totals).map((note) => `<p class="note">${escaped(note)}.</p>`);
+  const notes = incompleteSums(totals).map((note) => `<p class="note">${escapeXml(note)}.</p>`);
   return [table(["Currency", ...titles.map((number) => ({ number }))], rows), ...notes].join("\n");
 }
 
-const numberCell = (value: number | null): Cell => ({ number: fixed(value, decimalsFor([value], 8)) });
+const numberCell = (value: number | null): Cell => ({ number: formatFixed(value, decimalsFor([value], 8)) });
 
 const MAX_UNDERLYINGS = 50;
 
@@ -123,7 +123,7 @@ function warnings({ warnings: all }: ReportSummary): string {
   return section("Warnings", rows.length === 0 ? "" : table(["First trade", { number: "Trades" }, "Warning"], rows));
 }
 
-function chartSection(summary: ReportSummary, { scenarios }: ReportRun): string {
+function chartSection(summary: ReportSummary, { scenarios }: ReportProvenance): string {
   const charts = reportCharts(summary, scenarios).map((chart) => {
     const lines = chart.kind === "waterfall" ? chart.steps.length : 0;
     const height = lines > 0 ? Math.max(70 + 30 * lines, 160) : 320;
@@ -132,7 +132,7 @@ function chartSection(summary: ReportSummary, { scenarios }: ReportRun): string 
   return section("Pictures", charts.length === 0 ? "" : `<div class="charts">${charts.join("\n")}</div>`);
 }
 
-function list({ lists }: ReportSummary, name: ListName, title: string, amount: string): string {
+function list({ lists }: ReportSummary, name: ReportListName, title: string, amount: string): string {
   const all = lists[name].filter((trade) => trade.amount !== 0);
   if (all.length === 0) return "";
   const decimals = decimalsFor(
@@ -144,7 +144,7 @@ function list({ lists }: ReportSummary, name: ListName, title: string, amount: s
     trade.product,
     trade.underlying,
     { number: whole(trade.quantity) },
-    { number: name === "errorEstimate" ? magnitude(trade.amount) : fixed(trade.amount, decimals) },
+    { number: name === "errorEstimate" ? formatErrorEstimate(trade.amount) : formatFixed(trade.amount, decimals) },
     trade.currency,
   ]);
   return section(
@@ -153,7 +153,7 @@ function list({ lists }: ReportSummary, name: ListName, title: string, amount: s
   );
 }
 
-function computed(summary: ReportSummary, { version, device, settings, inputs }: ReportRun): string {
+function computed(summary: ReportSummary, { version, device, settings, inputs }: ReportProvenance): string {
   const counts = (all: ReadonlyMap<string, number>): string =>
     [...all].map(([name, trades]) => `${name}: ${whole(trades)}`).join(", ");
   const seeds = [...summary.seeds].join(", ");
@@ -168,6 +168,6 @@ function computed(summary: ReportSummary, { version, device, settings, inputs }:
       ({ name, sha256 }) => [name, sha256 === undefined ? "from standard input" : `SHA-256 ${sha256}`] as const,
     ),
   ];
-  return `<dl>${entries.map(([name, value]) => `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`).join("\n")}</dl>
+  return `<dl>${entries.map(([name, value]) => `<dt>${escapeXml(name)}</dt><dd>${escapeXml(value)}</dd>`).join("\n")}</dl>
 <p class="note">An error estimate is a bound that is meant to hold the error of a value. What is computed here is no advice, and models can be wrong.</p>`;
 }

@@ -3,8 +3,8 @@ import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } 
 import { parseJson, type RandomAccess } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 
-/** The results that a file contains, with what the file says about the device and the scenarios. */
-export interface WrittenResults {
+/** The results that a file contains, with the device and the scenarios that it names. */
+export interface StoredResults {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
@@ -14,7 +14,7 @@ export interface WrittenResults {
 const FORMS = "expected results that `feynkac price` has written, as JSON or Parquet";
 
 /** Reads results from the JSON that `feynkac price` writes. @throws BookError for JSON without results */
-export function readJsonResults(text: string): WrittenResults {
+export function readJsonResults(text: string): StoredResults {
   const value = parseJson(text) as Partial<BookReport> | null;
   if (typeof value !== "object" || value === null || !Array.isArray(value.results) || value.device === undefined)
     throw new BookError("", `${FORMS}; this JSON has no results`);
@@ -23,7 +23,7 @@ export function readJsonResults(text: string): WrittenResults {
 }
 
 /** Reads results from the Parquet file that `feynkac price` writes. @throws BookError for a table of other data */
-export async function readParquetResults(file: RandomAccess): Promise<WrittenResults> {
+export async function readParquetResults(file: RandomAccess): Promise<StoredResults> {
   const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");
   const metadata = await parquetMetadataAsync(file);

@@ -18,7 +18,7 @@ export interface NamedTrade {
 }
 
 /** The sums over a group of trades in a report, such as those of one underlying and currency. */
-export interface Group {
+export interface ReportGroup {
   readonly name: string;
   readonly currency: string;
   trades: number;
@@ -35,7 +35,7 @@ const MAX_GROUPS = 2000;
 
 const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
 /** The name of a list of trades in a report, which is the number by which the list is sorted. */
-export type ListName = (typeof LISTS)[number];
+export type ReportListName = (typeof LISTS)[number];
 
 /** The upper bounds of the expiry buckets in years, with their labels. */
 const BUCKETS = [
@@ -50,9 +50,14 @@ const BUCKETS = [
 
 /** Accumulates the results that a report shows, trade by trade. */
 export class ReportSummary {
-  readonly lists: Readonly<Record<ListName, NamedTrade[]>> = { value: [], vega: [], theta: [], errorEstimate: [] };
-  readonly byUnderlying = new Map<string, Group>();
-  readonly byExpiry = new Map<string, Group>();
+  readonly lists: Readonly<Record<ReportListName, NamedTrade[]>> = {
+    value: [],
+    vega: [],
+    theta: [],
+    errorEstimate: [],
+  };
+  readonly byUnderlying = new Map<string, ReportGroup>();
+  readonly byExpiry = new Map<string, ReportGroup>();
   readonly warnings = new Map<string, { count: number; readonly first: string }>();
   readonly failures = new Map<string, { count: number; readonly first: string }>();
   readonly methods = new Map<string, number>();
@@ -96,7 +101,7 @@ export class ReportSummary {
     this.errorBins[Math.min(Math.max(Math.floor(2 * (size + 14)), 0), 27)]++;
   }
 
-  #offer(list: ListName, named: Omit<NamedTrade, "amount">, value: number | null): void {
+  #offer(list: ReportListName, named: Omit<NamedTrade, "amount">, value: number | null): void {
     if (value === null || !Number.isFinite(value)) return;
     const quantity = list === "errorEstimate" ? Math.abs(named.quantity) : named.quantity;
     const amount = quantity * value;
@@ -108,7 +113,7 @@ export class ReportSummary {
   }
 
   #group(
-    groups: Map<string, Group>,
+    groups: Map<string, ReportGroup>,
     name: string,
     { currency, quantity }: Omit<NamedTrade, "amount">,
     { value, vega }: Extract<TradeResult, { status: "ok" }>,

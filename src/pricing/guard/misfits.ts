@@ -1,6 +1,6 @@
 /** What local volatilities do not give back of fitted smiles, as a part of the error estimates of values under them. */
 import type { Trade } from "../../book/index.ts";
-import { LocalMisfit, type Misfit, misfitOf } from "../../calibration/index.ts";
+import { LocalMisfit, type Misfit, expectationMisfit } from "../../calibration/index.ts";
 import { discountFactor, type Smile, smileVariance, type Volatility } from "../../market/index.ts";
 import { type ResultColumns, type ResultMethod, STATUS, WARNING } from "../columns/result-columns.ts";
 import { PAYOFF, type TradeColumns } from "../columns/trade-columns.ts";
@@ -97,7 +97,7 @@ function misfitOfPayoff(columns: TradeColumns, trade: number, at: MisfitAt): num
   const { misfit, forward, cash, discount, near } = at;
   if (columns.payoff[trade] === PAYOFF.expression) {
     const { value } = payoffProfile(columns, trade);
-    const { sum, size } = misfitOf(misfit, (kappa) => value(forward * kappa + cash));
+    const { sum, size } = expectationMisfit(misfit, (kappa) => value(forward * kappa + cash));
     return discount * widened(sum, size);
   }
   // Strikes that float are near the spot.

@@ -1,13 +1,13 @@
 /** Records of runs and workers in Redis, which exist besides the jobs of the queue. */
 import type { Redis } from "ioredis";
-import { connect, PREFIX } from "./connect.ts";
-import { REMEMBERED } from "./jobs.ts";
+import { connectRedis, KEY_PREFIX } from "./connect.ts";
+import { RETENTION_SECONDS } from "./jobs.ts";
 
 /** The maximum number of lines that are kept of the log of a run. */
 const LOG_LINES = 10_000;
 
-/** The number of seconds without a sign of life after which a worker counts as gone. */
-export const SILENCE = 15;
+/** The time in seconds without a sign of life after which a worker counts as gone. */
+export const SILENCE_SECONDS = 15;
 
 /** The entry of a run in Redis. A run is a book that workers price in chunks. */
 export interface RunEntry {
@@ -38,20 +38,20 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-const RUNS = `${PREFIX}:runs`;
-const keyOf = (run: string, what: string): string => `${PREFIX}:run:${run}:${what}`;
+const RUNS = `${KEY_PREFIX}:runs`;
+const keyOf = (run: string, what: string): string => `${KEY_PREFIX}:run:${run}:${what}`;
 
-/** The entries of runs and workers and the workers' messages, which all processes share in Redis. */
-export class Board implements AsyncDisposable {
+/** The entries of runs and workers and the workers' messages, in Redis, where all processes can read them. */
+export class RunRegistry implements AsyncDisposable {
   readonly #redis: Redis;
 
   constructor(redis: Redis) {
     this.#redis = redis;
   }
 
-  /** Opens the board. @throws RunError no server that answers */
-  static async open(url: string): Promise<Board> {
-    return new Board(await connect(url));
+  /** Connects to Redis. @throws RunError if no server answers */
+  static async open(url: string): Promise<RunRegistry> {
+    return new RunRegistry(await connectRedis(url));
   }
 
   /** True while the server answers. */
@@ -62,12 +62,12 @@ export class Board implements AsyncDisposable {
   async add(entry: RunEntry): Promise<void> {
     await this.#redis
       .multi()
-      .set(keyOf(entry.run, "entry"), JSON.stringify(entry), "EX", REMEMBERED)
+      .set(keyOf(entry.run, "entry"), JSON.stringify(entry), "EX", RETENTION_SECONDS)
       .zadd(RUNS, Date.parse(entry.submitted), entry.run)
       .exec();
   }
 
-  /** Returns the remembered runs, the latest first. */
+  /** Returns the runs that are still stored, the latest first. */
   async runs(): Promise<RunEntry[]> {
     const names = await this.#redis.zrevrange(RUNS, 0, -1);
     const entries = await Promise.all(names.map((run) => this.run(run)));
@@ -82,9 +82,9 @@ export class Board implements AsyncDisposable {
   }
 
   /** Counts a chunk as done, once. */
-  async done(run: string, chunk: number): Promise<void> {
+  async countDone(run: string, chunk: number): Promise<void> {
     const key = keyOf(run, "done");
-    await this.#redis.multi().sadd(key, String(chunk)).expire(key, REMEMBERED).exec();
+    await this.#redis.multi().sadd(key, String(chunk)).expire(key, RETENTION_SECONDS).exec();
   }
 
   doneCount(run: string): Promise<number> {
@@ -92,7 +92,7 @@ export class Board implements AsyncDisposable {
   }
 
   async cancel(run: string): Promise<void> {
-    await this.#redis.set(keyOf(run, "cancelled"), "1", "EX", REMEMBERED);
+    await this.#redis.set(keyOf(run, "cancelled"), "1", "EX", RETENTION_SECONDS);
   }
 
   async isCancelled(run: string): Promise<boolean> {
@@ -105,7 +105,7 @@ export class Board implements AsyncDisposable {
       .multi()
       .rpush(key, JSON.stringify(line))
       .ltrim(key, -LOG_LINES, -1)
-      .expire(key, REMEMBERED)
+      .expire(key, RETENTION_SECONDS)
       .exec();
   }
 
@@ -114,20 +114,20 @@ export class Board implements AsyncDisposable {
     return lines.map((line) => JSON.parse(line) as LogLine);
   }
 
-  /** Announces a worker, to be repeated before `SILENCE` has passed. */
+  /** Announces a worker. It must be repeated before `SILENCE_SECONDS` have passed. */
   async announce(worker: WorkerEntry): Promise<void> {
-    await this.#redis.set(`${PREFIX}:worker:${worker.name}`, JSON.stringify(worker), "EX", SILENCE);
+    await this.#redis.set(`${KEY_PREFIX}:worker:${worker.name}`, JSON.stringify(worker), "EX", SILENCE_SECONDS);
   }
 
   async leave(worker: WorkerEntry): Promise<void> {
-    await this.#redis.del(`${PREFIX}:worker:${worker.name}`);
+    await this.#redis.del(`${KEY_PREFIX}:worker:${worker.name}`);
   }
 
   async workers(): Promise<WorkerEntry[]> {
     const entries: WorkerEntry[] = [];
     let cursor = "0";
     do {
-      const [next, keys] = await this.#redis.scan(cursor, "MATCH", `${PREFIX}:worker:*`, "COUNT", 1000);
+      const [next, keys] = await this.#redis.scan(cursor, "MATCH", `${KEY_PREFIX}:worker:*`, "COUNT", 1000);
       const texts = keys.length === 0 ? [] : await this.#redis.mget(...keys);
       entries.push(...texts.filter((text) => text !== null).map((text) => JSON.parse(text) as WorkerEntry));
       cursor = next;
@@ -135,11 +135,11 @@ export class Board implements AsyncDisposable {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Returns the priority of the next job between `first` and `last`; undefined where none waits. */
-  async headOf(queue: string, first: number, last: number): Promise<number | undefined> {
+  /** Returns the priority of the next job whose priority is from `first` to `last`; undefined if no such job waits. */
+  async nextPriority(queue: string, first: number, last: number): Promise<number | undefined> {
     // BullMQ's score of a job with priority p: p·2³² + a counter.
     const [, score] = await this.#redis.zrangebyscore(
-      `${PREFIX}:${queue}:prioritized`,
+      `${KEY_PREFIX}:${queue}:prioritized`,
       first * 2 ** 32,
       (last + 1) * 2 ** 32 - 1,
       "WITHSCORES",

@@ -4,20 +4,20 @@
  */
 import type * as Bull from "bullmq";
 import type { Redis } from "ioredis";
-import { type Manifest, packageName, RunError } from "../runs/index.ts";
+import { type Manifest, packageIdentity, RunError } from "../runs/index.ts";
 
 /** The module of the npm package BullMQ. */
 export type BullModule = typeof Bull;
 
-/** The parameters of a connection to Redis, as BullMQ takes them. */
-export interface Connection {
+/** The parameters of a connection to Redis, in the form that BullMQ expects. */
+export interface RedisConnection {
   readonly url: string;
   readonly maxRetriesPerRequest: null;
   readonly retryStrategy: (times: number) => number;
 }
 
 /** The prefix of all keys in Redis. */
-export const PREFIX = "feynkac";
+export const KEY_PREFIX = "feynkac";
 
 /** Loads the npm package BullMQ. @throws RunError if it is not installed */
 export async function loadBull(): Promise<BullModule> {
@@ -33,7 +33,7 @@ export async function loadBull(): Promise<BullModule> {
  * Returns the name of the queue for one version of the package. Workers of another version never see its jobs, because
  * their results may differ in the last digits.
  */
-export function queueName({ version, commit }: Manifest["feynkac"] = packageName()): string {
+export function queueName({ version, commit }: Manifest["feynkac"] = packageIdentity()): string {
   return commit === undefined ? version : `${version}-${commit.slice(0, 12)}`;
 }
 
@@ -51,7 +51,7 @@ export function withoutSecrets(url: string): string {
 const LONGEST_WAIT = 2000;
 
 /** Returns the parameters of the connection to a Redis URL. @throws RunError an invalid URL */
-export function connectionOf(url: string): Connection {
+export function connectionOf(url: string): RedisConnection {
   if (!/^rediss?:\/\//.test(url) || !URL.canParse(url))
     throw new RunError("--queue: expected redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT");
   return {
@@ -66,7 +66,7 @@ export function connectionOf(url: string): Connection {
  * Opens a connection to Redis for data that BullMQ does not manage. `patience` is the time in milliseconds within which
  * the server must answer. @throws RunError if it does not, or if a package is not installed
  */
-export async function connect(url: string, patience = 10_000): Promise<Redis> {
+export async function connectRedis(url: string, patience = 10_000): Promise<Redis> {
   const { url: _, ...options } = connectionOf(url);
   await loadBull();
   const { Redis: Client } = await import("ioredis");

@@ -1,9 +1,9 @@
 /** The data of a run that a worker keeps from chunk to chunk: the manifest, and the book with its market. */
 import {
   type Manifest,
-  needManifest,
+  requireManifest,
   type OpenBook,
-  openPlanned,
+  openRunBook,
   openStore,
   RunError,
   type Store,
@@ -11,7 +11,7 @@ import {
 import type { RunJob } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
-/** The parts of a run that a worker keeps open: its folder, its manifest and its book. */
+/** The data of a run that a worker keeps from chunk to chunk: its folder, its manifest and its book. */
 export interface RunContext {
   readonly store: Store;
   readonly manifest: Manifest;
@@ -22,11 +22,13 @@ export interface RunContext {
 /** The maximum number of runs that are kept in memory. */
 const MAX_RUNS = 4;
 
-/** The cache of the runs that a worker has open. */
-export class Contexts implements AsyncDisposable {
+/** A cache of the contexts of the runs that a worker prices. */
+export class RunContextCache implements AsyncDisposable {
   readonly #known = new Map<string, Promise<Kept>>();
 
-  /** Returns the context of a job's run. @throws RunError another run than was submitted; StorageError */
+  /**
+   * Returns the context of a job's run. @throws RunError if the folder has another run than was submitted; StorageError
+   */
   async get(job: RunJob): Promise<RunContext> {
     const key = `${job.plan} ${job.output}`; // a plan is a hash, of one length
     let context = this.#known.get(key);
@@ -56,7 +58,7 @@ interface Kept extends RunContext {
 
 async function open({ output, plan }: RunJob): Promise<Kept> {
   const store = await openStore(output);
-  const manifest = await needManifest(store);
+  const manifest = await requireManifest(store);
   if (planHash(manifest) !== plan)
     throw new RunError(
       `${output} has another run than the one that was submitted; submit it again, into another folder`,
@@ -66,7 +68,7 @@ async function open({ output, plan }: RunJob): Promise<Kept> {
     store,
     manifest,
     book: async () => {
-      book ??= openPlanned(manifest);
+      book ??= openRunBook(manifest);
       book.catch(() => (book = undefined));
       return book;
     },

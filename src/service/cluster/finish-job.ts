@@ -1,9 +1,9 @@
 /** The last job of a run, which completes its manifest after every chunk was tried. */
 import type { Job as BullJob, Queue } from "bullmq";
-import { checkBook, finishRun, type Known, knownParts } from "../runs/index.ts";
+import { checkBook, finishRun, type Receipts, readReceipts } from "../runs/index.ts";
 import type { BullModule } from "./connect.ts";
-import type { Contexts } from "./contexts.ts";
-import { CHUNK, chunkId, chunkOptions, type Job, parentOf } from "./jobs.ts";
+import type { RunContextCache } from "./contexts.ts";
+import { CHUNK_JOB, chunkJobId, chunkJobOptions, type Job, parentOf } from "./jobs.ts";
 import type { Log } from "../monitoring/index.ts";
 import { giveUpChunk } from "./price-chunk.ts";
 
@@ -11,7 +11,7 @@ interface Surroundings {
   readonly bull: BullModule;
   readonly jobs: Queue;
   readonly queue: string;
-  readonly contexts: Contexts;
+  readonly contexts: RunContextCache;
   readonly log: Log;
 }
 
@@ -24,13 +24,13 @@ export async function finishJob(job: BullJob<Job>, token: string, surroundings: 
   const context = await contexts.get(job.data);
   const { store, manifest } = context;
   await checkBook(manifest, await context.book());
-  let known = await knownParts(store, manifest, { trust: true });
+  let known = await readReceipts(store, manifest, { trust: true });
   const failures = await failuresOf(job);
   for (const chunk of missingOf(known)) {
     const reason = failures.get(chunk);
     if (reason !== undefined) await giveUpChunk(context, chunk, reason);
   }
-  if (failures.size > 0) known = await knownParts(store, manifest, { trust: true });
+  if (failures.size > 0) known = await readReceipts(store, manifest, { trust: true });
   const missing = missingOf(known);
   if (missing.length > 0) {
     log("warn", "chunks are missing; they are priced again", { run: job.data.run, chunks: missing.length });
@@ -44,14 +44,14 @@ export async function finishJob(job: BullJob<Job>, token: string, surroundings: 
   return "complete";
 }
 
-function missingOf(known: Known): number[] {
+function missingOf(known: Receipts): number[] {
   return known.flatMap((receipt, chunk) => (receipt === undefined ? [chunk] : []));
 }
 
 /** The error messages of the chunks that failed, by chunk number. */
 async function failuresOf(job: BullJob<Job>): Promise<ReadonlyMap<number, string>> {
   const failures = Object.entries(await job.getIgnoredChildrenFailures());
-  const begin = chunkId(job.data.run, 0).length - 1;
+  const begin = chunkJobId(job.data.run, 0).length - 1;
   return new Map(
     failures.map(([key, reason]) => [Number(key.slice(key.lastIndexOf(":") + 1 + begin)), reason] as const),
   );
@@ -62,5 +62,6 @@ async function addAgain(job: BullJob<Job>, missing: readonly number[], { jobs, q
   const parent = parentOf(run, queue);
   // All of them at once: none shall bring another.
   const data = { ...job.data, window: Number.MAX_SAFE_INTEGER };
-  for (const chunk of missing) await jobs.add(CHUNK, { ...data, chunk }, { ...chunkOptions(job.data, chunk), parent });
+  for (const chunk of missing)
+    await jobs.add(CHUNK_JOB, { ...data, chunk }, { ...chunkJobOptions(job.data, chunk), parent });
 }

@@ -1,7 +1,7 @@
 /** Pricing on several machines: runs are submitted to a BullMQ queue, and workers price their chunks. */
-export { Board, type LogLine, type RunEntry, type WorkerEntry } from "./board.ts";
-export { connectionOf, loadBull, PREFIX, queueName, withoutSecrets } from "./connect.ts";
-export { LEVELS, type Level, MAX_SHARE } from "./jobs.ts";
-export { type RunState, stateOf, type SubmitRequest, submitRun, waitForRun } from "./submit.ts";
-export { type Supervised, supervise } from "./supervisor.ts";
-export { runWorker, type WorkerRequest, lengthsOf, type WorkerMetrics, workerMetrics } from "./worker.ts";
+export { RunRegistry, type LogLine, type RunEntry, type WorkerEntry } from "./board.ts";
+export { connectionOf, loadBull, KEY_PREFIX, queueName, withoutSecrets } from "./connect.ts";
+export { PRIORITY_LEVELS, type PriorityLevel, MAX_SHARE } from "./jobs.ts";
+export { type RunState, runStateOf, type SubmitRequest, submitRun, waitForRun } from "./submit.ts";
+export { type SupervisedProcess, supervise } from "./supervisor.ts";
+export { runWorker, type WorkerSettings, queueLengths, type WorkerMetrics, workerMetrics } from "./worker.ts";

@@ -1,11 +1,11 @@
 /** The jobs in the queue. They contain little data, because workers read the book and the manifest from storage. */
 import type { JobsOptions } from "bullmq";
-import { PREFIX } from "./connect.ts";
+import { KEY_PREFIX } from "./connect.ts";
 
 /** The name of the jobs that price a chunk of trades. */
-export const CHUNK = "chunk";
+export const CHUNK_JOB = "chunk";
 /** The name of the jobs that complete a run. */
-export const RUN = "run";
+export const RUN_JOB = "run";
 
 /** The data that all jobs of a run contain. */
 export interface RunJob {
@@ -36,21 +36,21 @@ export interface ChunkJob extends RunJob {
 export type Job = RunJob | ChunkJob;
 
 /** The maximum number of attempts to price a chunk. */
-export const TRIES = 3;
+export const MAX_ATTEMPTS = 3;
 
 /** The number of times that the worker of a chunk may die before the chunk's trades get errors as results. */
-export const MAX_STALLED = TRIES - 1;
+export const MAX_STALLED = MAX_ATTEMPTS - 1;
 
 /** The time in seconds for which finished runs are kept in Redis. */
-export const REMEMBERED = 7 * 24 * 3600;
+export const RETENTION_SECONDS = 7 * 24 * 3600;
 
 /** The highest priority number that BullMQ allows. */
 const HIGHEST = 2 ** 21 - 1;
 /** The priority levels of runs. Chunks of a higher level are priced first. */
-export const LEVELS = ["high", "normal", "low"] as const;
+export const PRIORITY_LEVELS = ["high", "normal", "low"] as const;
 /** The priority level of a run. */
-export type Level = (typeof LEVELS)[number];
-const BAND = Math.floor(HIGHEST / LEVELS.length);
+export type PriorityLevel = (typeof PRIORITY_LEVELS)[number];
+const BAND = Math.floor(HIGHEST / PRIORITY_LEVELS.length);
 
 /**
  * The largest share of the workers that a run may ask for. It is also the distance between the priorities of
@@ -59,15 +59,15 @@ const BAND = Math.floor(HIGHEST / LEVELS.length);
 export const MAX_SHARE = 12;
 
 /** Returns the first and the last BullMQ priority of a priority level. Smaller priorities are served first. */
-export function bandOf(level: Level): { readonly first: number; readonly last: number } {
-  const first = 1 + LEVELS.indexOf(level) * BAND;
+export function priorityRangeOf(level: PriorityLevel): { readonly first: number; readonly last: number } {
+  const first = 1 + PRIORITY_LEVELS.indexOf(level) * BAND;
   return { first, last: first + BAND - 1 };
 }
 
 /**
  * Returns the difference between the priorities of consecutive chunks for a run with the given share of the workers.
  */
-export function strideOf(share: number): number {
+export function priorityStrideOf(share: number): number {
   return Math.max(1, Math.round(MAX_SHARE / share));
 }
 
@@ -82,23 +82,23 @@ export function fairPriority({ priority, stride }: RunJob, chunk: number): numbe
 }
 
 /** Returns the id of the job that prices a chunk. */
-export function chunkId(run: string, chunk: number): string {
+export function chunkJobId(run: string, chunk: number): string {
   return `${run}-${chunk}`;
 }
 
 /** Returns BullMQ's options for the job that prices a chunk. Its failure does not stop other jobs. */
-export function chunkOptions(job: RunJob, chunk: number): JobsOptions {
+export function chunkJobOptions(job: RunJob, chunk: number): JobsOptions {
   return {
-    jobId: chunkId(job.run, chunk),
+    jobId: chunkJobId(job.run, chunk),
     priority: fairPriority(job, chunk),
-    attempts: TRIES,
+    attempts: MAX_ATTEMPTS,
     ignoreDependencyOnFailure: true,
     removeOnComplete: true,
-    removeOnFail: { age: REMEMBERED },
+    removeOnFail: { age: RETENTION_SECONDS },
   };
 }
 
 /** Returns the BullMQ parent of a run's chunks: the job that completes the run. */
 export function parentOf(run: string, queue: string): { readonly id: string; readonly queue: string } {
-  return { id: run, queue: `${PREFIX}:${queue}` };
+  return { id: run, queue: `${KEY_PREFIX}:${queue}` };
 }

@@ -1,11 +1,11 @@
 /** Prices one chunk of a run in a worker. */
 import { failedResult, labelsOf, type ParsedTrade, unreadResult } from "../../book/index.ts";
 import type { PricedRow } from "../../output/formats/index.ts";
-import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
+import { readReceiptOf, priceChunks, type Pricer, processName, RunError, writeChunkResults } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** The outcome of a chunk's job: the chunk was priced, or another process had priced it before. */
-export type ChunkOutcome = "priced" | "known";
+/** The result of a chunk's job: this process priced the chunk, or another one had priced it before. */
+export type ChunkJobResult = "priced" | "known";
 
 /**
  * Prices a chunk of trades, unless its result file exists. @throws RunError | StorageError; as `priceTrades`; the
@@ -16,8 +16,8 @@ export async function priceChunk(
   chunk: number,
   pricer: Pricer,
   signal: AbortSignal,
-): Promise<ChunkOutcome> {
-  if ((await knownPart(store, manifest, chunk)) !== undefined) return "known";
+): Promise<ChunkJobResult> {
+  if ((await readReceiptOf(store, manifest, chunk)) !== undefined) return "known";
   const request = { store, manifest, known: [], book: await book(), pricer, signal, onProgress: () => undefined };
   for await (const _ of priceChunks(request, [chunk])) void _;
   signal.throwIfAborted();
@@ -32,7 +32,7 @@ export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: 
   for await (const some of open.read(manifest.chunks[chunk]))
     for (const parsed of some) rows.push(givenUp(parsed, error));
   const timing = { seconds: 0, finished: new Date().toISOString(), by: processName() };
-  await writePart(store, manifest, { chunk, rows, device: { backend: "cpu", name: "none" }, timing });
+  await writeChunkResults(store, manifest, { chunk, rows, device: { backend: "cpu", name: "none" }, timing });
 }
 
 function givenUp(parsed: ParsedTrade, error: Error): PricedRow {

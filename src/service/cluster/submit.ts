@@ -2,21 +2,31 @@
 import { randomBytes } from "node:crypto";
 import type { FlowJob, Queue } from "bullmq";
 import { type Manifest, RunError } from "../runs/index.ts";
-import { Board, type RunEntry } from "./board.ts";
-import { connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
-import { bandOf, CHUNK, chunkOptions, type Level, REMEMBERED, RUN, type RunJob, strideOf, TRIES } from "./jobs.ts";
+import { RunRegistry, type RunEntry } from "./board.ts";
+import { connectionOf, loadBull, KEY_PREFIX, queueName } from "./connect.ts";
+import {
+  priorityRangeOf,
+  CHUNK_JOB,
+  chunkJobOptions,
+  type PriorityLevel,
+  RETENTION_SECONDS,
+  RUN_JOB,
+  type RunJob,
+  priorityStrideOf,
+  MAX_ATTEMPTS,
+} from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
-/** A run that is to be put into the queue, and how workers shall treat it. */
+/** A run to be submitted to the queue, with its priority and its share of the workers. */
 export interface SubmitRequest {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly manifest: Manifest;
-  /** The location of the results, by a name that workers can open. */
+  /** The location of the results, as a path or URL that workers can open. */
   readonly output: string;
   /** The maximum number of the run's chunks in the queue, and therefore of workers on the run. */
   readonly maxWorkers: number;
-  readonly level: Level;
+  readonly level: PriorityLevel;
   /** The run's share of the workers, relative to other runs of the same level: 2 gets twice as much as 1. */
   readonly share: number;
 }
@@ -27,9 +37,9 @@ export interface SubmitRequest {
  */
 export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
   const { queue: url, manifest, output, maxWorkers, level, share } = request;
-  await using board = await Board.open(url);
+  await using board = await RunRegistry.open(url);
   const queue = queueName(manifest.feynkac);
-  const { first, last } = bandOf(level);
+  const { first, last } = priorityRangeOf(level);
   const job: RunJob = {
     run: `r${randomBytes(4).toString("hex")}`, // BullMQ wants no whole number
     output,
@@ -37,8 +47,8 @@ export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
     chunks: manifest.chunks.length,
     trades: manifest.trades,
     window: maxWorkers,
-    priority: (await board.headOf(queue, first, last)) ?? first,
-    stride: strideOf(share),
+    priority: (await board.nextPriority(queue, first, last)) ?? first,
+    stride: priorityStrideOf(share),
   };
   const submitted = new Date().toISOString();
   const entry = { run: job.run, queue, output, chunks: job.chunks, trades: job.trades, submitted };
@@ -53,7 +63,7 @@ export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
  */
 async function addFlow(url: string, queue: string, job: RunJob): Promise<void> {
   const { FlowProducer } = await loadBull();
-  const flow = new FlowProducer({ connection: connectionOf(url), prefix: PREFIX });
+  const flow = new FlowProducer({ connection: connectionOf(url), prefix: KEY_PREFIX });
   flow.on("error", () => undefined); // it connects again
   try {
     await flow.add(flowOf(queue, job));
@@ -65,19 +75,19 @@ async function addFlow(url: string, queue: string, job: RunJob): Promise<void> {
 function flowOf(queue: string, job: RunJob): FlowJob {
   const first = Array.from({ length: Math.min(job.window, job.chunks) }, (_, chunk) => chunk);
   return {
-    name: RUN,
+    name: RUN_JOB,
     queueName: queue,
     data: job,
     opts: {
       jobId: job.run,
       priority: 1,
-      attempts: TRIES,
-      removeOnComplete: { age: REMEMBERED },
-      removeOnFail: { age: REMEMBERED },
+      attempts: MAX_ATTEMPTS,
+      removeOnComplete: { age: RETENTION_SECONDS },
+      removeOnFail: { age: RETENTION_SECONDS },
     },
     children: first.map((chunk) => {
       const data = { ...job, chunk };
-      return { name: CHUNK, queueName: queue, data, opts: chunkOptions(job, chunk) };
+      return { name: CHUNK_JOB, queueName: queue, data, opts: chunkJobOptions(job, chunk) };
     }),
   };
 }
@@ -93,7 +103,7 @@ export interface RunState {
 }
 
 /** Returns the state of a run, read from Redis. */
-export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Promise<RunState> {
+export async function runStateOf(queue: Queue, board: RunRegistry, { run }: RunEntry): Promise<RunState> {
   const [job, done, cancelled] = await Promise.all([queue.getJob(run), board.doneCount(run), board.isCancelled(run)]);
   const state = job === undefined ? "lost" : await job.getState();
   const plain = { done, reason: undefined };
@@ -118,14 +128,14 @@ export async function waitForRun(
   onState: (state: RunState) => void,
 ): Promise<void> {
   const { Queue: BullQueue } = await loadBull();
-  await using board = await Board.open(url);
-  const queue = new BullQueue(entry.queue, { connection: connectionOf(url), prefix: PREFIX });
+  await using board = await RunRegistry.open(url);
+  const queue = new BullQueue(entry.queue, { connection: connectionOf(url), prefix: KEY_PREFIX });
   queue.on("error", () => undefined); // it connects again
   const aborted = abortOf(signal);
   try {
     for (;;) {
       signal.throwIfAborted();
-      const looked = stateOf(queue, board, entry);
+      const looked = runStateOf(queue, board, entry);
       looked.catch(() => undefined);
       // A server that is away answers much later.
       const state = await Promise.race([looked, aborted]);

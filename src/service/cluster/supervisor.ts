@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Log } from "../monitoring/index.ts";
 import { sleep } from "./submit.ts";
 
-/** A process that a supervisor starts, and starts again when it ends. */
-export interface Supervised {
+/** A process that a supervisor starts, and restarts when it ends. */
+export interface SupervisedProcess {
   /** The name in logs. */
   readonly name: string;
   /** The arguments of the Node process. */
@@ -27,11 +27,11 @@ const LONG_LIFE = 60_000;
 const PATIENCE = 9500;
 
 /** Starts processes, restarts each one that ends, and ends all of them when the signal is aborted. */
-export async function supervise(all: readonly Supervised[], signal: AbortSignal, log: Log): Promise<void> {
+export async function supervise(all: readonly SupervisedProcess[], signal: AbortSignal, log: Log): Promise<void> {
   await Promise.all(all.map((one) => keepRunning(one, signal, log)));
 }
 
-async function keepRunning({ name, args }: Supervised, signal: AbortSignal, log: Log): Promise<void> {
+async function keepRunning({ name, args }: SupervisedProcess, signal: AbortSignal, log: Log): Promise<void> {
   let wait = FIRST_WAIT;
   while (!signal.aborted) {
     const began = performance.now();

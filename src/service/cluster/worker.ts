@@ -1,11 +1,20 @@
 /** A worker, which takes jobs from the queue one at a time and prices them on one device. */
 import type { Job as BullJob, Queue, Worker, Telemetry } from "bullmq";
-import { type Pricer, packageName, processName, RunError, StorageError } from "../runs/index.ts";
-import { Board, SILENCE, type WorkerEntry } from "./board.ts";
-import { type BullModule, connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
-import { Contexts } from "./contexts.ts";
+import { type Pricer, packageIdentity, processName, RunError, StorageError } from "../runs/index.ts";
+import { RunRegistry, SILENCE_SECONDS, type WorkerEntry } from "./board.ts";
+import { type BullModule, connectionOf, loadBull, KEY_PREFIX, queueName } from "./connect.ts";
+import { RunContextCache } from "./contexts.ts";
 import { finishJob } from "./finish-job.ts";
-import { type ChunkJob, CHUNK, chunkOptions, type Job, MAX_STALLED, parentOf, RUN, TRIES } from "./jobs.ts";
+import {
+  type ChunkJob,
+  CHUNK_JOB,
+  chunkJobOptions,
+  type Job,
+  MAX_STALLED,
+  parentOf,
+  RUN_JOB,
+  MAX_ATTEMPTS,
+} from "./jobs.ts";
 import { type Log, Metrics } from "../monitoring/index.ts";
 import { priceChunk } from "./price-chunk.ts";
 import { sleep } from "./submit.ts";
@@ -13,7 +22,7 @@ import { sleep } from "./submit.ts";
 /** The Prometheus metrics of a worker. */
 export interface WorkerMetrics {
   readonly all: Metrics;
-  /** Counts a chunk that is done, with its number of trades and the seconds that it took. */
+  /** Counts a chunk that is done, with its number of trades and its time in seconds. */
   done(outcome: string, trades: number, seconds: number): void;
   /** Counts a chunk that failed. */
   failed(): void;
@@ -41,13 +50,13 @@ export function workerMetrics(): WorkerMetrics {
     failed: () => chunks.add(1, { outcome: "failed" }),
     show: (queue) =>
       all.gauge("feynkac_queue_jobs", "Jobs in the queue, by state.", async () =>
-        Object.entries(await lengthsOf(queue)).map(([state, count]) => [{ state }, count] as const),
+        Object.entries(await queueLengths(queue)).map(([state, count]) => [{ state }, count] as const),
       ),
   };
 }
 
 /** Returns the number of waiting and active jobs in the queue. */
-export async function lengthsOf(queue: Queue): Promise<{ waiting: number; active: number }> {
+export async function queueLengths(queue: Queue): Promise<{ waiting: number; active: number }> {
   const {
     wait = 0,
     prioritized = 0,
@@ -58,7 +67,7 @@ export async function lengthsOf(queue: Queue): Promise<{ waiting: number; active
 }
 
 /** The settings of a worker, which prices chunks of trades from a queue. */
-export interface WorkerRequest {
+export interface WorkerSettings {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly pricer: Pricer;
@@ -86,10 +95,10 @@ const STORAGE_SECONDS = 5;
 const CANCEL_LOOK = 2000;
 
 /** The objects that a job needs. */
-interface Surroundings extends WorkerRequest {
+interface Surroundings extends WorkerSettings {
   readonly bull: BullModule;
-  readonly board: Board;
-  readonly contexts: Contexts;
+  readonly board: RunRegistry;
+  readonly contexts: RunContextCache;
   readonly jobs: Queue;
   readonly name: string;
   /** A signal that is aborted when the current job must end. */
@@ -97,16 +106,16 @@ interface Surroundings extends WorkerRequest {
 }
 
 /**
- * Takes jobs from a queue and does them until the signal is aborted. @throws RunError if no server answers at the
+ * Takes jobs from a queue and executes them until the signal is aborted. @throws RunError if no server answers at the
  * beginning, or if packages are not installed
  */
-export async function runWorker(request: WorkerRequest): Promise<void> {
+export async function runWorker(request: WorkerSettings): Promise<void> {
   const { queue: url, signal, log, pricer } = request;
   const bull = await loadBull();
-  await using board = await Board.open(url);
-  await using contexts = new Contexts();
+  await using board = await RunRegistry.open(url);
+  await using contexts = new RunContextCache();
   const name = queueName();
-  const common = { connection: connectionOf(url), prefix: PREFIX, ...(await telemetryOf()) };
+  const common = { connection: connectionOf(url), prefix: KEY_PREFIX, ...(await telemetryOf()) };
   const jobs = new bull.Queue(name, common);
   const stop = new AbortController();
   const surroundings: Surroundings = { ...request, bull, board, contexts, jobs, name, stop: stop.signal };
@@ -128,7 +137,7 @@ export async function runWorker(request: WorkerRequest): Promise<void> {
   const heartbeat = beat(board, entry, log);
   try {
     await worker.waitUntilReady();
-    log("info", "takes jobs", { ...entry, version: packageName() });
+    log("info", "takes jobs", { ...entry, version: packageIdentity() });
     request.onReady?.({ isHealthy: () => board.isConnected && worker.isRunning(), queue: jobs });
     await sleep(2 ** 31 - 1, signal);
     log("info", "ends: takes no more jobs");
@@ -162,12 +171,12 @@ function hear(worker: Worker<Job>, jobs: Queue, log: Log): void {
   worker.on("stalled", (id) => log("warn", "a worker has lost this job; another one takes it", { job: id }));
 }
 
-function beat(board: Board, entry: WorkerEntry, log: Log): NodeJS.Timeout {
+function beat(board: RunRegistry, entry: WorkerEntry, log: Log): NodeJS.Timeout {
   const announce = (): void => {
     board.announce(entry).catch((error: Error) => log("warn", "queue", { error: error.message }));
   };
   announce();
-  return setInterval(announce, (1000 * SILENCE) / 3);
+  return setInterval(announce, (1000 * SILENCE_SECONDS) / 3);
 }
 
 async function work(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
@@ -175,7 +184,7 @@ async function work(job: BullJob<Job>, token: string, surroundings: Surroundings
   const { run } = job.data;
   if (await board.isCancelled(run)) return "cancelled";
   try {
-    if (job.name === RUN) return await finishJob(job, token, { bull, jobs, queue: name, contexts, log });
+    if (job.name === RUN_JOB) return await finishJob(job, token, { bull, jobs, queue: name, contexts, log });
     return await workOnChunk(job as BullJob<ChunkJob>, surroundings);
   } catch (error) {
     if (error instanceof Cancelled) return "cancelled";
@@ -202,7 +211,7 @@ async function tell(
   message: string,
   error: unknown,
 ): Promise<void> {
-  const what = name === CHUNK ? { chunk: (data as ChunkJob).chunk } : {};
+  const what = name === CHUNK_JOB ? { chunk: (data as ChunkJob).chunk } : {};
   const fields = { ...what, by: processName(), error: error instanceof Error ? error.message : String(error) };
   log("error", message, { run: data.run, ...fields });
   await board.log(data.run, { time: new Date().toISOString(), message, ...fields });
@@ -222,11 +231,11 @@ async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): 
     if (error instanceof StorageError || error instanceof Stopped || error instanceof Cancelled) throw error;
     const tries = job.attemptsMade + 1;
     metrics.failed();
-    await tell(surroundings, job, tries < TRIES ? "failed; is tried again" : "failed; is given up", error);
-    if (tries >= TRIES) await next(job, surroundings);
+    await tell(surroundings, job, tries < MAX_ATTEMPTS ? "failed; is tried again" : "failed; is given up", error);
+    if (tries >= MAX_ATTEMPTS) await next(job, surroundings);
     throw error;
   }
-  await board.done(run, chunk);
+  await board.countDone(run, chunk);
   await next(job, surroundings);
   return "done";
 }
@@ -263,7 +272,7 @@ async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promi
   const chunk = last + run.window;
   if (chunk >= run.chunks) return;
   const parent = parentOf(run.run, name);
-  await jobs.add(CHUNK, { ...run, chunk }, { ...chunkOptions(run, chunk), parent });
+  await jobs.add(CHUNK_JOB, { ...run, chunk }, { ...chunkJobOptions(run, chunk), parent });
 }
 
 /**

@@ -56,7 +56,7 @@ function resultSchema(): Json {
 }
 
 /** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
-export function answerSchemas(): Record<string, Json> {
+export function responseSchemas(): Record<string, Json> {
   const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
   const totals = {
     currency: text,

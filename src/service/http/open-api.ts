@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { bookJsonSchema } from "../../book/index.ts";
 import { ARROW_STREAM_TYPE } from "../../output/formats/index.ts";
-import { answerSchemas } from "./answers.ts";
-import { explainOptionsSchema, optionsSchema } from "./requests.ts";
+import { responseSchemas } from "./answers.ts";
+import { explainOptionsSchema, priceOptionsSchema } from "./requests.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -43,7 +43,7 @@ export function openApi(version: string, limits: ServiceLimits): Json {
     },
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: { ...requestSchemas(), ...answerSchemas() },
+      schemas: { ...requestSchemas(), ...responseSchemas() },
     },
   };
 }
@@ -75,7 +75,7 @@ function requestSchemas(): Record<string, Json> {
       properties: {
         ...written,
         trades: { type: "array", items: reference("Trade") },
-        options: options(optionsSchema),
+        options: options(priceOptionsSchema),
         stream: { type: "boolean" },
         summary: { type: "boolean", description: "a stream ends with a line of totals, an object with a summary" },
       },

@@ -17,7 +17,7 @@ export type PriceSettings = Pick<
 >;
 
 /** The trades and the options of one request for prices. */
-export interface Request extends PriceSettings {
+export interface PriceRequest extends PriceSettings {
   readonly trades: readonly ParsedTrade[];
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
@@ -26,7 +26,7 @@ export interface Request extends PriceSettings {
 }
 
 interface Waiting {
-  readonly request: Request;
+  readonly request: PriceRequest;
   readonly resolve: (results: readonly TradeResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,10 +41,10 @@ const PATIENCE = 20;
 const MAX_LAUNCHES = 8;
 
 /**
- * Prices the trades of requests on one device. Small requests that arrive while the device works wait, and are priced
- * together when it is free.
+ * Prices the trades of requests on one device. Small requests that arrive while the device is busy wait, and are then
+ * priced together.
  */
-export class Prices {
+export class RequestPricer {
   readonly #device: Device;
   #precision: Precision | undefined;
   #waiting: Waiting[] = [];
@@ -70,7 +70,7 @@ export class Prices {
    * Prices the trades of a request and returns the results in the order of the trades. @throws as `priceTrades`; the
    * signal's reason as soon as it is aborted
    */
-  price(request: Request): Promise<readonly TradeResult[]> {
+  price(request: PriceRequest): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
@@ -90,7 +90,7 @@ export class Prices {
     asOf,
     seed,
     ...settings
-  }: Request): AsyncGenerator<readonly TradeResult[]> {
+  }: PriceRequest): AsyncGenerator<readonly TradeResult[]> {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
     const accuracy = relativeOf(settings);
     const options = { ...settings, accuracy, device: this.#device, precision: this.#precision, signal };
@@ -166,7 +166,7 @@ const relativeOf = ({ accuracy }: Pick<PriceSettings, "accuracy">) =>
  * Tells whether two requests can be priced in one launch. Their scenarios must be the same object, that of a stored
  * market, or absent.
  */
-function isAlike(a: Request, b: Request): boolean {
+function isAlike(a: PriceRequest, b: PriceRequest): boolean {
   return (
     a.greeks === b.greeks &&
     a.accuracy === b.accuracy &&

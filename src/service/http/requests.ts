@@ -25,7 +25,7 @@ const positive = { error: "expected a number of seconds above 0" };
 const groupNames = z.array(z.string({ error: "expected a name" }), { error: "expected a list of names" });
 
 /** The schema that validates the options of a request for prices. */
-export const optionsSchema = strict({
+export const priceOptionsSchema = strict({
   greeks: oneOf(["all", "grid", "none"]),
   accuracy,
   method: oneOf(METHOD_NAMES),
@@ -44,8 +44,8 @@ export const explainOptionsSchema = strict({
 });
 
 /** A book in a request: with its own market, or with the hash of a cached market. */
-export interface WrittenBook {
-  /** The book without its trades, not yet read. */
+export interface RequestBook {
+  /** The book without its trades, not yet parsed. */
   readonly header: Readonly<Record<string, unknown>>;
   /** The hash of a cached market; undefined if the book has its own. */
   readonly market: string | undefined;
@@ -59,8 +59,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The body of a request POST /price. */
-export interface PriceBody extends WrittenBook {
-  readonly options: Given<z.infer<typeof optionsSchema>>;
+export interface PriceBody extends RequestBook {
+  readonly options: Given<z.infer<typeof priceOptionsSchema>>;
   /** True if the results are sent as NDJSON. */
   readonly streams: boolean;
   /** True if the stream ends with a line of totals. */
@@ -73,7 +73,7 @@ export function readPriceBody(body: unknown): PriceBody & { readonly trades: rea
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");
   if (typeof summary !== "boolean") throw new BookError("summary", "expected true or false");
   const written = readWritten(book, "");
-  const read = { options: readOptions(options, optionsSchema), streams: stream, summary };
+  const read = { options: readOptions(options, priceOptionsSchema), streams: stream, summary };
   return { ...written, trades: needTrades(written, ""), ...read };
 }
 
@@ -86,8 +86,8 @@ export function readMarketBody(body: unknown): Fields {
 
 /** The body of a request POST /explain: the earlier and the later book. */
 export interface ExplainBody {
-  readonly before: WrittenBook & { readonly trades: readonly unknown[] };
-  readonly after: WrittenBook & { readonly trades: readonly unknown[] };
+  readonly before: RequestBook & { readonly trades: readonly unknown[] };
+  readonly after: RequestBook & { readonly trades: readonly unknown[] };
   readonly options: Given<z.infer<typeof explainOptionsSchema>>;
 }
 
@@ -120,7 +120,7 @@ function fieldsOf(value: unknown, path: string): Fields {
   return value as Fields;
 }
 
-function readWritten({ trades, ...header }: Fields, path: string): WrittenBook {
+function readWritten({ trades, ...header }: Fields, path: string): RequestBook {
   const kept = header["market"];
   const market = typeof kept === "string" ? kept : undefined;
   if (market !== undefined && Object.keys(header).length > 1)
@@ -132,7 +132,7 @@ function readWritten({ trades, ...header }: Fields, path: string): WrittenBook {
   return { header, market, trades };
 }
 
-function needTrades({ trades }: WrittenBook, path: string): readonly unknown[] {
+function needTrades({ trades }: RequestBook, path: string): readonly unknown[] {
   if (trades === undefined) throw new BookError(`${path}trades`, "expected a list of trades");
   return trades;
 }

@@ -14,17 +14,17 @@ import {
 import type { Device } from "../../device/index.ts";
 import {
   ARROW_STREAM_TYPE,
-  arrowFormat,
-  formatNamed,
+  arrowWriter,
+  writerFor,
   hasFigures,
   parquetColumns,
-  type RunEnd,
-  type RunStart,
+  type OutputTotals,
+  type OutputHeader,
 } from "../../output/formats/index.ts";
 import { BookError, FeynkacError } from "../../base/errors.ts";
 import { Metrics, METRICS_TYPE } from "../monitoring/index.ts";
-import { Prices, type Request as PriceRequest } from "./prices.ts";
-import { readExplainBody, readMarketBody, readPriceBody, type WrittenBook } from "./requests.ts";
+import { RequestPricer, type PriceRequest } from "./prices.ts";
+import { readExplainBody, readMarketBody, readPriceBody, type RequestBook } from "./requests.ts";
 
 /** A cached market with its SHA-256 hash. `header` is a book without trades. */
 interface KeptMarket {
@@ -67,7 +67,7 @@ class Markets {
 }
 
 /** The settings with which the HTTP service is started. */
-export interface ServiceRequest {
+export interface ServiceSettings {
   readonly device: Device;
   readonly host: string;
   readonly port: number;
@@ -95,7 +95,7 @@ class StatusError extends Error {
 }
 
 /** Starts the HTTP service. @throws Error a port in use; Fastify is not installed */
-export async function startService(request: ServiceRequest): Promise<Service> {
+export async function startService(request: ServiceSettings): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;
   const app = fastify({
@@ -110,8 +110,8 @@ export async function startService(request: ServiceRequest): Promise<Service> {
   return { url, [Symbol.asyncDispose]: () => app.close() };
 }
 
-function describeRoutes(app: FastifyInstance, { device, token, version, limits }: ServiceRequest): void {
-  const prices = new Prices(device);
+function describeRoutes(app: FastifyInstance, { device, token, version, limits }: ServiceSettings): void {
+  const prices = new RequestPricer(device);
   const markets = new Markets(limits.markets);
   const metrics = new Metrics();
   const answers = metrics.counter("feynkac_requests_total", "Requests, by status.");
@@ -274,7 +274,7 @@ function checkLimits(accuracy: number | undefined, trades: number, limits: Servi
 }
 
 /** The market that a book refers to or contains. @throws BookError | StatusError if it is invalid or unknown */
-function marketOf({ header, market }: WrittenBook, markets: Markets): KeptMarket {
+function marketOf({ header, market }: RequestBook, markets: Markets): KeptMarket {
   const kept = market === undefined ? markets.keep(header) : markets.get(market);
   if (kept === undefined)
     throw new StatusError(404, "MARKET", `market: ${JSON.stringify(market)} is not kept here; put it: PUT /market`);
@@ -309,7 +309,7 @@ function readAll(header: BookHeader, list: readonly unknown[]): ParsedTrade[] {
 async function answer(
   reply: FastifyReply,
   read: ReadRequest,
-  prices: Prices,
+  prices: RequestPricer,
   { backend, name }: Device,
 ): Promise<unknown> {
   const { market, form, request } = read;
@@ -333,12 +333,12 @@ async function answer(
 }
 
 /** Yields the parts of a stream of results: Arrow, or lines. */
-async function* partsOf(read: ReadRequest, about: Pick<RunStart, "asOf" | "device">, prices: Prices) {
+async function* partsOf(read: ReadRequest, about: Pick<OutputHeader, "asOf" | "device">, prices: RequestPricer) {
   const { request, form, figures } = read;
   const { scenarios, trades, sensitivityErrorEstimates: sensitivityErrors = false } = request;
   const tags = [...new Set(trades.flatMap((parsed) => (parsed.ok ? Object.keys(parsed.trade.tags ?? {}) : [])))];
   const start = { ...about, scenarios, sensitivityErrors, tags, figures };
-  const format = form === "arrow" ? arrowFormat("stream") : formatNamed("ndjson");
+  const format = form === "arrow" ? arrowWriter("stream") : writerFor("ndjson");
   yield await format.begin(start);
   const sums = new Sums(read);
   for await (const results of prices.stream(request)) {
@@ -376,7 +376,7 @@ class Sums {
     }
   }
 
-  end(): RunEnd {
+  end(): OutputTotals {
     const { priced, failed, totals, groups } = this.#totals;
     return { priced, failed, totals, ...(this.#read.groupBy === undefined ? {} : { groups }) };
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { type Metrics, METRICS_TYPE } from "./metrics.ts";
 
 /** The settings of a server that reports the health of a process. */
-export interface HealthRequest {
+export interface HealthSettings {
   readonly port: number;
   readonly host: string;
   readonly metrics: Metrics;
@@ -22,13 +22,13 @@ export interface HealthServer extends AsyncDisposable {
  * Starts an HTTP server with the pages /health (status 200 or 503), /metrics, and the given further ones. @throws Error
  * a port in use
  */
-export async function startHealth({
+export async function startHealthServer({
   port,
   host,
   metrics,
   isHealthy,
   pages = {},
-}: HealthRequest): Promise<HealthServer> {
+}: HealthSettings): Promise<HealthServer> {
   const server = createServer((request, response) => {
     const path = (request.url ?? "").split("?", 1)[0];
     const end = (status: number, type: string, text: string): void => {

@@ -19,8 +19,8 @@ interface Family {
   lines(): string[] | Promise<string[]>;
 }
 
-/** The present value of a Prometheus gauge, or its values by labels. */
-export type Reading = number | readonly (readonly [Labels, number])[];
+/** The present value of a Prometheus gauge, or one value for each set of labels. */
+export type GaugeReading = number | readonly (readonly [Labels, number])[];
 
 /** The metrics of a process, in the text format of Prometheus. */
 export class Metrics {
@@ -43,7 +43,7 @@ export class Metrics {
   }
 
   /** Adds a gauge. `read` returns its present value, and is called whenever the metrics are requested. */
-  gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void {
+  gauge(name: string, help: string, read: () => GaugeReading | Promise<GaugeReading>): void {
     this.#families.push({
       name,
       help,

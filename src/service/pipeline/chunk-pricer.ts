@@ -1,8 +1,8 @@
 import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
-import { formatNamed } from "../../output/formats/index.ts";
+import { writerFor } from "../../output/formats/index.ts";
 import { Backend, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
-import type { ChunkSetting, PricedChunk } from "./setting.ts";
+import type { ChunkSetting, WrittenChunk } from "./setting.ts";
 
 /** A worker that reads, prices and writes chunks of a book, each as one batch. */
 export class ChunkPricer implements Disposable {
@@ -10,19 +10,17 @@ export class ChunkPricer implements Disposable {
   readonly #setting: ChunkSetting;
   readonly #backend: Backend;
 
-  /**
-   * Opens a pricer of chunks. Where the device is lost, `openFallback` opens another one; the CPU unless it is given.
-   */
+  /** Creates a pricer of chunks. If the device is lost, `openFallback` opens another one, by default the CPU. */
   constructor(book: ChunkedBook, setting: ChunkSetting, device: Device, openFallback?: () => Promise<Device>) {
     this.#book = book;
     this.#setting = setting;
     this.#backend = new Backend(device, setting.precision, openFallback);
   }
 
-  /** Prices a chunk. @throws BookError a file that cannot be read any more; the signal's reason */
-  async price(place: ChunkPlace, signal: AbortSignal): Promise<PricedChunk> {
+  /** Prices a chunk. @throws BookError if the file can no longer be read; the signal's reason */
+  async price(place: ChunkPlace, signal: AbortSignal): Promise<WrittenChunk> {
     const { format: name, start, options } = this.#setting;
-    const format = formatNamed(name);
+    const format = writerFor(name);
     // What it writes at its beginning is written by who asks for the chunks.
     await format.begin({ ...start, continues: place.first > 0 });
     const trades: ParsedTrade[] = [];
@@ -44,7 +42,7 @@ export class ChunkPricer implements Disposable {
       return { trade, result };
     });
     return {
-      text: format.rows(rows) as PricedChunk["text"],
+      text: format.rows(rows) as WrittenChunk["text"],
       counts: totals.counts,
       totals: totals.totals,
       ids,

@@ -1,11 +1,17 @@
 import { type ChunkPlace, fitsOf, type RowsAt, SeenIds, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
-import { formatNamed } from "../../output/formats/index.ts";
+import { writerFor } from "../../output/formats/index.ts";
 import { lookAhead } from "../../pricing/index.ts";
-import type { BookPlace, OpenBook } from "../runs/index.ts";
+import type { BookSource, OpenBook } from "../runs/index.ts";
 import { type StartWorker, WorkerPool } from "../../base/threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
-import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk, type WorkerData } from "./setting.ts";
+import {
+  type ChunkTask,
+  type ChunkSetting,
+  type PipelineSetup,
+  type WrittenChunk,
+  type WorkerData,
+} from "./setting.ts";
 
 /**
  * The number of trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at
@@ -28,28 +34,31 @@ const UNDER_WAY = 2;
 /** The input of a pipeline. */
 export interface PipelineRequest {
   readonly book: OpenBook;
-  readonly source: BookPlace;
+  readonly source: BookSource;
   readonly setting: ChunkSetting;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { readonly done: number; readonly fraction: number }) => void;
 }
 
-/** The counts and totals of a book whose results have all been written. */
-export type PipelineEnd = Pick<Totals, "priced" | "failed" | "counts" | "totals">;
+/** The counts and totals of a book, once all of its results are written. */
+export type PipelineTotals = Pick<Totals, "priced" | "failed" | "counts" | "totals">;
 
 /**
- * A group of threads that read, parse, price and write a book's file: each processes a chunk of the trades from its
- * bytes to the bytes of its results. The main thread finds the chunks, and orders the results.
+ * A group of threads that read, parse, price and write a book's file: each turns the bytes of a chunk of trades into
+ * the bytes of its results. The main thread divides the file into chunks, and puts the results in order.
  *
  * * Values are those of `priceTrades`, to the bit, however many threads there are.
- * * A chunk whose worker is lost is priced by the main thread, as are all where no thread can start.
- * * A repeated id is found there from hashes: its chunk is priced once more, with that trade's error.
+ * * A chunk whose worker is lost is priced by the main thread, as all chunks are if no thread can start.
+ * * The main thread finds repeated ids by hashes. The chunk is then priced once more, with an error for that trade.
  */
 export class Pipeline implements Disposable {
   readonly #device: Device;
-  readonly #pool: WorkerPool<PipelineSetup, ChunkJob, PricedChunk> | undefined;
+  readonly #pool: WorkerPool<PipelineSetup, ChunkTask, WrittenChunk> | undefined;
 
-  /** Starts threads, which load while the book is opened; `startsOf` gives none where there can be none. */
+  /**
+   * Starts threads, which load while the book is opened. `startsOf` returns functions that start them, or undefined if
+   * there can be no threads.
+   */
   constructor(device: Device, startsOf: (data: readonly WorkerData[]) => readonly StartWorker[] | undefined) {
     const { parts } = device;
     this.#device = device;
@@ -62,19 +71,19 @@ export class Pipeline implements Disposable {
   }
 
   /**
-   * Prices a book, once, and yields the parts of the output. @throws BookError a file that cannot be read any more;
+   * Prices a book, once, and yields the pieces of the output. @throws BookError if the file can no longer be read;
    * DeviceError; the signal's reason
    */
-  async *price(request: PipelineRequest): AsyncGenerator<string | Uint8Array, PipelineEnd, undefined> {
+  async *price(request: PipelineRequest): AsyncGenerator<string | Uint8Array, PipelineTotals, undefined> {
     const { book: open, source: path, setting, signal, onProgress } = request;
     const { book, file } = open;
     const pool = this.#pool;
     pool?.begin({ source: path, header: book.header, fits: fitsOf(book.market), setting });
     using own = new ChunkPricer(book, setting, this.#device);
-    const format = formatNamed(setting.format);
+    const format = writerFor(setting.format);
     yield await format.begin(setting.start);
     await pool?.whenStarted();
-    const priced = async (place: ChunkPlace): Promise<readonly [ChunkPlace, PricedChunk]> => [
+    const priced = async (place: ChunkPlace): Promise<readonly [ChunkPlace, WrittenChunk]> => [
       place,
       (await pool?.run(place, signal)) ?? (await own.price(place, signal)),
     ];
@@ -119,7 +128,7 @@ async function chunkSizes({ book, file }: OpenBook, chunks: number): Promise<Row
 }
 
 /** Indices of the trades whose ids earlier ones have. */
-function repeatedIn({ first }: ChunkPlace, { ids }: PricedChunk, seen: SeenIds): number[] {
+function repeatedIn({ first }: ChunkPlace, { ids }: WrittenChunk, seen: SeenIds): number[] {
   const repeated: number[] = [];
   for (let i = 0; i < ids.length; i += 2)
     if (ids[i + 1] !== 0 && seen.seenHashBefore(ids[i], ids[i + 1])) repeated.push(first + i / 2);

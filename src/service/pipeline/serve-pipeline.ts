@@ -3,17 +3,17 @@ import { DeviceUnavailableError } from "../../base/errors.ts";
 import { openBook } from "../runs/index.ts";
 import { serveJobs } from "../../base/threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
-import type { ChunkJob, PipelineSetup, PricedChunk, WorkerData } from "./setting.ts";
+import type { ChunkTask, PipelineSetup, WrittenChunk, WorkerData } from "./setting.ts";
 
 /**
- * Makes this thread a worker of a pipeline, which reads, prices and writes chunks on its own part of a device.
+ * Makes this thread a worker of a pipeline, which reads, prices and writes chunks on its own share of a device.
  * `afterFirst` is called after the first chunk.
  */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { workerData } = process.getBuiltinModule("node:worker_threads");
   const device = await openDevice(workerData as WorkerData);
   let isFirst = true;
-  serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ source, header, fits, setting }) => {
+  serveJobs<PipelineSetup, ChunkTask, WrittenChunk>(async ({ source, header, fits, setting }) => {
     const { book } = await openBook(source, header, fits);
     // A lost device is lost for all threads: the one that has the pipeline opens another.
     const openFallback = (): Promise<never> => Promise.reject(new DeviceUnavailableError("lost"));

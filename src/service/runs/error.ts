@@ -1,6 +1,6 @@
 import { FeynkacError } from "../../base/errors.ts";
 
-/** The error if a book that is priced in chunks cannot be started, continued or checked. */
+/** The error of a book that is priced in chunks if it cannot be started, continued or verified. */
 export class RunError extends FeynkacError {
   readonly code: string = "RUN";
 }

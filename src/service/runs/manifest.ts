@@ -6,7 +6,7 @@ import { RunError } from "./error.ts";
 import type { Store } from "./storage/index.ts";
 
 /** The name of the manifest file, which describes a book that is priced in chunks. */
-export const MANIFEST = "manifest.json";
+export const MANIFEST_FILE = "manifest.json";
 
 const count = z.int().min(0);
 const number = z.number();
@@ -48,7 +48,7 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
 const doubtful = { doubtful: count.exactOptional(), doubt: z.string().exactOptional() };
 
 /** The schema that validates the description of a priced chunk. */
-export const outcome = z.object({
+export const chunkOutcomeSchema = z.object({
   /** The path of the result file in the run's folder. The name contains the start of the file's hash. */
   part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
   sha256: hash,
@@ -67,7 +67,7 @@ const chunk = z.object({
   bytes: z.object({ start: count, end: count, line: count }).optional(),
   /** The expected time of pricing the chunk on one core. */
   seconds: number,
-  outcome: outcome.optional(),
+  outcome: chunkOutcomeSchema.optional(),
 });
 
 const scenarios = z.object({
@@ -78,7 +78,7 @@ const scenarios = z.object({
 }) satisfies z.ZodType<Scenarios>;
 
 /** The schema that validates the options that determine the results, besides the book itself. */
-export const runOptions = z.object({
+export const runOptionsSchema = z.object({
   greeks: z.enum(["all", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
   timePerTrade: number.optional(),
@@ -119,7 +119,7 @@ export const manifestSchema = z.object({
   asOf: z.string(),
   scenarios: scenarios.optional(),
   seed: count,
-  options: runOptions,
+  options: runOptionsSchema,
   trades: count,
   priced: count.optional(),
   failed: count.optional(),
@@ -138,20 +138,20 @@ export const manifestSchema = z.object({
 
 /**
  * The manifest of a run, which is a book that is priced in chunks of trades: the book's location and hash, the options,
- * the chunks, and what pricing each of them gave.
+ * the chunks, and the outcome of each of them.
  */
 export type Manifest = z.infer<typeof manifestSchema>;
 /** A chunk of consecutive trades in the manifest of a run. */
 export type RunChunk = Manifest["chunks"][number];
 /** The outcome of pricing a chunk of trades: the file with its results, the file's hash, and the totals. */
-export type Outcome = z.infer<typeof outcome>;
+export type ChunkOutcome = z.infer<typeof chunkOutcomeSchema>;
 /** The duration of pricing a chunk of trades, the time at which it ended, and the process that did it. */
-export type Timing = z.infer<typeof timing>;
+export type ChunkTiming = z.infer<typeof timing>;
 /** The options of a run that determine its results. */
 export type RunOptions = Manifest["options"];
 
 /** Returns the version and the commit of this package, as manifests record them. */
-export function packageName(): Manifest["feynkac"] {
+export function packageIdentity(): Manifest["feynkac"] {
   const commit = packageCommit();
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
 }
@@ -161,9 +161,9 @@ export function packageName(): Manifest["feynkac"] {
  * StorageError
  */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
-  const bytes = await store.read(MANIFEST);
+  const bytes = await store.read(MANIFEST_FILE);
   if (bytes === undefined) return undefined;
-  const place = `${store.url}/${MANIFEST}`;
+  const place = `${store.url}/${MANIFEST_FILE}`;
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder().decode(bytes));
@@ -177,11 +177,11 @@ export async function readManifest(store: Store): Promise<Manifest | undefined> 
 }
 
 /** Reads the manifest of a run from its folder. @throws RunError if there is none; as `readManifest` */
-export async function needManifest(store: Store): Promise<Manifest> {
+export async function requireManifest(store: Store): Promise<Manifest> {
   const manifest = await readManifest(store);
   if (manifest !== undefined) return manifest;
   throw new RunError(
-    `${store.url}: there is no run: expected a folder with ${MANIFEST}, as price --output FOLDER/ makes`,
+    `${store.url}: there is no run: expected a folder with ${MANIFEST_FILE}, as price --output FOLDER/ makes`,
   );
 }
 
@@ -197,5 +197,5 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
     `  "timings": ${JSON.stringify(timings)}`,
     "}\n",
   ];
-  await store.write([{ name: MANIFEST, bytes: new TextEncoder().encode(text.join("\n")) }]);
+  await store.write([{ name: MANIFEST_FILE, bytes: new TextEncoder().encode(text.join("\n")) }]);
 }

@@ -9,8 +9,8 @@ import {
 } from "../../book/index.ts";
 import { hasFigures } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
-import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
-import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
+import { type Manifest, manifestSchema, packageIdentity, type RunOptions } from "./manifest.ts";
+import { absoluteName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
 
 /** The location of a book's file, and of its separate market if any, as paths or URLs. */
 export interface BookSource {
@@ -30,8 +30,8 @@ export interface OpenBook extends AsyncDisposable {
 }
 
 /**
- * Opens a book's files for reading in chunks. `header` and `fits` are those of `openChunkedBook`. @throws BookError an
- * unusable book or market; RunError | StorageError
+ * Opens a book's files for reading in chunks. `header` and `fits` are those of `openChunkedBook`. @throws BookError if
+ * the book or its market cannot be used; RunError | StorageError
  */
 export async function openBook(
   { place, format, market, keep = [] }: BookSource,
@@ -54,15 +54,15 @@ export async function openBook(
 }
 
 /**
- * Opens the book of a run and checks its length and its market against the manifest. `moved` is its location if it has
- * changed. @throws RunError if the book or the market is another one
+ * Opens the book of a run and checks its length and its market against the manifest. `moved` has the files of the book
+ * if they have moved. @throws RunError if the book or the market is another one
  */
-export async function openPlanned({ book, market }: Manifest, moved?: BookSource): Promise<OpenBook> {
+export async function openRunBook({ book, market }: Manifest, moved?: BookSource): Promise<OpenBook> {
   const open = await openBook(moved ?? { ...book, market: market.place });
   const isOther = open.file.byteLength !== book.bytes;
   if (!isOther && open.marketHash === market.sha256) return open;
   await open[Symbol.asyncDispose]();
-  throw changedBook(isOther ? book.place : "its market");
+  throw changedBookError(isOther ? book.place : "its market");
 }
 
 /**
@@ -70,13 +70,13 @@ export async function openPlanned({ book, market }: Manifest, moved?: BookSource
  * one
  */
 export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
-  if (open.marketHash !== market.sha256) throw changedBook("its market");
+  if (open.marketHash !== market.sha256) throw changedBookError("its market");
   if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)
-    throw changedBook(book.place);
+    throw changedBookError(book.place);
 }
 
 /** Returns the error for a book or market that has changed since the run began. */
-export function changedBook(what: string): RunError {
+export function changedBookError(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
@@ -117,10 +117,10 @@ export async function planRun(
   const { place: name, market, keep = [] } = source;
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
-    feynkac: packageName(),
+    feynkac: packageIdentity(),
     status: "running",
     book: {
-      place: fullName(name),
+      place: absoluteName(name),
       bytes: file.byteLength,
       sha256,
       format: source.format,
@@ -128,7 +128,7 @@ export async function planRun(
       ...(tags === undefined ? {} : { tags }),
     },
     market: {
-      ...(market === undefined ? {} : { place: fullName(market) }),
+      ...(market === undefined ? {} : { place: absoluteName(market) }),
       sha256: marketHash,
       spots: spotsOf(book),
       ...(hasFigures(book.market) ? { figures: true } : {}),

@@ -2,22 +2,22 @@
 import { hostname } from "node:os";
 import type { AnyTrade, BookContext, BookReport, ParsedTrade, TradeResult } from "../../book/index.ts";
 import type { PricedRow } from "../../output/formats/index.ts";
-import { type Manifest, type RunOptions, type Outcome, writeManifest } from "./manifest.ts";
-import { changedBook, type OpenBook } from "./plan.ts";
-import { type Known, type Receipt, writePart, tidy } from "./receipts.ts";
+import { type Manifest, type RunOptions, type ChunkOutcome, writeManifest } from "./manifest.ts";
+import { changedBookError, type OpenBook } from "./plan.ts";
+import { type Receipts, type Receipt, writeChunkResults, removeObsoleteFiles } from "./receipts.ts";
 import type { Store } from "./storage/index.ts";
 import { RunError } from "./error.ts";
 import { sumCounts, sumTotals } from "./sum-totals.ts";
 
 /**
  * Completes a run, a book priced in chunks, after its last chunk. It writes the final manifest and removes files that
- * are no longer needed. `known` has the receipt of each chunk, undefined where it is not priced. The function may be
- * called again, also by several processes at once, which write the same bytes.
+ * are no longer needed. `known` has the receipt of each chunk, undefined for a chunk that is not priced. The function
+ * may be called again, also by several processes at once, which write the same bytes.
  *
  * @throws RunError a chunk that is not priced; StorageError
  */
-export async function finishRun(store: Store, manifest: Manifest, known: Known): Promise<Manifest> {
-  const outcomes: Outcome[] = [];
+export async function finishRun(store: Store, manifest: Manifest, known: Receipts): Promise<Manifest> {
+  const outcomes: ChunkOutcome[] = [];
   for (const [i, receipt] of known.entries()) {
     if (receipt === undefined) throw new RunError(`${store.url}: chunk ${i} is not priced`);
     outcomes.push(receipt.outcome);
@@ -38,11 +38,11 @@ export async function finishRun(store: Store, manifest: Manifest, known: Known):
     },
   };
   await writeManifest(store, complete);
-  await tidy(store, complete);
+  await removeObsoleteFiles(store, complete);
   return complete;
 }
 
-/** A device with the function that prices trades on it. */
+/** The device of a process, with a function that prices trades on it. */
 export interface Pricer {
   readonly device: BookReport["device"];
   priceTrades(
@@ -68,7 +68,7 @@ export interface RunRequest {
   readonly store: Store;
   readonly manifest: Manifest;
   /** The chunks that are already priced. */
-  readonly known: Known;
+  readonly known: Receipts;
   readonly book: OpenBook;
   readonly pricer: Pricer;
   readonly signal: AbortSignal;
@@ -94,7 +94,7 @@ export function processName(): string {
 
 /**
  * Prices the chunks of a run whose numbers are in `wanted` as one stream of trades, so that the device is never idle.
- * It yields the number of each priced chunk with its record.
+ * It yields the number of each priced chunk with its receipt.
  */
 export async function* priceChunks(
   { store, manifest, book: { book }, pricer, signal, onProgress }: RunRequest,
@@ -111,7 +111,7 @@ export async function* priceChunks(
         rows += some.length;
         yield* some;
       }
-      if (rows !== chunks[i].rows) throw changedBook(manifest.book.place);
+      if (rows !== chunks[i].rows) throw changedBookError(manifest.book.place);
     }
   }
   let place = 0;
@@ -132,7 +132,7 @@ export async function* priceChunks(
       const chunk = wanted[place++];
       const now = performance.now();
       const timing = { seconds: (now - began) / 1000, finished: new Date().toISOString(), by: processName() };
-      const receipt = await writePart(store, manifest, { chunk, rows, device: pricer.device, timing });
+      const receipt = await writeChunkResults(store, manifest, { chunk, rows, device: pricer.device, timing });
       priced += chunks[chunk].seconds;
       began = now;
       rows = [];

@@ -7,20 +7,20 @@ import * as z from "zod";
 import { Totals } from "../../book/index.ts";
 import type { PricedRow } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
-import { type Manifest, MANIFEST, type Outcome, outcome, type Timing } from "./manifest.ts";
-import { buildPart } from "./part.ts";
+import { type Manifest, MANIFEST_FILE, type ChunkOutcome, chunkOutcomeSchema, type ChunkTiming } from "./manifest.ts";
+import { beginResultFile } from "./result-file.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 
 /** The name of the folder with the result files of chunks. */
-export const PARTS = "parts";
+export const RESULTS_FOLDER = "parts";
 
 /** The schema of a receipt, which records that a chunk has been priced and describes its result file. */
 const receiptSchema = z.object({
-  outcome,
+  outcome: chunkOutcomeSchema,
   timing: z.object({ seconds: z.number(), finished: z.string(), by: z.string() }),
 });
 
-/** The record that a chunk of trades has been priced: its result file, its totals and the time it took. */
+/** The record that a chunk of trades has been priced: its result file, its totals and the time that it took. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
 function nameOf(chunk: number): string {
@@ -28,27 +28,27 @@ function nameOf(chunk: number): string {
 }
 
 function receiptName(chunk: number): string {
-  return `${PARTS}/${nameOf(chunk)}.json`;
+  return `${RESULTS_FOLDER}/${nameOf(chunk)}.json`;
 }
 
 /** The results of a chunk of trades, and the device that priced it. `chunk` is the chunk's number. */
 export interface PricedChunk {
   readonly chunk: number;
   readonly rows: readonly PricedRow[];
-  readonly device: Outcome["device"];
-  readonly timing: Timing;
+  readonly device: ChunkOutcome["device"];
+  readonly timing: ChunkTiming;
 }
 
 /**
- * Writes the result file of a chunk, and then the record (receipt) that the chunk is priced. The file's name includes a
- * hash of its bytes. If two workers price the same chunk, they write one file if the bytes agree; otherwise there are
- * two files, of which the record names one. @throws StorageError
+ * Writes the result file of a chunk, and then its receipt. The file's name includes a hash of its bytes. If two workers
+ * price the same chunk, they write one file if the bytes agree; otherwise there are two files, of which the receipt
+ * names one. @throws StorageError
  */
-export async function writePart(store: Store, manifest: Manifest, priced: PricedChunk): Promise<Receipt> {
+export async function writeChunkResults(store: Store, manifest: Manifest, priced: PricedChunk): Promise<Receipt> {
   const { chunk, rows, device, timing } = priced;
   const totals = new Totals();
   for (const { trade, result } of rows) totals.add(trade, result);
-  const part = await buildPart({
+  const part = await beginResultFile({
     asOf: manifest.asOf,
     scenarios: manifest.scenarios,
     sensitivityErrors: manifest.options.sensitivityErrorEstimates,
@@ -56,14 +56,14 @@ export async function writePart(store: Store, manifest: Manifest, priced: Priced
   part.add(rows);
   const bytes = part.end();
   const sha256 = hashOf(bytes);
-  const name = `${PARTS}/${nameOf(chunk)}-${sha256.slice(0, 16)}.parquet`;
+  const name = `${RESULTS_FOLDER}/${nameOf(chunk)}-${sha256.slice(0, 16)}.parquet`;
   const receipt: Receipt = {
     outcome: {
       part: name,
       sha256,
       bytes: bytes.length,
       ...totals.counts,
-      totals: JSON.parse(JSON.stringify(totals.totals)) as Outcome["totals"],
+      totals: JSON.parse(JSON.stringify(totals.totals)) as ChunkOutcome["totals"],
       device,
     },
     timing,
@@ -79,15 +79,15 @@ export async function writePart(store: Store, manifest: Manifest, priced: Priced
 /**
  * Reads the receipt of a chunk; undefined if it does not exist or does not match the result file. @throws StorageError
  */
-async function readReceipt(
+async function receiptFromFile(
   store: Store,
   chunk: number,
-  { trust = false }: KnownOptions = {},
+  { trust = false }: ReceiptOptions = {},
 ): Promise<Receipt | undefined> {
   const bytes = await store.read(receiptName(chunk));
   if (bytes === undefined) return undefined;
   const receipt = parseReceipt(bytes);
-  return receipt !== undefined && (trust || (await isWhole(store, receipt.outcome))) ? receipt : undefined;
+  return receipt !== undefined && (trust || (await isIntact(store, receipt.outcome))) ? receipt : undefined;
 }
 
 function parseReceipt(bytes: Uint8Array): Receipt | undefined {
@@ -99,17 +99,17 @@ function parseReceipt(bytes: Uint8Array): Receipt | undefined {
 }
 
 /** Tells whether the result file of a chunk exists and has the recorded hash. @throws StorageError */
-export async function isWhole(store: Store, { part, sha256 }: Outcome): Promise<boolean> {
+export async function isIntact(store: Store, { part, sha256 }: ChunkOutcome): Promise<boolean> {
   const bytes = await store.read(part);
   return bytes !== undefined && hashOf(bytes) === sha256;
 }
 
-/** The record of each chunk of a run, by the chunk's number; undefined for a chunk that is not priced yet. */
-export type Known = readonly (Receipt | undefined)[];
+/** The receipts of a run's chunks, by the chunk's number; undefined for a chunk that is not priced yet. */
+export type Receipts = readonly (Receipt | undefined)[];
 
-/** The options of `knownParts`. */
-export interface KnownOptions {
-  /** True to trust the records without reading the result files. */
+/** The options of `readReceipts`. */
+export interface ReceiptOptions {
+  /** True to trust the receipts without reading the result files. */
   readonly trust?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -117,11 +117,14 @@ export interface KnownOptions {
 /** The number of receipts that are read concurrently. S3 takes about 20 ms for each, and a large run has thousands. */
 const AT_ONCE = 32;
 
-/** Returns the record of each chunk of a run that is priced already. @throws StorageError; the signal's reason */
-export async function knownParts(store: Store, manifest: Manifest, options: KnownOptions = {}): Promise<Known> {
-  const names = new Set(await store.list(PARTS));
+/**
+ * Reads the receipts of a run's chunks. A chunk whose result file is missing or differs counts as not priced. @throws
+ * StorageError; the signal's reason
+ */
+export async function readReceipts(store: Store, manifest: Manifest, options: ReceiptOptions = {}): Promise<Receipts> {
+  const names = new Set(await store.list(RESULTS_FOLDER));
   const look = async (i: number): Promise<Receipt | undefined> =>
-    names.has(basename(receiptName(i))) ? readReceipt(store, i, options) : fromManifest(store, manifest, i);
+    names.has(basename(receiptName(i))) ? receiptFromFile(store, i, options) : receiptFromManifest(store, manifest, i);
   // A part is some megabytes, of which few are to be in memory.
   const atOnce = options.trust === true ? AT_ONCE : 2;
   const all = [...manifest.chunks.keys()];
@@ -133,29 +136,33 @@ export async function knownParts(store: Store, manifest: Manifest, options: Know
   return known;
 }
 
-/** Returns the record of one chunk; undefined if the chunk is not priced yet. @throws StorageError */
-export async function knownPart(store: Store, manifest: Manifest, chunk: number): Promise<Receipt | undefined> {
-  return (await readReceipt(store, chunk)) ?? fromManifest(store, manifest, chunk);
+/** Reads the receipt of one chunk; undefined if the chunk is not priced yet. @throws StorageError */
+export async function readReceiptOf(store: Store, manifest: Manifest, chunk: number): Promise<Receipt | undefined> {
+  return (await receiptFromFile(store, chunk)) ?? receiptFromManifest(store, manifest, chunk);
 }
 
-async function fromManifest(store: Store, { timings, chunks }: Manifest, i: number): Promise<Receipt | undefined> {
+async function receiptFromManifest(
+  store: Store,
+  { timings, chunks }: Manifest,
+  i: number,
+): Promise<Receipt | undefined> {
   const known = chunks[i].outcome;
   const timing = timings.chunks[i];
   if (known === undefined || timing === null || timing === undefined) return undefined;
-  return (await isWhole(store, known)) ? { outcome: known, timing } : undefined;
+  return (await isIntact(store, known)) ? { outcome: known, timing } : undefined;
 }
 
 /**
- * Removes the files that a complete run does not need: records of chunks, result files that others replaced, and files
- * that were not completed.
+ * Removes the files that a complete run does not need: receipts, result files that others have replaced, and files that
+ * were not completed.
  */
-export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
+export async function removeObsoleteFiles(store: Store, { chunks }: Manifest): Promise<void> {
   const kept = new Set(chunks.map((chunk) => chunk.outcome?.part));
-  for (const name of await store.list(PARTS)) {
-    const path = `${PARTS}/${name}`;
+  for (const name of await store.list(RESULTS_FOLDER)) {
+    const path = `${RESULTS_FOLDER}/${name}`;
     if (!kept.has(path)) await store.remove(path);
   }
-  for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST}.`)) await store.remove(name);
+  for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST_FILE}.`)) await store.remove(name);
 }
 
 /**

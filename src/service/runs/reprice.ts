@@ -1,12 +1,12 @@
 /** Prices a sample of the trades of a run again, and checks that the results are bitwise identical. */
 import type { ParsedTrade, TradeResult } from "../../book/index.ts";
 import type { Manifest } from "./manifest.ts";
-import type { PartRow } from "./part.ts";
+import type { ResultRow } from "./result-file.ts";
 import type { OpenBook } from "./plan.ts";
 import type { Pricer } from "./price-run.ts";
 
 /** A result that is different when its trade is priced again. Both results are JSON text. */
-export interface Difference {
+export interface RepricingDifference {
   /** The index of the trade in the book. */
   readonly index: number;
   readonly id: string | null;
@@ -34,7 +34,7 @@ function mixed(index: number): number {
 /** A trade of the sample and its stored result. */
 interface Sampled {
   readonly index: number;
-  readonly row: PartRow;
+  readonly row: ResultRow;
 }
 
 /** Prices a sample of a run's trades again, chunk by chunk, and compares the results to the bit. */
@@ -42,7 +42,7 @@ export class Repricer {
   readonly #request: { readonly manifest: Manifest; readonly book: OpenBook; readonly pricer: Pricer };
   readonly #isSampled: (index: number) => boolean;
   readonly #signal: AbortSignal;
-  readonly differences: Difference[] = [];
+  readonly differences: RepricingDifference[] = [];
   compared = 0;
 
   constructor(
@@ -56,10 +56,10 @@ export class Repricer {
   }
 
   /**
-   * Prices the sampled rows of a chunk again and returns the differences. @throws RunError | StorageError; as
+   * Prices the sampled trades of a chunk again and adds to `differences`. @throws RunError | StorageError; as
    * `priceTrades`
    */
-  async compare(chunk: number, rows: readonly PartRow[]): Promise<void> {
+  async compare(chunk: number, rows: readonly ResultRow[]): Promise<void> {
     const { manifest, book, pricer } = this.#request;
     const { first } = manifest.chunks[chunk];
     const sampled = rows.flatMap((row, i) => (this.#isSampled(first + i) ? [{ index: first + i, row }] : []));

@@ -1,15 +1,15 @@
 /** Verifies that the stored files of a run match its manifest. */
 import { Totals } from "../../book/index.ts";
 import { RunError } from "./error.ts";
-import type { Manifest, Outcome, RunChunk } from "./manifest.ts";
-import { addRows, type PartRow, readPart } from "./part.ts";
+import type { Manifest, ChunkOutcome, RunChunk } from "./manifest.ts";
+import { addRowsToTotals, type ResultRow, readResultFile } from "./result-file.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
 /** The result of checking a run against its manifest. */
 export interface Verification {
   /** The number of chunks whose result file matches the manifest. */
-  readonly whole: number;
+  readonly intact: number;
   /** The number of results in those files. */
   readonly rows: number;
   /** The problems found, one sentence each. */
@@ -20,7 +20,7 @@ export interface Verification {
  * Yields the results of each chunk of a complete run, in the book's order. @throws RunError a result file that does not
  * match the manifest
  */
-export async function* readParts(store: Store, manifest: Manifest): AsyncGenerator<readonly PartRow[]> {
+export async function* readChunkResults(store: Store, manifest: Manifest): AsyncGenerator<readonly ResultRow[]> {
   for (const [i, chunk] of manifest.chunks.entries()) {
     const rows = await verifyChunk(store, manifest, i, chunk);
     if (typeof rows === "string") throw new RunError(rows);
@@ -29,14 +29,14 @@ export async function* readParts(store: Store, manifest: Manifest): AsyncGenerat
 }
 
 /** A function that is called with the results of each chunk whose file matches the manifest. */
-export type VisitPart = (chunk: number, rows: readonly PartRow[]) => Promise<void> | void;
+export type VisitChunk = (chunk: number, rows: readonly ResultRow[]) => Promise<void> | void;
 
 /** Reads every result file of a run and checks it against the manifest. @throws StorageError; the signal's reason */
 export async function verifyRun(
   store: Store,
   manifest: Manifest,
   signal: AbortSignal,
-  visit: VisitPart = () => undefined,
+  visit: VisitChunk = () => undefined,
 ): Promise<Verification> {
   const problems: string[] = [];
   let [whole, rows, next] = [0, 0, 0];
@@ -53,7 +53,7 @@ export async function verifyRun(
     }
   }
   if (next !== manifest.trades) problems.push(`the chunks have ${next} trades, the manifest says ${manifest.trades}`);
-  return { whole, rows, problems: [...problems, ...sumProblems(manifest)] };
+  return { intact: whole, rows, problems: [...problems, ...sumProblems(manifest)] };
 }
 
 async function verifyChunk(
@@ -61,14 +61,14 @@ async function verifyChunk(
   manifest: Manifest,
   i: number,
   { rows: expected, outcome }: RunChunk,
-): Promise<readonly PartRow[] | string> {
+): Promise<readonly ResultRow[] | string> {
   if (outcome === undefined) return `chunk ${i}: not priced; price with --resume to complete the run`;
   const bytes = await store.read(outcome.part);
   if (bytes === undefined) return `${outcome.part}: missing`;
   if (hashOf(bytes) !== outcome.sha256) return `${outcome.part}: other bytes than its hash says`;
-  let rows: PartRow[];
+  let rows: ResultRow[];
   try {
-    rows = await readPart(bytes, manifest, outcome.part);
+    rows = await readResultFile(bytes, manifest, outcome.part);
   } catch (error) {
     return (error as Error).message;
   }
@@ -76,9 +76,9 @@ async function verifyChunk(
   return totalsProblem(rows, outcome) ?? rows;
 }
 
-function totalsProblem(rows: readonly PartRow[], { part, priced, failed, totals }: Outcome): string | undefined {
+function totalsProblem(rows: readonly ResultRow[], { part, priced, failed, totals }: ChunkOutcome): string | undefined {
   const sums = new Totals();
-  addRows(sums, rows);
+  addRowsToTotals(sums, rows);
   if (sums.priced !== priced || sums.failed !== failed)
     return `${part}: ${sums.priced} priced and ${sums.failed} failed, the manifest says ${priced} and ${failed}`;
   return JSON.stringify(sums.totals) === JSON.stringify(totals)

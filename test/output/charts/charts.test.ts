@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Chart, chartFile, drawChart } from "../../../src/output/charts/index.ts";
+import { type Chart, chartSvg, drawChart } from "../../../src/output/charts/index.ts";
 
 const size = { width: 400, height: 260 };
 const line: Chart = {
@@ -231,7 +231,7 @@ describe("charts", () => {
   });
 
   test("a file of its own has its colours, and refers to nothing else", () => {
-    const file = chartFile(line, size);
+    const file = chartSvg(line, size);
     expect(file).toContain("--c0:light-dark(");
     expect(file.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|url\(/);
   });

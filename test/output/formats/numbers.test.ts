@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type CurrencyTotals, parseBook } from "../../../src/book/index.ts";
 import {
   decimalsFor,
-  fixed,
+  formatFixed,
   hasFigures,
   incompleteSums,
   largestUnderlyings,
@@ -15,7 +15,7 @@ test("a column has as many decimals as its largest number needs, 0 to 8", () => 
   ]);
   expect(decimalsFor([1e-6], 4)).toBe(8);
   expect(decimalsFor([-1e-9], 7)).toBe(8);
-  expect(fixed(-1e-9, 8)).toBe("0.00000000");
+  expect(formatFixed(-1e-9, 8)).toBe("0.00000000");
 });
 
 const sumsOf = (underlying: string, cashDelta: number | null, more: object = {}): object => ({

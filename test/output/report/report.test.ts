@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { parseBook } from "../../../src/book/index.ts";
 import type { Chart } from "../../../src/output/charts/index.ts";
-import { formatNamed } from "../../../src/output/formats/index.ts";
+import { writerFor } from "../../../src/output/formats/index.ts";
 import { reportCharts } from "../../../src/output/report/charts.ts";
 import { reportHtml } from "../../../src/output/report/html.ts";
 import { readParquetResults } from "../../../src/output/report/read-results.ts";
@@ -199,7 +199,7 @@ test("scenarios come back from Parquet with their axes in order", async () => {
     scenarios: values,
     scenarioErrorEstimates: [[[0], [0]]],
   };
-  const format = formatNamed("parquet");
+  const format = writerFor("parquet");
   const device = { backend: "cpu", name: "none" } as const;
   const parts = [
     await format.begin({ asOf: "2026-11-20T00:00:00Z", device, scenarios, sensitivityErrors: false, tags: [] }),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
-  Board,
+  RunRegistry,
   connectionOf,
   runWorker,
   submitRun,
@@ -13,9 +13,9 @@ import {
   workerMetrics,
 } from "../../../src/service/cluster/index.ts";
 import type { ParsedTrade } from "../../../src/book/index.ts";
-import { bandOf, fairPriority, strideOf } from "../../../src/service/cluster/jobs.ts";
-import { needManifest, openStore, type Pricer, StorageError, verifyRun } from "../../../src/service/runs/index.ts";
-import { jsonLog, startHealth } from "../../../src/service/monitoring/index.ts";
+import { priorityRangeOf, fairPriority, priorityStrideOf } from "../../../src/service/cluster/jobs.ts";
+import { requireManifest, openStore, type Pricer, StorageError, verifyRun } from "../../../src/service/runs/index.ts";
+import { jsonLog, startHealthServer } from "../../../src/service/monitoring/index.ts";
 import { fakeEngine } from "../../cli/fake-engine.ts";
 import { feynkac } from "../../cli/in-process.ts";
 import { hashesOf } from "../runs/killed.ts";
@@ -117,7 +117,7 @@ async function submit(name: string, change: Partial<SubmitRequest> = {}, priced:
   expect(planned.status).toBe(0);
   const whole = hashesOf(output);
   const store = await openStore(output);
-  const { chunks, timings, ...rest } = await needManifest(store);
+  const { chunks, timings, ...rest } = await requireManifest(store);
   const pending = {
     ...rest,
     status: "running",
@@ -128,7 +128,7 @@ async function submit(name: string, change: Partial<SubmitRequest> = {}, priced:
   for (const part of readdirSync(join(output, "parts")))
     if (!kept.has(`parts/${part}`)) rmSync(join(output, "parts", part));
   writeFileSync(join(output, "manifest.json"), JSON.stringify(pending));
-  const manifest = await needManifest(store);
+  const manifest = await requireManifest(store);
   const entry = await submitRun({
     queue: redis.url,
     manifest,
@@ -185,7 +185,7 @@ describe.skipIf(skipped)("a queue", () => {
     await wait(entry);
     expect(tried).toEqual(["T20", "T20", "T20"]);
     expect(lines.filter(({ message }) => message === "chunks are missing; they are priced again")).toEqual([]);
-    const manifest = await needManifest(store);
+    const manifest = await requireManifest(store);
     expect(manifest).toMatchObject({ status: "complete", priced: 50, failed: 10 });
     const errors: string[] = [];
     const { problems } = await verifyRun(store, manifest, new AbortController().signal, (_, rows) => {
@@ -330,7 +330,7 @@ describe.skipIf(skipped)("a queue", () => {
 
   test("a run of another version waits for workers of that version", async () => {
     const { entry: own, store, output } = await submit("own", { level: "low" });
-    const manifest = { ...(await needManifest(store)), feynkac: { version: "9.9.9" } };
+    const manifest = { ...(await requireManifest(store)), feynkac: { version: "9.9.9" } };
     const request = { queue: redis.url, manifest, output, maxWorkers: 1, level: "normal", share: 1 } as const;
     const entry = await submitRun(request);
     const { lines } = await startWorker(await pricer());
@@ -345,7 +345,7 @@ describe.skipIf(skipped)("a queue", () => {
   test("a run whose folder has another run is refused", async () => {
     const { entry, output } = await submit("run");
     const { store } = await submit("more");
-    const other = { ...(await needManifest(store)), seed: 2 };
+    const other = { ...(await requireManifest(store)), seed: 2 };
     writeFileSync(join(output, "manifest.json"), JSON.stringify(other));
     await startWorker(await pricer());
     await expect(wait(entry)).rejects.toThrow("has another run than the one that was submitted");
@@ -355,7 +355,12 @@ describe.skipIf(skipped)("a queue", () => {
     const { metrics } = await startWorker(await pricer());
     const { entry } = await submit("run");
     await wait(entry);
-    await using server = await startHealth({ port: 0, host: "127.0.0.1", metrics: metrics.all, isHealthy: () => true });
+    await using server = await startHealthServer({
+      port: 0,
+      host: "127.0.0.1",
+      metrics: metrics.all,
+      isHealthy: () => true,
+    });
     const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
     expect(text).toContain('feynkac_chunks_total{outcome="priced"} 6\n');
     expect(text).toContain("feynkac_trades_total 60\n");
@@ -366,7 +371,7 @@ describe.skipIf(skipped)("a queue", () => {
 
   test("Redis that was emptied is told apart from a run that goes on", async () => {
     const { entry } = await submit("run");
-    const board = await Board.open(redis.url);
+    const board = await RunRegistry.open(redis.url);
     await board[Symbol.asyncDispose]();
     const { Redis } = await import("ioredis");
     const client = new Redis(redis.url);
@@ -393,7 +398,7 @@ test.each(["http://127.0.0.1", "127.0.0.1:6379", "redis://"])("%s is no queue", 
 
 test("priorities stay within their level", () => {
   for (const level of ["high", "normal", "low"] as const) {
-    const { first, last } = bandOf(level);
+    const { first, last } = priorityRangeOf(level);
     const job = {
       run: "",
       output: "",
@@ -402,7 +407,7 @@ test("priorities stay within their level", () => {
       trades: 0,
       window: 1,
       priority: first,
-      stride: strideOf(1),
+      stride: priorityStrideOf(1),
     };
     expect(fairPriority(job, 0)).toBe(first);
     expect(fairPriority(job, 1e6)).toBe(last);

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectionOf, submitRun, waitForRun } from "../../../src/service/cluster/index.ts";
-import { PREFIX } from "../../../src/service/cluster/connect.ts";
-import { CHUNK, type RunJob, TRIES } from "../../../src/service/cluster/jobs.ts";
-import { openStore, needManifest } from "../../../src/service/runs/index.ts";
+import { KEY_PREFIX } from "../../../src/service/cluster/connect.ts";
+import { CHUNK_JOB, type RunJob, MAX_ATTEMPTS } from "../../../src/service/cluster/jobs.ts";
+import { openStore, requireManifest } from "../../../src/service/runs/index.ts";
 import { hashesOf, random, runOrKill } from "../runs/killed.ts";
 import { bundled } from "../../support/program.ts";
 import { startProxy } from "./proxy.ts";
@@ -67,7 +67,7 @@ export async function runFaults({
   const options = ["--chunk-trades", String(CHUNK_TRADES)];
   await runOrKill(program, ["price", book, ...options, "--threads", "1", "--output", `${whole}/`]);
   const expected = hashesOf(whole);
-  const plan = await needManifest(await openStore(whole));
+  const plan = await requireManifest(await openStore(whole));
   const next = random(seed);
   const happened = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
   const wrong: number[] = [];
@@ -80,7 +80,7 @@ export async function runFaults({
     const output = join(folder, `run-${i}`);
     mkdirSync(output);
     writeFileSync(join(output, "manifest.json"), pending(plan));
-    const manifest = await needManifest(await openStore(output));
+    const manifest = await requireManifest(await openStore(output));
     const request = { queue: redis.url, manifest, output, maxWorkers: 1024, level: "normal", share: 1 } as const;
     const entry = await submitRun(request);
     const began = performance.now();
@@ -180,13 +180,15 @@ function receiptsIn(output: string): string[] {
 /** Two more jobs of one chunk go first, so that both workers take it at the same time. */
 async function priceTwice({ redis, entry, next }: Scene): Promise<void> {
   const { Queue } = await import("bullmq");
-  const queue = new Queue(entry.queue, { connection: connectionOf(redis.url), prefix: PREFIX });
+  const queue = new Queue(entry.queue, { connection: connectionOf(redis.url), prefix: KEY_PREFIX });
   queue.on("error", () => undefined);
   try {
     const run = await queue.getJob(entry.run);
     const chunk = Math.floor(next() * entry.chunks);
     const again = { ...(run?.data as RunJob), window: entry.chunks, chunk };
-    const jobs = await Promise.all([0, 1].map(() => queue.add(CHUNK, again, { priority: 1, attempts: TRIES })));
+    const jobs = await Promise.all(
+      [0, 1].map(() => queue.add(CHUNK_JOB, again, { priority: 1, attempts: MAX_ATTEMPTS })),
+    );
     const isOver = async (job: (typeof jobs)[number]) => ["completed", "failed"].includes(await job.getState());
     while (!(await Promise.all(jobs.map(isOver))).every(Boolean)) await sleep(50);
   } finally {
@@ -271,7 +273,7 @@ function writeBook(path: string): void {
 }
 
 /** The manifest of a run that has only been planned. */
-function pending(plan: Awaited<ReturnType<typeof needManifest>>): string {
+function pending(plan: Awaited<ReturnType<typeof requireManifest>>): string {
   const { priced: _, failed: __, totals: ___, devices: ____, ...rest } = plan;
   const chunks = plan.chunks.map(({ outcome: _outcome, ...chunk }) => chunk);
   const timings = { started: plan.timings.started, chunks: chunks.map(() => null) };

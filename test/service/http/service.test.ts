@@ -10,7 +10,7 @@ import type { Device } from "../../../src/device/index.ts";
 import type { paths } from "../../../examples/service/generated/service.ts";
 import { explainBook, parseBook, priceBook, readHeader, type TradeResult } from "../../../src/index.ts";
 import { CLIENT, clientTypes } from "../../../scripts/client.ts";
-import { Prices, type PriceSettings } from "../../../src/service/http/prices.ts";
+import { RequestPricer, type PriceSettings } from "../../../src/service/http/prices.ts";
 import { type Service, startService } from "../../../src/service/http/index.ts";
 import { feynkac } from "../../cli/in-process.ts";
 import { parquetColumns } from "../../../src/output/formats/index.ts";
@@ -193,7 +193,7 @@ describe("POST /price", () => {
     const request = { trades: [parsed], asOf, scenarios, seed, signal: new AbortController().signal };
 
     test("in one launch", async () => {
-      const prices = new Prices(device);
+      const prices = new RequestPricer(device);
       const all = await Promise.all(Array.from({ length: 20 }, () => prices.price(request)));
       expect(all.every(([result]) => result.value === all[0][0].value)).toBe(true);
       expect([prices.launches, prices.waiting]).toEqual([1, 0]);
@@ -204,9 +204,12 @@ describe("POST /price", () => {
     });
 
     test("in a launch that goes on when one of their clients goes", async () => {
-      const [prices, going] = [new Prices(device), new AbortController()];
+      const [prices, going] = [new RequestPricer(device), new AbortController()];
       const [began, isGone] = [deferred(), deferred()];
-      using _ = vi.spyOn(Prices.prototype, "stream").mockImplementationOnce(async function* ({ trades, signal }) {
+      using _ = vi.spyOn(RequestPricer.prototype, "stream").mockImplementationOnce(async function* ({
+        trades,
+        signal,
+      }) {
         began.resolve();
         await isGone.promise;
         signal.throwIfAborted();
@@ -231,11 +234,11 @@ describe("POST /price", () => {
       ["errors of sensitivities", { sensitivityErrorEstimates: true }],
       ["doubts", { strict: true }],
     ])("in two launches if they differ in their %s", async (_, change) => {
-      const prices = new Prices(device);
+      const prices = new RequestPricer(device);
       const both = [request, { ...request, ...change }];
       const together = await Promise.all(both.map((one) => prices.price(one)));
       expect([prices.launches, prices.waiting]).toEqual([2, 0]);
-      for (const [i, one] of both.entries()) expect(together[i]).toEqual(await new Prices(device).price(one));
+      for (const [i, one] of both.entries()) expect(together[i]).toEqual(await new RequestPricer(device).price(one));
     });
   });
 
@@ -304,7 +307,7 @@ describe("POST /price", () => {
 
     test("that breaks off where pricing fails, so that half of it does not look whole", async () => {
       const isRead = deferred();
-      using stream = vi.spyOn(Prices.prototype, "stream").mockImplementationOnce(async function* ({ trades }) {
+      using stream = vi.spyOn(RequestPricer.prototype, "stream").mockImplementationOnce(async function* ({ trades }) {
         yield trades.slice(0, 1).map(() => ({ id: "A" }) as TradeResult);
         await isRead.promise;
         throw new Error("the device is lost");
@@ -321,7 +324,7 @@ describe("POST /price", () => {
   test("refuses more requests at once than allowed", async () => {
     await using narrow = await startWith({ requests: 1 });
     const [began, ended] = [deferred(), deferred()];
-    using _ = vi.spyOn(Prices.prototype, "price").mockImplementationOnce(async () => {
+    using _ = vi.spyOn(RequestPricer.prototype, "price").mockImplementationOnce(async () => {
       began.resolve();
       await ended.promise;
       return [];

@@ -1,6 +1,6 @@
 /** Metrics by the text format of Prometheus, line by line, and the pages of a worker's health. */
 import { expect, test } from "vitest";
-import { Metrics, startHealth } from "../../../src/service/monitoring/index.ts";
+import { Metrics, startHealthServer } from "../../../src/service/monitoring/index.ts";
 
 test("metrics: counters by labels, gauges as they are now, histograms that count up to each bound", async () => {
   const metrics = new Metrics();
@@ -43,7 +43,7 @@ test("health: its status by the state, whatever the query is, and the pages that
   let isHealthy = true;
   const pages = { "/runs": () => Promise.resolve([1]), "/away": () => Promise.reject(new Error("no")) };
   const request = { port: 0, host: "127.0.0.1", metrics: new Metrics(), isHealthy: () => isHealthy, pages };
-  await using server = await startHealth(request);
+  await using server = await startHealthServer(request);
   const get = async (path: string): Promise<readonly [number, unknown]> => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
     return [response.status, JSON.parse((await response.text()) || "null")];
@@ -68,7 +68,7 @@ test("health: it stops at once, whoever still waits for an answer", async () => 
       return new Promise<never>(() => {});
     },
   };
-  const server = await startHealth({
+  const server = await startHealthServer({
     port: 0,
     host: "127.0.0.1",
     metrics: new Metrics(),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TradeResult } from "../../../src/book/index.ts";
-import { isSameVersion, openPlanned } from "../../../src/service/runs/index.ts";
+import { isSameVersion, openRunBook } from "../../../src/service/runs/index.ts";
 import { feynkac } from "../../cli/in-process.ts";
 import { type FakeEngine, fakeEngine } from "../../cli/fake-engine.ts";
 
@@ -313,15 +313,15 @@ describe("verify", () => {
 
   test("a book of another length, or with another market, is not opened for the run", async () => {
     await price();
-    await using open = await openPlanned(manifest() as never);
+    await using open = await openRunBook(manifest() as never);
     expect(open.file.byteLength).toBe(readFileSync(book).length);
     const whole = readFileSync(book, "utf8");
     writeFileSync(book, whole.replace('"spot":100', '"spot":101'));
-    await expect(openPlanned(manifest() as never)).rejects.toThrow("its market is not what it was when this run began");
+    await expect(openRunBook(manifest() as never)).rejects.toThrow("its market is not what it was when this run began");
     writeFileSync(book, whole);
     // The market is the same, and so are the trades that the manifest knows of.
     writeFileSync(book, `${readFileSync(book, "utf8")}${JSON.stringify(trade(25))}\n`);
-    await expect(openPlanned(manifest() as never)).rejects.toThrow("is not what it was when this run began");
+    await expect(openRunBook(manifest() as never)).rejects.toThrow("is not what it was when this run began");
   });
 
   test("--reprice compares a sample to the bit", async () => {

@@ -6,8 +6,8 @@ import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-/** The suffix of files that are being written. A process that is ended meanwhile leaves them behind. */
-export const UNFINISHED = ".tmp";
+/** The suffix of the names of files that are being written. A process that is killed leaves such files behind. */
+export const UNFINISHED_SUFFIX = ".tmp";
 
 /** The number of temporary files that this process has created, which makes their names unique. */
 let counted = 0;
@@ -74,7 +74,7 @@ async function writeWhole(files: readonly WholeFile[]): Promise<void> {
 }
 
 function temporaryOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${process.pid}.${counted++}${UNFINISHED}`);
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${counted++}${UNFINISHED_SUFFIX}`);
 }
 
 async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {

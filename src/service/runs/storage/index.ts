@@ -13,10 +13,9 @@ export function isS3(url: string): boolean {
 }
 
 /**
- * Returns a name of a file or folder that does not depend on the working directory: an absolute path, or a URL
- * unchanged.
+ * Returns the name of a file or folder independently of the working directory: an absolute path, or a URL unchanged.
  */
-export function fullName(url: string): string {
+export function absoluteName(url: string): string {
   return isS3(url) ? url : resolve(url);
 }
 

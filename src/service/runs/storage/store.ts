@@ -10,7 +10,7 @@ export interface NewFile {
 export interface Store {
   /** The name of the store, without secrets. */
   readonly url: string;
-  /** Returns a file's bytes; undefined where there is none. @throws StorageError */
+  /** Returns a file's bytes; undefined if it does not exist. @throws StorageError */
   read(name: string): Promise<Uint8Array | undefined>;
   /**
    * Writes or replaces files atomically, in order: a file never exists without those before it in the list. @throws
@@ -19,7 +19,7 @@ export interface Store {
   write(files: readonly NewFile[]): Promise<void>;
   /** Removes a file, if it exists. @throws StorageError */
   remove(name: string): Promise<void>;
-  /** Returns the names of the files in a subfolder; none where it does not exist. @throws StorageError */
+  /** Returns the names of the files in a subfolder; none if it does not exist. @throws StorageError */
   list(folder: string): Promise<readonly string[]>;
 }
 

@@ -9,15 +9,15 @@ import {
   type Totals,
   type TradeResult,
 } from "../../book/index.ts";
-import { type ParquetColumn, parquetColumns, parquetTable, type PricedRow } from "../../output/formats/index.ts";
+import { type ParquetColumn, parquetColumns, beginParquet, type PricedRow } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest } from "./manifest.ts";
 
 /**
- * A result, with the properties of its trade on which totals depend. `trade` is undefined if the trade could not be
+ * A result with the properties of its trade on which totals depend. `trade` is undefined if the trade could not be
  * read.
  */
-export interface PartRow {
+export interface ResultRow {
   readonly result: TradeResult;
   readonly trade: TotalledTrade | undefined;
 }
@@ -28,7 +28,7 @@ const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity
  * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
  * JSON. Hence it contains the complete results.
  */
-function columnsOf({ scenarios, sensitivityErrors }: PartHead): ParquetColumn<PricedRow>[] {
+function columnsOf({ scenarios, sensitivityErrors }: ResultFileHeader): ParquetColumn<PricedRow>[] {
   return [
     // Their tags are among the other fields.
     ...parquetColumns({ scenarios, sensitivityErrors, tags: [] }),
@@ -44,27 +44,24 @@ function detailsOf(result: TradeResult): string | null {
 }
 
 /** The data that all result files of a run have in common. */
-export interface PartHead {
+export interface ResultFileHeader {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   readonly sensitivityErrors: boolean;
 }
 
-/**
- * Builds a part, which is the Parquet file with the results of one chunk of trades. Its bytes depend on the results
- * only.
- */
-export interface PartBuilder {
+/** A writer of the Parquet file with the results of one chunk of trades. Its bytes depend only on the results. */
+export interface ResultFileWriter {
   add(rows: readonly PricedRow[]): void;
   /** Returns the bytes of the whole file. */
   end(): Uint8Array;
 }
 
-/** Begins the Parquet file with the results of one chunk of trades. */
-export async function buildPart(head: PartHead): Promise<PartBuilder> {
+/** Returns a writer of the Parquet file with the results of one chunk of trades. */
+export async function beginResultFile(head: ResultFileHeader): Promise<ResultFileWriter> {
   const { asOf, scenarios } = head;
   const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
-  const table = await parquetTable(columnsOf(head), about);
+  const table = await beginParquet(columnsOf(head), about);
   const pieces: Uint8Array[] = [];
   return {
     add: (rows) => void pieces.push(table.add(rows)),
@@ -79,11 +76,11 @@ export async function buildPart(head: PartHead): Promise<PartBuilder> {
  * Reads the results in the Parquet file of one chunk of trades. `place` is the file's name in error messages. @throws
  * RunError an invalid file
  */
-export async function readPart(
+export async function readResultFile(
   bytes: Uint8Array,
   manifest: Pick<Manifest, "scenarios" | "market">,
   place: string,
-): Promise<PartRow[]> {
+): Promise<ResultRow[]> {
   const [{ parquetReadObjects }, { compressors }] = await Promise.all([
     import("hyparquet"),
     import("hyparquet-compressors"),
@@ -99,7 +96,7 @@ export async function readPart(
 
 type Cells = Readonly<Record<string, unknown>>;
 
-function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" | "market">): PartRow {
+function rowOf(cells: Cells, { scenarios, market }: Pick<Manifest, "scenarios" | "market">): ResultRow {
   const { details } = cells;
   const rest = (typeof details === "string" ? JSON.parse(details) : {}) as Record<string, unknown>;
   // The schema of these columns is this module's own.
@@ -155,6 +152,6 @@ function taker(values: readonly (number | null)[]): () => number | null {
 }
 
 /** Adds results to totals in the same way as pricing does. */
-export function addRows(totals: Totals, rows: readonly PartRow[]): void {
+export function addRowsToTotals(totals: Totals, rows: readonly ResultRow[]): void {
   for (const { trade, result } of rows) totals.add(trade, result);
 }
