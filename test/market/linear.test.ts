@@ -250,10 +250,27 @@ describe("curves from quotes", () => {
     );
   });
 
+  test("swaps from the last business day of a month pay on the last ones of others", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4000 }), (ahead) => {
+        const spot = calendar.lastOfMonth(reference + ahead);
+        const market = { ...quotes(0, 0, false), reference: calendar.addBusinessDays(spot, -2) };
+        const { start, end, flows, byQuote } = parSwap("2Y", 0.02, tenorOf("2Y"), market);
+        expect(start).toBe(spot);
+        const paid = [...flows, ...byQuote].map(({ factors: [{ time }] }) => market.reference + Math.round(365 * time));
+        for (const day of [...paid, end]) expect(day).toBe(calendar.lastOfMonth(day));
+      }),
+    );
+  });
+
   test("quotes that no curve reproduces are refused by name", () => {
     const instruments = ["5Y", "2Y"].map((t) => parSwap(t, 0.02, tenorOf(t), quotes(0, 0, true)));
     expect(() => findCurves([], [{ name: "ESTR", rule: "zero-rate", instruments }], reference)).toThrow(
       "ESTR: 2Y ends at or before 5Y; leave one out",
+    );
+    const twice = ["2Y", "2Y"].map((t) => parSwap(t, 0.02, tenorOf(t), quotes(0, 0, true)));
+    expect(() => findCurves([], [{ name: "ESTR", rule: "zero-rate", instruments: twice }], reference)).toThrow(
+      "ESTR: 2Y ends at or before 2Y; leave one out",
     );
     const absurd = [parSwap("1Y", -2, tenorOf("1Y"), quotes(0, 0, true))];
     expect(() => findCurves([], [{ name: "ESTR", rule: "zero-rate", instruments: absurd }], reference)).toThrow(

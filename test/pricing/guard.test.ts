@@ -1,5 +1,5 @@
 /** Bounds of payoffs, against exact values; and what becomes of values that are outside. */
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { parseBook, type Payoff, type Trade, type TradeResult } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule, flatVolatility, type Underlying } from "../../src/market/index.ts";
@@ -8,6 +8,7 @@ import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { boundsOf, limitsWith } from "../../src/pricing/guard/option-limits.ts";
 import { Guard } from "../../src/pricing/guard/guard.ts";
 import { priceBook } from "../../src/pricing/index.ts";
+import { integral } from "../../src/pricing/methods/integral/integral.ts";
 import { termsOf } from "../../src/pricing/terms.ts";
 import { TimeBudget } from "../../src/pricing/plan/method.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";
@@ -206,6 +207,104 @@ describe("a value that is outside", () => {
     expect(settled([bound - 1.5e-3, 8, 5])[0]).toBeCloseTo(bound, 2);
     expect(results.scenarioErrors[0]).toBeCloseTo(1.5e-3, 8);
   });
+});
+
+describe("a guard of values from 0 to 10", () => {
+  const put = trade({ payoff: vanilla("put", 100), expiry: 1 });
+  /** Today's value and two cases of three spots; what is not given is 5, and estimates are 1. */
+  function guarded(given: {
+    value?: number;
+    scenarios?: Readonly<Record<number, number>>;
+    estimate?: number;
+    more?: object;
+  }) {
+    const { value = 5, scenarios = {}, estimate = 1, more = {} } = given;
+    const { method, rounding, low } = { method: "fdm" as const, rounding: 0, low: 0, ...more };
+    const cases = new ScenarioCases({ time: [0], spot: [-0.1, 0, 0.1], volatility: [0, 0.1], rate: [0] });
+    const columns = new TradeColumns([{ ok: true, trade: put }], cases);
+    columns.add(0, put, 0);
+    const results = new ResultColumns(1, cases);
+    results.setToday(0, value, estimate, {});
+    for (const row of [0, 1])
+      results.setScenarios(
+        row,
+        (k) => scenarios[3 * row + k] ?? 5,
+        () => estimate,
+      );
+    results.priced(0, method);
+    const guard = new Guard({ columns } as never, () => ({
+      at: () => () => ({ low, high: 10 }),
+      rounding: () => rounding,
+    }));
+    guard.look([0], results);
+    const { outside } = guard;
+    guard.settle(results);
+    const [today] = results.value;
+    return { outside, today, results, values: [...results.scenarioValues], errors: [...results.scenarioErrors] };
+  }
+
+  it("cuts the estimate of values inside to what the farther bound leaves", () => {
+    const { results, errors } = guarded({ value: 8, scenarios: { 3: 3 }, estimate: 50 });
+    expect([results.errorEstimate[0], ...errors]).toEqual([8, 8, 7]);
+  });
+
+  it("lets the estimate of one value reach to its bound, and not those of others", () => {
+    const { today, results, errors } = guarded({ value: -0.9, scenarios: { 5: 11 } });
+    expect([today, results.errorEstimate[0], ...errors]).toEqual([0, 1, 1, 1]);
+    const far = guarded({ value: -3, estimate: 2, scenarios: { 5: 13.5 } });
+    expect([far.today, far.results.errorEstimate[0], far.values[5], ...far.errors]).toEqual([0, 3, 10, 2, 3.5]);
+    expect(far.outside).toEqual([0]);
+    const near = guarded({ value: -0.8, more: { rounding: 0.5 } });
+    expect([near.today, ...near.errors]).toEqual([0, 1, 1]);
+    // Rounding alone has moved today's value: its distance is no error of the scenarios.
+    const rounded = guarded({ value: -2, estimate: 1, more: { rounding: 2 } });
+    expect([rounded.results.errorEstimate[0], rounded.errors[0]]).toEqual([2, 1]);
+  });
+
+  it("takes two estimates of paths for one", () => {
+    const of = (method: string) => guarded({ value: -3, estimate: 2, more: { method } }).outside;
+    expect([of("montecarlo"), of("fdm")]).toEqual([[], [0]]);
+  });
+
+  it("leaves what is outside by rounding of bounds, but nothing below 0", () => {
+    const of = (value: number, low: number): number => guarded({ value, more: { rounding: 1e-3, low } }).today;
+    expect([of(-1e-9, 0), of(10 + 1e-9, 0), of(2 - 1e-9, 2)]).toEqual([0, 10 + 1e-9, 2 - 1e-9]);
+  });
+});
+
+it("a value that no payoff can have is priced finer, then by the next method, and nothing is left of it", async () => {
+  const asked: (number | undefined)[] = [];
+  const wrong = vi.spyOn(integral, "open").mockImplementation(() => ({
+    plan: ({ settings }, trades) => {
+      asked.push(settings.accuracy);
+      const read = (results: ResultColumns) => {
+        for (const one of trades) {
+          results.setToday(one, -5, 1e-6, { delta: 3, vega: 4 }, { delta: 1 });
+          results.warnings[one] = WARNING.pathsLimited;
+          results.seeds.set(one, 7);
+          results.own.set(one, { figures: { parity: 1 }, notes: ["a note"] });
+          results.setSeveral(one, { assets: [], crossGamma: [], correlation: [], assumed: [["A", "B"]] });
+          results.priced(one, "integral");
+        }
+        return Promise.resolve();
+      };
+      return Promise.resolve({ run: () => Promise.resolve(), read, [Symbol.dispose]() {} });
+    },
+    [Symbol.dispose]() {},
+  }));
+  const one = { underlying: "U", payoff: "put", strike: 100, expiry: 1, exercise: "american" } as const;
+  const market = { rates: { EUR: 0.03 }, underlyings: { U: { spot: 100, currency: "EUR", volatility: 0.22 } } };
+  const book = parseBook({ asOf: "2026-11-20", market, trades: ["A", "B"].map((id) => ({ id, ...one })) });
+  try {
+    const { results } = await priceBook(book, { device });
+    expect(asked).toEqual([undefined, 1e-5 / 8]);
+    expect(results).toEqual((await priceBook(book, { device, method: "fdm" })).results);
+    const named = await priceBook(book, { device, method: "integral", batchSize: 1 });
+    const places = named.results.map((result) => result.status === "error" && result.error.message.slice(0, 40));
+    expect(places).toEqual(["A", "B"].map((_, i) => `trades[${i}]: method "integral" gives -5, less`.slice(0, 40)));
+  } finally {
+    wrong.mockRestore();
+  }
 });
 
 describe("results say", () => {

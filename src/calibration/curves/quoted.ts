@@ -60,8 +60,7 @@ export function simpleRate(
   { index, ...days }: Pick<SwapQuotes, "index"> & QuoteDays,
   monthsToStart = 0,
 ): QuotedInstrument {
-  const spot = spotOf(days);
-  const start = monthsToStart === 0 ? spot : later(spot, { count: monthsToStart, unit: "M" }, days);
+  const start = later(spotOf(days), { count: monthsToStart, unit: "M" }, days);
   return forwardPeriod(name, quote, start, later(start, length, days), { index, reference: days.reference });
 }
 

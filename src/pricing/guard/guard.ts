@@ -74,7 +74,7 @@ export class Guard {
     if (scenario === undefined) {
       if (isLetOut) {
         results.value[trade] = movedTo(range, value);
-        results.errorEstimate[trade] = Math.max(results.errorEstimate[trade], far);
+        results.errorEstimate[trade] = far; // beyond what the estimate allowed
       } else results.fail(trade, this.#error(trade, value, range, results));
     } else if (isLetOut) {
       const of = Math.floor(scenario / spots);
