@@ -343,3 +343,18 @@ it("warnings have bits of their own", () => {
   const bits = Object.values(WARNING);
   expect(new Set(bits).size).toBe(bits.length);
 });
+
+it("what is not known of a trade is no number, and of the errors at spots the largest counts", () => {
+  const results = new ResultColumns(
+    1,
+    new ScenarioCases({ time: [0], spot: [-0.1, 0, 0.1], volatility: [0], rate: [0] }),
+  );
+  results.setToday(0, 5, 0.1, { delta: 0.5 });
+  expect([results.delta[0], results.vega[0], results.sensitivityErrors.delta[0]]).toEqual([0.5, NaN, NaN]);
+  results.setScenarios(
+    0,
+    (k) => k,
+    (k, value) => [0.1, 3, 0.2][k] + value,
+  );
+  expect([...results.scenarioValues, ...results.scenarioErrors]).toEqual([0, 1, 2, 4]);
+});
