@@ -5,7 +5,7 @@
  * call goes on; with `--again` it plants the survivors again. With `--check` it only looks whether all bugs can be
  * planted, which a change of the sources may end:
  *
- * npm run check:planted -- [--set first|fresh|second] [--slice 1/3] [--workers 4] [--seconds 300] [--minutes 9]
+ * npm run check:planted -- [--set first|fresh|second|third] [--slice 1/3] [--workers 4] [--seconds 300] [--minutes 9]
  *   [--out FILE.json] [--again] [--check] [FOLDER...]
  */
 import { availableParallelism } from "node:os";
@@ -16,6 +16,7 @@ import { Copy, faultOf } from "./copy.ts";
 import { fresh } from "./fresh.ts";
 import { type Fate, Results } from "./results.ts";
 import { second } from "./second.ts";
+import { third } from "./third.ts";
 
 /** The least part of the bugs that the tests are to find. */
 const LEAST = 0.9;
@@ -47,9 +48,11 @@ function chosenBugs(): readonly Bug[] {
     first: bugs,
     fresh,
     second,
-    all: [...bugs, ...fresh, ...second],
+    third,
+    all: [...bugs, ...fresh, ...second, ...third],
   };
-  if (!Object.hasOwn(sets, options.set)) throw new Error(`--set ${options.set}: expected first, fresh, second or all`);
+  if (!Object.hasOwn(sets, options.set))
+    throw new Error(`--set ${options.set}: expected first, fresh, second, third or all`);
   const [part, parts] = options.slice.split("/").map(Number);
   if (!(part >= 1 && part <= parts)) throw new Error(`--slice ${options.slice}: expected 1/3, 2/3 or 3/3, say`);
   const all = sets[options.set].filter(({ file }) => words.length === 0 || words.some((word) => file.startsWith(word)));
