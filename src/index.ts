@@ -17,6 +17,7 @@ export type {
   BookReport,
   ConvertibleTrade,
   ForwardTrade,
+  LinearTrade,
   CurrencyTotals,
   Exercise,
   FailedTrade,

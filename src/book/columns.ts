@@ -86,6 +86,10 @@ const KINDS = new Map<string, CellKind>([
   ["swap", "json"],
   ["convertible", "json"],
   ["forward", "number"],
+  ["fra", "json"],
+  ["note", "json"],
+  ["fxForward", "json"],
+  ["report", "json"],
 ]);
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];

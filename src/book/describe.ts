@@ -1,4 +1,5 @@
 /** Short descriptions of trades in words. */
+import type { LinearTrade } from "./linear-types.ts";
 import type { RatesExercise, RatesTrade } from "./rates-types.ts";
 import type { AnyTrade, Barrier, BasketIndex, Exercise, Payoff } from "./types.ts";
 
@@ -9,9 +10,17 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
   min: "worst-of",
 };
 
+const LINEAR: Readonly<Record<LinearTrade["product"], string>> = {
+  swap: "swap",
+  fra: "forward rate agreement",
+  note: "note",
+  fxForward: "currency forward",
+};
+
 /** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
 export function describeTrade(trade: AnyTrade): string {
   if (trade.kind === "rates") return describeRates(trade);
+  if (trade.kind === "linear") return `${LINEAR[trade.product]}, ${number(trade.expiry)} years`;
   if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;
   if (trade.kind === "forward") return `forward ${number(trade.strike)}`;
   const { payoff, exercise, barriers } = trade;
@@ -88,6 +97,7 @@ function number(value: number): string {
 /** Returns the names of a trade's underlyings in order; for a trade on interest rates, the currency. */
 export function underlyingsOf(trade: AnyTrade): readonly string[] {
   if (trade.kind === "rates") return [trade.currency];
+  if (trade.kind === "linear") return [trade.pair?.name ?? trade.currency];
   const assets = "assets" in trade ? trade.assets : undefined;
   const { underlying } = trade;
   return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];

@@ -49,6 +49,7 @@ export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./result-types.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { groupOf, type TotalledTrade, Totals, type TradeCounts } from "./totals.ts";
+export type * from "./linear-types.ts";
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
 export type * from "./types.ts";

@@ -5,6 +5,7 @@ import {
   type Correlation,
   type Dividends,
   dividendSchedule,
+  type ForwardCurve,
   noDividends,
   type Underlying,
   type Volatility,
@@ -16,6 +17,7 @@ import {
   type VolatilityFit,
 } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
+import { LinearMarket } from "./linear-market.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
@@ -101,6 +103,20 @@ function doubtedRates(rates: ResolvedRates, doubts: Doubts, place: Place): Resol
   return { ...rates, model: { ...model, fit }, shortRate: shortRate && { ...shortRate, fit } };
 }
 
+/** A value that is made when somebody asks for it first. */
+class WhenAsked<T> {
+  readonly #make: () => T;
+  #made: T | undefined;
+
+  constructor(make: () => T) {
+    this.#make = make;
+  }
+
+  get value(): T {
+    return (this.#made ??= this.#make());
+  }
+}
+
 /** An underlying of a market, or the errors that prevent its use. */
 export interface UnderlyingEntry {
   /** The underlying; undefined if it cannot be used. */
@@ -117,6 +133,8 @@ export interface UnderlyingEntry {
 export interface ResolvedMarket extends Market {
   /** The underlyings by name, including those that cannot be used. */
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
+  /** The market as swaps and forwards on currencies see it. */
+  readonly linear: WhenAsked<LinearMarket>;
   /** The correlations. */
   readonly between: CorrelationTable;
   /** The results of fitting quotes. */
@@ -155,6 +173,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?:
   const credit = resolveCredit(spec, underlyings, asOf, place);
   return {
     entries,
+    linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, place)),
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
@@ -179,6 +198,10 @@ function namedCurve(named: NamedCurves | undefined, place: Place): CurveByName {
     };
   };
 }
+
+/** The curves of currencies, which also models have around which they are. */
+const curvesOf = (rates: ReadonlyMap<string, ResolvedRates>): ReadonlyMap<string, ForwardCurve | undefined> =>
+  new Map([...rates].map(([currency, { model }]) => [currency, "curve" in model ? model.curve : undefined]));
 
 interface UnderlyingSource {
   readonly name: string;

@@ -38,6 +38,13 @@ export const FIGURE_FIELDS = {
   parity: "number",
   bondFloor: "number",
   creditSensitivity: "number",
+  fairRate: "number",
+  fairSpread: "number",
+  annuity: "number",
+  legs: "json",
+  cashflows: "json",
+  nodeSensitivities: "json",
+  quoteSensitivities: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
 
 /** The fields of a result under scenarios: numbers in nested lists. */

@@ -2,6 +2,7 @@
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ConvertibleFigures } from "./convertible-types.ts";
+import type { LinearFigures } from "./linear-types.ts";
 import type { RatesFigures } from "./rates-types.ts";
 import type { Tags } from "./tags.ts";
 import type { Scenarios } from "./types.ts";
@@ -61,7 +62,7 @@ export interface TradeLabels {
 }
 
 /** The numbers that only results of some kinds of trades have. */
-export interface TradeFigures extends RatesFigures, ConvertibleFigures {}
+export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {}
 
 /**
  * The price and the sensitivities of a trade, per unit of quantity, in the trade's currency. A sensitivity that was not

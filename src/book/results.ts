@@ -6,6 +6,8 @@ import type { AnyTrade, ParsedTrade } from "./types.ts";
 export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
+  if (trade.kind === "linear")
+    return { underlying: trade.pair?.name ?? trade.currency, currency: trade.currency, quantity, tags };
   const { name, currency } = trade.underlying;
   const assets = "assets" in trade ? trade.assets : undefined;
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
@@ -14,7 +16,7 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
 
 /** Returns the currency of a trade's value. */
 export function currencyOf(trade: AnyTrade): string {
-  return trade.kind === "rates" ? trade.currency : trade.underlying.currency;
+  return "currency" in trade ? trade.currency : trade.underlying.currency;
 }
 
 /** Returns the result of a trade that could not be read. */

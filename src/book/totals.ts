@@ -64,7 +64,13 @@ function zeros<Name extends string>(names: readonly Name[]): Record<Name, number
 /** The properties of a trade that the totals of its result depend on. */
 export type TotalledTrade =
   | TradeOnUnderlyings
-  | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
+  | { readonly kind: "rates"; readonly quantity: number; readonly currency: string }
+  | {
+      readonly kind: "linear";
+      readonly quantity: number;
+      readonly currency: string;
+      readonly pair?: { readonly name: string; readonly spot: number };
+    };
 
 /** How many trades were priced, how many have an error, and how many depend on doubtful fits to quotes. */
 export interface TradeCounts {
@@ -136,7 +142,7 @@ export class Totals {
     this.priced++;
     if (result.warnings.length > 0) this.#addDoubt(result.warnings.find(isDoubt), 1);
     const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
-    this.#of(trade.kind === "rates" ? trade.currency : trade.underlying.currency).add(row);
+    this.#of("currency" in trade ? trade.currency : trade.underlying.currency).add(row);
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
   }
 
@@ -201,6 +207,7 @@ interface TotalledRow {
 /** The sensitivities of a trade to each of its underlyings; empty if none were requested. */
 function sensitivitiesOf(trade: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
   if (trade.kind === "rates") return NONE;
+  if (trade.kind === "linear") return trade.pair === undefined ? NONE : sensitivitiesTo(trade.pair, result);
   const { underlying, assets } = trade;
   if (assets === undefined) return sensitivitiesTo(underlying, result);
   return assets.flatMap(({ underlying: one }) => sensitivitiesTo(one, result.sensitivities?.[one.name]));

@@ -5,6 +5,7 @@
 import { BookError } from "../base/errors.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
 import type { Dividends, Volatility } from "../market/index.ts";
+import { resolveLinearTrade } from "./linear-trade.ts";
 import { resolveConvertible } from "./convertible.ts";
 import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
@@ -16,6 +17,8 @@ import {
   type ForwardTradeSpec,
   forwardTradeSchema,
   isPlainObject,
+  LINEAR_FIELDS,
+  linearTradeSchema,
   RATES_FIELDS,
   type PayoffSpec,
   ratesTradeSchema,
@@ -43,13 +46,16 @@ export interface TradeReader {
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
-    const trade = Object.hasOwn(value, "forward")
-      ? resolveForward(accept(forwardTradeSchema, value, place), place, reader)
-      : Object.hasOwn(value, "convertible")
-        ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
-        : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
-          ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
-          : resolveTrade(acceptTrade(value, place), place, reader);
+    const isLinear = LINEAR_FIELDS.some((field) => Object.hasOwn(value, field)) && !Object.hasOwn(value, "swaption");
+    const trade = isLinear
+      ? resolveLinearTrade(accept(linearTradeSchema, value, place), place, reader.market.linear.value)
+      : Object.hasOwn(value, "forward")
+        ? resolveForward(accept(forwardTradeSchema, value, place), place, reader)
+        : Object.hasOwn(value, "convertible")
+          ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
+          : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
+            ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
+            : resolveTrade(acceptTrade(value, place), place, reader);
     if (reader.seenBefore(trade.id))
       throw new BookError(place("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };

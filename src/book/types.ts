@@ -9,6 +9,7 @@ import type { Correlation, RatesModel, Underlying, Volatility } from "../market/
 import type { MethodName } from "./methods.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
+import type { LinearTrade } from "./linear-types.ts";
 import type { RatesTrade } from "./rates-types.ts";
 
 export type { Tags } from "./tags.ts";
@@ -186,7 +187,7 @@ export interface ForwardTrade {
 }
 
 /** Any trade of a book. `kind` tells them apart; it is undefined for options on underlyings. @stable */
-export type AnyTrade = Trade | RatesTrade | ConvertibleTrade | ForwardTrade;
+export type AnyTrade = Trade | RatesTrade | ConvertibleTrade | ForwardTrade | LinearTrade;
 
 /**
  * A trade, or the error that prevents its use, with its index in the book from 0. Trades that do not come from a book

@@ -34,6 +34,7 @@ export {
   simpleRate,
   type SwapQuotes,
   tenorBasis,
+  unadjustedEnd,
 } from "./curves/quoted.ts";
 /** @internal */
 export type { RateInstrument } from "./curves/instruments.ts";

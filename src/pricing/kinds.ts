@@ -10,6 +10,7 @@ import { convolution } from "./methods/convolution/convolution.ts";
 import { deterministic } from "./methods/deterministic/known.ts";
 import { forwardKind } from "./methods/forwards/kind.ts";
 import { fdm } from "./methods/fdm/fdm.ts";
+import { linearKind } from "./methods/linear/kind.ts";
 import { integral } from "./methods/integral/integral.ts";
 import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
@@ -109,6 +110,7 @@ const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
   rates: ratesKind,
   convertible: convertibleKind,
   forward: forwardKind,
+  linear: linearKind,
 };
 
 /** Returns the kind of a trade. */

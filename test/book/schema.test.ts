@@ -83,7 +83,13 @@ describe("a book as a plain object", () => {
     const scenarios: Same<Written["scenarios"], BookInput["scenarios"]> = true;
     type Options<B extends { readonly trades: readonly unknown[] }> = Exclude<
       Trades<B>,
-      { readonly currency: string } | { readonly convertible: unknown } | { readonly forward: unknown }
+      | { readonly currency: string }
+      | { readonly convertible: unknown }
+      | { readonly forward: unknown }
+      | { readonly swap: unknown }
+      | { readonly fra: unknown }
+      | { readonly note: unknown }
+      | { readonly fxForward: unknown }
     >;
     type Terms = "exercise" | "barriers" | "expiry";
     const terms: Same<Pick<Options<Written>, Terms>, Pick<Options<BookInput>, Terms>> = true;

@@ -32,8 +32,8 @@ import { readFixture } from "../support/fixtures.ts";
 
 describe.each(["calendars", "day_counts", "schedules"])("reference cases of %s", (family) => {
   const { cases } = readFixture(`reference/${family}.json`) as { cases: Case[] };
-  test.each(cases.map((one) => [one.id, one] as const))("%s", (_, one) => {
-    expect(checked(one)).toEqual([]);
+  test.each(cases.map((one) => [one.id, one] as const))("%s", async (_, one) => {
+    expect(await checked(one)).toEqual([]);
   });
 });
 

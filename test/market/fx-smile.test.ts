@@ -16,8 +16,8 @@ import { readFixture } from "../support/fixtures.ts";
 
 describe("reference cases of strikes and smiles", () => {
   const { cases } = readFixture("reference/fx_options.json") as { cases: Case[] };
-  test.each(cases.filter(({ product }) => product in fx).map((one) => [one.id, one] as const))("%s", (_, one) => {
-    expect(checked(one)).toEqual([]);
+  test.each(cases.filter(({ product }) => product in fx).map((one) => [one.id, one] as const))("%s", async (_, one) => {
+    expect(await checked(one)).toEqual([]);
   });
 });
 

@@ -2,7 +2,8 @@
 
 export type Params = Readonly<Record<string, unknown>>;
 /** Computes the fields that a case expects from its parameters. */
-export type Solver = (params: Params) => Readonly<Record<string, unknown>>;
+export type Solver = (params: Params) => Fields | Promise<Fields>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export interface Case {
   readonly id: string;

@@ -36,6 +36,7 @@ const COUNTS: Readonly<Record<string, DayCount>> = { "30/360 Bond Basis": "30/36
 
 export const countOf = (name: unknown): DayCount => COUNTS[name as string] ?? (name as DayCount);
 
+export const calendarNames = (names: unknown): CalendarSpec[] => specs(names);
 const specs = (names: unknown): CalendarSpec[] => (names as string[]).map((name) => NAMES[name] ?? raise(name));
 export const calendars = (names: unknown) => calendarOf(specs(names));
 export const convention = (name: unknown): BusinessDayConvention =>

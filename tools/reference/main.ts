@@ -3,27 +3,28 @@ import { readFileSync } from "node:fs";
 import { type Case, differences, type Solver } from "./case.ts";
 import { conventions } from "./conventions.ts";
 import { curves } from "./curves.ts";
+import { desk } from "./desk.ts";
 import { fx } from "./fx.ts";
 import { swaps } from "./swaps.ts";
 
-const SOLVERS: Readonly<Record<string, Solver>> = { ...conventions, ...curves, ...swaps, ...fx };
+const SOLVERS: Readonly<Record<string, Solver>> = { ...conventions, ...curves, ...swaps, ...fx, ...desk };
 
 /** Returns what is wrong with a case; undefined where there is no way to compute it. */
-export function checked(one: Case): readonly string[] | undefined {
+export async function checked(one: Case): Promise<readonly string[] | undefined> {
   if (!Object.hasOwn(SOLVERS, one.product)) return undefined;
   try {
-    return differences(one, SOLVERS[one.product](one.params));
+    return differences(one, await SOLVERS[one.product](one.params));
   } catch (error) {
     return [String(error)];
   }
 }
 
-function main(files: readonly string[]): void {
+async function main(files: readonly string[]): Promise<void> {
   if (files.length === 0) throw new Error("name at least one file: npm run check:reference -- FILE…");
   let failed = 0;
   for (const file of files) {
     const { family, cases } = JSON.parse(readFileSync(file, "utf8")) as { family: string; cases: Case[] };
-    const results = cases.map((one) => ({ one, wrong: checked(one) }));
+    const results = await Promise.all(cases.map(async (one) => ({ one, wrong: await checked(one) })));
     const unknown = results.filter(({ wrong }) => wrong === undefined);
     const bad = results.filter(({ wrong }) => wrong !== undefined && wrong.length > 0);
     failed += unknown.length + bad.length;
@@ -35,4 +36,4 @@ function main(files: readonly string[]): void {
   process.exitCode = failed === 0 ? 0 : 1;
 }
 
-if (import.meta.filename === process.argv[1]) main(process.argv.slice(2));
+if (import.meta.filename === process.argv[1]) await main(process.argv.slice(2));

@@ -1,14 +1,6 @@
 /** Reference cases of swaps and other linear products, computed by `market/linear`. */
 import { forwardRate, type PairQuotes } from "../../src/calibration/curves/quoted.ts";
-import {
-  calendarOf,
-  type Day,
-  dayOf,
-  isoOf,
-  scheduleOf,
-  tenorOf,
-  yearFraction,
-} from "../../src/market/conventions/index.ts";
+import { calendarOf, type Day, dayOf, isoOf, tenorOf, yearFraction } from "../../src/market/conventions/index.ts";
 import {
   Curve,
   type Fixings,
@@ -128,42 +120,6 @@ function legSpec(p: Params, market: Market, rate?: number): LegSpec {
 
 const signOf = (p: Params): number => (p["direction"] === "receive" ? 1 : -1);
 
-function swap(p: Params): Record<string, unknown> {
-  const market = new Market(p);
-  const specs = p["legs"] as Params[];
-  const legs = specs.map((spec) => legOf(legSpec(spec, market), market.reference));
-  const reporting = (p["reporting_currency"] ?? specs[0]["currency"]) as string;
-  const rates = (p["fx_rates"] ?? {}) as Readonly<Record<string, number>>;
-  const fx = (from: string, to: string): number =>
-    from === to ? 1 : (rates[`${from}${to}`] ?? 1 / rates[`${to}${from}`]);
-  const currency = (k: number): string => specs[k]["currency"] as string;
-  const values = (): number[] => legs.map((leg, k) => signOf(specs[k]) * market.value(leg.flows));
-  const total = (): number => values().reduce((sum, value, k) => sum + value * fx(currency(k), reporting), 0);
-  const result: Record<string, unknown> = {
-    npv: total(),
-    leg_npvs: values(),
-    cashflows: legs.map((leg) => cashflows(leg, market)),
-    key_rate_deltas: market.keyRates(total),
-  };
-  for (const other of new Set(specs.map((_, k) => currency(k))))
-    if (other !== reporting) result[`npv_in_${other}`] = total() * fx(reporting, other);
-  if (p["solve_for"] !== undefined) {
-    const at = p["solve_leg"] as number;
-    const annuity = market.value(legs[at].byRate);
-    const { rate } = legSpec(specs[at], market);
-    const missing = total() * fx(reporting, currency(at));
-    result[p["solve_for"] === "rate" ? "fair_rate" : "fair_spread"] = rate - missing / (signOf(specs[at]) * annuity);
-    result["annuity"] = annuity;
-    result["bpv"] = annuity * 1e-4;
-  }
-  return result;
-}
-
-const cashflows = (leg: Leg, market: Market) =>
-  leg.flows
-    .map((flow) => ({ date: isoOf(flow.date), amount: new Valuation(market.curves).amount(flow) }))
-    .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
-
 function pairOf(p: Params, market: Market, base: string, quote: string): PairQuotes {
   const curve = p["discount_curve"] as Params;
   const spotDay = dayOf(p["spot_date"] as string);
@@ -178,118 +134,8 @@ function pairOf(p: Params, market: Market, base: string, quote: string): PairQuo
   };
 }
 
-function forwards(p: Params): Record<string, unknown> {
-  const market = new Market(p);
-  const pair = pairOf(p, market, p["base_currency"] as string, p["quote_currency"] as string);
-  const deals = (p["deals"] as Record<string, never>[]).map((deal) => {
-    const day = dayOf(deal["delivery_date"]);
-    const paid = { curve: pair.quote, time: timeOf(day, market.reference), power: 1 } as const;
-    const forward = forwardRate(day, pair);
-    const amount = deal["base_amount"] as number;
-    const flows: Flow[] = [
-      { ...forward, factors: [...forward.factors, paid], fixed: amount },
-      { scale: 1, factors: [paid], fixed: -amount * deal["rate"], gearing: 0 },
-    ];
-    return { forward, flows };
-  });
-  const rate = (flow: Flow): number => market.value([flow]);
-  const values = deals.map(({ flows }) => market.value(flows));
-  const total = (): number => market.value(deals.flatMap(({ flows }) => flows));
-  const today = rate(forwardRate(market.reference, pair));
-  return {
-    spot_for_value_today: today,
-    forward_rates: deals.map(({ forward }) => rate(forward)),
-    forward_points: deals.map(({ forward }) => rate(forward) - pair.spot),
-    npv_quote_currency: total(),
-    npv_base_currency: total() / today,
-    deal_npvs_quote_currency: values,
-    delta_spot: deals.reduce((sum, { flows }) => sum + rate(flows[0]) / pair.spot, 0),
-    key_rate_deltas_quote_currency: market.keyRates(total),
-  };
-}
-
 /** Solvers by product. */
 export const swaps: Readonly<Record<string, Solver>> = {
-  ...Object.fromEntries(
-    [
-      "fixed_float_swap",
-      "overnight_swap",
-      "basis_swap",
-      "amortising_swap",
-      "floating_rate_note",
-      "cross_currency_swap",
-    ].map((name) => [name, swap]),
-  ),
-  fx_forward: forwards,
-  fx_swap: forwards,
-  fra(p) {
-    const market = new Market(p);
-    const [start, end] = [dayOf(p["start_date"] as string), dayOf(p["end_date"] as string)];
-    const index = market.index(p["index"] as Params, p["projection_curve"]);
-    const { growth, accrual } = floatingOf(index, undefined, start, end, market.reference);
-    const sign = p["direction"] === "pay_fixed" ? 1 : -1;
-    const [notional, strike] = [sign * (p["notional"] as number), p["strike"] as number];
-    const discount = market.discount(Object.keys(p["discount_curve"] as Params)[0]);
-    const at = (curve: number, day: Day, power: 1 | -1) => ({ curve, time: timeOf(day, market.reference), power });
-    const paid = [at(discount, start, 1)];
-    const ratio = growth.periods.length > 0 ? [at(index.curve, end, 1), at(index.curve, start, -1)] : [];
-    const known = growth.periods.length > 0 ? 1 : growth.known;
-    const flows: Flow[] = [
-      { scale: 1, factors: paid, fixed: notional, gearing: 0 },
-      { scale: 1, factors: [...paid, ...ratio], fixed: (-notional * (1 + strike * accrual)) / known, gearing: 0 },
-    ];
-    const forward =
-      new Valuation(market.curves).amount({ scale: 1, factors: [], fixed: 0, gearing: 1, growth }) / accrual;
-    return {
-      npv: market.value(flows),
-      forward_rate: forward,
-      fair_rate: forward,
-      settlement_amount: (notional * accrual * (forward - strike)) / (1 + forward * accrual),
-      fixing_date: isoOf(index.calendar.addBusinessDays(start, -(index.fixingLag ?? 0))),
-      key_rate_deltas: market.keyRates(() => market.value(flows)),
-    };
-  },
-  zero_coupon_swap(p) {
-    const market = new Market(p);
-    const calendar = calendars(p["calendar"]);
-    const index = p["index"] as Params;
-    const { dates } = scheduleOf({
-      from: dayOf(p["start_date"] as string),
-      to: dayOf(p["end_date"] as string),
-      every: tenorOf(index["tenor"] as string),
-      calendar,
-      adjust: convention(p["convention"]),
-    });
-    const end = dates.at(-1)!;
-    const years = yearFraction(countOf(p["fixed_day_count"]), dates[0], end);
-    const growths = dates
-      .slice(1)
-      .map(
-        (day, k) =>
-          floatingOf(market.index(index, p["projection_curve"]), undefined, dates[k], day, market.reference).growth,
-      );
-    const growth = {
-      curve: growths[0].curve,
-      known: growths.reduce((all, { known }) => all * known, 1),
-      periods: growths.flatMap(({ periods }) => periods),
-    };
-    const discount = market.discount(Object.keys(p["discount_curve"] as Params)[0]);
-    const factors = [{ curve: discount, time: timeOf(end, market.reference), power: 1 as const }];
-    const notional = p["notional"] as number;
-    const fixed = notional * ((1 + (p["fixed_rate"] as number)) ** years - 1);
-    const sign = p["direction"] === "pay_fixed" ? 1 : -1;
-    const flow: Flow = { scale: sign, factors, fixed: -fixed, gearing: notional, growth };
-    const floating = new Valuation(market.curves).amount({ ...flow, fixed: 0 });
-    return {
-      npv: market.value([flow]),
-      fixed_amount: fixed,
-      floating_amount: floating,
-      fair_rate: (1 + floating / notional) ** (1 / years) - 1,
-      fixed_year_fraction: years,
-      reset_dates: dates.map(isoOf),
-      key_rate_deltas: market.keyRates(() => market.value([flow])),
-    };
-  },
   cross_currency_swap_mark_to_market(p) {
     const market = new Market(p);
     const pair = pairOf(p, market, "EUR", "USD");

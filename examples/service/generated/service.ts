@@ -680,6 +680,232 @@ export interface components {
     }) | ({
       /** @description a name (a string that is not empty) */
       id: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of "cashflows", "nodes" and "quotes" */
+      report?: ("cashflows" | "nodes" | "quotes")[];
+      swap: {
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description a notional or a list of them, one a period */
+        notional?: number | number[];
+        /** @description a name (a string that is not empty) */
+        currency?: string;
+        pay: {
+          /** @description a rate or a list of them, one a period */
+          rate?: number | number[];
+          /** @enum {unknown} */
+          index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+          /** @description a rate or a list of them, one a period */
+          spread?: number | number[];
+          /** @description a notional or a list of them, one a period */
+          notional?: number | number[];
+          /** @description a name (a string that is not empty) */
+          currency?: string;
+          /** @description a name (a string that is not empty) */
+          every?: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+          /** @enum {unknown} */
+          dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
+          /** @description a whole number from 0 */
+          paymentLag?: number;
+          /** @description a calendar or a list of them */
+          paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          compounding?: "compounded" | "averaged";
+          /** @description a whole number from 0 */
+          lookback?: number;
+          /** @description a whole number from 0 */
+          shift?: number;
+          /** @description a whole number from 0 */
+          lockout?: number;
+          /** @enum {unknown} */
+          exchange?: "none" | "final" | "ends" | "all";
+          /** @description true or false */
+          zeroCoupon?: boolean;
+        };
+        receive: {
+          /** @description a rate or a list of them, one a period */
+          rate?: number | number[];
+          /** @enum {unknown} */
+          index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+          /** @description a rate or a list of them, one a period */
+          spread?: number | number[];
+          /** @description a notional or a list of them, one a period */
+          notional?: number | number[];
+          /** @description a name (a string that is not empty) */
+          currency?: string;
+          /** @description a name (a string that is not empty) */
+          every?: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+          /** @enum {unknown} */
+          dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
+          /** @description a whole number from 0 */
+          paymentLag?: number;
+          /** @description a calendar or a list of them */
+          paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          compounding?: "compounded" | "averaged";
+          /** @description a whole number from 0 */
+          lookback?: number;
+          /** @description a whole number from 0 */
+          shift?: number;
+          /** @description a whole number from 0 */
+          lockout?: number;
+          /** @enum {unknown} */
+          exchange?: "none" | "final" | "ends" | "all";
+          /** @description true or false */
+          zeroCoupon?: boolean;
+        };
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of "cashflows", "nodes" and "quotes" */
+      report?: ("cashflows" | "nodes" | "quotes")[];
+      fra: {
+        /** @enum {unknown} */
+        index: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end?: string | number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        rate: number;
+        /** @description a positive number */
+        notional: number;
+        /** @enum {unknown} */
+        side?: "pay" | "receive";
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of "cashflows", "nodes" and "quotes" */
+      report?: ("cashflows" | "nodes" | "quotes")[];
+      note: {
+        /** @description a rate or a list of them, one a period */
+        rate?: number | number[];
+        /** @enum {unknown} */
+        index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
+        /** @description a rate or a list of them, one a period */
+        spread?: number | number[];
+        /** @description a notional or a list of them, one a period */
+        notional: number | number[];
+        /** @description a name (a string that is not empty) */
+        currency?: string;
+        /** @description a name (a string that is not empty) */
+        every?: string;
+        /** @description a calendar or a list of them */
+        calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        /** @enum {unknown} */
+        adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+        /** @enum {unknown} */
+        roll?: "backward" | "forward";
+        /** @description a day of the month */
+        rollDay?: number;
+        /** @enum {unknown} */
+        stub?: "short" | "long";
+        /** @description true or false */
+        endOfMonth?: boolean;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        first?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        penultimate?: string | number;
+        /** @enum {unknown} */
+        dayCount?: "Act/360" | "Act/365F" | "Act/Act ISDA" | "Act/Act ICMA" | "Act/Act AFB" | "30/360" | "30/360 US" | "30E/360" | "30E/360 ISDA" | "Act/365L";
+        /** @description a whole number from 0 */
+        paymentLag?: number;
+        /** @description a calendar or a list of them */
+        paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+        /** @enum {unknown} */
+        compounding?: "compounded" | "averaged";
+        /** @description a whole number from 0 */
+        lookback?: number;
+        /** @description a whole number from 0 */
+        shift?: number;
+        /** @description a whole number from 0 */
+        lockout?: number;
+        /** @enum {unknown} */
+        exchange?: "none" | "final" | "ends" | "all";
+        /** @description true or false */
+        zeroCoupon?: boolean;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start?: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of "cashflows", "nodes" and "quotes" */
+      report?: ("cashflows" | "nodes" | "quotes")[];
+      fxForward: {
+        /** @description a name (a string that is not empty) */
+        pair: string;
+        /** @description a finite number */
+        amount: number;
+        /** @description a positive number */
+        rate: number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        delivery: string | number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
       /** @description a name (a string that is not empty) */
       underlying: string;
       /** @description "call", "put", { "digital" } or { "expression" } */
@@ -3778,6 +4004,9 @@ export interface components {
       parity?: number | null;
       bondFloor?: number | null;
       creditSensitivity?: number | null;
+      fairRate?: number | null;
+      fairSpread?: number | null;
+      annuity?: number | null;
     };
     Totals: {
       currency: string;

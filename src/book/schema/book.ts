@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
+import { linearForms } from "./linear.ts";
 import { ratesTradeSchema } from "./rates.ts";
 import { basketTradeSchema, convertibleTradeSchema, forwardTradeSchema, tradeSchema } from "./trade.ts";
 import {
@@ -41,13 +42,14 @@ export const scenariosSchema = object({
 /** The scenarios of a book after validation by their schema. */
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;
 
-/** The schema of any trade: on one or several underlyings, on rates, a convertible bond, or a forward. */
+/** The schema of any trade: on one or several underlyings, on rates, a convertible bond, a forward, or a swap. */
 const anyTradeSchema = choose("a trade (an object)", {
   marked: {
     underlyings: basketTradeSchema,
     currency: ratesTradeSchema,
     convertible: convertibleTradeSchema,
     forward: forwardTradeSchema,
+    ...linearForms,
     id: tradeSchema,
   },
 });

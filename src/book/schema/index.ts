@@ -44,4 +44,5 @@ export {
   ratesTradeSchema,
   type RedemptionSpec,
 } from "./rates.ts";
+export { LINEAR_FIELDS, type LinearLegSpec, type LinearTradeSpec, linearTradeSchema } from "./linear.ts";
 export { isPlainObject, type Schema, tags } from "./values.ts";

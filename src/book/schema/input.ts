@@ -4,6 +4,7 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
+import type { LinearTradeInput } from "./linear.ts";
 import type { CurveByNameInput, RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
 /**
@@ -351,7 +352,8 @@ export type TradeInput =
   | BasketExpressionInput
   | RatesTradeInput
   | ConvertibleInput
-  | ForwardInput;
+  | ForwardInput
+  | LinearTradeInput;
 
 /** The scenarios of a book, as it contains them. All combinations of the four lists are priced. @stable */
 export interface ScenariosInput {

@@ -131,11 +131,6 @@ function remedyOf(value: unknown): string {
       '; a trade on an underlying pays in the currency of the underlying, so leave "currency" out: payment in another ' +
       "currency (quanto, composite) is not supported in this version"
     );
-  if (Object.hasOwn(value, "swap"))
-    return (
-      '; swaps are not supported in this version: write a payer swap as a "cap" less a "floor" (of quantity −1) with ' +
-      "the fixed rate as strike"
-    );
   return "";
 }
 /** A trade on interest rates after validation by its schema, before its dates become years. */

@@ -43,7 +43,11 @@ const later = (day: Day, tenor: Tenor, { calendar, endOfMonth }: QuoteDays): Day
   calendar.advance(day, tenor, "modified-following", endOfMonth);
 
 /** Returns where a swap ends before its last date is adjusted. */
-function unadjustedEnd(start: Day, { count, unit }: Tenor, { calendar, endOfMonth = false }: QuoteDays): Day {
+export function unadjustedEnd(
+  start: Day,
+  { count, unit }: Tenor,
+  { calendar, endOfMonth = false }: Pick<QuoteDays, "calendar" | "endOfMonth">,
+): Day {
   if (unit !== "M") return start + count * (unit === "W" ? 7 : 1);
   const end = addMonths(start, count);
   return endOfMonth && start === calendar.lastOfMonth(start) ? monthEnd(end) : end;

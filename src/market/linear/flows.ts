@@ -24,6 +24,8 @@ export interface Growth {
   readonly periods: readonly number[];
   /** Whether G − 1 is a sum over the periods, as for averaged rates, instead of a product. */
   readonly averaged?: boolean;
+  /** Whether the rate of a period is known once the period has begun, as term rates are. */
+  readonly term?: boolean;
 }
 
 export interface Flow {
@@ -37,22 +39,39 @@ export interface Flow {
 /** The derivatives of a value by the zero rates of each curve's nodes. */
 export type CurveGradient = readonly Float64Array[];
 
+/** Where flows are seen from: some years from now, if forward rates are realised until then and shifted after it. */
+export interface Seen {
+  readonly years: number;
+  readonly shift: number;
+}
+
+const NOW: Seen = { years: 0, shift: 0 };
+
 /** Values of flows on curves as they are when it is made: dates come again and again, and are looked up once. */
 export class Valuation {
   readonly curves: readonly Curve[];
+  readonly #seen: Seen;
   readonly #discounts: readonly Map<number, number>[];
 
-  constructor(curves: readonly Curve[]) {
+  constructor(curves: readonly Curve[], seen: Seen = NOW) {
     this.curves = curves;
+    this.#seen = seen;
     this.#discounts = curves.map(() => new Map<number, number>());
   }
 
-  /** Returns the discount factor of a curve, by its number, at a time. */
+  /** Returns the discount factor of a curve, by its number, at a time in years from now. */
   discount(curve: number, time: number): number {
     const known = this.#discounts[curve];
     let discount = known.get(time);
-    if (discount === undefined) known.set(time, (discount = Math.exp(-this.curves[curve].logDiscount(time))));
+    if (discount === undefined) known.set(time, (discount = this.#discountAt(this.curves[curve], time)));
     return discount;
+  }
+
+  #discountAt(curve: Curve, time: number): number {
+    const { years, shift } = this.#seen;
+    const log = curve.logDiscount(time);
+    if (years === 0 && shift === 0) return Math.exp(-log);
+    return Math.exp(curve.logDiscount(years) - log - shift * Math.max(time - years, 0));
   }
 
   /** Returns the value of flows. */
@@ -107,10 +126,14 @@ export class Valuation {
     return this.discount(curve, start) / this.discount(curve, end);
   }
 
-  #growth({ curve, known, periods, averaged }: Growth): number {
+  #growth({ curve, known, periods, averaged, term }: Growth): number {
     let growth = known;
     for (let k = 0; k < periods.length; k += 3) {
-      const part = periods[k + 2] * (this.#ratio(curve, periods[k], periods[k + 1]) - 1);
+      const [start, end] = [periods[k], periods[k + 1]];
+      const isKnown = term === true && start < this.#seen.years;
+      const of = this.curves[curve];
+      const ratio = isKnown ? Math.exp(of.logDiscount(end) - of.logDiscount(start)) : this.#ratio(curve, start, end);
+      const part = periods[k + 2] * (ratio - 1);
       growth = averaged ? growth + part : growth * (1 + part);
     }
     return growth;

@@ -46,8 +46,8 @@ export interface LegSpec {
   readonly frequency?: number;
   readonly paymentLag?: number;
   readonly paymentCalendar?: Calendar;
-  /** A fixed rate, or the spread over the index. */
-  readonly rate: number;
+  /** A fixed rate, or the spread over the index; of a list, the last number holds for all further periods. */
+  readonly rate: number | readonly number[];
   readonly index?: RateIndex;
   /** Given for an overnight index. */
   readonly overnight?: OvernightRule;
@@ -94,8 +94,7 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
   const { dates } = scheduleOf(schedule);
   const flows: PaidFlow[] = [];
   const byRate: PaidFlow[] = [];
-  const notionalOf = (k: number): number =>
-    typeof spec.notional === "number" ? spec.notional : spec.notional[Math.min(k, spec.notional.length - 1)];
+  const notionalOf = (k: number): number => stepOf(spec.notional, k);
   for (let k = 0; k + 1 < dates.length; k++) {
     const [start, end] = [dates[k], dates[k + 1]];
     const paid = paymentDate(end, paymentLag, paymentCalendar);
@@ -106,7 +105,7 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
     byRate.push(fixedFlow(notional * accrual, paid, reference, discount));
     const floating = index && floatingOf(index, spec.overnight, start, end, reference);
     const coupon: PaidFlow = {
-      ...fixedFlow(notional * accrual * rate, paid, reference, discount),
+      ...fixedFlow(notional * accrual * stepOf(rate, k), paid, reference, discount),
       gearing: floating ? (notional * accrual) / floating.accrual : 0,
       growth: floating?.growth,
     };
@@ -128,6 +127,32 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
   for (const { date, amount } of exchanges(spec, dates, notionalOf))
     if (date > reference) flows.push(fixedFlow(amount, date, reference, discount));
   return { flows, byRate, dates };
+}
+
+/** Returns the value of a period; the last one of a list holds for all further periods. */
+const stepOf = (values: number | readonly number[], k: number): number =>
+  typeof values === "number" ? values : values[Math.min(k, values.length - 1)];
+
+/**
+ * Returns the one flow of a leg that pays its interest at the end: N·((1 + rate)^T − 1) for a fixed rate, and what the
+ * notional grows to by all resets of an index, less itself.
+ */
+export function zeroCouponOf(spec: LegSpec, reference: Day): { readonly flow: PaidFlow; readonly years: number } {
+  const { schedule, dayCount, paymentLag = 0, paymentCalendar = schedule.calendar, index, overnight, discount } = spec;
+  const { dates } = scheduleOf(schedule);
+  const end = dates.at(-1)!;
+  const notional = stepOf(spec.notional, 0);
+  const years = yearFraction(dayCount, dates[0], end, { termination: schedule.to });
+  const paid = paymentDate(end, paymentLag, paymentCalendar);
+  if (index === undefined)
+    return { flow: fixedFlow(notional * ((1 + stepOf(spec.rate, 0)) ** years - 1), paid, reference, discount), years };
+  const growths = dates.slice(1).map((to, k) => floatingOf(index, overnight, dates[k], to, reference).growth);
+  const growth: Growth = {
+    ...growths[0],
+    known: growths.reduce((all, { known }) => all * known, 1),
+    periods: growths.flatMap(({ periods }) => periods),
+  };
+  return { flow: { ...fixedFlow(0, paid, reference, discount), gearing: notional, growth }, years };
 }
 
 function exchanges({ exchange = "none" }: LegSpec, dates: readonly Day[], notionalOf: (k: number) => number) {
@@ -154,7 +179,7 @@ export function floatingOf(
   const fixing = knownRate(index, calendar.addBusinessDays(start, -fixingLag), reference);
   const growth: Growth =
     fixing === undefined
-      ? { curve, known: 1, periods: [timeOf(start, reference), timeOf(end, reference), 1] }
+      ? { curve, known: 1, periods: [timeOf(start, reference), timeOf(end, reference), 1], term: true }
       : { curve, known: 1 + fixing * accrual, periods: [] };
   return { growth, accrual };
 }
@@ -163,7 +188,7 @@ export function floatingOf(
 function knownRate({ name, fixings }: RateIndex, day: Day, reference: Day): number | undefined {
   const rate = fixings?.get(day);
   if (day > reference || (day === reference && rate === undefined)) return undefined;
-  if (rate === undefined) throw new SpecError(`fixings: ${name} of ${isoOf(day)} is missing; add it`);
+  if (rate === undefined) throw new SpecError(`fixings: ${name} of ${isoOf(day)} is missing; add it to market.fixings`);
   return rate;
 }
 

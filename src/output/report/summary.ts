@@ -96,7 +96,7 @@ export class ReportSummary {
     this.#group(this.byUnderlying, underlyingsOf(trade).join(" · "), named, result);
     const bucket = BUCKETS.find(([end]) => trade.expiry <= end) ?? BUCKETS[BUCKETS.length - 1];
     this.#group(this.byExpiry, bucket[1], named, result);
-    if (trade.kind === "rates") return;
+    if (!("underlying" in trade)) return;
     const size = Math.log10(Math.max(result.errorEstimate, 1e-300) / trade.underlying.spot);
     this.errorBins[Math.min(Math.max(Math.floor(2 * (size + 14)), 0), 27)]++;
   }

@@ -1,0 +1,134 @@
+/** What linear trades need of a market: the numbers of curves, indices with their fixings, and exchange rates. */
+import { BookError } from "../base/errors.ts";
+import { discountFactor, type ForwardCurve } from "../market/index.ts";
+import { calendarOf, conventionsOf, dayOf, type Day, type IndexName } from "../market/conventions/index.ts";
+import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/index.ts";
+import { namedRatesOf, type NamedCurves, numberOf, onlyCurveOf } from "./curves.ts";
+import { fxMarket, type FxMarket } from "./fx.ts";
+import type { Conversion, LinearCurves } from "./linear-types.ts";
+import { didYouMean, quote } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { MarketSpec } from "./schema/index.ts";
+import { type AsOf, dayOfAsOf } from "./time.ts";
+
+/** The curves of currencies that are not named, by currency. */
+type OwnCurves = ReadonlyMap<string, ForwardCurve | undefined>;
+
+/** A market as linear trades see it. Made when the first of them asks for it. */
+export class LinearMarket {
+  /** The curves, which all linear trades of the book share. */
+  readonly curves: LinearCurves;
+  readonly asOf: AsOf;
+  readonly reference: Day;
+  readonly fx: FxMarket;
+  readonly #spec: MarketSpec;
+  readonly #place: Place;
+  readonly #own: OwnCurves;
+  readonly #indices = new Map<IndexName, RateIndex>();
+
+  constructor(spec: MarketSpec, named: NamedCurves | undefined, own: OwnCurves, asOf: AsOf, place: Place) {
+    const others = [...own].flatMap(([currency, curve]) =>
+      curve === undefined || namedRatesOf(spec.rates.get(currency)) !== undefined
+        ? []
+        : [[ownName(currency), nodesOf(curve)] as const],
+    );
+    this.#spec = spec;
+    this.#own = own;
+    this.#place = place;
+    this.asOf = asOf;
+    this.reference = dayOfAsOf(asOf);
+    this.fx = named?.fx ?? fxMarket(spec.fx, asOf, inside(place, "fx"));
+    this.curves = {
+      names: [...(named?.names ?? []), ...others.map(([name]) => name)],
+      curves: [...(named?.curves ?? []), ...others.map(([, curve]) => curve)],
+      instruments: [...(named?.instruments ?? []), ...others.map(() => [])],
+      byQuotes: named?.byQuotes ?? [],
+    };
+  }
+
+  /** Returns the number of the curve that discounts a currency. @throws BookError where there is none */
+  discount(currency: string, at: string): number {
+    const { rates } = this.#spec;
+    if (!rates.has(currency))
+      throw new BookError(at, `market.rates has no ${quote(currency)}${didYouMean(currency, rates.keys())}`);
+    const named = namedRatesOf(rates.get(currency));
+    if (named !== undefined) return this.#numberOf(named.discount, "rates", currency, "discount");
+    if (this.#own.get(currency) !== undefined) return this.#numberOf(ownName(currency), "rates", currency);
+    throw new BookError(
+      at,
+      `the rates of ${currency} are a model without a curve; write a curve, or hullWhite around it`,
+    );
+  }
+
+  /** Returns an index with its projection curve and its fixings. @throws BookError where no curve projects it */
+  index(name: IndexName, at: string): RateIndex {
+    let index = this.#indices.get(name);
+    if (index === undefined) {
+      const { calendar, dayCount, fixingLag } = conventionsOf(name);
+      const curve = this.#projection(name, at);
+      index = { name, curve, calendar: calendarOf(calendar), dayCount, fixingLag, fixings: this.#fixingsOf(name) };
+      this.#indices.set(name, index);
+    }
+    return index;
+  }
+
+  #projection(name: IndexName, at: string): number {
+    const { rates, curves = new Map() } = this.#spec;
+    const { currency } = conventionsOf(name);
+    const named = namedRatesOf(rates.get(currency));
+    const written = named?.forward?.get(name);
+    if (written !== undefined) return this.#numberOf(written, "rates", currency, "forward", name);
+    const projecting = [...curves].filter(([, { pair }]) => pair === undefined);
+    const only = onlyCurveOf(name, projecting, this.#place("rates", currency, "forward"));
+    if (only !== undefined) return this.#numberOf(only, "curves", only);
+    const isTerm = conventionsOf(name).months !== undefined;
+    // A currency with one curve projects by what it discounts.
+    if (!isTerm || named === undefined) return this.discount(currency, at);
+    throw new BookError(
+      this.#place("rates", currency, "forward"),
+      `no curve projects ${name}; add { "${name}": "…" }, or a curve whose "index" it is`,
+    );
+  }
+
+  #fixingsOf(name: IndexName): Fixings {
+    const known = [...(this.#spec.fixings?.get(name) ?? [])];
+    return new Map(
+      known.map(([date, rate]) => {
+        try {
+          return [dayOf(date), rate];
+        } catch (error) {
+          throw new BookError(this.#place("fixings", name, date), (error as Error).message, { cause: error });
+        }
+      }),
+    );
+  }
+
+  /** Returns how an amount in one currency becomes one in another. @throws BookError where no rates lead there */
+  conversion(from: string, to: string, at: string): Conversion[] {
+    return this.fx.steps(from, to, at).map(({ pair, power }) => ({
+      pair: pair.name,
+      spot: pair.spot,
+      power,
+      base: this.discount(pair.base, at),
+      quote: this.discount(pair.quote, at),
+      lag: timeOf(pair.spotDay, this.reference),
+    }));
+  }
+
+  #numberOf(name: string, ...path: readonly PropertyKey[]): number {
+    return numberOf(name, this.curves.names, this.#place(...path));
+  }
+}
+
+/** The name of a currency's curve that has none of its own. */
+const ownName = (currency: string): string => `rates.${currency}`;
+
+/** A curve of forward rates as nodes. */
+function nodesOf(curve: ForwardCurve): Curve {
+  const last = curve.times.at(-1) ?? 0;
+  const times = [...curve.times, last + 1];
+  return new Curve(
+    times,
+    times.map((time) => -Math.log(discountFactor(curve, time)) / time),
+  );
+}

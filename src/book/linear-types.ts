@@ -1,0 +1,104 @@
+/** The types of trades that are worth sums of discounted flows: swaps, forward rate agreements, notes, forwards. */
+import type { Curve, PaidFlow } from "../market/linear/index.ts";
+import type { KeyRate } from "./rates-types.ts";
+import type { Tags } from "./tags.ts";
+
+/** The curves that linear trades share, by number, as plain data. */
+export interface LinearCurves {
+  readonly names: readonly string[];
+  readonly curves: readonly Pick<Curve, "times" | "zeros" | "rule">[];
+  /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
+  readonly instruments: readonly (readonly string[])[];
+  /** The derivatives of found nodes by quotes, a row a node, in the order of curves and their nodes. */
+  readonly byQuotes: readonly Float64Array[];
+}
+
+/** A step of an exchange of currencies, by the rate of a pair on its spot date. */
+export interface Conversion {
+  readonly pair: string;
+  readonly spot: number;
+  /** 1 from the pair's base to its quote currency, or −1. */
+  readonly power: 1 | -1;
+  /** The numbers of the curves that discount both currencies. */
+  readonly base: number;
+  readonly quote: number;
+  /** The years from the valuation to the spot date. */
+  readonly lag: number;
+}
+
+/** A leg of a linear trade. */
+export interface LinearLeg {
+  readonly currency: string;
+  /** 1 if the holder receives the leg, −1 if the holder pays it. */
+  readonly sign: 1 | -1;
+  /** The flows as their receiver sees them. */
+  readonly flows: readonly PaidFlow[];
+  /** The change of the flows by the leg's rate or spread. */
+  readonly byRate: readonly PaidFlow[];
+  /** How its currency becomes that of the trade; empty where it is that. */
+  readonly conversion: readonly Conversion[];
+}
+
+/** The number at which a linear trade would be worth nothing. */
+export type FairNumber =
+  /** The fixed rate or the spread of a leg, which is now `at`. */
+  | { readonly kind: "rate" | "spread"; readonly leg: number; readonly at: number }
+  /** The rate that is compounded over `years` on a notional. */
+  | { readonly kind: "zeroCoupon"; readonly leg: number; readonly years: number; readonly notional: number }
+  /** The forward exchange rate: minus one leg for each unit of the other, which is now `at`. */
+  | { readonly kind: "forward"; readonly leg: number; readonly at: number };
+
+/** A figure that a linear trade reports if it is asked to. */
+export type LinearReport = "cashflows" | "nodes" | "quotes";
+
+/** A swap, forward rate agreement, note or forward on a currency after reading: complete and valid. @stable */
+export interface LinearTrade {
+  readonly kind: "linear";
+  readonly id: string;
+  /** The form in which the book has it. */
+  readonly product: "swap" | "fra" | "note" | "fxForward";
+  /** The currency of the value. */
+  readonly currency: string;
+  /** The currency pair on which the value depends; undefined for none, or several. */
+  readonly pair?: { readonly name: string; readonly spot: number };
+  readonly market: LinearCurves;
+  readonly legs: readonly LinearLeg[];
+  readonly fair: FairNumber | undefined;
+  /** The terms with days as numbers, whatever the market is. */
+  readonly terms: object;
+  /** The years from `asOf` from which the flows are seen, if forward rates are realised until then; 0 in a book. */
+  readonly seen: number;
+  /** The time to the last payment in years from then. */
+  readonly expiry: number;
+  readonly report: readonly LinearReport[];
+  /** The number of units held, negative when sold. Results are per unit. */
+  readonly quantity: number;
+  readonly tags?: Tags;
+}
+
+/** A payment of a leg: its day, its amount as the receiver sees it, and its discount factor. */
+export interface Cashflow {
+  readonly leg: number;
+  readonly date: string;
+  readonly currency: string;
+  readonly amount: number;
+  readonly discount: number;
+}
+
+/** The numbers that only results of linear trades have. */
+export interface LinearFigures {
+  /** The fixed rate, or the forward rate, at which the trade would be worth nothing. */
+  readonly fairRate?: number;
+  /** The spread at which the trade would be worth nothing, if it has no fixed rate. */
+  readonly fairSpread?: number;
+  /** The value of the fair leg's notional times the fractions of a year, in its currency. */
+  readonly annuity?: number;
+  /** The value of each leg to the holder, in its own currency. */
+  readonly legs?: readonly { readonly currency: string; readonly value: number }[];
+  /** The payments to come. */
+  readonly cashflows?: readonly Cashflow[];
+  /** The sensitivities to the zero rates of each curve's nodes, per 1.00. */
+  readonly nodeSensitivities?: Readonly<Record<string, readonly KeyRate[]>>;
+  /** The sensitivities to the quotes of each curve, by instrument and per 1.00, if all curves are found again. */
+  readonly quoteSensitivities?: Readonly<Record<string, Readonly<Record<string, number>>>>;
+}

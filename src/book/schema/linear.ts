@@ -1,0 +1,127 @@
+/** The schemas of swaps, forward rate agreements, notes and forwards on currencies. */
+import type * as z from "zod";
+import { CALENDARS, type CalendarName, DAY_COUNTS, type DayCount } from "../../market/conventions/index.ts";
+import { indexName, tenor } from "./curves.ts";
+import {
+  choose,
+  finite,
+  list,
+  name,
+  object,
+  positive,
+  rate,
+  tags,
+  time,
+  trueOrFalse,
+  wholeNumber,
+  wholeNumberFrom,
+  word,
+} from "./values.ts";
+
+const calendarName = word(Object.keys(CALENDARS) as CalendarName[]);
+
+/** The schema of one calendar or several, all of whose holidays are kept. */
+export const calendar = choose("a calendar or a list of them", {
+  string: calendarName.transform((one) => [one]),
+  list: list(calendarName, "a list of calendars, at least one", 1),
+});
+
+const steps = choose("a rate or a list of them, one a period", {
+  number: rate,
+  list: list(rate, "a list of rates, at least one", 1),
+});
+
+const notional = choose("a notional or a list of them, one a period", {
+  number: positive,
+  list: list(finite, "a list of notionals, at least one", 1),
+});
+
+/** The fields that say how dates follow each other. */
+export const dates = {
+  every: tenor.optional(),
+  calendar: calendar.optional(),
+  adjust: word(["unadjusted", "following", "modified-following", "preceding", "modified-preceding"]).optional(),
+  roll: word(["backward", "forward"]).optional(),
+  rollDay: wholeNumberFrom(1, 31, "a day of the month").optional(),
+  stub: word(["short", "long"]).optional(),
+  endOfMonth: trueOrFalse.optional(),
+  first: time.optional(),
+  penultimate: time.optional(),
+};
+
+const legTerms = {
+  rate: steps.optional(),
+  index: indexName.optional(),
+  spread: steps.optional(),
+  notional: notional.optional(),
+  currency: name.optional(),
+  ...dates,
+  dayCount: word(Object.keys(DAY_COUNTS) as DayCount[]).optional(),
+  paymentLag: wholeNumber.optional(),
+  paymentCalendar: calendar.optional(),
+  compounding: word(["compounded", "averaged"]).optional(),
+  lookback: wholeNumber.optional(),
+  shift: wholeNumber.optional(),
+  lockout: wholeNumber.optional(),
+  exchange: word(["none", "final", "ends", "all"]).optional(),
+  zeroCoupon: trueOrFalse.optional(),
+};
+
+const leg = object(legTerms);
+/** A leg after validation by its schema. */
+export type LinearLegSpec = z.infer<typeof leg>;
+
+const shared = {
+  id: name,
+  quantity: finite.optional(),
+  tags: tags.optional(),
+  report: list(word(["cashflows", "nodes", "quotes"]), 'a list of "cashflows", "nodes" and "quotes"').optional(),
+};
+
+const swap = object({
+  ...shared,
+  swap: object({
+    start: time.optional(),
+    end: time,
+    notional: notional.optional(),
+    currency: name.optional(),
+    pay: leg,
+    receive: leg,
+  }),
+}).transform((of) => ({ kind: "swap" as const, ...of }));
+
+const fra = object({
+  ...shared,
+  fra: object({
+    index: indexName,
+    start: time,
+    end: time.optional(),
+    rate,
+    notional: positive,
+    side: word(["pay", "receive"]).optional(),
+  }),
+}).transform((of) => ({ kind: "fra" as const, ...of }));
+
+const note = object({
+  ...shared,
+  note: object({ ...legTerms, start: time.optional(), end: time, notional }),
+}).transform((of) => ({ kind: "note" as const, ...of }));
+
+const fxForward = object({
+  ...shared,
+  fxForward: object({ pair: name, amount: finite, rate: positive, delivery: time }),
+}).transform((of) => ({ kind: "fxForward" as const, ...of }));
+
+/** The schemas of these trades by the field that marks them. */
+export const linearForms = { swap, fra, note, fxForward };
+
+/** The schema that validates a swap, a forward rate agreement, a note or a forward on a currency. */
+export const linearTradeSchema = choose('a trade with "swap", "fra", "note" or "fxForward"', { marked: linearForms });
+
+/** Such a trade after validation by its schema, before its dates become days. */
+export type LinearTradeSpec = z.infer<typeof linearTradeSchema>;
+/** Such a trade, as a book contains it. */
+export type LinearTradeInput = z.input<typeof linearTradeSchema>;
+
+/** The fields of which such a trade has one; a swaption has a swap, too. */
+export const LINEAR_FIELDS: readonly string[] = Object.keys(linearForms);
