@@ -5,7 +5,7 @@ import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
-import { cheapest, type Limits, methodFor, type TradeKind } from "./plan/kind.ts";
+import { cheapest, type TradeBounds, methodFor, type TradeKind } from "./plan/kind.ts";
 import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { refuseDoubts } from "./term-warnings.ts";
 import type { Settings } from "./options.ts";
@@ -77,7 +77,7 @@ async function priceBy(
   const plans: MethodPlan[] = [];
   try {
     for (const [method, accepted] of chosen) {
-      for (const trade of accepted) results.asked[trade] = kindAt(batch, trade).askedOf(batch, trade, method);
+      for (const trade of accepted) results.targetErrors[trade] = kindAt(batch, trade).targetErrorOf(batch, trade, method);
       plans.push(await sessionOf(method).plan(own, accepted, signal));
     }
     await settleAll(plans.map((plan) => plan.run(signal)));
@@ -101,7 +101,7 @@ async function guardResults(methods: Methods, run: Run): Promise<void> {
   const all = [...methods.keys()];
   const limits = await limitsOf(all, run);
   const guard = new Guard(batch, (trade) => limits.get(kindAt(batch, trade))!);
-  guard.look(all, results);
+  guard.check(all, results);
   const again = async (methodOf: (trade: number) => PricingMethod | undefined, finer: number): Promise<void> => {
     const next: Methods = new Map();
     for (const trade of guard.outside) {
@@ -115,7 +115,7 @@ async function guardResults(methods: Methods, run: Run): Promise<void> {
       }
       const { accuracy = method.accuracy } = batch.settings;
       await priceBy(new Map([[method, trades]]), run, accuracy && Math.max(accuracy / finer, FINEST));
-      guard.look(trades, results);
+      guard.check(trades, results);
     }
   };
   await again((trade) => {
@@ -134,10 +134,10 @@ async function guardResults(methods: Methods, run: Run): Promise<void> {
 async function limitsOf(
   trades: readonly number[],
   { batch, sessionOf, signal }: Run,
-): Promise<ReadonlyMap<TradeKind, Limits>> {
-  const limits = new Map<TradeKind, Limits>();
+): Promise<ReadonlyMap<TradeKind, TradeBounds>> {
+  const limits = new Map<TradeKind, TradeBounds>();
   for (const [kind, own] of grouped(trades, (trade) => kindAt(batch, trade)))
-    limits.set(kind, await kind.limitsOf(batch, own, sessionOf, signal));
+    limits.set(kind, await kind.boundsOf(batch, own, sessionOf, signal));
   return limits;
 }
 

@@ -63,7 +63,7 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
  * Returns the seconds of one core for trades that host threads can price independently. It is 0 where methods dominate
  * whose paths or solutions serve several trades.
  */
-export function separateSeconds(work: Work): number {
+export function independentSeconds(work: Work): number {
   let separate = 0;
   let others = 0;
   for (const [method, seconds] of work)

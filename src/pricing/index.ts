@@ -3,7 +3,7 @@
 export type { NumberedOptions } from "./options.ts";
 export type { Greeks, Method, PricingOptions, BookProgress } from "./options.ts";
 /** @internal */
-export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
+export { cpuSeconds, gpuSeconds, independentSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
 export { expectedCosts } from "./expected-costs.ts";
 export { priceBook, priceTrades } from "./price-book.ts";
 /** @internal */

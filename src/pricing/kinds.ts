@@ -1,8 +1,8 @@
 /** Options on one or several underlyings. */
 import { type AnyTrade, labelsOf, type MethodName, type Payoff, type Trade } from "../book/index.ts";
 import { addMisfits } from "./guard/misfits.ts";
-import { optionLimits } from "./guard/option-limits.ts";
-import { same, viewsOfMarket } from "./market-moves.ts";
+import { optionBounds } from "./guard/option-bounds.ts";
+import { equalUpToRounding, viewsOfMarket } from "./market-moves.ts";
 import { adi } from "./methods/adi/adi.ts";
 import { closedForm } from "./methods/closed-form/closed-form.ts";
 import { convertibleKind } from "./methods/convertibles/kind.ts";
@@ -43,12 +43,12 @@ export const optionKind: TradeKind<Trade> = {
   add: ({ columns }, trade, terms) => {
     columns.add(trade, terms, columns.indexInRun[trade]);
   },
-  whyNone(terms, reasonOf) {
+  reasonForNone(terms, reasonOf) {
     const meant = methodMeantFor(terms);
     return `it has ${reasonOf(meant)}, which method "${meant}" does not price yet`;
   },
-  askedOf,
-  limitsOf: optionLimits,
+  targetErrorOf: askedOf,
+  boundsOf: optionBounds,
   warnings: unitWarnings,
   doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
   widen: addMisfits,
@@ -63,9 +63,9 @@ function difference(rolled: Trade, after: Trade): string | undefined {
   const names = (trade: Trade): string => labelsOf(trade).underlying;
   if (names(rolled) !== names(after)) return "its underlying differs";
   if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
-  if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
-  if (!same(rolled.exercise, after.exercise)) return "its exercise differs";
-  return same(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
+  if (!equalUpToRounding(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
+  if (!equalUpToRounding(rolled.exercise, after.exercise)) return "its exercise differs";
+  return equalUpToRounding(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
 }
 
 /** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */

@@ -65,7 +65,7 @@ type OnUnderlying = AnyTrade & { readonly underlying: Underlying; readonly volat
 /** Returns a trade with each part of its market that has moved, its volatility too. @throws as `withoutDividends` */
 export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): Views<T> {
   const { rolled, after } = pair;
-  const volatility = same(rolled.volatility, after.volatility)
+  const volatility = equalUpToRounding(rolled.volatility, after.volatility)
     ? undefined
     : { ...rolled, volatility: after.volatility };
   return { ...viewsOfUnderlying(pair), volatility };
@@ -84,8 +84,8 @@ export function viewsOfUnderlying<T extends AnyTrade & { readonly underlying: Un
   return {
     exDividend: paid.length === 0 ? undefined : market({ spot: withoutDividends(from.spot, paid) }),
     spot: from.spot === to.spot ? undefined : market({ spot: to.spot }),
-    rate: same(from.rates, to.rates) ? undefined : market({ rates: to.rates }),
-    dividends: same(from.dividends, to.dividends) ? undefined : market({ dividends: to.dividends }),
+    rate: equalUpToRounding(from.rates, to.rates) ? undefined : market({ rates: to.rates }),
+    dividends: equalUpToRounding(from.dividends, to.dividends) ? undefined : market({ dividends: to.dividends }),
   };
 }
 
@@ -129,11 +129,11 @@ const ROUNDING = 1e-9;
  * Tells whether two values of plain data are equal up to the rounding of their numbers, because times in years are
  * rounded differently for another `asOf`. The state of a fit is no part of the market that it is beside.
  */
-export function same(a: unknown, b: unknown): boolean {
+export function equalUpToRounding(a: unknown, b: unknown): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));
   if (!isObject(a) || !isObject(b)) return a === b;
   const [names, others] = [a, b].map((of) => Object.keys(of).filter((name) => name !== "fit"));
-  return names.length === others.length && names.every((name) => same(a[name], b[name]));
+  return names.length === others.length && names.every((name) => equalUpToRounding(a[name], b[name]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

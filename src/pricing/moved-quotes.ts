@@ -12,7 +12,7 @@ import {
 } from "../book/index.ts";
 import { BookError } from "../base/errors.ts";
 import type { Underlying } from "../market/index.ts";
-import { moveOf } from "./columns/result-columns.ts";
+import { spotMoveOf } from "./columns/result-columns.ts";
 import type { Greeks } from "./options.ts";
 
 /** A function that prices trades with given scenarios and requested Greeks. */
@@ -80,7 +80,7 @@ function movedTrade(parsed: ParsedTrade, move: SpotMove, keep: NonNullable<Scena
   if (!("volatility" in trade)) return parsed;
   type Asset = Pick<OnUnderlyings, "underlying" | "volatility">;
   const moved = ({ underlying, volatility }: Asset): Asset => {
-    const then = movedUnderlying(underlying, underlying.spot * (1 + moveOf(move, underlying.name)), keep);
+    const then = movedUnderlying(underlying, underlying.spot * (1 + spotMoveOf(move, underlying.name)), keep);
     const isOwn = volatility !== underlying.volatility;
     return { underlying: then, volatility: isOwn ? volatility : (then.volatility ?? volatility) };
   };

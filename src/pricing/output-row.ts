@@ -18,7 +18,7 @@ import type { Engine } from "./backend.ts";
 import {
   type ResultColumns,
   type ScenarioCases,
-  type Several,
+  type SeveralFactorResult,
   type SeveralSensitivities,
   STATUS,
   WARNING,
@@ -137,11 +137,11 @@ function isMissed(
   const scale = "underlying" in trade ? trade.underlying.spot : value;
   // Where nothing is asked for, f32 does what it can.
   const rounding = accuracy === undefined ? roundingError(precision, scale, value) : 0;
-  return results.errorEstimate[i] > results.asked[i] * (1 + 1e-9) + rounding;
+  return results.errorEstimate[i] > results.targetErrors[i] * (1 + 1e-9) + rounding;
 }
 
 /** Correlations that the book does not say. */
-function assumptions(several: Several | undefined): string[] {
+function assumptions(several: SeveralFactorResult | undefined): string[] {
   return (several?.assumed ?? []).map(
     ([a, b]) => `market.correlations does not have ${JSON.stringify([a, b])}: they are taken to be independent`,
   );

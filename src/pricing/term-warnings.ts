@@ -26,7 +26,7 @@ export const MIN_DAYS = { option: 25, bond: 90 } as const;
 /** Returns warnings about inputs of a trade that were probably meant in another unit or at another time of day. */
 export function unitWarnings({ expiry, underlying, volatility, assets }: Trade): string[] {
   const warnings = expiryWarnings(expiry);
-  warn(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
+  addUnitWarning(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
   if (assets === undefined) warnOfAsset(warnings, underlying, volatility);
   else for (const asset of assets) warnOfAsset(warnings, asset.underlying, asset.volatility);
   return warnings;
@@ -44,9 +44,9 @@ export function expiryWarnings(expiry: number, least: number = MIN_DAYS.option):
 }
 
 function warnOfAsset(warnings: string[], { name, spot, dividends }: Underlying, volatility: Volatility): void {
-  if (Math.abs(dividends.yield) > MAX_RATE) warn(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+  if (Math.abs(dividends.yield) > MAX_RATE) addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
   if (volatility.kind === "heston") warnings.push(...varianceWarnings(name, volatility));
-  else warn(warnings, "volatility", name, volatilitiesOf(volatility, spot), MAX_VOLATILITY);
+  else addUnitWarning(warnings, "volatility", name, volatilitiesOf(volatility, spot), MAX_VOLATILITY);
 }
 
 /** Today's volatility, and where it goes to. */
@@ -100,7 +100,7 @@ function varianceWarnings(name: string, heston: Heston): string[] {
 }
 
 /** Adds a warning of the first number that is larger than `max` on either side, if there is one. */
-export function warn(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
+export function addUnitWarning(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
   const large = values.find((value) => Math.abs(value) > max);
   if (large === undefined) return;
   const percent = Number((100 * large).toPrecision(6));

@@ -26,8 +26,8 @@ export function totalVariance(volatility: Volatility, spot: number, expiry: numb
     case "heston": {
       const v0 = varianceOf(volatility);
       const { deviation } = varianceOfHeston(volatility, v0, expiry);
-      const mean = volatility.theta * expiry + (v0 - volatility.theta) * decayed(volatility.kappa, expiry);
-      return mean + 0.5 * deviation * decayed(volatility.kappa, expiry);
+      const mean = volatility.theta * expiry + (v0 - volatility.theta) * decayIntegral(volatility.kappa, expiry);
+      return mean + 0.5 * deviation * decayIntegral(volatility.kappa, expiry);
     }
     case "sabr": {
       const atSpot = alphaOf(volatility, spot) * power(spot, volatility.beta - 1);
@@ -81,7 +81,7 @@ function sigmaOf(
 }
 
 /** Returns the integral (1 − e^{−kt})/k of e^{−ks} over 0 … t, which is t in the limit k → 0. */
-export const decayed = (k: number, t: number): number =>
+export const decayIntegral = (k: number, t: number): number =>
   k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
 
 /** Mean and standard deviation of Heston's variance at a time (Cox, Ingersoll & Ross 1985). */
@@ -90,7 +90,7 @@ export function varianceOfHeston(
   v0: number,
   t: number,
 ): { mean: number; deviation: number } {
-  const b = decayed(kappa, t);
+  const b = decayIntegral(kappa, t);
   const decay = 1 - kappa * b;
   const mean = theta + (v0 - theta) * decay;
   return { mean, deviation: sigma * Math.sqrt(v0 * decay * b + 0.5 * theta * kappa * b * b) };
@@ -100,7 +100,7 @@ export function varianceOfHeston(
 export function varianceAt(volatility: Volatility, t: number): number {
   if (volatility.kind === "deterministic") return integratedVariance(volatility.sigma, t);
   if (volatility.kind !== "gaussianFactors") return Number.NaN;
-  const { alpha, sigma, rho } = reduced(volatility);
+  const { alpha, sigma, rho } = reducedFactors(volatility);
   return sigma.reduce(
     (sum, a, i) =>
       sum + sigma.reduce((part, b, j) => part + (i === j ? 1 : rho) * a * b * decay(alpha[i] + alpha[j], t), 0),
@@ -115,7 +115,7 @@ const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * 
  * Returns a model of Gaussian factors without factors that are constant, and with factors of equal mean reversion
  * merged.
  */
-export function reduced(model: GaussianFactors): {
+export function reducedFactors(model: GaussianFactors): {
   readonly alpha: number[];
   readonly sigma: number[];
   readonly rho: number;

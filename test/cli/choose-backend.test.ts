@@ -4,7 +4,7 @@ import type { MethodName, ParsedTrade } from "../../src/book/index.ts";
 import { chooseBackend } from "../../src/cli/choose-backend.ts";
 import { BookError } from "../../src/base/errors.ts";
 import { PeekableTrades } from "../../src/cli/expected-work.ts";
-import { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf } from "../../src/pricing/index.ts";
+import { cpuSeconds, gpuSeconds, independentSeconds, type Work, workOf } from "../../src/pricing/index.ts";
 import { feynkac } from "./in-process.ts";
 import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 
@@ -54,9 +54,9 @@ test("times on both kinds of device are those that were measured", () => {
 test("threads price trades side by side whose work is their own", () => {
   const cost = { method: "fdm", seconds: 0.5, host: 0.2 } as const;
   const few = workOf([cost, cost, { method: undefined, seconds: 0, host: 0 }], 3);
-  expect(separateSeconds(few)).toBeCloseTo(3);
-  expect(separateSeconds(new Map([...few, ["adi", 4]]))).toBeCloseTo(7);
-  expect(separateSeconds(new Map([...few, ["montecarlo", 4]]))).toBe(0);
+  expect(independentSeconds(few)).toBeCloseTo(3);
+  expect(independentSeconds(new Map([...few, ["adi", 4]]))).toBeCloseTo(7);
+  expect(independentSeconds(new Map([...few, ["montecarlo", 4]]))).toBe(0);
 });
 
 test("several GPUs are named by their back end, and exclude another choice", async () => {

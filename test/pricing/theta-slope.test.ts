@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { type PricedTrade, priceBook, readBook } from "../../src/index.ts";
-import { nextEvent } from "../../src/pricing/plan/bends.ts";
+import { nextEvent } from "../../src/pricing/plan/kinks.ts";
 import { bumped, termsOf } from "../../src/pricing/terms.ts";
 import { trade } from "./reference.ts";
 

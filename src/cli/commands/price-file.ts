@@ -75,8 +75,8 @@ export class LongFile implements AsyncDisposable {
     if ((this.#options.threads ?? availableParallelism()) === 1) return false;
     const work = await this.work;
     if (work === undefined) return false;
-    const { separateSeconds } = await import("../../pricing/index.ts");
-    return separateSeconds(work) >= LONG_WORK;
+    const { independentSeconds } = await import("../../pricing/index.ts");
+    return independentSeconds(work) >= LONG_WORK;
   }
 
   /** The expected work of the whole book, estimated from its first trades. */

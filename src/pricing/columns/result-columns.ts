@@ -41,7 +41,7 @@ export interface SeveralSensitivities {
 }
 
 /** The part of a result that only trades with several factors have. */
-export interface Several extends SeveralSensitivities {
+export interface SeveralFactorResult extends SeveralSensitivities {
   /** The error estimates of the sensitivities, if settings request them and the method provides them. */
   readonly errors?: SeveralSensitivities | undefined;
   /** The pairs of underlyings whose correlation the book does not give. */
@@ -49,10 +49,10 @@ export interface Several extends SeveralSensitivities {
 }
 
 /** Sensitivities by name, or the error estimates of these. */
-export type Measures = Readonly<Partial<Record<SensitivityName, number | undefined>>>;
+export type NamedSensitivities = Readonly<Partial<Record<SensitivityName, number | undefined>>>;
 
 /** The part of a result that only some kinds of trades have. */
-export interface OwnPart {
+export interface KindResult {
   readonly figures: TradeFigures;
   /** The error estimates of the figures; undefined where the method estimates no error of a sensitivity. */
   readonly figureErrors?: Partial<SensitivityErrorEstimates> | undefined;
@@ -110,18 +110,18 @@ export class ResultColumns {
   /** The bits (`WARNING`) of each result's warnings. */
   readonly warnings: Uint16Array;
   /** The target error of each value in the currency; NaN where rounding is the only error. */
-  readonly asked: Float64Array;
+  readonly targetErrors: Float64Array;
   /** The seed of each price that depends on random numbers, by the index of the trade. */
   readonly seeds = new Map<number, number>();
   /** The parts of results that only some kinds of trades have, by the index of the trade. */
-  readonly own = new Map<number, OwnPart>();
+  readonly own = new Map<number, KindResult>();
   /** The values under scenarios, [trade][case][spot]. */
   readonly scenarioValues: Float64Array;
   /** The error estimates under scenarios, [trade][case]. */
   readonly scenarioErrors: Float64Array;
   /** Why a trade has no result. */
   readonly #errors = new Map<number, unknown>();
-  readonly #several = new Map<number, Several>();
+  readonly #several = new Map<number, SeveralFactorResult>();
   /** Index in `RESULT_METHODS`. */
   readonly #methods: Uint8Array;
   /** The number of spots of the scenarios. */
@@ -134,7 +134,7 @@ export class ResultColumns {
     this.status = new Uint8Array(trades);
     this.#methods = new Uint8Array(trades);
     this.warnings = new Uint16Array(trades);
-    this.asked = column();
+    this.targetErrors = column();
     this.value = column();
     this.delta = column();
     this.gamma = column();
@@ -169,7 +169,7 @@ export class ResultColumns {
   }
 
   /** Stores today's value of a trade, and as many of its sensitivities and of their error estimates as are known. */
-  setToday(trade: number, value: number, errorEstimate: number, measures: Measures, errors: Measures = {}): void {
+  setToday(trade: number, value: number, errorEstimate: number, measures: NamedSensitivities, errors: NamedSensitivities = {}): void {
     this.value[trade] = value;
     this.errorEstimate[trade] = errorEstimate;
     for (const name of SENSITIVITIES) {
@@ -190,12 +190,12 @@ export class ResultColumns {
   }
 
   /** Stores the part of a result that only trades with several factors have. */
-  setSeveral(trade: number, several: Several): void {
+  setSeveral(trade: number, several: SeveralFactorResult): void {
     this.#several.set(trade, several);
   }
 
   /** Returns the part of a result that only trades with several factors have. */
-  severalOf(trade: number): Several | undefined {
+  severalOf(trade: number): SeveralFactorResult | undefined {
     return this.#several.get(trade);
   }
 
@@ -300,7 +300,7 @@ export class ScenarioCases {
  * Returns the relative move of an underlying's spot: 0.1 is 10 % up. A spot move is one number for all underlyings, or
  * one for each by name.
  */
-export const moveOf = (move: SpotMove, underlying: string): number =>
+export const spotMoveOf = (move: SpotMove, underlying: string): number =>
   typeof move === "number" ? move : (move[underlying] ?? 0);
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -14,7 +14,7 @@ import {
 } from "../../market/index.ts";
 import { memoizeBy } from "../../base/memoize.ts";
 import { rollBarriers, rollExercise, rollExpiry } from "../terms.ts";
-import { moveOf, type ScenarioCases } from "./result-columns.ts";
+import { spotMoveOf, type ScenarioCases } from "./result-columns.ts";
 
 /** The codes of the kinds of payoffs. */
 export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3, average: 4, lookback: 5, swing: 6 } as const;
@@ -154,7 +154,7 @@ export class TradeColumns {
     const today = this.spot[trade];
     if (k === 0) return today;
     const move = this.cases.scenarios!.spot[k - 1];
-    return today * (1 + (typeof move === "number" ? move : moveOf(move, this.tradeOf(trade).underlying.name)));
+    return today * (1 + (typeof move === "number" ? move : spotMoveOf(move, this.tradeOf(trade).underlying.name)));
   }
 
   /** Returns the short rates of a row from the date of its case on, before the shift of the case. */

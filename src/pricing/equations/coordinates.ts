@@ -11,7 +11,7 @@ import {
 } from "../../market/index.ts";
 import { symmetricEigen } from "../../numerics/linalg/index.ts";
 import type { Asset, Terms } from "../terms.ts";
-import { decayed, totalVariance, varianceOfHeston } from "../variance.ts";
+import { decayIntegral, totalVariance, varianceOfHeston } from "../variance.ts";
 
 /**
  * Linear coordinates y of the log-spots x = ln(S/s), s today's spots:
@@ -108,7 +108,7 @@ function regression(C: Matrix, own: readonly number[], rest: readonly number[]):
 
 /** Returns the covariance rate of two log-spots, ρᵢₗ·σᵢ(t)·σₗ(t). */
 export function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
-  return combined(
+  return mapPiecewise(
     [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],
     ([a, b]) => correlations[i][l] * a * b,
   );
@@ -117,15 +117,15 @@ export function covarianceRate({ assets, correlations }: Terms, i: number, l: nu
 /** Returns the drift of a log-spot as a function of time, r − q − ½σ². */
 export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant {
   const { underlying } = assets[i];
-  return combined(
+  return mapPiecewise(
     [rates, sigmaOf(assets[i].volatility)],
     ([r, sigma]) => r - underlying.dividends.yield - 0.5 * sigma * sigma,
   );
 }
 
 /** Returns the linear combination of piecewise constant functions with given weights. */
-export const weighted = (all: readonly PiecewiseConstant[], weights: readonly number[]): PiecewiseConstant =>
-  combined(all, (values) => values.reduce((sum, value, i) => sum + weights[i] * value, 0));
+export const weightedSum = (all: readonly PiecewiseConstant[], weights: readonly number[]): PiecewiseConstant =>
+  mapPiecewise(all, (values) => values.reduce((sum, value, i) => sum + weights[i] * value, 0));
 
 /** The range of an axis, and where its nodes are dense. */
 export interface Range {
@@ -168,7 +168,7 @@ export function varianceRange(heston: Heston, expiry: number): Range {
   const { mean } = varianceOfHeston(heston, v0, expiry);
   const spread = Math.max(...[0.25, 0.5, 0.75, 1].map((part) => varianceOfHeston(heston, v0, part * expiry).deviation));
   // The upper tail falls like exp(−v/scale).
-  const scale = 0.5 * heston.sigma * heston.sigma * decayed(heston.kappa, expiry);
+  const scale = 0.5 * heston.sigma * heston.sigma * decayIntegral(heston.kappa, expiry);
   const to = Math.max(v0, mean, heston.theta) + VARIANCE_ABOVE * Math.max(spread, scale) + 1e-6;
   const from = Math.max(Math.min(v0, mean) - VARIANCE_BELOW * spread, 0);
   const feller = Math.min((2 * heston.kappa * heston.theta) / (heston.sigma * heston.sigma), 1);
@@ -187,7 +187,7 @@ export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
 /** Returns the axis of x, the deviation of Hull and White's short rate from its curve. */
 export function rateRange({ shortRate, expiry }: Terms): Range {
   const { meanReversion, volatility } = shortRate!;
-  const deviation = volatility * Math.sqrt(decayed(2 * meanReversion, expiry));
+  const deviation = volatility * Math.sqrt(decayIntegral(2 * meanReversion, expiry));
   return { from: -DEVIATIONS * deviation, to: DEVIATIONS * deviation, width: deviation, coordinate: "linear" };
 }
 
@@ -229,7 +229,7 @@ function isAbsorbed(volatility: Volatility): boolean {
 /** The standard deviation of what a stochastic short rate adds to ln S, at most. */
 function rateDeviation({ shortRate, expiry }: Terms): number {
   if (shortRate === undefined) return 0;
-  return shortRate.volatility * decayed(shortRate.meanReversion, expiry) * Math.sqrt(expiry / 3);
+  return shortRate.volatility * decayIntegral(shortRate.meanReversion, expiry) * Math.sqrt(expiry / 3);
 }
 
 /** Returns σ(t) of a deterministic volatility; NaN at all times for any other volatility. */
@@ -237,7 +237,7 @@ export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
   volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
 
 /** Returns a function of the values of several piecewise constant functions, which is piecewise constant too. */
-export function combined(
+export function mapPiecewise(
   all: readonly PiecewiseConstant[],
   of: (values: readonly number[]) => number,
 ): PiecewiseConstant {

@@ -206,7 +206,7 @@ function firstNodeOf({ from, to, width, firstNode = 0 }: Range, nodes: number): 
 }
 
 /** Returns the spots that the payoff uses at expiry, after a dividend on that day. */
-export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]): readonly Expression[] {
+export function spotsAtExpiry({ assets, expiry }: Terms, spots: readonly Expression[]): readonly Expression[] {
   return assets.map(({ underlying }, i) =>
     underlying.dividends.discrete
       .filter(({ time }) => time >= expiry * (1 - SAME_DATE) && time <= expiry)
@@ -219,7 +219,7 @@ export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]
 }
 
 /** Returns the amount that exercise pays, as an expression of the spots. */
-export function payoffOn(payoff: Payoff, spots: readonly Expression[]): Expression {
+export function payoffExpression(payoff: Payoff, spots: readonly Expression[]): Expression {
   if (payoff.kind === "expression")
     return applyFormula(
       payoff.expression,
@@ -249,5 +249,5 @@ function indexOf({ of, weights }: Extract<Payoff, { kind: "basket" }>, spots: re
 /** Returns the amount that exercise pays at given spots. */
 export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
   const names = assets.map((_, i) => assetName(assets.length, i));
-  return evaluate(payoffOn(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));
+  return evaluate(payoffExpression(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));
 }

@@ -26,8 +26,8 @@ import {
   slopesFrom,
   slopesFromGamma,
 } from "./measures.ts";
-import { knownAt, partsOf } from "./parts.ts";
-import { type EquationSolver, type GridEstimate, pointsOf, summed, sumOf, type Task } from "./solver.ts";
+import { knownAt, signedProblemsOf } from "./parts.ts";
+import { type EquationSolver, type GridEstimate, pointsOf, sumOfSolutions, addScaled, type EquationTask } from "./solver.ts";
 
 /**
  * The largest number of nodes that entries of one call of `solve` have together: their results stand in memory at once.
@@ -46,7 +46,7 @@ interface Solving<P> {
   readonly request: GridRequest;
   readonly level: number;
   readonly known: GridEstimate["known"];
-  tasks: readonly Task<P>[];
+  tasks: readonly EquationTask<P>[];
 }
 
 /** The estimator of values by solving equations on grids, with a given solver. */
@@ -90,7 +90,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
   }
 
   growth({ terms }: GridRequest, from: number, to: number): number {
-    return this.#solver.growth(terms, from, to);
+    return this.#solver.costRatio(terms, from, to);
   }
 
   copyLevel({ terms, level }: GridRequest): number {
@@ -137,7 +137,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     }));
     const isCompared = coarser !== undefined && coarser.level < level;
     if (isCompared) {
-      const moved = sumOf(points[0], coarser.points[0], -1);
+      const moved = addScaled(points[0], coarser.points[0], -1);
       moves.push({ moved, slopes: slopesOf(moved, () => 0) });
     }
     return measured(found, errorsOf(terms, spot, { moves, isCompared, error }, found));
@@ -214,15 +214,15 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
       request,
       level,
       known,
-      ...summed(own, request.spots.length),
+      ...sumOfSolutions(own, request.spots.length),
     }));
   }
 
   /** @throws what is wrong with the trade */
-  #tasksOf({ request, level, known }: Solving<P>): readonly Task<P>[] {
+  #tasksOf({ request, level, known }: Solving<P>): readonly EquationTask<P>[] {
     const { trade, terms, spots, original } = request;
     const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
-    const parts = partsOf(terms, spots, `trades[${this.#batch.columns.indexInRun[trade]}]`);
+    const parts = signedProblemsOf(terms, spots, `trades[${this.#batch.columns.indexInRun[trade]}]`);
     return parts.map((part) => {
       const built = this.#solver.build(terms, original?.terms ?? terms, byAsset, part, level);
       return { terms, spots, known, part, built, shape: shapeOfProblem(built.problem), points: [] };
@@ -231,7 +231,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
 
   /** Solves problems that differ in their parameters alone. */
   async #solveGroup(
-    group: readonly { readonly request: GridRequest; readonly task: Task<P> }[],
+    group: readonly { readonly request: GridRequest; readonly task: EquationTask<P> }[],
     { precision, signal }: RequestSettings,
   ): Promise<void> {
     const [{ problem, functions, columns }] = group.map(({ task }) => task.shape);

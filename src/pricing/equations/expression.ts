@@ -95,7 +95,7 @@ function piecesOf({ times, values }: PiecewiseConstant, until: number): Piece[] 
  * A problem whose numbers have been replaced by parameters. Problems with equal keys differ only in `columns`, so they
  * can be solved together.
  */
-export interface Shape<P> {
+export interface ProblemShape<P> {
   readonly key: string;
   /** The problem, with parameters in the place of numbers, and expressions that call `functions` by name. */
   readonly problem: P;
@@ -111,7 +111,7 @@ const COUNTS = ["nodes", "steps", "level", "initialLevel", "rannacherSteps"];
 const MANY_DATES = 30;
 
 /** Returns a problem with its numbers replaced by parameters. */
-export function shapeOfProblem<P>(given: P): Shape<P> {
+export function shapeOfProblem<P>(given: P): ProblemShape<P> {
   const columns: number[] = [];
   const functions = new Map<string, { readonly name: string; readonly f: Numbers }>();
   const written = new Map<Applied, string>();

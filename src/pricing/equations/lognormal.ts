@@ -2,7 +2,7 @@
 import { integrate, integratedProduct, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import type { Terms } from "../terms.ts";
-import { type Coordinates, covarianceRate, driftOf, sigmaOf, weighted } from "./coordinates.ts";
+import { type Coordinates, covarianceRate, driftOf, sigmaOf, weightedSum } from "./coordinates.ts";
 import { assetName, type Coefficients } from "./equation.ts";
 import { apply, type Expression, integralOf, piecewise, plus, times } from "./expression.ts";
 
@@ -48,12 +48,12 @@ export function lognormalEquation(
         assets[asset].underlying.dividends.yield,
         names[j],
       );
-    else if (standing) coefficients[names[j]] = piecewise(weighted(drifts, inverse[j]), expiry);
+    else if (standing) coefficients[names[j]] = piecewise(weightedSum(drifts, inverse[j]), expiry);
   });
   // m(t): what the axes without a drift have of each asset's.
   const isCarried = owner.map((asset) => asset === undefined && !standing);
   const carried = assets.map((_, i) =>
-    weighted(
+    weightedSum(
       drifts,
       assets.map((_one, l) => inverse.reduce((sum, row, j) => sum + (isCarried[j] ? A[i][j] * row[l] : 0), 0)),
     ),
@@ -87,7 +87,7 @@ function diffusions(
   const rates = assets.flatMap((_, i) => assets.map((_one, l) => covarianceRate(terms, i, l)));
   const largest = Math.max(...rates.flatMap(({ values }) => values.map(Math.abs)));
   const rate = (j: number, k: number): PiecewiseConstant =>
-    weighted(
+    weightedSum(
       rates,
       inverse[j].flatMap((a) => inverse[k].map((b) => a * b)),
     );
@@ -125,7 +125,7 @@ export const variablesAt = (
   );
 
 /** Converts the derivatives at a point from those by the axes to those by the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
-export function inSpots(
+export function derivativesBySpots(
   { value, first, second }: AxesDerivatives,
   names: readonly string[],
   { inverse, owner }: Coordinates,

@@ -22,8 +22,8 @@ import { isExercisable, type Terms } from "../terms.ts";
 import { totalVariance } from "../variance.ts";
 import { assetName, factorEquation, payoffAt } from "./equation.ts";
 import { evaluate } from "./expression.ts";
-import { combined, sigmaOf } from "./coordinates.ts";
-import type { Known } from "./parts.ts";
+import { mapPiecewise, sigmaOf } from "./coordinates.ts";
+import type { KnownValue } from "./parts.ts";
 import type { GridEstimate } from "./solver.ts";
 
 /** The sensitivities of a trade by name (`plan/differences.ts` has the names). */
@@ -66,7 +66,7 @@ export function slopesFromGamma(
   const pairs = pairsOf(assets.length).map((pair) => {
     const [i, l] = pair;
     const covariance = integrate(
-      combined([sigmas[i], sigmas[l]], ([a, b]) => a * b),
+      mapPiecewise([sigmas[i], sigmas[l]], ([a, b]) => a * b),
       expiry,
     );
     return [CORRELATION(pair), covariance * gamma(i, l)] as const;
@@ -166,7 +166,7 @@ function exercised(terms: Terms, spots: readonly number[]): Measures {
 }
 
 /** Returns the slopes of the payoff in each spot, if it is what a trade is worth; none otherwise. */
-export const payoffSlopes = (terms: Terms, spots: readonly number[], known?: Known): readonly KnownSlope[] =>
+export const payoffSlopes = (terms: Terms, spots: readonly number[], known?: KnownValue): readonly KnownSlope[] =>
   (known !== undefined && (known.method !== "payoff" || known.value !== payoffAt(terms, spots)) ? [] : spots).map(
     (spot, i) => slopeAcross((at) => payoffAt(terms, spots.with(i, at)), spot, SPOT * spot),
   );
@@ -187,7 +187,7 @@ const noMeasures = ({ assets, correlations }: Terms): Measures =>
  * Returns the sensitivities of a trade whose value is known without a solution. At expiry they are those of the payoff;
  * after a knock-out only those to rates can differ from zero.
  */
-export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: Known): Measures {
+export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: KnownValue): Measures {
   if (method === "payoff" && value === payoffAt(terms, spots)) return exercised(terms, spots);
   const none = noMeasures(terms);
   if (!discounted) return none;

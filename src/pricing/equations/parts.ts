@@ -18,7 +18,7 @@ import { assetName, payoffAt } from "./equation.ts";
 import { apply, type Expression, integralOf } from "./expression.ts";
 
 /** A barrier on one of the assets. */
-export interface Level extends MonitoredLevel {
+export interface AssetBarrier extends MonitoredLevel {
   /** The index of the asset. */
   readonly asset: number;
   readonly rebate: number;
@@ -27,7 +27,7 @@ export interface Level extends MonitoredLevel {
 }
 
 /** The value of a trade that is known without a solution. */
-export interface Known {
+export interface KnownValue {
   readonly value: number;
   readonly method: "payoff" | "knocked-out";
   /** True where it is the present value of an amount paid at expiry. */
@@ -35,11 +35,11 @@ export interface Known {
 }
 
 /** One of the problems whose sum is the value of a trade; by in–out parity one may be subtracted. */
-export interface Part {
+export interface SignedProblem {
   /** The sign with which the problem's value is added. */
   readonly sign: 1 | -1;
   /** The knock-outs of the problem. */
-  readonly knockOuts: readonly Level[];
+  readonly knockOuts: readonly AssetBarrier[];
   /** The amount subtracted from the payoff, which is the rebate of knock-ins. */
   readonly less: number;
 }
@@ -48,42 +48,42 @@ export interface Part {
  * Returns the value of a trade at today's spots if it is known without a solution, because the trade is knocked out or
  * expires today; otherwise undefined.
  */
-export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
+export function knownAt(terms: Terms, spots: readonly number[]): KnownValue | undefined {
   const { barriers, expiry } = terms;
-  const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
+  const hit = barriersOfType(barriers, "-out").find((level) => isHit(level, spots, expiry));
   if (hit !== undefined) {
     const value = hit.rebate * (hit.paysAtExpiry ? Math.exp(-integrate(terms.rates, expiry)) : 1);
     return { value, method: "knocked-out", discounted: hit.paysAtExpiry };
   }
   if (expiry > 0) return undefined;
-  const ins = levelsOf(barriers, "-in");
+  const ins = barriersOfType(barriers, "-in");
   const isIn = ins.length === 0 || ins.some((level) => isHit(level, spots, expiry));
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
 /** Tells whether today's spots breach one of the knock-outs of a problem. */
-export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
+export const isKnockedOut = ({ knockOuts }: SignedProblem, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
-const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
+const isHit = (level: AssetBarrier, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
 /** Returns the barriers of a kind: knock-outs ("-out"), knock-ins ("-in"), or all (""). */
-export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
+export const barriersOfType = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly AssetBarrier[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
  * Returns the problems whose signed sum is the value of a trade, for all given spots today. European knock-ins are
  * valued by in–out parity, as by `withBarriers` in one factor. @throws BookError knock-ins with different rebates
  */
-export function partsOf(
+export function signedProblemsOf(
   { barriers, expiry }: Terms,
   all: readonly (readonly number[])[],
   path: string,
-): readonly Part[] {
-  const outs = levelsOf(barriers, "-out");
-  const ins = levelsOf(barriers, "-in");
-  const whole: Part = { sign: 1, knockOuts: outs, less: 0 };
+): readonly SignedProblem[] {
+  const outs = barriersOfType(barriers, "-out");
+  const ins = barriersOfType(barriers, "-in");
+  const whole: SignedProblem = { sign: 1, knockOuts: outs, less: 0 };
   if (ins.length === 0 || all.every((spots) => ins.some((level) => isHit(level, spots, expiry)))) return [whole];
   const [{ rebate }] = ins;
   if (ins.some((other) => other.rebate !== rebate))
@@ -95,14 +95,14 @@ export function partsOf(
   return [whole, { sign: -1, knockOuts, less: rebate }];
 }
 
-function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 0 }: Barrier): Level {
+function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 0 }: Barrier): AssetBarrier {
   const times = monitoring.kind === "discrete" ? monitoring.times : from === to ? [from] : undefined;
   const side = type.startsWith("up") ? "up" : "down";
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
 /** Returns the value at time t of a barrier's rebate. Rates are deterministic where there is a rebate. */
-export function rebateOf({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms): Expression {
+export function rebateOf({ rebate, paysAtExpiry }: AssetBarrier, { rates, expiry }: Terms): Expression {
   if (!paysAtExpiry || rebate === 0) return rebate;
   return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
@@ -124,7 +124,7 @@ export function exerciseOf(
 }
 
 /** Returns the conditions for `solve` of knock-outs that are monitored on dates or for a part of the life. */
-export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Condition<string>[] =>
+export const knockOutsOf = (levels: readonly AssetBarrier[], terms: Terms): readonly Condition<string>[] =>
   levels.flatMap((barrier) => {
     const { side, level, times, from, to, asset } = barrier;
     const at = times?.filter((time) => time > 0);
@@ -139,11 +139,11 @@ export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Co
  * Returns the knock-outs that are monitored on dates or for a part of the life: `last` are those that act at expiry,
  * `before` all with their dates before expiry.
  */
-export function datedOf(
-  knockOuts: readonly Level[],
+export function datedKnockOuts(
+  knockOuts: readonly AssetBarrier[],
   expiry: number,
-): { readonly last: readonly Level[]; readonly before: readonly Level[] } {
-  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
+): { readonly last: readonly AssetBarrier[]; readonly before: readonly AssetBarrier[] } {
+  const dated = knockOuts.filter((one) => !isMonitoredForLife(one, expiry));
   return {
     last: dated.filter(({ times }) => times?.some((time) => isAtExpiry(time, expiry)) === true),
     before: dated.map((one) => ({ ...one, times: one.times?.filter((time) => !isAtExpiry(time, expiry)) })),
@@ -158,27 +158,27 @@ export interface AxisBarriers {
    */
   readonly range: Range;
   /** The barrier at the lower end of the axis, if there is one. */
-  readonly low: Level | undefined;
+  readonly low: AssetBarrier | undefined;
   /** The barrier at the upper end of the axis, if there is one. */
-  readonly high: Level | undefined;
+  readonly high: AssetBarrier | undefined;
   /** The barriers inside the axis that are monitored on dates or for a part of the life. */
-  readonly inner: readonly Level[];
+  readonly inner: readonly AssetBarrier[];
 }
 
 /** Returns an asset's axis with its barriers; those beyond the range of the axis are omitted. */
-export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: number, expiry: number): AxisBarriers {
+export function axisBarriers(range: Range, knockOuts: readonly AssetBarrier[], asset: number, expiry: number): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
-  const whole = own.filter((level) => isWhole(level, expiry));
+  const whole = own.filter((level) => isMonitoredForLife(level, expiry));
   const low = whole.filter(({ side }) => side === "down").sort((a, b) => b.level - a.level)[0];
   const high = whole.filter(({ side }) => side === "up").sort((a, b) => a.level - b.level)[0];
   const [from, to] = [low?.level ?? range.from, high?.level ?? range.to];
-  const inner = own.filter((one) => !isWhole(one, expiry) && one.level > from && one.level < to);
+  const inner = own.filter((one) => !isMonitoredForLife(one, expiry) && one.level > from && one.level < to);
   return { range: { ...range, from, to }, low, high, inner };
 }
 
 /** Returns the boundary conditions at those ends of an axis that are barriers. */
 export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Boundary<string>; high?: Boundary<string> } {
-  const paying = (level: Level): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
+  const paying = (level: AssetBarrier): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
   return { ...(low === undefined ? {} : { low: paying(low) }), ...(high === undefined ? {} : { high: paying(high) }) };
 }
 
@@ -186,7 +186,7 @@ export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Bound
 export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
 
 /** Tells whether a barrier is monitored continuously for the whole life. */
-export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
+export const isMonitoredForLife = ({ times, from, to }: AssetBarrier, expiry: number): boolean =>
   times === undefined && from <= SAME_DATE * expiry && to >= expiry * (1 - SAME_DATE);
 
 /** A jump of a rate or a volatility that a step must not go across. */
@@ -215,7 +215,7 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
  * Returns an expression that is the rebate of a barrier where the spot is at or beyond its level, and the payoff
  * elsewhere.
  */
-export function paidBeyond(barrier: Level, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
+export function paidBeyond(barrier: AssetBarrier, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
   const { asset, side, level } = barrier;
   const beyond =
     side === "up"

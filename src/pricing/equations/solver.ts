@@ -4,11 +4,11 @@ import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import type { AxesDerivatives, AxesPoint } from "../../pde/fdm/index.ts";
 import type { Estimate } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
-import type { Shape } from "./expression.ts";
-import { isKnockedOut, type Known, type Part } from "./parts.ts";
+import type { ProblemShape } from "./expression.ts";
+import { isKnockedOut, type KnownValue, type SignedProblem } from "./parts.ts";
 
 /** A problem with the function that reads its solution. */
-export interface Built<P> {
+export interface BuiltProblem<P> {
   readonly problem: P;
   /** The approximate number of nodes that it needs in memory. */
   readonly nodes: number;
@@ -24,9 +24,9 @@ export type BuildProblem<P> = (
   terms: Terms,
   mesh: Terms,
   spots: readonly (readonly number[])[],
-  part: Part,
+  part: SignedProblem,
   level: number,
-) => Built<P>;
+) => BuiltProblem<P>;
 
 /** The solution of one entry, to be read at points. @throws the error of a failed solution */
 export interface EntryReading {
@@ -47,7 +47,7 @@ export interface EquationSolver<P> {
    */
   refined(terms: Terms, level: number, ratio: number): number;
   /** Returns the approximate ratio of the computing time at level `to` to that at level `from`. */
-  growth(terms: Terms, from: number, to: number): number;
+  costRatio(terms: Terms, from: number, to: number): number;
   /** The number of levels by which the second solution, for the error estimate, is coarser; 0 without one. */
   readonly levelsBelow: number;
   /**
@@ -77,7 +77,7 @@ export interface GridEstimate extends Estimate {
   /** The level of refinement. */
   readonly level: number;
   /** The value at each requested spot where it is known without a solution. */
-  readonly known: readonly (Known | undefined)[];
+  readonly known: readonly (KnownValue | undefined)[];
   /** The value and derivatives at each requested spot, summed over the problems of the trade (`Part`). */
   readonly points: readonly AxesPoint[];
   /** The solution at a coarser level, if the error estimate uses one. */
@@ -85,22 +85,22 @@ export interface GridEstimate extends Estimate {
 }
 
 /** One problem to be solved for a request. */
-export interface Task<P> {
+export interface EquationTask<P> {
   readonly terms: Terms;
   readonly spots: readonly (readonly number[])[];
   readonly known: GridEstimate["known"];
-  readonly part: Part;
-  readonly built: Built<P>;
-  readonly shape: Shape<P>;
+  readonly part: SignedProblem;
+  readonly built: BuiltProblem<P>;
+  readonly shape: ProblemShape<P>;
   /** The solution at each requested spot; undefined where it is not needed, or the problem has failed. */
   points: readonly (AxesPoint | undefined)[];
 }
 
 /** Reads the solution of a task at its spots; undefined at a spot that is knocked out or whose value is known. */
 export const pointsOf = (
-  { terms, spots, known, part, built }: Task<unknown>,
+  { terms, spots, known, part, built }: EquationTask<unknown>,
   entry: EntryReading,
-): Task<unknown>["points"] =>
+): EquationTask<unknown>["points"] =>
   spots.map((one, k) =>
     known[k] !== undefined || isKnockedOut(part, one, terms.expiry) ? undefined : built.read(entry, one),
   );
@@ -111,8 +111,8 @@ const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], e
  * Returns the signed sum of the problems' solutions at each spot, and the largest correction of their values by
  * extrapolation.
  */
-export function summed(
-  tasks: readonly Task<unknown>[],
+export function sumOfSolutions(
+  tasks: readonly EquationTask<unknown>[],
   spots: number,
 ): { readonly points: readonly AxesPoint[]; readonly correction: number } {
   const points = Array.from({ length: spots }, () => NOTHING);
@@ -124,8 +124,8 @@ export function summed(
       largest = Math.max(largest, point.errorEstimate ?? 0);
       const { corrections } = points[k];
       points[k] = {
-        ...sumOf(points[k], point, part.sign),
-        corrections: point.corrections.map((one, c) => sumOf(corrections[c] ?? NOTHING, one, part.sign)),
+        ...addScaled(points[k], point, part.sign),
+        corrections: point.corrections.map((one, c) => addScaled(corrections[c] ?? NOTHING, one, part.sign)),
         errorEstimate: undefined,
       };
     });
@@ -135,7 +135,7 @@ export function summed(
 }
 
 /** Returns to + factor·from, of values and derivatives. */
-export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
+export const addScaled = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
   value: to.value + factor * from.value,
   first: added(to.first, from.first, factor),
   second: added(to.second, from.second, factor),
@@ -149,8 +149,8 @@ const added = (
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
 
 /** Returns a point with its error estimate and its corrections by extrapolation multiplied by `factor`. */
-export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
+export const withErrorsTimes = (point: AxesPoint, factor: number): AxesPoint => ({
   ...point,
-  corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),
+  corrections: point.corrections.map((one) => addScaled(NOTHING, one, factor)),
   errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
 });

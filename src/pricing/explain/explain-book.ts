@@ -5,7 +5,7 @@ import { checkOneOf } from "../../base/argument-checks.ts";
 import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
 import { EventLoopYielder } from "../../base/event-loop.ts";
-import { AssetPaths } from "./asset-path.ts";
+import { AssetTransitions } from "./asset-transition.ts";
 import { matchTrades } from "./match.ts";
 import { type Row, rowOf } from "./row.ts";
 import { ExplainSums } from "./totals.ts";
@@ -71,14 +71,14 @@ async function reportOf(
 ): Promise<ExplainReport> {
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
-  const paths = new AssetPaths(sticky);
+  const paths = new AssetTransitions(sticky);
   const yielder = new EventLoopYielder(options.signal);
   const sums = new ExplainSums(EXPLAIN_TERMS[method], groupBy);
   const results: ExplainedTrade[] = [];
   for (let first = 0; first < matches.length; first += CHUNK) {
     const rows: Row[] = [];
     for (const match of matches.slice(first, first + CHUNK)) {
-      rows.push(rowOf(match, after, years, { name: method, paths }));
+      rows.push(rowOf(match, after, years, { name: method, transitions: paths }));
       // Fits of moved quotes may take long.
       if (yielder.isDue) await yielder.yieldNow();
     }

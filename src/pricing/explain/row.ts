@@ -17,8 +17,8 @@ import type { Greeks } from "../options.ts";
 import type { Pair } from "../plan/kind.ts";
 import { type Attribution, firstOrder, revaluation } from "./attribution.ts";
 import type { Match } from "./match.ts";
-import type { AssetPaths } from "./asset-path.ts";
-import { assetsOf, attributeOnPath, isOnPath } from "./path-attribution.ts";
+import type { AssetTransitions } from "./asset-transition.ts";
+import { assetsOf, attributeByTransition, isExplainedByTransition } from "./transition-attribution.ts";
 import { taylor } from "./taylor.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
@@ -48,7 +48,7 @@ export interface Row {
 /** The method of an explanation, and the ways of underlyings that its lines share. */
 export interface RowMethod {
   readonly name: ExplainMethod;
-  readonly paths: AssetPaths;
+  readonly transitions: AssetTransitions;
 }
 
 /**
@@ -196,13 +196,13 @@ const NOT_SETTLED =
   "trades on rates and convertible bonds that end between the two dates are not explained in this version; " +
   "their last payments and rights need fixings that neither book has";
 
-function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, paths }: RowMethod): Row {
+function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, transitions: paths }: RowMethod): Row {
   const { before, after, years } = both;
   const settled = status === "matured" ? after : undefined;
   const isOptions = isOption(before) && isOption(after);
   if (isOptions) {
     refuseKinds({ before, after, years });
-    if (isOnPath(before) || isOnPath(after)) return pathRow({ before, after, years }, settled, name, paths);
+    if (isExplainedByTransition(before) || isExplainedByTransition(after)) return pathRow({ before, after, years }, settled, name, paths);
   }
   const kind = kindOf(before);
   const pair = { before, rolled: kind.rollForward(before, years) ?? before, after, years };
@@ -220,7 +220,7 @@ function pathRow(
   both: TradeInBoth<Trade>,
   settled: AnyTrade | undefined,
   method: ExplainMethod,
-  paths: AssetPaths,
+  paths: AssetTransitions,
 ): Row {
   const { before, after, years } = both;
   const ends = assetsOf(after);
@@ -228,7 +228,7 @@ function pathRow(
   const moves = assets.map((asset) => asset.movesTo(after.expiry));
   const byName = Object.fromEntries(assets.map((asset, i) => [asset.name, moves[i]]));
   const stated = before.assets === undefined ? { moves: moves[0] } : { moves: null, assetMoves: byName };
-  return attributedRow({ before, after, settled, ...stated }, attributeOnPath(method, { ...both, assets }));
+  return attributedRow({ before, after, settled, ...stated }, attributeByTransition(method, { ...both, assets }));
 }
 
 /** The subject of a row: `cash` was paid in between, or the later trade is what was `settled`. */

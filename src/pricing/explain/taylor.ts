@@ -1,7 +1,7 @@
 import type { PricedTrade, Trade } from "../../book/index.ts";
 import { totalVariance, volatilityAt } from "../../pde/fdm/index.ts";
 import { isStochastic, shifted as shiftedCurve, shiftedVolatility } from "../../market/index.ts";
-import { paidDividends, same, volatilityToday } from "../market-moves.ts";
+import { paidDividends, equalUpToRounding, volatilityToday } from "../market-moves.ts";
 import type { MarketMoves, Pair } from "../plan/kind.ts";
 import { rollForward } from "../terms.ts";
 import { tradeProblem } from "../trade-problem.ts";
@@ -143,7 +143,7 @@ function timeStep({ expiry, underlying }: Trade, years: number): number {
 /** The earlier market with the later forecast of dividends after the second date; undefined if that is the same. */
 function forecastOf(before: Trade, rolled: Trade, after: Trade, years: number): Trade | undefined {
   const { dividends } = after.underlying;
-  if (same(rolled.underlying.dividends, dividends)) return undefined;
+  if (equalUpToRounding(rolled.underlying.dividends, dividends)) return undefined;
   const later = dividends.discrete.map((dividend) => ({ ...dividend, time: dividend.time + years }));
   const discrete = [...paidDividends(before, years), ...later];
   return { ...before, underlying: { ...before.underlying, dividends: { yield: dividends.yield, discrete } } };

@@ -1,7 +1,7 @@
 /** Checks values against their bounds before they are reported. */
 import { NumericsError } from "../../base/errors.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
-import { type Bounds, distance, isNear, type Limits, outsideText, type Range } from "../plan/kind.ts";
+import { type Bounds, distanceFromRange, isWithinEstimate, type TradeBounds, boundsMessage, type Range } from "../plan/kind.ts";
 import type { Batch } from "../plan/method.ts";
 
 /** Bounds, which may state their reasons. */
@@ -34,10 +34,10 @@ const movedTo = ({ low, high }: Range, value: number): number => Math.min(Math.m
 /** A check of the values of a batch's trades, today and in scenarios, against their bounds (`Limits`). */
 export class Guard {
   readonly #batch: Batch;
-  readonly #limitsOf: (trade: number) => Limits;
+  readonly #limitsOf: (trade: number) => TradeBounds;
   readonly #found = new Map<number, readonly Outside[]>();
 
-  constructor(batch: Batch, limitsOf: (trade: number) => Limits) {
+  constructor(batch: Batch, limitsOf: (trade: number) => TradeBounds) {
     this.#batch = batch;
     this.#limitsOf = limitsOf;
   }
@@ -46,7 +46,7 @@ export class Guard {
    * Checks the results of some trades, and records which are outside their bounds. A value that is outside by no more
    * than its error estimate is moved to its bounds, to which its estimate then reaches.
    */
-  look(trades: readonly number[], results: ResultColumns): void {
+  check(trades: readonly number[], results: ResultColumns): void {
     for (const trade of trades) {
       const found = results.status[trade] === STATUS.priced ? this.#look(trade, results) : NOTHING;
       if (found.length > 0) this.#found.set(trade, found);
@@ -69,7 +69,7 @@ export class Guard {
 
   #settleOne(trade: number, { scenario, value, range, distance: far, allowed }: Outside, results: ResultColumns): void {
     if (!Number.isFinite(value)) return; // said of the trade, and null of a scenario
-    const isLetOut = isNear(far, allowed);
+    const isLetOut = isWithinEstimate(far, allowed);
     const { spots } = this.#batch.columns.cases;
     if (scenario === undefined) {
       if (isLetOut) {
@@ -88,7 +88,7 @@ export class Guard {
 
   #error(trade: number, value: number, range: Stated, results: ResultColumns): NumericsError {
     return new NumericsError(
-      `trades[${this.#batch.columns.indexInRun[trade]}]: ${outsideText(results.methodOf(trade), value, range)}, and so does ` +
+      `trades[${this.#batch.columns.indexInRun[trade]}]: ${boundsMessage(results.methodOf(trade), value, range)}, and so does ` +
         "each finer resolution or other method that was tried; name another method, or ask for another accuracy",
     );
   }
@@ -109,7 +109,7 @@ export class Guard {
       const after = (estimate: number): number => (isInside ? Math.min(estimate, most) : Math.max(estimate, reach));
       const checked = (value: number, estimate: number, spot: number, scenario?: number): number => {
         const range = at(spot);
-        const far = distance(range, value);
+        const far = distanceFromRange(range, value);
         const rounding = limits.rounding(trade, spot, value);
         if (far === 0) {
           most = Math.max(most, range.high - value + rounding, value - range.low + rounding);

@@ -32,7 +32,7 @@ export function addMisfits({ columns }: Batch, trades: readonly number[], result
     if (typeof smileOf(columns, trade) === "string") continue;
     const misfit = misfitOfTrade(columns, trade, volatility);
     results.errorEstimate[trade] += misfit;
-    if (misfit > results.asked[trade]) results.warnings[trade] |= WARNING.smileMissed;
+    if (misfit > results.targetErrors[trade]) results.warnings[trade] |= WARNING.smileMissed;
     if (columns.cases.scenarios !== undefined) addToScenarios(columns, trade, misfit, results);
   }
 }

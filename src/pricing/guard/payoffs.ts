@@ -2,7 +2,7 @@
 import type { Payoff } from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
 import { UNBOUNDED } from "../plan/kind.ts";
-import { type BoundsAt, type Sides, vanillaValue } from "./sides.ts";
+import { type BoundsAt, type BoundInputs, vanillaValue } from "./bound-inputs.ts";
 
 type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 
@@ -10,7 +10,7 @@ type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 const PARTS = 64;
 
 /** The spot at `time`, paid at expiry: what it is worth per unit of today's spot at most, and what cash takes. */
-function paidLater({ money, assets: [asset] }: Sides, time: number): { readonly kept: number; readonly cash: number } {
+function paidLater({ money, assets: [asset] }: BoundInputs, time: number): { readonly kept: number; readonly cash: number } {
   const { kept, cash } = asset.at(time);
   const wait = money.atExpiry / money.at(time);
   return { kept: kept * wait, cash: cash * wait };
@@ -20,7 +20,7 @@ function paidLater({ money, assets: [asset] }: Sides, time: number): { readonly 
  * Returns the bounds of an average option. The value of an arithmetic mean is the mean of the forwards. A geometric
  * mean is worth at most that, so that a put on it is worth at least the same put on the arithmetic mean.
  */
-export function averageBounds(sides: Sides, { right, strike, mean, times, past }: Of<"average">): BoundsAt {
+export function averageBounds(sides: BoundInputs, { right, strike, mean, times, past }: Of<"average">): BoundsAt {
   const {
     terms,
     money,
@@ -65,7 +65,7 @@ const CONTINUOUS_SLACK = 0.01;
  * today's, an extremum already observed, and the one at expiry.
  */
 export function lookbackBounds(
-  sides: Sides,
+  sides: BoundInputs,
   { right, strike, isFloating, from, extremum, times }: Of<"lookback">,
 ): BoundsAt {
   const {
@@ -99,7 +99,7 @@ export function lookbackBounds(
  * Returns the bounds of a swing option. It is worth at least the best choice of dates made today (`max` of those that
  * pay, and at least `min`), and at most the calls or puts on the `max` dates where they are most valuable.
  */
-export function swingBounds(sides: Sides, { right, strike, times, min, max }: Of<"swing">): BoundsAt {
+export function swingBounds(sides: BoundInputs, { right, strike, times, min, max }: Of<"swing">): BoundsAt {
   const {
     money,
     terms,
@@ -133,7 +133,7 @@ type Basket = Extract<Payoff, { readonly kind: "basket" }>;
  * smallest by each of them, and a geometric mean by the arithmetic mean. A call is worth at least B − K and at most B⁺
  * + (−K)⁺; for a put the same holds with −B.
  */
-export function basketBounds(sides: Sides, payoff: Basket): BoundsAt {
+export function basketBounds(sides: BoundInputs, payoff: Basket): BoundsAt {
   const { money, assets, isEarly, isExercisableNow } = sides;
   const { right, strike, weights } = payoff;
   const isCall = right === "call";
@@ -222,7 +222,7 @@ function indexOf({ of, weights }: Basket, spots: readonly number[]): number {
  * where they are right.
  */
 function singleBound(
-  { money, assets }: Sides,
+  { money, assets }: BoundInputs,
   { of, right, strike, weights }: Basket,
 ): (spots: readonly number[]) => number {
   if (!(strike > 0) || !((of === "max" && right === "call") || (of === "min" && right === "put"))) return () => 0;

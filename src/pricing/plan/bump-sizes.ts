@@ -14,7 +14,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
-import { bendsOf, deviationAt, lastReading, nextEvent, widthOf } from "./bends.ts";
+import { kinksOf, deviationAt, lastReading, nextEvent, widthOf } from "./kinks.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Side, type Step, type Valuation } from "./differences.ts";
 
 /** The longest time step of theta by differences, in years. */
@@ -201,7 +201,7 @@ interface SpotMove {
 function spotMove({ terms, spots }: Valuation, asset: number, scale: number): SpotMove {
   const spot = spots[asset];
   const { volatility } = terms.assets[asset];
-  const bends = bendsOf(terms, asset).map(({ level, from, side }) => ({
+  const bends = kinksOf(terms, asset).map(({ level, from, side }) => ({
     distance: Math.abs(spot - level),
     away: Math.sign(spot - level) || side,
     from,

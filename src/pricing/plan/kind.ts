@@ -6,7 +6,7 @@ import type { ResultColumns } from "../columns/result-columns.ts";
 import type { Batch, PricingMethod } from "./method.ts";
 
 /** The bounds of the values of a batch's trades of one kind. */
-export interface Limits {
+export interface TradeBounds {
   /**
    * Returns the bounds of a trade's value in case k of the scenarios, as a function of the index of a spot, 0 for
    * today's; undefined where nothing is left of the trade.
@@ -66,16 +66,16 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   /** Adds a trade of a batch to what its methods read. @throws what is wrong with the trade */
   add(batch: Batch, trade: number, terms: T): void;
   /** Returns why no method prices a trade, where more is to be said than their reasons. */
-  whyNone?(terms: T, reasonOf: (method: PricingMethod["name"]) => string): string | undefined;
+  reasonForNone?(terms: T, reasonOf: (method: PricingMethod["name"]) => string): string | undefined;
   /** Returns the error that a method is to aim at, in the currency; NaN where rounding is its only error. */
-  askedOf(batch: Batch, trade: number, method: PricingMethod): number;
+  targetErrorOf(batch: Batch, trade: number, method: PricingMethod): number;
   /** Returns the bounds of the values of some trades. @throws the signal's reason */
-  limitsOf(
+  boundsOf(
     batch: Batch,
     trades: readonly number[],
     sessionOf: SessionOf,
     signal: AbortSignal | undefined,
-  ): Promise<Limits>;
+  ): Promise<TradeBounds>;
   /** Returns warnings about the terms of a trade, such as inputs in another unit. */
   warnings(terms: T): readonly string[];
   /** Returns warnings about the fits to quotes that a trade's value depends on, each of them once. */
@@ -136,7 +136,7 @@ export function methodFor(kind: TradeKind, batch: Batch, trade: number): Pricing
   if (asked === "auto") {
     const reasons = answers.map(({ name, answer }) => `"${name}": it has ${answer}`);
     const reasonOf = (of: string): string => String(answers.find(({ name }) => name === of)!.answer);
-    const why = kind.whyNone?.(columns.givenOf(trade), reasonOf) ?? "no method prices this trade";
+    const why = kind.reasonForNone?.(columns.givenOf(trade), reasonOf) ?? "no method prices this trade";
     throw refuse(`${why}; the methods and what they do not price: ${reasons.join("; ")}`);
   }
   const others = answers.filter(({ answer }) => typeof answer === "number").map(({ name }) => name);
@@ -163,7 +163,7 @@ export interface Bounds extends Range {
 export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
 /** Returns the distance of a value from a range: 0 inside; NaN if the value is NaN. */
-export function distance({ low, high }: Range, value: number): number {
+export function distanceFromRange({ low, high }: Range, value: number): number {
   return value < low ? low - value : value > high ? value - high : value - value;
 }
 
@@ -174,10 +174,10 @@ export function distance({ low, high }: Range, value: number): number {
 const WITHIN = 2;
 
 /** Tells whether a value may be let out that is so far outside, given the distance that its estimate allows. */
-export const isNear = (far: number, allowed: number): boolean => far <= WITHIN * allowed;
+export const isWithinEstimate = (far: number, allowed: number): boolean => far <= WITHIN * allowed;
 
 /** Returns the words for a value outside its bounds. */
-export function outsideText(method: string, value: number, { low, high, ...reasons }: Range & Partial<Bounds>): string {
+export function boundsMessage(method: string, value: number, { low, high, ...reasons }: Range & Partial<Bounds>): string {
   const isLow = value < low;
   const [bound, than] = isLow ? [low, "less"] : [high, "more"];
   const why = isLow ? reasons.lowIs : reasons.highIs;

@@ -1,7 +1,7 @@
 /** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
 import type { DriverCorrelations, SpotMove } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { moveOf, type ResultColumns, WARNING } from "../columns/result-columns.ts";
+import { spotMoveOf, type ResultColumns, WARNING } from "../columns/result-columns.ts";
 import { type Batch, type MethodPlan, readEach } from "./method.ts";
 import { type Terms, termsOf } from "../terms.ts";
 import type { Differences } from "./differences.ts";
@@ -236,7 +236,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
 }
 
 const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>
-  assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
+  assets.map(({ underlying: { spot, name } }) => spot * (1 + spotMoveOf(move, name)));
 
 /** Correlations of a singular matrix that somebody has rounded to nine digits make an eigenvalue as far below 0. */
 const ROUNDED = 1e-9;

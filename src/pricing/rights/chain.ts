@@ -6,7 +6,7 @@ import {
   meanRevertingFactors,
 } from "../../quadrature/quantization/index.ts";
 import { keyOf } from "../../base/memoize.ts";
-import { reduced } from "../variance.ts";
+import { reducedFactors } from "../variance.ts";
 
 /** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */
 export interface FactorChain {
@@ -54,7 +54,7 @@ export function chainOf(
     };
   }
   if (volatility.kind !== "gaussianFactors") throw new Error(`no chain of ${volatility.kind}`);
-  const { alpha, sigma, rho } = reduced(volatility);
+  const { alpha, sigma, rho } = reducedFactors(volatility);
   if (sigma.length === 0) return undefined;
   const [meanReversion, [correlation], dates] = [alpha, [rho], times].map(rounded);
   return {

@@ -46,7 +46,7 @@ export function estimateOf(
   const weights = WEIGHTS[familyOf(terms)][isSmooth(terms) ? "smooth" : "rough"];
   const estimate = weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
   const width = ridgeWidth(terms.correlations, ownAxesOf(terms));
-  return estimate * ridgeSafety(width, AXIS / (finenessOf(terms, level).nodes[0] - 1));
+  return estimate * ridgeSafety(width, AXIS / (resolutionOf(terms, level).nodes[0] - 1));
 }
 
 /** The standard deviations that the axis of an asset has. */
@@ -115,7 +115,7 @@ const MAX_LEVEL = [7, 4];
 /**
  * Returns the numbers of nodes and steps at a level. Each level has √2 times the intervals and steps of the one before.
  */
-export function finenessOf(terms: Terms, level: number): Fineness {
+export function resolutionOf(terms: Terms, level: number): Resolution {
   const k = factorsOf(terms) - 2;
   const factor = 2 ** (0.5 * level);
   const even = (count: number): number => 2 * Math.round(0.5 * count * factor);
@@ -157,12 +157,12 @@ export const leastDeviation = (terms: Terms): number =>
  * Returns the numbers of nodes and steps at a level for lognormal assets. A principal component with a smaller
  * deviation has fewer intervals, because its contribution to the error falls with its deviation.
  */
-export function lognormalFineness(
+export function lognormalResolution(
   terms: Terms,
   deviations: readonly number[],
   ranges: readonly Range[],
   level: number,
-): Fineness {
+): Resolution {
   const k = deviations.length - 2;
   const factor = 2 ** (0.5 * level);
   const even = (count: number): number => 2 * Math.round(0.5 * count * factor);
@@ -187,7 +187,7 @@ const reversionsOf = ({ assets, expiry }: Terms): number =>
 /**
  * Returns the ratio of the costs at two levels. Each level has √2 times the intervals of every axis and the time steps.
  */
-export const growth = (terms: Terms, from: number, to: number): number =>
+export const costRatio = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 
 /**
@@ -200,7 +200,7 @@ export function refined(terms: Terms, level: number, ratio: number, most: number
 }
 
 /** The resolution at which a problem is solved: nodes of each axis, and time steps. */
-export interface Fineness {
+export interface Resolution {
   /** The number of nodes of each axis. */
   readonly nodes: readonly number[];
   readonly steps: number;

@@ -10,34 +10,34 @@ import {
   solveAxes,
 } from "../../../pde/fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
-import { type Coordinates, coordinatesOf, driftOf, type Range, weighted } from "../../equations/coordinates.ts";
-import { assetName, atExpiry, axisOf, type Coefficients, factorEquation, payoffOn } from "../../equations/equation.ts";
+import { type Coordinates, coordinatesOf, driftOf, type Range, weightedSum } from "../../equations/coordinates.ts";
+import { assetName, spotsAtExpiry, axisOf, type Coefficients, factorEquation, payoffExpression } from "../../equations/equation.ts";
 import { apply, type Expression } from "../../equations/expression.ts";
-import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
+import { derivativesBySpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
   axisBarriers,
-  datedOf,
+  datedKnockOuts,
   endsAt,
   exerciseOf,
-  isWhole,
+  isMonitoredForLife,
   knockOutsOf,
-  type Level,
+  type AssetBarrier,
   lessRebate,
   paidBeyond,
   restartsOf,
 } from "../../equations/parts.ts";
-import { type BuildProblem, type EquationSolver, widened } from "../../equations/solver.ts";
+import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 import {
   correctionOf,
   estimateOf,
-  finenessOf,
-  growth,
+  resolutionOf,
+  costRatio,
   isLognormal,
   isPlainAmerican,
   leastDeviation,
   LEVELS_BELOW,
-  lognormalFineness,
+  lognormalResolution,
   refined,
 } from "./estimate.ts";
 
@@ -54,7 +54,7 @@ export const solver: EquationSolver<AnyProblem> = {
   solve: async (problem, { parameters, functions, precision, ...on }) =>
     (await solveAxes({ ...problem, parameters, functions, precision }, on)).entries,
   refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
-  growth,
+  costRatio,
   levelsBelow: LEVELS_BELOW,
   estimate: estimateOf,
   bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 2)),
@@ -78,7 +78,7 @@ interface OpenAxis {
   /** The value of the axis at which the payoff has a kink or a jump. */
   readonly strike?: number | undefined;
   /** The width of the dense part that barriers on dates or in a window ask for. */
-  readonly widthFor?: (inner: readonly Level[]) => number;
+  readonly widthFor?: (inner: readonly AssetBarrier[]) => number;
 }
 
 /** An equation on its axes, in the order in which `solve` takes them. */
@@ -90,14 +90,14 @@ interface OpenEquation {
   /** The payoff at expiry. */
   readonly paid: Expression;
   /** The knock-outs on dates or in a window, without those that `paid` knows of. */
-  readonly dated: readonly Level[];
+  readonly dated: readonly AssetBarrier[];
   readonly steps: number;
   /** True where the solution jumps, so that it needs Rannacher's steps. Kinks are averaged over cells, and do not. */
   readonly lacksErrorExpansion: boolean;
 }
 
 /** The problem of an equation with a part's barriers, exercise and dividends. */
-function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEquation): AnyProblem {
+function problemOf(terms: Terms, knockOuts: readonly AssetBarrier[], equation: OpenEquation): AnyProblem {
   const { expiry, exercise, payoff } = terms;
   const { atTime } = equation;
   const axes: Record<string, Axis> = {};
@@ -124,7 +124,7 @@ function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEqua
     expiry,
     boundaries,
     conditions: [
-      ...exerciseOf(exercise, expiry, payoffOn(payoff, atTime)),
+      ...exerciseOf(exercise, expiry, payoffExpression(payoff, atTime)),
       ...knockOutsOf(equation.dated, terms),
       ...dividendsOf(terms, axes),
       ...restarts(terms, (equation.axes.find(({ asset }) => asset === 0) ?? equation.axes[0]).name),
@@ -167,7 +167,7 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
   const { factors, coefficients } = factorEquation(terms, mesh, spots);
   const { expiry, exercise, assets, payoff } = terms;
   const isAmerican = exercise.kind === "american";
-  const { nodes, steps } = finenessOf(mesh, level);
+  const { nodes, steps } = resolutionOf(mesh, level);
   const all = factors.map(({ name, range, today }, k): OpenAxis => {
     const asset = k < assets.length ? k : undefined;
     return {
@@ -188,8 +188,8 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
     axes: [...all.filter(isOfVolatility), ...all.filter((one, k) => !isOfVolatility(one, k))],
     coefficients,
     atTime: names,
-    paid: lessRebate(payoffOn(payoff, atExpiry(terms, names)), less),
-    dated: knockOuts.filter((one) => !isWhole(one, expiry)),
+    paid: lessRebate(payoffExpression(payoff, spotsAtExpiry(terms, names)), less),
+    dated: knockOuts.filter((one) => !isMonitoredForLife(one, expiry)),
     steps,
     lacksErrorExpansion:
       payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
@@ -200,7 +200,7 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
-      const wide = widened(point, widening);
+      const wide = withErrorsTimes(point, widening);
       return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(wide) } : wide;
     },
   };
@@ -263,9 +263,9 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
       isAmerican,
     ),
   );
-  const { nodes, steps } = lognormalFineness(mesh, deviations, ranges, level);
+  const { nodes, steps } = lognormalResolution(mesh, deviations, ranges, level);
   // A knock-out at expiry is part of the payoff, which is averaged over cells.
-  const { last, before } = datedOf(knockOuts, expiry);
+  const { last, before } = datedKnockOuts(knockOuts, expiry);
   const problem = problemOf(terms, knockOuts, {
     axes: names.map((name, j) => ({
       name,
@@ -279,7 +279,7 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
     atTime,
     paid: last.reduce(
       (payoff, one) => paidBeyond(one, terms, atTime, payoff),
-      lessRebate(payoffOn(payoff, atExpiry(terms, atEnd)), less),
+      lessRebate(payoffExpression(payoff, spotsAtExpiry(terms, atEnd)), less),
     ),
     dated: before,
     steps: Math.max(steps, minSteps(knockOuts)),
@@ -292,23 +292,23 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
     read: (entry, at) => {
       const y = coordinatesAt(at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
-      const { corrections, errorEstimate, ...rest } = widened(point, isAmerican ? SPLITTING : 1);
-      const moved = (derivatives: AxesDerivatives): AxesDerivatives => inSpots(derivatives, names, coordinates, at);
+      const { corrections, errorEstimate, ...rest } = withErrorsTimes(point, isAmerican ? SPLITTING : 1);
+      const moved = (derivatives: AxesDerivatives): AxesDerivatives => derivativesBySpots(derivatives, names, coordinates, at);
       return { ...moved(rest), corrections: corrections.map(moved), errorEstimate };
     },
   };
 };
 
-const dateCountOf = (levels: readonly Level[]): number => Math.max(0, ...levels.map(({ times = [] }) => times.length));
+const dateCountOf = (levels: readonly AssetBarrier[]): number => Math.max(0, ...levels.map(({ times = [] }) => times.length));
 
 /** The dense part of an axis for its barriers on dates; infinite without them. */
-function denseWidth(levels: readonly Level[], deviation: number): number {
+function denseWidth(levels: readonly AssetBarrier[], deviation: number): number {
   const between = Math.max(DENSE_BETWEEN_DATES / Math.sqrt(dateCountOf(levels)), MIN_DENSE);
   return between * Math.max(deviation, MIN_DEVIATION);
 }
 
 /** The number of steps of the life for those between dates, which are as the root of their share of the life. */
-const minSteps = (levels: readonly Level[]): number =>
+const minSteps = (levels: readonly AssetBarrier[]): number =>
   2 * Math.ceil(0.5 * STEPS_BETWEEN_DATES * Math.sqrt(dateCountOf(levels)));
 
 /** Axis j, read at some values of its variable. `standing`: whether every axis keeps its drift. */
@@ -322,7 +322,7 @@ function rangeOf(
   const asset = owner[j];
   const deviation = Math.max(deviations[j], leastDeviation(terms));
   const drifts = terms.assets.map((_, i) => driftOf(terms, i));
-  const drift = standing || asset !== undefined ? integrate(weighted(drifts, inverse[j]), terms.expiry) : 0;
+  const drift = standing || asset !== undefined ? integrate(weightedSum(drifts, inverse[j]), terms.expiry) : 0;
   // Where y ends on average, also in the measures of the assets.
   const ends = [0, ...covariances[j]].map((one) => drift + one);
   const below = Math.min(0, ...ends) - DEVIATIONS * deviation;

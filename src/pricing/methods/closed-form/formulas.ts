@@ -17,7 +17,7 @@ import { thetaOf } from "../../plan/greeks.ts";
  * The outputs of a formula for one row (trade and case): V in the currency, and its derivatives by the spot before
  * dividends.
  */
-export interface Outputs {
+export interface FormulaOutputs {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
@@ -38,9 +38,9 @@ export interface Formula {
   /** Returns the further inputs of the kernel for a row. */
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
   /** Returns theta of a trade per year, in the currency. */
-  readonly thetaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
+  readonly thetaOf: (columns: TradeColumns, trade: number, outputs: FormulaOutputs) => number;
   /** Returns vega of a trade per unit of volatility, in the currency. */
-  readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
+  readonly vegaOf: (columns: TradeColumns, trade: number, outputs: FormulaOutputs) => number;
   /**
    * Returns the error estimates of the sensitivities; `rounding` is the rounding error of values, relative to the spot.
    */

@@ -20,7 +20,7 @@ import { payoffProfile } from "../../trade-problem.ts";
 import { costOf } from "../fdm/cost.ts";
 
 /** A value and an estimate of its error. */
-export interface Estimated {
+export interface ValueWithError {
   readonly value: number;
   readonly error: number;
 }
@@ -69,7 +69,7 @@ export const affineAt = (columns: TradeColumns, trade: number, horizon: number):
  * Returns the present value of a European trade on a smile, in the market of today. Its error is what the smile misses
  * of the quotes, and of their slope, at the strikes of the trade.
  */
-export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): Estimated {
+export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): ValueWithError {
   const row = columns.rowOf(trade);
   const expiry = columns.expiry[row];
   const affine = affineAt(columns, trade, Math.max(smile.forwards[smile.forwards.length - 1].time, expiry));
@@ -82,7 +82,7 @@ export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile)
   return { value: discount * value, error: discount * (error + ROUNDING * (forward + cash)) };
 }
 
-function undiscounted(columns: TradeColumns, trade: number, at: SmileAt, quoted: SmileAt): Estimated {
+function undiscounted(columns: TradeColumns, trade: number, at: SmileAt, quoted: SmileAt): ValueWithError {
   const [strike, right] = [columns.strike[trade], columns.sign[trade] > 0 ? "call" : "put"] as const;
   if (columns.payoff[trade] === PAYOFF.vanilla) {
     const value = at.option(strike, right);
@@ -168,7 +168,7 @@ class SmileAt {
    * Returns E[f(S)]. Between kinks f is a line, whose expectation options give, and a rest that is integrated under the
    * density ∂²C/∂K².
    */
-  expectation(f: (spot: number) => number, kinks: readonly number[]): Estimated {
+  expectation(f: (spot: number) => number, kinks: readonly number[]): ValueWithError {
     const { cash, forward } = this.#of;
     const ends = [cash, ...kinks.filter((kink) => kink > cash), Number.POSITIVE_INFINITY];
     let [value, error] = [0, 0];
@@ -188,7 +188,7 @@ class SmileAt {
   }
 
   /** E[g(S)] for S between two spots, by adaptive Gauss–Legendre quadrature in k. */
-  #integral(g: (spot: number) => number, low: number, high: number): Estimated {
+  #integral(g: (spot: number) => number, low: number, high: number): ValueWithError {
     const { forward, cash, of } = this.#of;
     const size = Math.max(Math.abs(g(low + 1e-3 * forward)), forward);
     const density = (k: number): number => {
@@ -240,7 +240,7 @@ function adaptive(
   size: number,
   whole = gauss(f, from, to),
   depth = 0,
-): Estimated {
+): ValueWithError {
   const middle = 0.5 * (from + to);
   const [left, right] = [gauss(f, from, middle), gauss(f, middle, to)];
   const error = Math.abs(left + right - whole);

@@ -9,7 +9,7 @@ import {
   ratioAtMaturity,
   TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
-import type { Bounds, Limits, TradeKind } from "../../plan/kind.ts";
+import type { Bounds, TradeBounds, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
 import { doubtsOf, expiryWarnings, MIN_DAYS } from "../../term-warnings.ts";
 import { accuracyOf, convertibleExplanation, convertibleRowsOf } from "./rows.ts";
@@ -19,8 +19,8 @@ import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
 export const convertibleKind: TradeKind<ConvertibleTrade> = {
   methods: [closedFormConvertibles, finiteConvertibles],
   add: (batch, trade) => void convertibleRowsOf(batch)(trade),
-  askedOf: (batch, trade, method) => (method.name === "closed-form" ? Number.NaN : accuracyOf(batch, trade)),
-  limitsOf: (batch) => Promise.resolve(limitsOf(batch)),
+  targetErrorOf: (batch, trade, method) => (method.name === "closed-form" ? Number.NaN : accuracyOf(batch, trade)),
+  boundsOf: (batch) => Promise.resolve(limitsOf(batch)),
   warnings: ({ expiry, credit, underlying }) => [
     ...expiryWarnings(expiry, MIN_DAYS.bond),
     ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
@@ -29,7 +29,7 @@ export const convertibleKind: TradeKind<ConvertibleTrade> = {
   ...convertibleExplanation,
 };
 
-function limitsOf(batch: Batch): Limits {
+function limitsOf(batch: Batch): TradeBounds {
   const casesOf = (trade: number) => convertibleRowsOf(batch)(trade).cases;
   // The first row has today's spot, the others those of the scenarios alone.
   const spotOf = (trade: number, k: number, spot: number): number =>

@@ -27,8 +27,8 @@ import {
   type Period,
 } from "../../../pde/convertible/index.ts";
 import { volatilityAt } from "../../../pde/fdm/index.ts";
-import { moveOf } from "../../columns/result-columns.ts";
-import { paidDividends, same, viewsOfMarket, withDividends } from "../../market-moves.ts";
+import { spotMoveOf } from "../../columns/result-columns.ts";
+import { paidDividends, equalUpToRounding, viewsOfMarket, withDividends } from "../../market-moves.ts";
 import type { TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
 import { rollUnderlying } from "../../terms.ts";
@@ -93,7 +93,7 @@ function rowsOf(batch: Batch, index: number): ConvertibleRows {
     return { index, contract, market, spots, accuracy, isClosed };
   };
   const moves = scenarios?.spot ?? [];
-  const moved = moves.map((move) => underlying.spot * (1 + moveOf(move, underlying.name)));
+  const moved = moves.map((move) => underlying.spot * (1 + spotMoveOf(move, underlying.name)));
   const ofCases = cases.map(({ date, shift: { volatility, rate } }, i): Row | undefined => {
     const then = rollForward(trade, dates[date]);
     return (
@@ -254,7 +254,7 @@ export const convertibleExplanation: Pick<
   rollForward,
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
-    return same(rolled.convertible, after.convertible) ? undefined : "its terms differ";
+    return equalUpToRounding(rolled.convertible, after.convertible) ? undefined : "its terms differ";
   },
   paid: ({ convertible: { coupons } }, years) =>
     coupons.reduce((sum, { time, amount }) => (time <= years + INSTANT ? sum + amount : sum), 0),
@@ -273,7 +273,7 @@ export const convertibleExplanation: Pick<
   },
   views(pair) {
     const { rolled, after } = pair;
-    const credit = same(rolled.credit, after.credit) ? undefined : { ...rolled, credit: after.credit };
+    const credit = equalUpToRounding(rolled.credit, after.credit) ? undefined : { ...rolled, credit: after.credit };
     return { ...viewsOfMarket(pair), credit };
   },
 };

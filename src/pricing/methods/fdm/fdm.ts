@@ -22,7 +22,7 @@ import {
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { EventLoopYielder } from "../../../base/event-loop.ts";
-import { type Measures, type ResultColumns, WARNING } from "../../columns/result-columns.ts";
+import { type NamedSensitivities, type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import {
   isDeterministic,
@@ -339,7 +339,7 @@ class FdmPlan implements MethodPlan {
    * Error estimates of the sensitivities: what extrapolation moved them by, and the value's own estimate over the width
    * in which the value changes much: a standard deviation of the spot, and what of volatility and rates is one.
    */
-  #errorsOf(i: number, estimate: number): Measures {
+  #errorsOf(i: number, estimate: number): NamedSensitivities {
     const row = i * this.#cases;
     const { problem } = this.#problems[row];
     const { spot, rate, dividendYield, sigma } = marketOf(problem);

@@ -1,12 +1,12 @@
 /** Forwards on one underlying, by their carry: of the volatility's model they know nothing. */
 import type { ForwardTrade } from "../../../book/index.ts";
 import { discountFactor, doubtsAbout, integrate, shifted } from "../../../market/index.ts";
-import { moveOf, type ResultColumns } from "../../columns/result-columns.ts";
-import { paidDividends, same, viewsOfUnderlying, withDividends } from "../../market-moves.ts";
+import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
+import { paidDividends, equalUpToRounding, viewsOfUnderlying, withDividends } from "../../market-moves.ts";
 import { thetaOf } from "../../plan/greeks.ts";
 import { type TradeKind, UNBOUNDED } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
-import { expiryWarnings, MAX_RATE, warn } from "../../term-warnings.ts";
+import { expiryWarnings, MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { rollExpiry, rollUnderlying } from "../../terms.ts";
 
 /** Rounding, relative to the parts of a value. */
@@ -78,7 +78,7 @@ function read(batch: Batch, trade: number, results: ResultColumns): void {
     const then = rollForward(terms, dates[date]);
     if (then === undefined) return;
     const of = { ...then, underlying: { ...then.underlying, rates: shifted(then.underlying.rates, rate) } };
-    const at = (s: number) => forwardValue(of, spot * (1 + moveOf(scenarios.spot[s], name)));
+    const at = (s: number) => forwardValue(of, spot * (1 + spotMoveOf(scenarios.spot[s], name)));
     results.setScenarios(
       batch.columns.rowOf(trade) + k,
       (s) => at(s).value,
@@ -97,12 +97,12 @@ function rollForward(trade: ForwardTrade, years: number): ForwardTrade | undefin
 export const forwardKind: TradeKind<ForwardTrade> = {
   methods: [byCarry],
   add() {},
-  askedOf: () => Number.NaN,
-  limitsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
+  targetErrorOf: () => Number.NaN,
+  boundsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
   warnings({ expiry, underlying: { currency, rates, name, dividends } }) {
     const warnings = expiryWarnings(expiry);
-    warn(warnings, "rate", currency, rates.values, MAX_RATE);
-    warn(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+    addUnitWarning(warnings, "rate", currency, rates.values, MAX_RATE);
+    addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
     return warnings;
   },
   doubts: ({ underlying, expiry }) => doubtsAbout(underlying.rates.fit, expiry),
@@ -110,7 +110,7 @@ export const forwardKind: TradeKind<ForwardTrade> = {
   rollForward,
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
-    return same(rolled.strike, after.strike) ? undefined : "its strike differs";
+    return equalUpToRounding(rolled.strike, after.strike) ? undefined : "its strike differs";
   },
   views: viewsOfUnderlying,
   firstOrder({ before, rolled, after, years }) {

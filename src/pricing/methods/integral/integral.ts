@@ -2,7 +2,7 @@ import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
 import { IntegralEngine, type Puts, PutValues, TupleNumbers } from "../../../quadrature/integral/index.ts";
-import type { Measures, ResultColumns } from "../../columns/result-columns.ts";
+import type { NamedSensitivities, ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
 import { type SpotMarket, thetaOf } from "../../plan/greeks.ts";
 import {
@@ -197,7 +197,7 @@ class IntegralPlan implements MethodPlan {
   }
 
   /** Error estimates of the sensitivities: their changes from the coarser scheme, with the margin of the value's. */
-  #errorsOf(trade: number, put: number, market: SpotMarket): Measures {
+  #errorsOf(trade: number, put: number, market: SpotMarket): NamedSensitivities {
     const { columns } = this.#batch;
     const { spot, rate, dividendYield, sigma } = market;
     const unit = this.#puts.unit[put];

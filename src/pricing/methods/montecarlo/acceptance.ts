@@ -1,7 +1,7 @@
 /** The trades that can be simulated, and the times at which their payoffs read the spot. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
-import { isStepped, type Steps } from "./steps.ts";
+import { usesLocalDiffusions, type Steps } from "./steps.ts";
 
 /** One instance to be simulated: the terms of a trade, its spots, and the dates of its paths. */
 export interface Path {
@@ -9,7 +9,7 @@ export interface Path {
   readonly spots: readonly number[];
   /** The dates in years, increasing, > 0. */
   readonly dates: readonly number[];
-  /** The steps of the path where its scheme is not exact (`isStepped`); otherwise those between dates are equal. */
+  /** The steps of the path where its scheme is not exact (`usesLocalDiffusions`); otherwise those between dates are equal. */
   readonly steps?: Steps;
 }
 
@@ -41,7 +41,7 @@ export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: T
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
   if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
-    if (assets[0].volatility.kind !== "deterministic" || isStepped({ assets, expiry }) || barriers.length > 0)
+    if (assets[0].volatility.kind !== "deterministic" || usesLocalDiffusions({ assets, expiry }) || barriers.length > 0)
       return "past fixings of a geometric average";
   }
   if (payoff.kind === "lookback" && payoff.isFloating && payoff.times !== "continuous") {

@@ -6,11 +6,11 @@ import { asian, basket, type Control, pathProduct, productParams } from "../../.
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/lognormal.ts";
 import { totalVariance, varianceAt } from "../../variance.ts";
-import { growthOf } from "./error.ts";
+import { slopeAtInfinity } from "./error.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { endsOf } from "./spot-model.ts";
 import type { Terms } from "../../terms.ts";
-import { isStepped, volatilityOnForward } from "./steps.ts";
+import { usesLocalDiffusions, volatilityOnForward } from "./steps.ts";
 
 /** The kind of control variate of an instance: the geometric average, the underlyings, or none. */
 export type ControlKind = "geometric" | "underlyings" | "none";
@@ -24,7 +24,7 @@ export function controlKind(path: Path, isShifted: boolean): ControlKind {
   const { payoff, assets, exercise } = path.terms;
   if (isGeometric(path)) return "geometric";
   if (isShifted || assets.some(({ volatility }, i) => isHeavy(path, volatility, i))) return "none";
-  if (isStepped(path.terms) && !hasKnownForwards(path.terms)) return "none";
+  if (usesLocalDiffusions(path.terms) && !hasKnownForwards(path.terms)) return "none";
   const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
   return isPlain && exercise.kind === "european" ? "none" : "underlyings";
 }
@@ -35,7 +35,7 @@ export function controlKind(path: Path, isShifted: boolean): ControlKind {
  */
 function isHeavy({ terms, spots }: Path, volatility: Volatility, i: number): boolean {
   if (volatility.kind !== "heston") return varianceAt(volatility, terms.expiry) > 1;
-  return growthOf(terms.payoff, i) === 0 && totalVariance(volatility, spots[i], terms.expiry) > 1;
+  return slopeAtInfinity(terms.payoff, i) === 0 && totalVariance(volatility, spots[i], terms.expiry) > 1;
 }
 
 /**

@@ -4,7 +4,7 @@ import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { totalVariance } from "../../variance.ts";
 import { basketLogarithm } from "../../equations/lognormal.ts";
-import { lastReading } from "../../plan/bends.ts";
+import { lastReading } from "../../plan/kinks.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
@@ -14,7 +14,7 @@ import { mayJumpInSteps } from "./steps.ts";
 type BasketPayoff = Extract<Payoff, { readonly kind: "basket" }>;
 
 /** The statistics of an instance's samples, in its currency. */
-export interface Sample {
+export interface SampleStatistics {
   readonly value: number;
   readonly standardError: number;
   /** The number of degrees of freedom of the standard error. */
@@ -52,7 +52,7 @@ const SKEW = (1 + 2 * QUANTILE * QUANTILE) / 6;
 const HARDLY_ANY = 10;
 
 /** Returns the error estimate of a value: half the width of a confidence interval. */
-export function errorOf(path: Path, sample: Sample): number {
+export function errorOf(path: Path, sample: SampleStatistics): number {
   const { value, standardError, freedom, effective } = sample;
   const skew = effective > 0 && effective < FEW ? (SKEW * Math.abs(value)) / effective : 0;
   const sampling = intervalWidth(freedom, QUANTILE) * standardError + skew;
@@ -67,7 +67,7 @@ export const sensitivityError = (standardError: number, freedom: number): number
  * What has not been seen among n paths, by the rule of three. All scramblings may count as many paths beyond a jump,
  * few paths that pay may be none of those that pay much, and all paths may pay what the control does.
  */
-function unseen({ terms, spots }: Path, { value, paths, effective, isControlled }: Sample): number {
+function unseen({ terms, spots }: Path, { value, paths, effective, isControlled }: SampleStatistics): number {
   const squares = effective > 0 ? value * value * (paths / effective - 1) : 0;
   const byControl = isControlled ? Math.sqrt(Math.max(squares, 0)) / paths : 0;
   if (!mayJump(terms) && effective >= FEW) return UNSEEN * byControl;
@@ -131,7 +131,7 @@ const HEAVY = 1;
  * moment F(t)²·exp(|a − s|²) with its forward F: the mean of S² times the ratio of the densities. Without a shift
  * |a|² is the variance of the logarithm.
  */
-function tail(path: Path, { paths, ends }: Sample): number {
+function tail(path: Path, { paths, ends }: SampleStatistics): number {
   const { payoff, rates, expiry } = path.terms;
   const isProduct = payoff.kind === "basket" && payoff.of === "product";
   const moments = isProduct ? productMoments(path, payoff) : spotMoments(path, ends);
@@ -153,7 +153,7 @@ interface Moment {
 function spotMoments(path: Path, ends: readonly number[]): readonly Moment[] {
   const { terms, spots, dates } = path;
   const { assets, rates, payoff } = terms;
-  const weights = assets.map(({ volatility }, i) => (volatility.kind === "deterministic" ? growthOf(payoff, i) : 0));
+  const weights = assets.map(({ volatility }, i) => (volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) : 0));
   if (weights.every((weight) => weight === 0)) return [];
   const times = payoff.kind !== "average" ? [lastReading(terms)] : payoff.times === "continuous" ? ends : dates;
   const shift = shiftForTail(path, ends);
@@ -202,7 +202,7 @@ function productMoments({ terms, spots }: Path, { right, weights }: BasketPayoff
 }
 
 /** Returns by how much a payoff grows with the spot of asset i where that is large: 0 where it is bounded. */
-export function growthOf(payoff: Payoff, i: number): number {
+export function slopeAtInfinity(payoff: Payoff, i: number): number {
   switch (payoff.kind) {
     case "digital":
     case "swing":

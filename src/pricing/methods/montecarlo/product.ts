@@ -31,7 +31,7 @@ export function stepsOf({ payoff, expiry }: Terms): number {
 }
 
 /** Tells whether products look between the ends of steps, by Brownian bridges. */
-export const isBridged = ({ payoff, barriers }: Terms): boolean =>
+export const needsBrownianBridge = ({ payoff, barriers }: Terms): boolean =>
   (payoff.kind === "lookback" && payoff.times === "continuous") ||
   barriers.some(({ monitoring }) => monitoring.kind === "continuous");
 
@@ -39,7 +39,7 @@ export const isBridged = ({ payoff, barriers }: Terms): boolean =>
 export function productKey(terms: Terms): string {
   const { payoff, barriers } = terms;
   const places = barriers.map(({ type, asset }) => [type, asset]);
-  const own = barriers.length === 0 ? [] : [places, barrierSettings(terms)];
+  const own = barriers.length === 0 ? [] : [places, commonBarrierSettings(terms)];
   const { kind } = payoff;
   const right = kind === "expression" ? payoff.expression : payoff.right;
   const rest =
@@ -63,7 +63,7 @@ export function productOf(paths: readonly Path[], terms: Terms): PathProduct {
   if (barriers.length === 0) return product;
   const column = (of: (barrier: Barrier) => number, k: number): Float64Array =>
     Float64Array.from(paths, (path) => of(path.terms.barriers[k]));
-  const { hasDrivers, ...settings } = barrierSettings(terms);
+  const { hasDrivers, ...settings } = commonBarrierSettings(terms);
   return withBarriers({
     product,
     barriers: barriers.map(({ type, asset }, k) => ({
@@ -199,7 +199,7 @@ export type CommonSettings = Required<Pick<BarrierSettings, "monitoring" | "incl
 };
 
 /** Returns what the barriers of a trade have in common. */
-export function barrierSettings(terms: Terms): CommonSettings {
+export function commonBarrierSettings(terms: Terms): CommonSettings {
   const [{ type, rebate, rebateAt, monitoring }] = terms.barriers;
   const isDiscrete = monitoring.kind === "discrete";
   const paysAtHit = rebateAt === "hit" && rebate !== 0 && type.endsWith("-out");
@@ -217,7 +217,7 @@ const MOST_STEPS = 1024;
 const ON_ALL_PATHS = 2 ** 26;
 
 /** The power of two by which steps grow. */
-export const GROWTH = 2;
+export const STEP_GROWTH = 2;
 
 /** Returns the most steps of some number of paths whose value lies between bounds. */
 export const mostSteps = (paths: number): number => Math.min(Math.max(ON_ALL_PATHS / paths, FIRST_STEPS), MOST_STEPS);
@@ -232,7 +232,7 @@ export const boundedSteps = (terms: Terms, fineness: number, paths: number): num
  */
 function firstSteps(terms: Terms): number {
   if (terms.barriers.length === 0) return 1;
-  const { monitoring, rebateAt } = barrierSettings(terms);
+  const { monitoring, rebateAt } = commonBarrierSettings(terms);
   if (monitoring === "dates") return 1;
   return rebateAt === "breach" || dependenceOf(terms) !== "independent" ? FIRST_STEPS : 1;
 }

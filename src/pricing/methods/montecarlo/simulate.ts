@@ -16,7 +16,7 @@ import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
-import { boundedSteps, GROWTH, isBridged, mostSteps, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import { boundedSteps, STEP_GROWTH, needsBrownianBridge, mostSteps, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, reversionError, sensitivityError, stepBias } from "./error.ts";
 import { exactly, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";
@@ -101,7 +101,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   const { terms, spots, differences, estimate, level } = request;
   const dates = datesOf(terms);
   const fineness = known ?? trial;
-  const isStepped = stepping.isStepped(terms);
+  const isStepped = stepping.usesLocalDiffusions(terms);
   const substeps = isStepped
     ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
     : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, pathsOfLevel(level)));
@@ -129,7 +129,7 @@ const NO_COPIES = { copies: [], measures: [] } as const;
 function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.Steps): Job {
   const copies = [2, 4].map((kept) => ({
     ...job.path,
-    steps: stepping.coarser(steps, kept, isBridged(job.path.terms)),
+    steps: stepping.coarserSteps(steps, kept, needsBrownianBridge(job.path.terms)),
   }));
   const measures = [
     { name: STEPS.double, weights: [1, -1, 0] },
@@ -151,7 +151,7 @@ function withFinerSteps(
   settings: RequestSettings,
 ): Job[] {
   const { estimate, failure, terms, trade, level } = request;
-  const isStepped = stepping.isStepped(terms);
+  const isStepped = stepping.usesLocalDiffusions(terms);
   const isTrial = isStepped ? measures.some(({ name }) => name === STEPS.double) : measures.length === 0;
   if (!isTrial || failure !== undefined || estimate === undefined) return [];
   const { halfWidth = 0, errors, steps } = estimate;
@@ -159,7 +159,7 @@ function withFinerSteps(
   const isTight = halfWidth <= Math.max(0.5 * (errors[0] - halfWidth), 0.05 * target);
   if (isTight && (steps?.bias ?? 0) <= SHARE * target) return [];
   const most = isStepped ? MOST_STEPS / path.dates.length : mostSteps(pathsOfLevel(level));
-  const by = isStepped ? 1 : GROWTH;
+  const by = isStepped ? 1 : STEP_GROWTH;
   if (substeps * 2 ** by > most) return [];
   if (settings.budget.allowsTimes(trade, 2 ** by)) return [jobOf(request, stream, undefined, fineness + by)];
   request.estimate = outOfTime(estimate);

@@ -27,7 +27,7 @@ import type { RequestSettings } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 import { diffusionModel } from "./diffusion-model.ts";
-import { isStepped } from "./steps.ts";
+import { usesLocalDiffusions } from "./steps.ts";
 
 /** Steps a year of models whose scheme is not exact. */
 const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, stochasticLocal: 128 };
@@ -43,7 +43,7 @@ const FEWEST_STEPS = 8;
 /** Returns a text that is equal for terms whose path models can share a kernel. */
 export const modelKey = (terms: Terms): string =>
   keyOf([
-    isStepped(terms),
+    usesLocalDiffusions(terms),
     ...terms.assets.map(({ volatility }) => [
       volatility.kind,
       volatility.kind === "local"

@@ -34,7 +34,7 @@ const growthOf = ({ rates }: Terms, { underlying }: Asset, t: number): number =>
  * Tells whether paths of these terms are made by `localDiffusions`: with a volatility that depends on the spot, or
  * dividends on dates.
  */
-export const isStepped = ({ assets, expiry }: Pick<Terms, "assets" | "expiry">): boolean =>
+export const usesLocalDiffusions = ({ assets, expiry }: Pick<Terms, "assets" | "expiry">): boolean =>
   assets.some(
     ({ underlying, volatility: { kind } }) =>
       kind === "cev" ||
@@ -243,7 +243,7 @@ function snapped(times: readonly number[], from: number, to: number, knots: read
  * Returns steps of which each keeps its diffusion for `kept` steps, up to a dividend or a jump in time. With `hides`
  * products see the spot only where it is evaluated again.
  */
-export function coarser({ ends, isJump, isBreak }: Steps, kept: number, hides: boolean): Steps {
+export function coarserSteps({ ends, isJump, isBreak }: Steps, kept: number, hides: boolean): Steps {
   const isFresh: boolean[] = [];
   let run = 0;
   isJump.forEach((jump, k) => {

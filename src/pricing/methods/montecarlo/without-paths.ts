@@ -8,7 +8,7 @@ import { combined, type Differences, withBias } from "../../plan/differences.ts"
 import type { Estimate, Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
-import { isStepped } from "./steps.ts";
+import { usesLocalDiffusions } from "./steps.ts";
 
 /** The relative size of rounding errors. */
 const ROUNDING = 1e-13;
@@ -50,7 +50,7 @@ export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | 
       times === "continuous" ? meanOverTime(forward, expiry) : dates.reduce((sum, t) => sum + forward(t), 0) / left;
     return known(discount * share * (mean - strikeOf(path)), "payoff");
   }
-  if (volatility.kind !== "deterministic" || isStepped(terms) || barriers.length > 0) return undefined;
+  if (volatility.kind !== "deterministic" || usesLocalDiffusions(terms) || barriers.length > 0) return undefined;
   const market = { spot, rates, dividendYield: underlying.dividends.yield, sigma: volatility.sigma };
   const { mean, variance } =
     times === "continuous"
@@ -68,7 +68,7 @@ export const isGeometricBasket = (terms: Terms): boolean =>
   terms.payoff.of === "product" &&
   terms.barriers.length === 0 &&
   terms.exercise.kind === "european" &&
-  !isStepped(terms) &&
+  !usesLocalDiffusions(terms) &&
   terms.assets.every(({ volatility }) => volatility.kind === "deterministic");
 
 /** A European option on Π Sᵢ^wᵢ by Black's formula. */

@@ -4,7 +4,7 @@ import { INSTANT } from "../../../market/index.ts";
 import type { SessionOf } from "../../backend.ts";
 import type { Bounds } from "../../plan/kind.ts";
 import type { RatesMethod, RatesRow } from "./method.ts";
-import { partsOf, type RateOption, settledAt, worth } from "./claims.ts";
+import { partsOf, type RateOption, settledAt, presentValueOf } from "./claims.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /** Returns the bounds of a trade's value in its market. They assume no arbitrage, and nothing of the model. */
@@ -15,7 +15,7 @@ export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
     case "capFloor": {
       const { certain, options } = partsOf(product);
       const all = options.map((option) => optionBounds(option, market));
-      const sum = (of: "low" | "high"): number => all.reduce((total, one) => total + one[of], worth(certain, market));
+      const sum = (of: "low" | "high"): number => all.reduce((total, one) => total + one[of], presentValueOf(certain, market));
       return { low: sum("low"), high: sum("high"), lowIs: "its intrinsic value", highIs: "what it may pay at most" };
     }
     default:
@@ -27,8 +27,8 @@ export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
 function optionBounds({ sign, strike, flows, quote }: RateOption, market: RatesMarket): Pick<Bounds, "low" | "high"> {
   // The second flow of a normal quote is the scale of its volatility.
   const received = quote?.kind === "normal" ? flows.slice(0, 1) : flows;
-  const forward = received.reduce((sum, { amount }) => sum + worth(amount, market), 0);
-  const fixed = worth(strike, market);
+  const forward = received.reduce((sum, { amount }) => sum + presentValueOf(amount, market), 0);
+  const fixed = presentValueOf(strike, market);
   const low = Math.max(sign * (forward - fixed), 0);
   const isPositive = quote !== undefined || flows.every(({ amount }) => amount.every(([, paid]) => paid >= 0));
   if (!isPositive || fixed < 0 || quote?.kind === "normal") return { low, high: Number.POSITIVE_INFINITY };
@@ -88,7 +88,7 @@ function redeemed(rights: readonly RedemptionRight[], bond: Bond, market: RatesM
       if (settled === undefined) return [];
       const { settlement, price } = settled;
       const until = bond.flows.filter(([paid]) => paid <= settlement + INSTANT);
-      const [coupons, own] = [worth(until, market), price * market.discount(settlement)];
+      const [coupons, own] = [presentValueOf(until, market), price * market.discount(settlement)];
       return [{ time, value: coupons + own, coupons, price: own }];
     }),
   );
@@ -99,7 +99,7 @@ function redeemed(rights: readonly RedemptionRight[], bond: Bond, market: RatesM
  * holder. Where both have rights, a plan counts if the other has none before.
  */
 function bondBounds({ bond, calls, puts }: Extract<RatesProduct, { kind: "bond" }>, market: RatesMarket): Bounds {
-  const straight = worth(bond.flows, market);
+  const straight = presentValueOf(bond.flows, market);
   const [called, put] = [calls, puts].map((rights) => redeemed(rights, bond, market));
   const [firstCall, firstPut] = [called, put].map((all) => Math.min(...all.map(({ time }) => time)));
   const isPositive = [...bond.flows.map(([, amount]) => amount), ...calls.map(({ price }) => price)].every(

@@ -6,7 +6,7 @@ import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
 import { cirAt, CurveSlopes, RatesMarket } from "./rates-market.ts";
 import { rollTerms } from "./roll-forward.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, partsOf, type RateOption, worth } from "./claims.ts";
+import { type PaymentSum, partsOf, type RateOption, presentValueOf } from "./claims.ts";
 
 /** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };
@@ -87,14 +87,14 @@ async function launch(
   const total = first[count];
   const options = new Float64Array(CIR_OPTION * count);
   const flows = new Float64Array(3 * total);
-  const units = all.map(({ option, market }) => Math.abs(worth(option.strike, market)) || 1);
+  const units = all.map(({ option, market }) => Math.abs(presentValueOf(option.strike, market)) || 1);
   all.forEach(({ option, market }, i) => {
     const { kappa, theta, sigma, r0 } = cirAt(market);
     const { expiry, start, strike } = option;
     const gamma = Math.sqrt(kappa * kappa + 2 * sigma * sigma);
     const rise = Math.expm1(gamma * expiry);
     const rho = (2 * gamma) / (sigma * sigma * rise);
-    const seen = (time: number, amount: Amount): readonly [number, number] => {
+    const seen = (time: number, amount: PaymentSum): readonly [number, number] => {
       const years = time - expiry;
       const slope = cirSlope({ kappa, gamma, years });
       // Beside the model's own bond, the deterministic shift of the rates from expiry on.
@@ -106,12 +106,12 @@ async function launch(
     const spread = rho * rho * r0 * (rise + 1);
     const freedom = (4 * kappa * theta) / (sigma * sigma);
     const factor = rho + (kappa + gamma) / (sigma * sigma);
-    const numbers = [worth(strike, market) / units[i], option.sign, slope, fixed / units[i], factor, spread, freedom];
+    const numbers = [presentValueOf(strike, market) / units[i], option.sign, slope, fixed / units[i], factor, spread, freedom];
     numbers.forEach((one, k) => (options[k * count + i] = one));
     option.flows.forEach(({ time, amount }, j) => {
       const at = first[i] + j;
       const [own, later] = seen(time, amount);
-      flows[at] = worth(amount, market) / units[i];
+      flows[at] = presentValueOf(amount, market) / units[i];
       flows[total + at] = own;
       flows[2 * total + at] = later / units[i];
     });
@@ -136,7 +136,7 @@ interface Found {
 
 /** An option that is exercised now or never. */
 function atOnce({ sign, strike, flows }: RateOption, market: RatesMarket): Found {
-  const gain = flows.reduce((sum, { amount }) => sum + worth(amount, market), -worth(strike, market));
+  const gain = flows.reduce((sum, { amount }) => sum + presentValueOf(amount, market), -presentValueOf(strike, market));
   const weight = sign * gain > 0 ? sign : 0;
   return { value: weight * gain, toStrike: -weight, toFlows: flows.map(() => weight) };
 }
@@ -184,21 +184,21 @@ function problemOf({ market }: RatesRow, options: readonly RateOption[]): Error 
 
 function outcomeOf(
   { market, greeks }: RatesRow,
-  certain: Amount,
+  certain: PaymentSum,
   options: readonly RateOption[],
   found: readonly Found[],
   rounding: number,
 ): RatesOutcome {
   const slopes = new CurveSlopes();
   let size = 0;
-  const add = (slope: number, amount: Amount): void => {
+  const add = (slope: number, amount: PaymentSum): void => {
     for (const [t, c] of amount) {
       size += Math.abs(c) * market.discount(t);
       slopes.add(t, slope * c * market.discount(t));
     }
   };
   add(1, certain);
-  let value = worth(certain, market);
+  let value = presentValueOf(certain, market);
   options.forEach(({ strike, flows }, i) => {
     value += found[i].value;
     add(found[i].toStrike, strike);

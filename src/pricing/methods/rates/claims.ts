@@ -179,10 +179,10 @@ export function settledAt(
 }
 
 /** A sum of discounted payments, Σ coefficient·P(0, time), as pairs of time in years and coefficient. */
-export type Amount = readonly (readonly [time: number, coefficient: number])[];
+export type PaymentSum = readonly (readonly [time: number, coefficient: number])[];
 
 /** Returns the present value of a sum of payments. */
-export const worth = (amount: Amount, market: RatesMarket): number =>
+export const presentValueOf = (amount: PaymentSum, market: RatesMarket): number =>
   amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
 
 /** The right to receive (sign 1) or to pay (sign −1) flows in exchange for a fixed amount. */
@@ -192,9 +192,9 @@ export interface RateOption {
   /** The time at which the fixed amount is paid, at expiry or later. */
   readonly start: number;
   /** The present value of the fixed amount. */
-  readonly strike: Amount;
+  readonly strike: PaymentSum;
   /** The flows with their payment times and present values. */
-  readonly flows: readonly { readonly time: number; readonly amount: Amount }[];
+  readonly flows: readonly { readonly time: number; readonly amount: PaymentSum }[];
   /**
    * The quoted volatility by which the option is priced, if there is one. The flows are then the forward, and for a
    * normal volatility also the annuity.
@@ -203,13 +203,13 @@ export interface RateOption {
 }
 
 /** A trade as a sum of certain payments and European options. */
-export interface Parts {
-  readonly certain: Amount;
+export interface ReplicatingParts {
+  readonly certain: PaymentSum;
   readonly options: readonly RateOption[];
 }
 
 /** Returns the payments and European options of which a trade consists. Each of its rights must have a single date. */
-export function partsOf(product: RatesProduct): Parts {
+export function partsOf(product: RatesProduct): ReplicatingParts {
   switch (product.kind) {
     case "bond":
       return { certain: product.bond.flows, options: [] };
@@ -245,7 +245,7 @@ function bondOption(product: Extract<RatesProduct, { kind: "bondOption" }>): Rat
 }
 
 /** A caplet is a put on 1 + τK paid at the end of its period against 1 at its start, and a floorlet such a call. */
-function capFloor(product: Extract<RatesProduct, { kind: "capFloor" }>): Parts {
+function capFloor(product: Extract<RatesProduct, { kind: "capFloor" }>): ReplicatingParts {
   const { right, strike, notional, periods, fixing, quote } = product;
   const certain: [number, number][] = [];
   const options: RateOption[] = [];
@@ -256,8 +256,8 @@ function capFloor(product: Extract<RatesProduct, { kind: "capFloor" }>): Parts {
       certain.push([end, notional * accrual * Math.max(spread, 0)]);
       continue;
     }
-    const annuity: Amount = [[end, notional * accrual]];
-    const floating: Amount = [
+    const annuity: PaymentSum = [[end, notional * accrual]];
+    const floating: PaymentSum = [
       [start, notional],
       [end, -notional],
     ];
@@ -284,7 +284,7 @@ function swaption(product: Extract<RatesProduct, { kind: "swaption" }>): RateOpt
   const { end } = periods[periods.length - 1];
   if (quote !== undefined) {
     const annuity = periods.map((period): [number, number] => [period.end, notional * (period.end - period.start)]);
-    const floating: Amount = [
+    const floating: PaymentSum = [
       [start, notional],
       [end, -notional],
     ];
@@ -306,15 +306,15 @@ function swaption(product: Extract<RatesProduct, { kind: "swaption" }>): RateOpt
 interface Quoted {
   readonly sign: 1 | -1;
   readonly expiry: number;
-  readonly floating: Amount;
-  readonly annuity: Amount;
+  readonly floating: PaymentSum;
+  readonly annuity: PaymentSum;
   readonly strike: number;
   readonly quote: RateQuote;
 }
 
 /** The right to exchange floating for fixed interest, F·A + shift·A against (K + shift)·A. */
 function quoted({ sign, expiry, floating, annuity, strike, quote }: Quoted): RateOption {
-  const times = (factor: number): Amount => annuity.map(([time, amount]) => [time, factor * amount]);
+  const times = (factor: number): PaymentSum => annuity.map(([time, amount]) => [time, factor * amount]);
   const shift = quote.kind === "normal" ? 0 : quote.shift;
   const forward = { time: expiry, amount: [...floating, ...times(shift)] };
   const flows = quote.kind === "normal" ? [forward, { time: expiry, amount: annuity }] : [forward];

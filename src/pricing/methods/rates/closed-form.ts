@@ -3,11 +3,11 @@ import type { Device } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { EXCHANGE } from "../../../market/models/index.ts";
-import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
+import { ExchangeBatch, type ExchangeValues } from "./exchange-batch.ts";
 import { type GaussianModel, gaussianModel } from "./gaussian.ts";
 import { CurveSlopes, RatesMarket } from "./rates-market.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
-import { type Amount, type Parts, partsOf, type RateOption, worth } from "./claims.ts";
+import { type PaymentSum, type ReplicatingParts, partsOf, type RateOption, presentValueOf } from "./claims.ts";
 
 /** Rounding errors of a sum, relative to the sum of the sizes of its parts. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12, f32: 1e-6 };
@@ -39,7 +39,7 @@ function refuses({ product, rates }: RatesTrade): string | undefined {
 
 /** A row with what the kernel is given of it. */
 interface Prepared {
-  readonly parts: Parts;
+  readonly parts: ReplicatingParts;
   readonly model: GaussianModel | undefined;
   /** The number of its first option in the batch. */
   readonly first: number;
@@ -78,8 +78,8 @@ function prepare(
   const axes: Axis[] = [];
   const raw: number[] = [];
   const worths = parts.options.map(({ strike, flows }) => ({
-    strike: worth(strike, market),
-    amounts: flows.map(({ amount }) => worth(amount, market)),
+    strike: presentValueOf(strike, market),
+    amounts: flows.map(({ amount }) => presentValueOf(amount, market)),
   }));
   const problem = parts.options.reduce<string | undefined>(
     (found, option, i) => found ?? problemOf(option, worths[i], model),
@@ -180,7 +180,7 @@ function axisOf(deviations: readonly number[], amounts: readonly number[]): Axis
 function outcomeOf(
   { market, greeks }: RatesRow,
   prepared: Prepared,
-  exchanged: Exchanged,
+  exchanged: ExchangeValues,
   rounding: number,
 ): RatesOutcome {
   const { parts, model, first } = prepared;
@@ -188,7 +188,7 @@ function outcomeOf(
   const slopes = new CurveSlopes();
   let size = 0;
   let value = 0;
-  const add = (slope: number, amount: Amount, isCertain = false): void => {
+  const add = (slope: number, amount: PaymentSum, isCertain = false): void => {
     for (const [t, coefficient] of amount) {
       const log = market.logDiscount(t);
       const own = coefficient * Math.exp(log);
@@ -238,7 +238,7 @@ class Changes {
   readonly #up: number[] = [];
   readonly #down: number[] = [];
 
-  constructor({ parts: { options }, first, axes }: Prepared, exchanged: Exchanged) {
+  constructor({ parts: { options }, first, axes }: Prepared, exchanged: ExchangeValues) {
     this.#options = options;
     this.#slopes = options.map(({ flows }, i) => {
       const [c, s] = axes[i];

@@ -6,7 +6,7 @@ import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../
  * The values of options that exchange flows for a fixed amount, with derivatives by the amounts and by the standard
  * deviations of the flows. Options and flows are given by index.
  */
-export interface Exchanged {
+export interface ExchangeValues {
   /** Returns the value of an option. */
   readonly value: (option: number) => number;
   /** Returns the error estimate of the quadrature for an option. */
@@ -59,7 +59,7 @@ export class ExchangeBatch {
   }
 
   /** Prices the options; their indices are the order in which they were added. */
-  async run(device: Device, precision: Precision): Promise<Exchanged> {
+  async run(device: Device, precision: Precision): Promise<ExchangeValues> {
     const [count, total] = [this.count, this.#amounts.length];
     const [units, kinds, firsts] = [this.#units, this.#kinds, this.#first];
     const options = new Float64Array(3 * count);

@@ -1,9 +1,9 @@
 /** Trades on interest rates: bonds, options on them, caps, floors and swaptions. */
 import type { RatesTrade } from "../../../book/index.ts";
 import { doubtsAbout } from "../../../market/index.ts";
-import type { Limits, TradeKind } from "../../plan/kind.ts";
+import type { TradeBounds, TradeKind } from "../../plan/kind.ts";
 import type { PricingMethod } from "../../plan/method.ts";
-import { expiryWarnings, MAX_RATE, MAX_VOLATILITY, MIN_DAYS, warn } from "../../term-warnings.ts";
+import { expiryWarnings, MAX_RATE, MAX_VOLATILITY, MIN_DAYS, addUnitWarning } from "../../term-warnings.ts";
 import { narrowedBounds } from "./bounds.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
@@ -32,15 +32,15 @@ export const ratesKind: TradeKind<RatesTrade> = {
     return (methods ??= [...SINGLE_DATES, recursionRates, planeRates, latticeRates, finiteRates].map(ratesPricing));
   },
   add: (batch, trade) => void ratesRowsOf(batch).of(trade),
-  whyNone({ rates, currency }) {
+  reasonForNone({ rates, currency }) {
     if (rates.kind !== "curve") return undefined;
     return (
       `the rates of ${currency} are a curve without volatility, under which no method prices rights of exercise; ` +
       `give market.rates.${currency} a model, such as hullWhite`
     );
   },
-  askedOf: (batch, trade) => (batch.settings.accuracy ?? ACCURACY) * largestPayment(ratesTradeOf(batch, trade)),
-  async limitsOf(batch, trades, sessionOf, signal): Promise<Limits> {
+  targetErrorOf: (batch, trade) => (batch.settings.accuracy ?? ACCURACY) * largestPayment(ratesTradeOf(batch, trade)),
+  async boundsOf(batch, trades, sessionOf, signal): Promise<TradeBounds> {
     const rows = trades.flatMap((trade) =>
       ratesRowsOf(batch)
         .of(trade)
@@ -77,17 +77,17 @@ export function ratesWarnings(trade: RatesTrade): string[] {
 /** Warnings about rates and volatilities that were probably meant in percent. */
 function unitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
   const warnings: string[] = [];
-  if ("curve" in rates) warn(warnings, "rate", currency, rates.curve.values, MAX_RATE);
+  if ("curve" in rates) addUnitWarning(warnings, "rate", currency, rates.curve.values, MAX_RATE);
   if ("bond" in product) {
     const { coupons, notional } = product.bond;
     const coupon = coupons.map(({ start, end, amount }) => amount / (notional * (end - start)));
-    warn(warnings, "coupon", id, coupon, MAX_RATE);
+    addUnitWarning(warnings, "coupon", id, coupon, MAX_RATE);
     return warnings;
   }
-  warn(warnings, "strike", id, [product.strike], MAX_RATE);
+  addUnitWarning(warnings, "strike", id, [product.strike], MAX_RATE);
   const { quote } = product;
   if (quote !== undefined)
-    warn(warnings, "volatility", id, [quote.sigma], quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
+    addUnitWarning(warnings, "volatility", id, [quote.sigma], quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
   return warnings;
 }
 

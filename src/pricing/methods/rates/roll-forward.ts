@@ -1,7 +1,7 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
 import { INSTANT, type RatesModel, rollCurve } from "../../../market/index.ts";
-import { same } from "../../market-moves.ts";
+import { equalUpToRounding } from "../../market-moves.ts";
 import type { Pair, TradeKind } from "../../plan/kind.ts";
 import { RatesMarket } from "./rates-market.ts";
 
@@ -93,7 +93,7 @@ export const ratesExplanation: Pick<
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";
     const terms = ({ product }: RatesTrade): object => ({ ...product, fixing: undefined, quote: undefined });
-    return same(terms(rolled), terms(after)) ? undefined : "its terms differ";
+    return equalUpToRounding(terms(rolled), terms(after)) ? undefined : "its terms differ";
   },
   paid: ({ product }, years) => paidBy(product, years),
   firstOrder({ rolled, after, years }) {
@@ -150,7 +150,7 @@ function views({ rolled, after }: Pair<RatesTrade>) {
   const quoted = "quote" in from && "quote" in to ? ({ ...from, quote: to.quote } as typeof from) : from;
   const byCurve = { ...rolled, product: fixed, rates: withCurve(rolled.rates, after.rates) };
   const byModel = { ...rolled, product: quoted, rates: withCurve(after.rates, rolled.rates) };
-  const ifMoved = (view: RatesTrade): RatesTrade | undefined => (same(view, rolled) ? undefined : view);
+  const ifMoved = (view: RatesTrade): RatesTrade | undefined => (equalUpToRounding(view, rolled) ? undefined : view);
   return { rate: ifMoved(byCurve), volatility: ifMoved(byModel), credit: undefined };
 }
 

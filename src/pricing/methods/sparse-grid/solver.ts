@@ -10,12 +10,12 @@ import {
   type SparseAxis,
 } from "../../../pde/sparsegrid/index.ts";
 import { coordinatesOf } from "../../equations/coordinates.ts";
-import { assetName, atExpiry, factorEquation, payoffOn } from "../../equations/equation.ts";
-import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
+import { assetName, spotsAtExpiry, factorEquation, payoffExpression } from "../../equations/equation.ts";
+import { derivativesBySpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import { followFromGamma } from "../../equations/measures.ts";
 import {
   axisBarriers,
-  datedOf,
+  datedKnockOuts,
   endsAt,
   exerciseOf,
   knockOutsOf,
@@ -24,7 +24,7 @@ import {
   restartsOf,
 } from "../../equations/parts.ts";
 import { ridgeSafety, ridgeWidth } from "../../equations/ridge.ts";
-import { type BuildProblem, type EquationSolver, widened } from "../../equations/solver.ts";
+import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 
 /** Grids of more nodes take minutes. */
@@ -52,7 +52,7 @@ export const solver: EquationSolver<AnySparseProblem> = {
   solve: async (problem, { parameters, functions, precision, ...on }) =>
     (await solveOnSparseGrid({ ...problem, parameters, functions, precision }, on)).entries,
   refined: (terms, level, ratio) => (isFinest(terms, level) ? level : level + (ratio > GAIN ? 2 : 1)),
-  growth: (_, from, to) => GROWTH ** (to - from),
+  costRatio: (_, from, to) => GROWTH ** (to - from),
   levelsBelow: 0,
   estimate: (_, correction) => correction,
   bumpLevel: (_, level) => Math.min(level, 1),
@@ -62,7 +62,7 @@ function isFinest(terms: Terms, level: number): boolean {
   const { barriers, assets } = terms;
   const { deviations } = coordinatesOf(terms, []);
   const initial = barriers.length === 0 ? levelsOfComponents(deviations) : levelsOfSpots(assets.length);
-  return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
+  return nodesOf(resolutionOf(initial, level + 1)) > MAX_NODES;
 }
 
 /** The problem of a part on the principal components, which move without drift (`lognormalEquation`). */
@@ -70,7 +70,7 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
   const { assets, expiry, exercise, payoff } = terms;
   const coordinates = coordinatesOf(mesh, []);
   const { deviations } = coordinates;
-  const fineness = finenessOf(levelsOfComponents(deviations), ofMethod);
+  const fineness = resolutionOf(levelsOfComponents(deviations), ofMethod);
   const { level, initial, steps } = fineness;
   const today = assets.map(({ underlying }) => underlying.spot);
   const componentsAt = (at: readonly number[]): readonly number[] => variablesAt(coordinates, today, at);
@@ -86,11 +86,11 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
     const [from, to] = [Math.min(0, ...of) - reach, Math.max(0, ...of) + reach];
     axes[name] = { from, to, points: [0], width, initialLevel: initial[j] };
   });
-  const conditions = exerciseOf(exercise, expiry, payoffOn(payoff, atTime));
+  const conditions = exerciseOf(exercise, expiry, payoffExpression(payoff, atTime));
   const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
-    terminal: lessRebate(payoffOn(payoff, atExpiry(terms, atEnd)), less),
+    terminal: lessRebate(payoffExpression(payoff, spotsAtExpiry(terms, atEnd)), less),
     expiry,
     conditions: [...conditions, ...restarts(terms, names[0])],
     level,
@@ -105,8 +105,8 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
     read: (entry, at) => {
       const y = componentsAt(at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
-      const moved = { ...point, ...inSpots(point, names, coordinates, at) };
-      return widened(moved, conditions.length === 0 ? OF_DATES.none : OF_DATES.exercise);
+      const moved = { ...point, ...derivativesBySpots(point, names, coordinates, at) };
+      return withErrorsTimes(moved, conditions.length === 0 ? OF_DATES.none : OF_DATES.exercise);
     },
   };
 };
@@ -115,7 +115,7 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
 const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts, less }, ofMethod) => {
   const { factors, coefficients } = factorEquation(terms, mesh, spots);
   const { expiry, exercise, assets } = terms;
-  const fineness = finenessOf(levelsOfSpots(assets.length), ofMethod);
+  const fineness = resolutionOf(levelsOfSpots(assets.length), ofMethod);
   const { level, initial, steps } = fineness;
   const names = assets.map((_, i) => assetName(assets.length, i));
   const axes: Record<string, SparseAxis> = {};
@@ -135,9 +135,9 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
     };
     boundaries[name] = endsAt(barriers, terms);
   });
-  const { last, before } = datedOf(knockOuts, expiry);
-  const paid = lessRebate(payoffOn(terms.payoff, atExpiry(terms, names)), less);
-  const exercised = exerciseOf(exercise, expiry, payoffOn(terms.payoff, names));
+  const { last, before } = datedKnockOuts(knockOuts, expiry);
+  const paid = lessRebate(payoffExpression(terms.payoff, spotsAtExpiry(terms, names)), less);
+  const exercised = exerciseOf(exercise, expiry, payoffExpression(terms.payoff, names));
   const knockedOut = knockOutsOf(before, terms);
   const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
   const safety = irregular * ridgeSafety(ridgeWidth(mesh.correlations, [...assets.keys()]));
@@ -156,12 +156,12 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
   return {
     problem,
     nodes: nodesOf(fineness),
-    read: (entry, at) => widened(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), safety),
+    read: (entry, at) => withErrorsTimes(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), safety),
   };
 };
 
 /** The resolution at which a problem is solved on sparse grids. */
-export interface Fineness {
+export interface Resolution {
   /** The number of refinements above the coarsest levels, summed over the axes. */
   readonly level: number;
   /** The coarsest level of each axis. */
@@ -196,7 +196,7 @@ export function levelsOfComponents(deviations: readonly number[]): readonly numb
 export const levelsOfSpots = (axes: number): readonly number[] => new Array<number>(axes).fill(axes > 6 ? 1 : 2);
 
 /** Returns the resolution at a level of refinement, with given coarsest levels. */
-export function finenessOf(initial: readonly number[], level: number): Fineness {
+export function resolutionOf(initial: readonly number[], level: number): Resolution {
   const refinements = Math.max((FIRST[initial.length] ?? FIRST_OF_MANY) + level, 1);
   return {
     level: refinements,
@@ -206,7 +206,7 @@ export function finenessOf(initial: readonly number[], level: number): Fineness 
 }
 
 /** Returns the number of nodes of all grids of a combination together. */
-export const nodesOf = ({ level, initial }: Fineness): number =>
+export const nodesOf = ({ level, initial }: Resolution): number =>
   combinationGrids({ level, initialLevel: initial }).reduce(
     (sum, { levels }) => sum + levels.reduce((product, one) => product * (2 ** one + 1), 1),
     0,

@@ -8,7 +8,7 @@ import {
   type PricingMethod,
   TARGET_ERRORS,
 } from "../../plan/method.ts";
-import { isWhole, levelsOf } from "../../equations/parts.ts";
+import { isMonitoredForLife, barriersOfType } from "../../equations/parts.ts";
 import { COST_ON_NARROW_RIDGE, hasNarrowRidge } from "../../equations/ridge.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 
@@ -61,7 +61,7 @@ function accepts(batch: Batch, trade: number): Acceptance {
   if (exercise.kind === "american") return "American exercise";
   if (exercise.kind !== "european" && barriers.some(({ type }) => type.endsWith("-in")))
     return "early exercise after a knock-in";
-  if (levelsOf(barriers, "").some((level) => level.times === undefined && !isWhole(level, expiry)))
+  if (barriersOfType(barriers, "").some((level) => level.times === undefined && !isMonitoredForLife(level, expiry)))
     return "a barrier that is monitored continuously in a window";
   const { count, spots } = columns.cases;
   const cost = costOf(terms, batch) * count;

@@ -4,18 +4,18 @@
  */
 import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../book/index.ts";
 import { keyOf } from "../../base/memoize.ts";
-import type { AssetPath, Axis, Position } from "./asset-path.ts";
+import type { AssetTransition, MarketPart, MoveShares } from "./asset-transition.ts";
 import type { Attribution } from "./attribution.ts";
-import { same } from "../market-moves.ts";
+import { equalUpToRounding } from "../market-moves.ts";
 import { SMILE_PARTS, type SmilePart } from "./smile-components.ts";
 import { EXPLAIN_TERMS, type ExplainMethod, type ExplainTerm, type SmileTerm } from "./types.ts";
 
 /** A trade in both books, with the ways of its underlyings between them. */
-export interface TradePath {
+export interface TradeTransition {
   readonly before: Trade;
   readonly after: Trade;
   readonly years: number;
-  readonly assets: readonly AssetPath[];
+  readonly assets: readonly AssetTransition[];
 }
 
 /** Returns the underlyings of a trade with their volatilities. */
@@ -27,13 +27,13 @@ export const assetsOf = ({
   assets ?? [{ underlying, volatility }];
 
 /** Tells whether a trade is explained on the way between two markets, and not by its own sensitivities. */
-export const isOnPath = (trade: Trade): boolean => trade.assets !== undefined || assetsOf(trade).some(isFitted);
+export const isExplainedByTransition = (trade: Trade): boolean => trade.assets !== undefined || assetsOf(trade).some(isFitted);
 
 const isFitted = ({ underlying, volatility }: TradeAsset): boolean =>
   underlying.volatility === volatility && hasQuotes(underlying);
 
 /** Attributes the change of a trade's value to the moves of its market, by either method. */
-export function attributeOnPath(method: ExplainMethod, path: TradePath): Attribution {
+export function attributeByTransition(method: ExplainMethod, path: TradeTransition): Attribution {
   return method === "taylor" ? expansion(path) : revaluation(path);
 }
 
@@ -47,17 +47,17 @@ type Read = (prices: Prices) => number;
 /** The prices that an explanation needs, each place on the way once. */
 class Plan {
   readonly views: Trade[] = [];
-  readonly #path: TradePath;
+  readonly #path: TradeTransition;
   readonly #known = new Map<string, Read>();
-  readonly moved: (axis: Axis) => boolean;
+  readonly moved: (axis: MarketPart) => boolean;
 
-  constructor(path: TradePath) {
+  constructor(path: TradeTransition) {
     this.#path = path;
     this.moved = (axis) => path.assets.some(({ moved }) => moved[axis]);
   }
 
   /** Has the trade priced at a place on the way, and returns how its value is read. The start is the earlier book. */
-  add(given: Position, correlations: "before" | "after" = "before"): Read {
+  add(given: MoveShares, correlations: "before" | "after" = "before"): Read {
     const position = this.#onlyMoved(given);
     if (Object.keys(position).length === 0 && correlations === "before") return ({ base }) => base.value;
     const key = keyOf([position, correlations]);
@@ -69,9 +69,9 @@ class Plan {
     return read;
   }
 
-  #onlyMoved({ component, own, ...position }: Position): Position {
+  #onlyMoved({ component, own, ...position }: MoveShares): MoveShares {
     const parts = Object.entries(position).filter(([axis, share]) =>
-      axis === "time" ? this.#path.years > 0 && share === 1 : this.moved(axis as Axis) && share !== 0,
+      axis === "time" ? this.#path.years > 0 && share === 1 : this.moved(axis as MarketPart) && share !== 0,
     );
     return {
       ...Object.fromEntries(parts),
@@ -80,7 +80,7 @@ class Plan {
     };
   }
 
-  #tradeAt(position: Position, correlations: "before" | "after"): Trade {
+  #tradeAt(position: MoveShares, correlations: "before" | "after"): Trade {
     const { before, after, assets } = this.#path;
     const [terms, of] = [position.time === 1 ? after : before, { before, after }[correlations]];
     const placed = assets.map((asset, i) => asset.at(position, i));
@@ -94,18 +94,18 @@ class Plan {
 }
 
 /** The later market but for the spot, and the parts of the market that move from there, with their whole moves. */
-const LATER: Position = { time: 1 };
+const LATER: MoveShares = { time: 1 };
 const WHOLE = {
   spot: { spot: 1, paid: 1 },
   volatility: { volatility: 1 },
   rate: { rate: 1 },
   dividends: { dividends: 1 },
-} as const satisfies Record<string, Position>;
+} as const satisfies Record<string, MoveShares>;
 type Part = keyof typeof WHOLE;
 /** The whole move of some parts at the later date. */
-const moveOf = (parts: readonly Part[]): Position => ({
+const moveOf = (parts: readonly Part[]): MoveShares => ({
   ...LATER,
-  ...Object.assign({}, ...parts.map((part): Position => WHOLE[part])),
+  ...Object.assign({}, ...parts.map((part): MoveShares => WHOLE[part])),
 });
 
 /** The terms of the joint effect of a part and time, and of a part and those before it. */
@@ -129,7 +129,7 @@ const STEPS = { spot: [1e-3, 5e-3], volatility: 1e-3 } as const;
  * effects at the later date with them and without. Unexplained is by how much the value under the later fit differs
  * from that under the earlier quotes, moved to it and fitted again.
  */
-function expansion(path: TradePath): Attribution {
+function expansion(path: TradeTransition): Attribution {
   const plan = new Plan(path);
   const parts = (Object.keys(WHOLE) as Part[]).filter((part) =>
     part === "spot" ? plan.moved("spot") || plan.moved("paid") : plan.moved(part),
@@ -187,7 +187,7 @@ function expansion(path: TradePath): Attribution {
 }
 
 /** The first-order effect of the moves of all spots, or of the dividends paid, by a central difference. */
-function spotSlope(plan: Plan, { assets }: TradePath, axis: "spot" | "paid"): Read {
+function spotSlope(plan: Plan, { assets }: TradeTransition, axis: "spot" | "paid"): Read {
   if (!plan.moved(axis)) return () => 0;
   const relative = assets.map((asset) => Math.abs(axis === "spot" ? asset.spotMove : asset.paid) / asset.spot);
   const size = Math.max(...relative);
@@ -199,7 +199,7 @@ function spotSlope(plan: Plan, { assets }: TradePath, axis: "spot" | "paid"): Re
 const NO_SMILE = { level: 0, slope: 0, curvature: 0 } as const satisfies Record<SmilePart, number>;
 
 /** The first-order effects of the move of the volatilities: of all of it, and of its components by expiry. */
-function smileSlopes(plan: Plan, { before, assets }: TradePath) {
+function smileSlopes(plan: Plan, { before, assets }: TradeTransition) {
   const size = Math.max(...assets.map(({ volatility }) => volatility.size));
   const step = size > 0 ? STEPS.volatility / size : 0;
   const [up, down] = [step, -step].map((volatility) => plan.add({ volatility }));
@@ -244,12 +244,12 @@ function smileSlopes(plan: Plan, { before, assets }: TradePath) {
  * The last steps to the later book: the later volatilities of underlyings whose earlier ones have no quotes, the
  * correlations, and the fits of the later book, which are the moved quotes' up to misfits and strikes.
  */
-function lastSteps(plan: Plan, { before, after, assets }: TradePath) {
+function lastSteps(plan: Plan, { before, after, assets }: TradeTransition) {
   const whole = moveOf(Object.keys(WHOLE) as Part[]);
   const all = plan.add(whole);
-  const end: Position = assets.some(({ volatility }) => volatility.hasOwnEnd) ? { ...whole, own: 1 } : whole;
+  const end: MoveShares = assets.some(({ volatility }) => volatility.hasOwnEnd) ? { ...whole, own: 1 } : whole;
   const withOwn = plan.add(end);
-  const correlated = same(before.correlations, after.correlations) ? withOwn : plan.add(end, "after");
+  const correlated = equalUpToRounding(before.correlations, after.correlations) ? withOwn : plan.add(end, "after");
   return ({ value }: PricedTrade, prices: Prices) => ({
     own: withOwn(prices) - all(prices),
     correlation: correlated(prices) - withOwn(prices),
@@ -261,10 +261,10 @@ function lastSteps(plan: Plan, { before, after, assets }: TradePath) {
  * Explains the change by full revaluation. After time, each part of the market moves alone, and `cross` is their joint
  * effect. The volatility's effect contains that of the later fits, so that nothing remains unexplained.
  */
-function revaluation(path: TradePath): Attribution {
+function revaluation(path: TradeTransition): Attribution {
   const plan = new Plan(path);
   const fallen = plan.add(LATER);
-  const back: Position = { ...LATER, paid: 1 };
+  const back: MoveShares = { ...LATER, paid: 1 };
   const later = plan.add(back);
   const [spot, volatility, rate, dividends] = (["spot", "volatility", "rate", "dividends"] as const).map((part) =>
     plan.add({ ...back, ...WHOLE[part] }),

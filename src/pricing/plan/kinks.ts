@@ -4,7 +4,7 @@ import { totalVariance, varianceAt } from "../variance.ts";
 import type { Terms } from "../terms.ts";
 
 /** A spot at which the value bends: a barrier, or the extremum so far of a lookback. */
-export interface Bend {
+export interface Kink {
   readonly level: number;
   /** The years until the level counts; until then diffusion blurs the bend. */
   readonly from: number;
@@ -13,8 +13,8 @@ export interface Bend {
 }
 
 /** Returns the spots of an asset at which the value of a trade bends. */
-export function bendsOf({ payoff, barriers }: Terms, asset: number): readonly Bend[] {
-  const bends = barriers.flatMap(({ asset: own = asset, type, level, monitoring, from }): Bend[] => {
+export function kinksOf({ payoff, barriers }: Terms, asset: number): readonly Kink[] {
+  const bends = barriers.flatMap(({ asset: own = asset, type, level, monitoring, from }): Kink[] => {
     const first = monitoring.kind === "continuous" ? from : monitoring.times[0];
     if (own !== asset || first === undefined) return [];
     return [{ level, from: Math.max(first, 0), side: type.startsWith("up") ? 1 : -1 }];

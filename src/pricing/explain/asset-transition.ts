@@ -15,7 +15,7 @@ import {
   type Volatility,
 } from "../../market/index.ts";
 import { runBlocking } from "../../base/event-loop.ts";
-import { paidDividends, same, withDividends, withoutDividends } from "../market-moves.ts";
+import { paidDividends, equalUpToRounding, withDividends, withoutDividends } from "../market-moves.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";
 import type { MarketMoves, Sticky } from "./types.ts";
 
@@ -28,7 +28,7 @@ const SMALL = 1e-5;
  * A place on the way: how far each part of the market has moved, from 0 in the earlier book to 1 in the later one.
  * Parts that are left out have not moved.
  */
-export interface Position {
+export interface MoveShares {
   /** 1 at the date of the later book. */
   readonly time?: 0 | 1;
   /** The share of the move of the quoted spot. */
@@ -59,15 +59,15 @@ interface VolatilityPath {
   readonly size: number;
   /** True if the way ends beside a later volatility that is no fit of moved quotes. */
   readonly hasOwnEnd: boolean;
-  at(market: Underlying, position: Position): Volatility;
+  at(market: Underlying, position: MoveShares): Volatility;
 }
 
 /** The parts of a market whose moves have effects of their own. */
-export type Axis = "spot" | "paid" | "rate" | "dividends" | "volatility";
+export type MarketPart = "spot" | "paid" | "rate" | "dividends" | "volatility";
 
 /** One underlying of a trade on its way between two markets. */
-export class AssetPath {
-  readonly moved: Readonly<Record<Axis, boolean>>;
+export class AssetTransition {
+  readonly moved: Readonly<Record<MarketPart, boolean>>;
   readonly volatility: VolatilityPath;
   readonly name: string;
   /** The spot in the earlier book. */
@@ -99,8 +99,8 @@ export class AssetPath {
     this.moved = {
       spot: this.spotMove !== 0,
       paid: this.paid !== 0,
-      rate: !isOver && !(same(rollCurve(from.rates, years), to.rates) && same(from.shortRate, to.shortRate)),
-      dividends: !isOver && !same(rollDividends(from.dividends, years), to.dividends),
+      rate: !isOver && !(equalUpToRounding(rollCurve(from.rates, years), to.rates) && equalUpToRounding(from.shortRate, to.shortRate)),
+      dividends: !isOver && !equalUpToRounding(rollDividends(from.dividends, years), to.dividends),
       volatility: this.volatility.size > 0,
     };
   }
@@ -118,7 +118,7 @@ export class AssetPath {
   }
 
   /** Returns the underlying at a place on the way. `asset` is its index in the trade. */
-  at(position: Position, asset: number): TradeAsset {
+  at(position: MoveShares, asset: number): TradeAsset {
     const { time = 0, spot = 0, paid = 0, rate = 0, dividends = 0, volatility = 0, own } = position;
     const { component: any, ...parts } = position;
     const component = any?.asset === asset ? any : undefined;
@@ -129,7 +129,7 @@ export class AssetPath {
     return known;
   }
 
-  #made(position: Position): TradeAsset {
+  #made(position: MoveShares): TradeAsset {
     const { time = 0, rate = 0, dividends = 0, ...rest } = position;
     const [from, to] = [this.#before.underlying, this.#after.underlying];
     const isStart = Object.values({ time, rate, dividends, ...rest }).every((part) => part === 0);
@@ -145,7 +145,7 @@ export class AssetPath {
     return { underlying: { ...market, volatility }, volatility };
   }
 
-  #spotAt({ time = 0, spot = 0, paid = 0 }: Position): number {
+  #spotAt({ time = 0, spot = 0, paid = 0 }: MoveShares): number {
     const [from, to] = [this.#before.underlying.spot, this.#after.underlying.spot];
     if (time === 1 && spot === 1 && paid === 1) return to;
     const fallen = time === 0 ? from : withoutDividends(from, paidDividends(this.#before, this.#years));
@@ -284,7 +284,7 @@ function parallelPath(before: TradeAsset, after: TradeAsset, { years, expiry }: 
     components: move === 0 ? [] : [{ part: "level", move, time: 0 }],
     levelAt: () => move,
     size: Math.abs(move),
-    hasOwnEnd: expiry > 0 && !same(move === 0 ? rolled : shiftedVolatility(rolled, move), after.volatility),
+    hasOwnEnd: expiry > 0 && !equalUpToRounding(move === 0 ? rolled : shiftedVolatility(rolled, move), after.volatility),
     at,
   };
 }
@@ -300,22 +300,22 @@ function parallelMove(sigma: Parameters<typeof integrate>[0], after: TradeAsset,
 }
 
 /** The ways of the underlyings of all trades of two books, whose fits the trades share. */
-export class AssetPaths {
+export class AssetTransitions {
   readonly #sticky: Sticky;
-  readonly #known = new Map<Underlying, Map<Underlying, Map<string, AssetPath>>>();
+  readonly #known = new Map<Underlying, Map<Underlying, Map<string, AssetTransition>>>();
 
   constructor(sticky: Sticky) {
     this.#sticky = sticky;
   }
 
   /**
-   * Returns the way of an underlying. `expiry` is that of the trade as seen from the later date. @throws as `AssetPath`
+   * Returns the way of an underlying. `expiry` is that of the trade as seen from the later date. @throws as `AssetTransition`
    */
-  between(before: TradeAsset, after: TradeAsset, years: number, expiry: number): AssetPath {
-    const make = (): AssetPath => new AssetPath(before, after, { years, expiry, sticky: this.#sticky });
+  between(before: TradeAsset, after: TradeAsset, years: number, expiry: number): AssetTransition {
+    const make = (): AssetTransition => new AssetTransition(before, after, { years, expiry, sticky: this.#sticky });
     if (smileOf(before) === undefined || after.volatility !== after.underlying.volatility) return make();
-    const ofBefore = entryOf(this.#known, before.underlying, () => new Map<Underlying, Map<string, AssetPath>>());
-    const ofBoth = entryOf(ofBefore, after.underlying, () => new Map<string, AssetPath>());
+    const ofBefore = entryOf(this.#known, before.underlying, () => new Map<Underlying, Map<string, AssetTransition>>());
+    const ofBoth = entryOf(ofBefore, after.underlying, () => new Map<string, AssetTransition>());
     // Fits do not depend on the trade, unless it is over.
     return entryOf(ofBoth, `${years} ${expiry === 0}`, make);
   }

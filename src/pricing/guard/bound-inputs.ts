@@ -6,7 +6,7 @@ import type { Range } from "../plan/kind.ts";
 import type { Asset, Terms } from "../terms.ts";
 
 /** The value today of one unit of money that is paid later. */
-export interface MoneySide {
+export interface MoneyValues {
   /** The value of 1 paid at expiry. */
   readonly atExpiry: number;
   /** The largest value of 1 paid at any time up to expiry; infinite where rates are random. */
@@ -16,7 +16,7 @@ export interface MoneySide {
 }
 
 /** The value today of one asset that is delivered later. */
-export interface AssetSide {
+export interface AssetValues {
   /** An upper bound of the value of one asset delivered at expiry, as a fraction of today's spot. */
   readonly kept: number;
   /** The largest amount by which cash dividends up to expiry reduce this value. */
@@ -35,7 +35,7 @@ export interface AssetSide {
 }
 
 /** Returns the value today of money paid later, for the bounds of a trade's value. */
-export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
+export function moneyValues({ rates, shortRate, expiry }: Terms): MoneyValues {
   const at = (time: number): number => Math.exp(-integrate(rates, time));
   const atExpiry = at(expiry);
   let largest = Math.max(1, atExpiry);
@@ -44,7 +44,7 @@ export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
 }
 
 /** Returns the value today of each of a trade's assets delivered later, for the bounds of the trade's value. */
-export function assetSides(terms: Terms): readonly AssetSide[] {
+export function assetValues(terms: Terms): readonly AssetValues[] {
   const { assets, expiry, shortRate } = terms;
   return assets.map((asset) => {
     const { dividends } = asset.underlying;
@@ -123,10 +123,10 @@ export function digitalValue(
 export type BoundsAt = (spots: readonly number[]) => Range;
 
 /** The quantities from which the bounds of a payoff's value are derived. */
-export interface Sides {
+export interface BoundInputs {
   readonly terms: Terms;
-  readonly money: MoneySide;
-  readonly assets: readonly AssetSide[];
+  readonly money: MoneyValues;
+  readonly assets: readonly AssetValues[];
   /** True where the holder may exercise before expiry; `isExercisableNow` says the same of today. */
   readonly isEarly: boolean;
   readonly isExercisableNow: boolean;
@@ -136,7 +136,7 @@ type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 
 /** Returns the bounds of a call or put. */
 export function vanillaBounds(
-  { terms, money, assets: [asset], isEarly, isExercisableNow }: Sides,
+  { terms, money, assets: [asset], isEarly, isExercisableNow }: BoundInputs,
   { right, strike }: Of<"vanilla">,
 ): BoundsAt {
   const isCall = right === "call";
@@ -163,7 +163,7 @@ export function vanillaBounds(
 
 /** Returns the bounds of a digital option. */
 export function digitalBounds(
-  { terms, money, assets: [asset], isEarly, isExercisableNow }: Sides,
+  { terms, money, assets: [asset], isEarly, isExercisableNow }: BoundInputs,
   { right, strike, cash }: Of<"digital">,
 ): BoundsAt {
   const sign = right === "call" ? 1 : -1;

@@ -1,27 +1,27 @@
 import { roundingError } from "../../pde/fdm/index.ts";
 import type { SessionOf } from "../backend.ts";
-import { moveOf, ResultColumns } from "../columns/result-columns.ts";
+import { spotMoveOf, ResultColumns } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { closedForm } from "../methods/closed-form/closed-form.ts";
-import { type Limits, type Range, UNBOUNDED } from "../plan/kind.ts";
+import { type TradeBounds, type Range, UNBOUNDED } from "../plan/kind.ts";
 import type { Batch, MethodSession, PricingMethod } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { averageBounds, basketBounds, lookbackBounds, swingBounds } from "./payoffs.ts";
-import { assetSides, type BoundsAt, digitalBounds, moneySide, type Sides, vanillaBounds } from "./sides.ts";
+import { assetValues, type BoundsAt, digitalBounds, moneyValues, type BoundInputs, vanillaBounds } from "./bound-inputs.ts";
 
 /** Returns the bounds of options: those of their payoffs (`boundsOf`), and what their European twins are worth. */
-export async function optionLimits(
+export async function optionBounds(
   batch: Batch,
   trades: readonly number[],
   sessionOf: SessionOf,
   signal: AbortSignal | undefined,
-): Promise<Limits> {
-  return limitsWith(batch, await EuropeanCounterparts.of(batch, trades, sessionOf, signal));
+): Promise<TradeBounds> {
+  return boundsWith(batch, await EuropeanCounterparts.of(batch, trades, sessionOf, signal));
 }
 
 /** Returns the bounds of options, given the values of their European twins where they have some. */
-export function limitsWith({ columns, precision }: Batch, twins: EuropeanCounterparts | undefined): Limits {
+export function boundsWith({ columns, precision }: Batch, twins: EuropeanCounterparts | undefined): TradeBounds {
   const { cases, dates, scenarios } = columns.cases;
   let last: { readonly trade: number; readonly spots: readonly (readonly number[])[] } | undefined;
   /** The spots of a trade's underlyings, today's before those of the scenarios. */
@@ -29,7 +29,7 @@ export function limitsWith({ columns, precision }: Batch, twins: EuropeanCounter
     if (last?.trade !== trade) {
       const underlyings = assetsOf(columns.tradeOf(trade)).map(({ underlying }) => underlying);
       const moved = (scenarios?.spot ?? []).map((move) =>
-        underlyings.map(({ spot, name }) => spot * (1 + moveOf(move, name))),
+        underlyings.map(({ spot, name }) => spot * (1 + spotMoveOf(move, name))),
       );
       last = { trade, spots: [underlyings.map(({ spot }) => spot), ...moved] };
     }
@@ -51,7 +51,7 @@ export function limitsWith({ columns, precision }: Batch, twins: EuropeanCounter
 }
 
 /** The bounds with what the same trade without early exercise and barriers is worth, where it is known. */
-function withTwin(range: Range, { exercise, barriers }: Terms, twin: TwinValue | undefined): Range {
+function withTwin(range: Range, { exercise, barriers }: Terms, twin: EuropeanValue | undefined): Range {
   if (twin === undefined) return range;
   const isEarly = exercise.kind !== "european";
   if (isEarly && barriers.length === 0) return { ...range, low: Math.max(range.low, twin.value - twin.error) };
@@ -73,7 +73,7 @@ export function boundsOf(terms: Terms): BoundsAt {
   const isEarly = exercise.kind !== "european";
   const isExercisableNow =
     exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
-  const sides: Sides = { terms, money: moneySide(terms), assets: assetSides(terms), isEarly, isExercisableNow };
+  const sides: BoundInputs = { terms, money: moneyValues(terms), assets: assetValues(terms), isEarly, isExercisableNow };
   const plain = plainBounds(sides);
   if (barriers.length === 0) return plain;
   const rebate = rebateOf(sides);
@@ -84,7 +84,7 @@ export function boundsOf(terms: Terms): BoundsAt {
 }
 
 /** Bounds of a trade without its barriers. */
-function plainBounds(sides: Sides): BoundsAt {
+function plainBounds(sides: BoundInputs): BoundsAt {
   const { payoff, assets } = sides.terms;
   switch (payoff.kind) {
     case "vanilla":
@@ -107,7 +107,7 @@ function plainBounds(sides: Sides): BoundsAt {
 }
 
 /** The bounds of a payoff that is a constant, as one-touches and no-touches have. */
-function constantBounds({ money, isEarly }: Sides, paid: number): BoundsAt {
+function constantBounds({ money, isEarly }: BoundInputs, paid: number): BoundsAt {
   if (!Number.isFinite(paid)) return unbounded;
   const value = paid === 0 ? 0 : paid * (isEarly ? money.largest : money.atExpiry);
   return () => ({ low: Math.min(value, 0), high: Math.max(value, 0) });
@@ -116,7 +116,7 @@ function constantBounds({ money, isEarly }: Sides, paid: number): BoundsAt {
 const unbounded: BoundsAt = () => UNBOUNDED;
 
 /** The most that rebates are worth: the largest, if it is paid at the dearest time. */
-function rebateOf({ terms: { barriers }, money }: Sides): number {
+function rebateOf({ terms: { barriers }, money }: BoundInputs): number {
   let largest = 0;
   for (const { type, rebate, rebateAt } of barriers) {
     const atExpiry = type.endsWith("-in") || rebateAt === "expiry";
@@ -126,7 +126,7 @@ function rebateOf({ terms: { barriers }, money }: Sides): number {
 }
 
 /** A European value and its error estimate. */
-export interface TwinValue {
+export interface EuropeanValue {
   readonly value: number;
   readonly error: number;
 }
@@ -155,7 +155,7 @@ export class EuropeanCounterparts {
     signal: AbortSignal | undefined,
   ): Promise<EuropeanCounterparts | undefined> {
     const { columns } = batch;
-    const wanted = trades.filter((trade) => hasTwin(columns, trade));
+    const wanted = trades.filter((trade) => hasEuropeanCounterpart(columns, trade));
     if (wanted.length === 0) return undefined;
     const twins = wanted.map((trade) => {
       const plain = { exercise: { kind: "european" }, barriers: [] } as const;
@@ -178,7 +178,7 @@ export class EuropeanCounterparts {
    * Returns the value of a trade's European twin in case k of the scenarios at the spot with index `spot`, 0 for
    * today's; undefined without a twin.
    */
-  valueOf(trade: number, k: number, spot: number): TwinValue | undefined {
+  valueOf(trade: number, k: number, spot: number): EuropeanValue | undefined {
     const i = this.#number.get(trade);
     if (i === undefined) return undefined;
     const { value, errorEstimate, scenarioValues, scenarioErrors } = this.#results;
@@ -188,7 +188,7 @@ export class EuropeanCounterparts {
   }
 }
 
-function hasTwin(columns: TradeColumns, trade: number): boolean {
+function hasEuropeanCounterpart(columns: TradeColumns, trade: number): boolean {
   if (columns.severalFactors[trade] === 0) return false;
   const { volatility, payoff, exercise, barriers, assets, underlying } = columns.tradeOf(trade);
   if (volatility.kind !== "heston" || assets !== undefined || underlying.shortRate !== undefined) return false;
