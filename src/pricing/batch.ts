@@ -21,9 +21,9 @@ export interface BatchSetting extends Settings {
 
 /**
  * Prices trades together, whatever their kinds: parsed rows become columns, each method prices those that it accepts, a
- * guard looks at what they find (`Guard`), and columns become rows again. What one trade throws is that trade's result;
- * what the device throws is thrown. `firstIndex` is
- * the index of the first trade in the run. Scenarios move no quotes here: `underMovedQuotes` does that to a batch.
+ * guard checks the values against their bounds (`Guard`), and columns become rows again. An error of one trade becomes
+ * the result of that trade; an error of the device is thrown. `firstIndex` is the index of the first trade in the run.
+ * Scenarios move no quotes here: `underMovedQuotes` does that to a batch.
  */
 export function priceBatch(
   trades: readonly ParsedTrade[],
@@ -77,7 +77,8 @@ async function priceBy(
   const plans: MethodPlan[] = [];
   try {
     for (const [method, accepted] of chosen) {
-      for (const trade of accepted) results.targetErrors[trade] = kindAt(batch, trade).targetErrorOf(batch, trade, method);
+      for (const trade of accepted)
+        results.targetErrors[trade] = kindAt(batch, trade).targetErrorOf(batch, trade, method);
       plans.push(await sessionOf(method).plan(own, accepted, signal));
     }
     await settleAll(plans.map((plan) => plan.run(signal)));

@@ -40,7 +40,7 @@ const MEASURED = { multiprocessors: 132, ratio: 2 };
 const CPU_START = 0.1;
 const GPU_START = 0.5;
 
-/** The CPU time in seconds below which starting a GPU does not pay. */
+/** The CPU time of a book, in seconds, below which a GPU is not used, because starting it takes longer. */
 export const WORTH_A_GPU = GPU_START;
 
 /**
@@ -60,8 +60,9 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
 }
 
 /**
- * Returns the seconds of one core for trades that host threads can price independently. It is 0 where methods dominate
- * whose paths or solutions serve several trades.
+ * Returns the computing time, in seconds of one core, of the trades that host threads can price independently of one
+ * another. It is 0 if most of the work is done by methods that use one set of paths, or one solution, for several
+ * trades.
  */
 export function independentSeconds(work: Work): number {
   let separate = 0;

@@ -127,7 +127,7 @@ const ROUNDING = 1e-9;
 
 /**
  * Tells whether two values of plain data are equal up to the rounding of their numbers, because times in years are
- * rounded differently for another `asOf`. The state of a fit is no part of the market that it is beside.
+ * rounded differently for another `asOf`. The state of a fit is not compared, because it is not part of the market.
  */
 export function equalUpToRounding(a: unknown, b: unknown): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));

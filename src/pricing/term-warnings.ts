@@ -18,8 +18,8 @@ export const MAX_RATE = 1;
 export const MAX_VOLATILITY = 5;
 
 /**
- * Whole numbers of years from here on were probably meant in days. Dates and tenors are hardly ever whole years. Bonds
- * live longer than options.
+ * The smallest whole numbers of years that were probably meant in days: times from dates or tenors are rarely whole
+ * numbers of years. Bonds live longer than options.
  */
 export const MIN_DAYS = { option: 25, bond: 90 } as const;
 
@@ -44,7 +44,8 @@ export function expiryWarnings(expiry: number, least: number = MIN_DAYS.option):
 }
 
 function warnOfAsset(warnings: string[], { name, spot, dividends }: Underlying, volatility: Volatility): void {
-  if (Math.abs(dividends.yield) > MAX_RATE) addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+  if (Math.abs(dividends.yield) > MAX_RATE)
+    addUnitWarning(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
   if (volatility.kind === "heston") warnings.push(...varianceWarnings(name, volatility));
   else addUnitWarning(warnings, "volatility", name, volatilitiesOf(volatility, spot), MAX_VOLATILITY);
 }
@@ -99,8 +100,14 @@ function varianceWarnings(name: string, heston: Heston): string[] {
   ];
 }
 
-/** Adds a warning of the first number that is larger than `max` on either side, if there is one. */
-export function addUnitWarning(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
+/** Adds a warning about the first number whose absolute value exceeds `max`, if there is one. */
+export function addUnitWarning(
+  warnings: string[],
+  what: string,
+  name: string,
+  values: readonly number[],
+  max: number,
+): void {
   const large = values.find((value) => Math.abs(value) > max);
   if (large === undefined) return;
   const percent = Number((100 * large).toPrecision(6));

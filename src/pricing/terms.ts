@@ -1,4 +1,4 @@
-/** A trade's terms as one case of the scenarios, and one bump, has them. */
+/** The terms of a trade in one case of the scenarios and under one bump. */
 import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
 import {
   type HullWhite,

@@ -14,7 +14,7 @@ import type { TradeColumns } from "./columns/trade-columns.ts";
 
 /**
  * Returns the problem of a row (a trade in one case of the scenarios) with its barriers. A breached knock-out ends the
- * trade. The trade becomes active once any of its knock-ins has been breached; before that a knock-out ends it too. If
+ * trade. The trade becomes active when the first of its knock-ins is breached; a knock-out ends it before that, too. If
  * no knock-in is ever breached, their rebate is paid at expiry. So
  *
  *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates)

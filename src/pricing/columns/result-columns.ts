@@ -40,7 +40,7 @@ export interface SeveralSensitivities {
   readonly correlation: readonly PairSensitivity[];
 }
 
-/** The part of a result that only trades with several factors have. */
+/** The sensitivities to each underlying and to pairs of underlyings, in the result of a trade with several factors. */
 export interface SeveralFactorResult extends SeveralSensitivities {
   /** The error estimates of the sensitivities, if settings request them and the method provides them. */
   readonly errors?: SeveralSensitivities | undefined;
@@ -51,7 +51,7 @@ export interface SeveralFactorResult extends SeveralSensitivities {
 /** Sensitivities by name, or the error estimates of these. */
 export type NamedSensitivities = Readonly<Partial<Record<SensitivityName, number | undefined>>>;
 
-/** The part of a result that only some kinds of trades have. */
+/** The fields of a result that only trades of some kinds have, such as a bond's yield. */
 export interface KindResult {
   readonly figures: TradeFigures;
   /** The error estimates of the figures; undefined where the method estimates no error of a sensitivity. */
@@ -169,7 +169,13 @@ export class ResultColumns {
   }
 
   /** Stores today's value of a trade, and as many of its sensitivities and of their error estimates as are known. */
-  setToday(trade: number, value: number, errorEstimate: number, measures: NamedSensitivities, errors: NamedSensitivities = {}): void {
+  setToday(
+    trade: number,
+    value: number,
+    errorEstimate: number,
+    measures: NamedSensitivities,
+    errors: NamedSensitivities = {},
+  ): void {
     this.value[trade] = value;
     this.errorEstimate[trade] = errorEstimate;
     for (const name of SENSITIVITIES) {

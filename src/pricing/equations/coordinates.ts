@@ -1,4 +1,4 @@
-/** Axes for assets whose logarithms are normal: those that leave as few mixed derivatives as barriers allow. */
+/** Coordinates of lognormal assets in which the equation has as few mixed derivatives as the barriers allow. */
 import {
   alphaOf,
   type Heston,
@@ -236,7 +236,9 @@ function rateDeviation({ shortRate, expiry }: Terms): number {
 export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
   volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
 
-/** Returns a function of the values of several piecewise constant functions, which is piecewise constant too. */
+/**
+ * Applies the function `of` to the values of several piecewise constant functions. The result is piecewise constant.
+ */
 export function mapPiecewise(
   all: readonly PiecewiseConstant[],
   of: (values: readonly number[]) => number,

@@ -1,4 +1,4 @@
-/** Requests answered by the solution of their equations, problems of one shape together. */
+/** Values of requests by solving their equations. Problems that differ in parameters only are solved together. */
 import { type Device, isGpu } from "../../device/index.ts";
 import { EventLoopYielder, settleAll } from "../../base/event-loop.ts";
 import { WARNING } from "../columns/result-columns.ts";
@@ -27,7 +27,14 @@ import {
   slopesFromGamma,
 } from "./measures.ts";
 import { knownAt, signedProblemsOf } from "./parts.ts";
-import { type EquationSolver, type GridEstimate, pointsOf, sumOfSolutions, addScaled, type EquationTask } from "./solver.ts";
+import {
+  type EquationSolver,
+  type GridEstimate,
+  pointsOf,
+  sumOfSolutions,
+  addScaled,
+  type EquationTask,
+} from "./solver.ts";
 
 /**
  * The largest number of nodes that entries of one call of `solve` have together: their results stand in memory at once.

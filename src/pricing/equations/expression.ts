@@ -1,4 +1,6 @@
-/** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
+/**
+ * Expressions for the numbers of an equation, and the parameters that tell problems with the same expressions apart.
+ */
 import { keyOf, memoize } from "../../base/memoize.ts";
 import { formula, liftFormula, codeKeyOf, type UserFunctions } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";

@@ -1,4 +1,4 @@
-/** The equation of assets whose logarithms are normal, on the axes of some coordinates. */
+/** The pricing equation of lognormal assets in linear coordinates of their log-spots. */
 import { integrate, integratedProduct, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import type { Terms } from "../terms.ts";
@@ -124,7 +124,9 @@ export const variablesAt = (
       : spots[asset],
   );
 
-/** Converts the derivatives at a point from those by the axes to those by the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
+/**
+ * Converts derivatives with respect to the axes into derivatives with respect to the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ.
+ */
 export function derivativesBySpots(
   { value, first, second }: AxesDerivatives,
   names: readonly string[],

@@ -1,4 +1,4 @@
-/** The parts that a trade with barriers is the sum of, and the values known without a solution. */
+/** The problems whose signed sum is the value of a trade with barriers, and the values that need no solution. */
 import type { Barrier } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import {
@@ -136,8 +136,8 @@ export const knockOutsOf = (levels: readonly AssetBarrier[], terms: Terms): read
   });
 
 /**
- * Returns the knock-outs that are monitored on dates or for a part of the life: `last` are those that act at expiry,
- * `before` all with their dates before expiry.
+ * Splits the knock-outs that are monitored on dates or for a part of the life: `last` are those that are monitored at
+ * expiry; `before` are all of them, with their dates before expiry.
  */
 export function datedKnockOuts(
   knockOuts: readonly AssetBarrier[],
@@ -166,7 +166,12 @@ export interface AxisBarriers {
 }
 
 /** Returns an asset's axis with its barriers; those beyond the range of the axis are omitted. */
-export function axisBarriers(range: Range, knockOuts: readonly AssetBarrier[], asset: number, expiry: number): AxisBarriers {
+export function axisBarriers(
+  range: Range,
+  knockOuts: readonly AssetBarrier[],
+  asset: number,
+  expiry: number,
+): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
   const whole = own.filter((level) => isMonitoredForLife(level, expiry));
   const low = whole.filter(({ side }) => side === "down").sort((a, b) => b.level - a.level)[0];
@@ -212,10 +217,15 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
 }
 
 /**
- * Returns an expression that is the rebate of a barrier where the spot is at or beyond its level, and the payoff
- * elsewhere.
+ * Returns the expression for what is paid at a barrier's date: its rebate if the spot is at or beyond its level,
+ * otherwise the payoff.
  */
-export function paidBeyond(barrier: AssetBarrier, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
+export function paidBeyond(
+  barrier: AssetBarrier,
+  terms: Terms,
+  spots: readonly Expression[],
+  payoff: Expression,
+): Expression {
   const { asset, side, level } = barrier;
   const beyond =
     side === "up"

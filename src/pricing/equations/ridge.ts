@@ -13,8 +13,8 @@ const MOST_OF_RIDGE = 6;
 const NARROW = 0.2;
 
 /**
- * The cost in microseconds of each value on such a mesh. It is above that of Monte Carlo, which takes these trades
- * where it can.
+ * The cost in microseconds of each value on such a mesh. It is above the cost of Monte Carlo, so that Monte Carlo
+ * prices these trades if it can.
  */
 export const COST_ON_NARROW_RIDGE = 2e6;
 
@@ -36,6 +36,9 @@ export function ridgeWidth(correlations: Correlations, own: readonly number[]): 
 export const hasNarrowRidge = ({ correlations }: Trade, own: readonly number[]): boolean =>
   correlations !== undefined && ridgeWidth(correlations.matrix, own) < NARROW;
 
-/** Returns the factor on an error estimate for a ridge of some width on a mesh of some spacing. */
+/**
+ * Returns the factor by which an error estimate is multiplied for a ridge of the given width on a mesh of the given
+ * spacing.
+ */
 export const ridgeSafety = (width: number, spacing = SPACING): number =>
   Math.min(Math.max((OF_RIDGE * spacing) / width, 1), MOST_OF_RIDGE);

@@ -72,7 +72,7 @@ export interface SolverRun {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The answer of a solver of equations to a request. */
+/** The estimate that a solver of equations returns for a request. */
 export interface GridEstimate extends Estimate {
   /** The level of refinement. */
   readonly level: number;

@@ -1,4 +1,4 @@
-/** The way of one underlying's market from the earlier book to the later one, one part at a time. */
+/** The transition of one underlying's market from the earlier book to the later one, part by part. */
 import { forwardAt, quotedSmile, type QuotedSmile, type TradeAsset } from "../../book/index.ts";
 import { BookError, SpecError } from "../../base/errors.ts";
 import {
@@ -25,8 +25,8 @@ const NEGLIGIBLE = 1e-9;
 const SMALL = 1e-5;
 
 /**
- * A place on the way: how far each part of the market has moved, from 0 in the earlier book to 1 in the later one.
- * Parts that are left out have not moved.
+ * The shares of the market's moves between two books that have been applied: 0 is the earlier book, 1 the later one.
+ * Omitted parts have not moved.
  */
 export interface MoveShares {
   /** 1 at the date of the later book. */
@@ -65,7 +65,7 @@ interface VolatilityPath {
 /** The parts of a market whose moves have effects of their own. */
 export type MarketPart = "spot" | "paid" | "rate" | "dividends" | "volatility";
 
-/** One underlying of a trade on its way between two markets. */
+/** The market of one underlying of a trade, at any stage between the earlier and the later book. */
 export class AssetTransition {
   readonly moved: Readonly<Record<MarketPart, boolean>>;
   readonly volatility: VolatilityPath;
@@ -99,7 +99,9 @@ export class AssetTransition {
     this.moved = {
       spot: this.spotMove !== 0,
       paid: this.paid !== 0,
-      rate: !isOver && !(equalUpToRounding(rollCurve(from.rates, years), to.rates) && equalUpToRounding(from.shortRate, to.shortRate)),
+      rate:
+        !isOver &&
+        !(equalUpToRounding(rollCurve(from.rates, years), to.rates) && equalUpToRounding(from.shortRate, to.shortRate)),
       dividends: !isOver && !equalUpToRounding(rollDividends(from.dividends, years), to.dividends),
       volatility: this.volatility.size > 0,
     };
@@ -284,7 +286,8 @@ function parallelPath(before: TradeAsset, after: TradeAsset, { years, expiry }: 
     components: move === 0 ? [] : [{ part: "level", move, time: 0 }],
     levelAt: () => move,
     size: Math.abs(move),
-    hasOwnEnd: expiry > 0 && !equalUpToRounding(move === 0 ? rolled : shiftedVolatility(rolled, move), after.volatility),
+    hasOwnEnd:
+      expiry > 0 && !equalUpToRounding(move === 0 ? rolled : shiftedVolatility(rolled, move), after.volatility),
     at,
   };
 }
@@ -299,7 +302,7 @@ function parallelMove(sigma: Parameters<typeof integrate>[0], after: TradeAsset,
   return Math.abs(move) > NEGLIGIBLE ? move : 0;
 }
 
-/** The ways of the underlyings of all trades of two books, whose fits the trades share. */
+/** The transitions of all underlyings of two books. Trades share them, so that each volatility is fitted once. */
 export class AssetTransitions {
   readonly #sticky: Sticky;
   readonly #known = new Map<Underlying, Map<Underlying, Map<string, AssetTransition>>>();

@@ -45,7 +45,7 @@ export interface Row {
   ): ExplainedTrade;
 }
 
-/** The method of an explanation, and the ways of underlyings that its lines share. */
+/** The method of an explanation, and the transitions of underlyings that its lines share. */
 export interface RowMethod {
   readonly name: ExplainMethod;
   readonly transitions: AssetTransitions;
@@ -202,7 +202,8 @@ function pairRow(both: TradeInBoth, status: "explained" | "matured", { name, tra
   const isOptions = isOption(before) && isOption(after);
   if (isOptions) {
     refuseKinds({ before, after, years });
-    if (isExplainedByTransition(before) || isExplainedByTransition(after)) return pathRow({ before, after, years }, settled, name, paths);
+    if (isExplainedByTransition(before) || isExplainedByTransition(after))
+      return pathRow({ before, after, years }, settled, name, paths);
   }
   const kind = kindOf(before);
   const pair = { before, rolled: kind.rollForward(before, years) ?? before, after, years };

@@ -1,6 +1,6 @@
 /**
- * The explanation of trades whose volatilities are fitted to quotes, and of trades on several underlyings, by prices on
- * the way from the earlier market to the later one.
+ * The explanation of trades whose volatilities are fitted to quotes, and of trades on several underlyings, by prices at
+ * stages between the earlier market and the later one.
  */
 import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../book/index.ts";
 import { keyOf } from "../../base/memoize.ts";
@@ -10,7 +10,7 @@ import { equalUpToRounding } from "../market-moves.ts";
 import { SMILE_PARTS, type SmilePart } from "./smile-components.ts";
 import { EXPLAIN_TERMS, type ExplainMethod, type ExplainTerm, type SmileTerm } from "./types.ts";
 
-/** A trade in both books, with the ways of its underlyings between them. */
+/** A trade in both books, with the transitions of its underlyings between them. */
 export interface TradeTransition {
   readonly before: Trade;
   readonly after: Trade;
@@ -26,8 +26,11 @@ export const assetsOf = ({
 }: Pick<Trade, "assets" | "underlying" | "volatility">): readonly TradeAsset[] =>
   assets ?? [{ underlying, volatility }];
 
-/** Tells whether a trade is explained on the way between two markets, and not by its own sensitivities. */
-export const isExplainedByTransition = (trade: Trade): boolean => trade.assets !== undefined || assetsOf(trade).some(isFitted);
+/**
+ * Tells whether a trade's change is explained by prices at stages between the two markets instead of its sensitivities.
+ */
+export const isExplainedByTransition = (trade: Trade): boolean =>
+  trade.assets !== undefined || assetsOf(trade).some(isFitted);
 
 const isFitted = ({ underlying, volatility }: TradeAsset): boolean =>
   underlying.volatility === volatility && hasQuotes(underlying);

@@ -1,4 +1,4 @@
-/** Today's values of money and assets that are paid later, for bounds. */
+/** Present values of money and assets that are delivered later, from which bounds are derived. */
 import type { Payoff } from "../../book/index.ts";
 import { integrate, integratedVariance, type Volatility } from "../../market/index.ts";
 import { hostNormalCdf, logNormalOption } from "../../market/models/index.ts";
@@ -34,7 +34,7 @@ export interface AssetValues {
   readonly variance: number | undefined;
 }
 
-/** Returns the value today of money paid later, for the bounds of a trade's value. */
+/** Returns the present values of money paid later, from which bounds of a trade's value are derived. */
 export function moneyValues({ rates, shortRate, expiry }: Terms): MoneyValues {
   const at = (time: number): number => Math.exp(-integrate(rates, time));
   const atExpiry = at(expiry);
@@ -43,7 +43,7 @@ export function moneyValues({ rates, shortRate, expiry }: Terms): MoneyValues {
   return { at, atExpiry, largest: shortRate === undefined ? largest : Number.POSITIVE_INFINITY };
 }
 
-/** Returns the value today of each of a trade's assets delivered later, for the bounds of the trade's value. */
+/** Returns the present values of a trade's assets delivered later, from which bounds of its value are derived. */
 export function assetValues(terms: Terms): readonly AssetValues[] {
   const { assets, expiry, shortRate } = terms;
   return assets.map((asset) => {

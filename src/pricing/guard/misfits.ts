@@ -1,4 +1,4 @@
-/** What local volatilities do not give back of fitted smiles, as a part of the error estimates of values under them. */
+/** The difference between local-volatility prices and the fitted smile, which is added to error estimates. */
 import type { Trade } from "../../book/index.ts";
 import { LocalMisfit, type Misfit, expectationMisfit } from "../../calibration/index.ts";
 import { discountFactor, type Smile, smileVariance, type Volatility } from "../../market/index.ts";
@@ -19,9 +19,9 @@ const WINDOW = 0.5;
 
 /**
  * Adds to the error estimates of trades on one fitted smile the misfit of its local volatility: that of the European
- * option with the same payoff and expiry, whose price the smile gives. Early exercise and barriers take a part of it
- * away as a rule, but meet it at other strikes, so that the largest of those nearby counts. What barriers pay or take
- * away adds the misfit of the probability to meet them.
+ * option with the same payoff and expiry, whose price the smile gives. Early exercise and barriers usually reduce the
+ * misfit, but they depend on other strikes as well, so the largest misfit at nearby strikes is used. For the amounts
+ * that barriers pay or cancel, the misfit of the probability of a breach is added.
  */
 export function addMisfits({ columns }: Batch, trades: readonly number[], results: ResultColumns): void {
   for (const trade of trades) {

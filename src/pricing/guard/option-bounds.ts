@@ -8,9 +8,19 @@ import type { Batch, MethodSession, PricingMethod } from "../plan/method.ts";
 import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { RowProblems } from "../trade-problem.ts";
 import { averageBounds, basketBounds, lookbackBounds, swingBounds } from "./payoffs.ts";
-import { assetValues, type BoundsAt, digitalBounds, moneyValues, type BoundInputs, vanillaBounds } from "./bound-inputs.ts";
+import {
+  assetValues,
+  type BoundsAt,
+  digitalBounds,
+  moneyValues,
+  type BoundInputs,
+  vanillaBounds,
+} from "./bound-inputs.ts";
 
-/** Returns the bounds of options: those of their payoffs (`boundsOf`), and what their European twins are worth. */
+/**
+ * Returns the bounds of options: those of their payoffs (`boundsOf`), and the values of the European options with the
+ * same terms.
+ */
 export async function optionBounds(
   batch: Batch,
   trades: readonly number[],
@@ -20,7 +30,9 @@ export async function optionBounds(
   return boundsWith(batch, await EuropeanCounterparts.of(batch, trades, sessionOf, signal));
 }
 
-/** Returns the bounds of options, given the values of their European twins where they have some. */
+/**
+ * Returns the bounds of options, given the values of the European options with the same terms where these are known.
+ */
 export function boundsWith({ columns, precision }: Batch, twins: EuropeanCounterparts | undefined): TradeBounds {
   const { cases, dates, scenarios } = columns.cases;
   let last: { readonly trade: number; readonly spots: readonly (readonly number[])[] } | undefined;
@@ -60,9 +72,9 @@ function withTwin(range: Range, { exercise, barriers }: Terms, twin: EuropeanVal
 }
 
 /**
- * Returns a function for the bounds of a trade's value at given spots. The bounds assume only that discounted spots,
- * with dividends added back, are martingales, or supermartingales where a volatility may grow without bound. They
- * therefore hold with negative rates, local and stochastic volatility and discrete dividends:
+ * Returns the function that computes the bounds of a trade's value at given spots. The bounds assume only that
+ * discounted spots, with dividends added back, are martingales, or supermartingales where a volatility may grow without
+ * bound. They therefore hold with negative rates, local and stochastic volatility and discrete dividends:
  *
  *   European   the no-arbitrage bounds from the forward; Black and Scholes' value itself where it applies
  *   early      at least what exercise pays now and the European bound; at most the largest discounted strike or spot
@@ -73,7 +85,13 @@ export function boundsOf(terms: Terms): BoundsAt {
   const isEarly = exercise.kind !== "european";
   const isExercisableNow =
     exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
-  const sides: BoundInputs = { terms, money: moneyValues(terms), assets: assetValues(terms), isEarly, isExercisableNow };
+  const sides: BoundInputs = {
+    terms,
+    money: moneyValues(terms),
+    assets: assetValues(terms),
+    isEarly,
+    isExercisableNow,
+  };
   const plain = plainBounds(sides);
   if (barriers.length === 0) return plain;
   const rebate = rebateOf(sides);
@@ -147,7 +165,9 @@ export class EuropeanCounterparts {
     this.#number = number;
   }
 
-  /** Prices the European twins of those trades that are American in Heston's model; undefined where there are none. */
+  /**
+   * Prices the European counterparts of those trades that are American in Heston's model; undefined if there are none.
+   */
   static async of(
     batch: Batch,
     trades: readonly number[],

@@ -1,4 +1,4 @@
-/** What the pipeline asks of a kind of trade; the table of kinds is `kinds.ts`. */
+/** The interface of a kind of trade, which the pipeline uses; `kinds.ts` has the table of kinds. */
 import { BookError } from "../../base/errors.ts";
 import type { AnyTrade } from "../../book/index.ts";
 import type { SessionOf } from "../backend.ts";
@@ -60,14 +60,17 @@ export interface FirstOrder {
   readonly credit: number;
 }
 
-/** A kind of trade: its methods, and what is said of its trades. */
+/**
+ * A kind of trade: its pricing methods, and the functions that bound, check, roll forward and explain the values of its
+ * trades.
+ */
 export interface TradeKind<T extends AnyTrade = AnyTrade> {
   readonly methods: readonly PricingMethod[];
-  /** Adds a trade of a batch to what its methods read. @throws what is wrong with the trade */
+  /** Adds a trade to the batch columns that its methods read. @throws the error of the trade */
   add(batch: Batch, trade: number, terms: T): void;
-  /** Returns why no method prices a trade, where more is to be said than their reasons. */
+  /** Returns why no method prices a trade; undefined if the reasons of the single methods say it all. */
   reasonForNone?(terms: T, reasonOf: (method: PricingMethod["name"]) => string): string | undefined;
-  /** Returns the error that a method is to aim at, in the currency; NaN where rounding is its only error. */
+  /** Returns the target error of a method for a trade, in the currency; NaN if rounding is its only error. */
   targetErrorOf(batch: Batch, trade: number, method: PricingMethod): number;
   /** Returns the bounds of the values of some trades. @throws the signal's reason */
   boundsOf(
@@ -80,7 +83,7 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   warnings(terms: T): readonly string[];
   /** Returns warnings about the fits to quotes that a trade's value depends on, each of them once. */
   doubts(terms: T): readonly string[];
-  /** Adds to error estimates what methods do not know of their models. */
+  /** Widens error estimates by errors of the model that the methods do not see. */
   widen?(batch: Batch, trades: readonly number[], results: ResultColumns): void;
   /** Returns the trade `years` later if its own market follows its forwards; undefined where nothing is left of it. */
   rollForward(trade: T, years: number): T | undefined;
@@ -153,7 +156,7 @@ export interface Range {
   readonly high: number;
 }
 
-/** The bounds that a trade states for its value, with the reasons in words that complete "the worth of …". */
+/** Bounds of a trade's value, each with its reason, a phrase that completes "the worth of …". */
 export interface Bounds extends Range {
   readonly lowIs: string;
   readonly highIs: string;
@@ -173,11 +176,18 @@ export function distanceFromRange({ low, high }: Range, value: number): number {
  */
 const WITHIN = 2;
 
-/** Tells whether a value may be let out that is so far outside, given the distance that its estimate allows. */
+/**
+ * Tells whether a value at distance `far` from its bounds may be reported, given the distance `allowed` by its error
+ * estimate.
+ */
 export const isWithinEstimate = (far: number, allowed: number): boolean => far <= WITHIN * allowed;
 
-/** Returns the words for a value outside its bounds. */
-export function boundsMessage(method: string, value: number, { low, high, ...reasons }: Range & Partial<Bounds>): string {
+/** Returns the error message for a value that lies outside its bounds. */
+export function boundsMessage(
+  method: string,
+  value: number,
+  { low, high, ...reasons }: Range & Partial<Bounds>,
+): string {
   const isLow = value < low;
   const [bound, than] = isLow ? [low, "less"] : [high, "more"];
   const why = isLow ? reasons.lowIs : reasons.highIs;

@@ -1,18 +1,18 @@
-/** The places where the value of a trade bends, in its spots and in time, and which differences keep clear of. */
+/** The spots and times at which the value of a trade has a kink, and which differences must not cross. */
 import type { Volatility } from "../../market/index.ts";
 import { totalVariance, varianceAt } from "../variance.ts";
 import type { Terms } from "../terms.ts";
 
-/** A spot at which the value bends: a barrier, or the extremum so far of a lookback. */
+/** A spot at which the value has a kink: a barrier, or the extremum so far of a lookback. */
 export interface Kink {
   readonly level: number;
-  /** The years until the level counts; until then diffusion blurs the bend. */
+  /** The years until the level takes effect; diffusion smooths the kink before. */
   readonly from: number;
   /** The side of the level (+1 above, −1 below) to which a spot on the level itself belongs. */
   readonly side: 1 | -1;
 }
 
-/** Returns the spots of an asset at which the value of a trade bends. */
+/** Returns the spots of an asset at which the value of a trade has a kink. */
 export function kinksOf({ payoff, barriers }: Terms, asset: number): readonly Kink[] {
   const bends = barriers.flatMap(({ asset: own = asset, type, level, monitoring, from }): Kink[] => {
     const first = monitoring.kind === "continuous" ? from : monitoring.times[0];
@@ -33,7 +33,7 @@ export function kinksOf({ payoff, barriers }: Terms, asset: number): readonly Ki
 /** A volatility to scale moves with where none is known. */
 const ASSUMED = 0.2;
 
-/** Returns the standard deviation of the logarithm of a spot at a time, about. */
+/** Returns an approximation of the standard deviation of the log-spot at a time. */
 export function deviationAt(volatility: Volatility, spot: number, time: number): number {
   if (time <= 0) return 0;
   if (volatility.kind === "gaussianFactors") return Math.sqrt(varianceAt(volatility, time));
@@ -70,7 +70,7 @@ export function widthOf(terms: Terms, asset: number, spot: number): number {
   );
 }
 
-/** Returns the years until the next date on which anything happens: no step in time goes across it. */
+/** Returns the years until the next date with an event, such as a fixing or a dividend. No time step crosses it. */
 export function nextEvent({ assets, rates, payoff, exercise, barriers, expiry }: Terms): number {
   const times = [expiry, ...rates.times];
   for (const { underlying, volatility } of assets) {

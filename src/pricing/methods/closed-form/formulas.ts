@@ -1,4 +1,4 @@
-/** Closed formulas as the plan of `closed-form.ts` uses them. */
+/** The closed formulas of European options: Black and Scholes', and Heston's. */
 import type { SensitivityName } from "../../../book/index.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { type Heston, integrate, integratedVariance, shiftedVolatility, varianceOf } from "../../../market/index.ts";

@@ -66,8 +66,8 @@ export const affineAt = (columns: TradeColumns, trade: number, horizon: number):
 };
 
 /**
- * Returns the present value of a European trade on a smile, in the market of today. Its error is what the smile misses
- * of the quotes, and of their slope, at the strikes of the trade.
+ * Returns the present value of a European trade on a smile, in the market of today. Its error estimate is the misfit of
+ * the smile to the quotes, and to their slope, at the strikes of the trade.
  */
 export function valueOnSmile(columns: TradeColumns, trade: number, smile: Smile): ValueWithError {
   const row = columns.rowOf(trade);
@@ -262,9 +262,9 @@ export const smileCost = (batch: Batch, trade: number): number =>
   isMoved(batch) ? costOf(batch.columns, trade) : COST;
 
 /**
- * European trades on fitted smiles. Their values are those of the implied volatilities. What Greeks and scenarios move
- * is the local volatility of the same fit, by finite differences, whose misfit today is taken off at all spots: it
- * vanishes in proportion to the time that is left.
+ * European trades on fitted smiles. Their values are those of the implied volatilities. Greeks and scenarios are
+ * differences of finite-difference values under the local volatility of the same fit. Today's misfit of that local
+ * volatility is subtracted at all spots, in proportion to the remaining time.
  */
 export class SmilePlan implements MethodPlan {
   readonly #columns: TradeColumns;

@@ -1,4 +1,4 @@
-/** Closed forms and finite differences of convertibles as pricing methods: rows in, columns of results out. */
+/** The pricing methods of convertible bonds: closed forms and finite differences. */
 import type { ConvertibleTrade } from "../../../book/index.ts";
 import { type Device, openDevice } from "../../../device/index.ts";
 import {
@@ -32,7 +32,7 @@ import {
 /** The expected times of a bond with its sensitivities in microseconds of one core. */
 const COST = { "closed-form": 20, fdm: 5000 } as const;
 
-/** The closed forms of bonds that nobody may end early, in Black and Scholes' model. */
+/** The method of closed forms, for bonds without early rights of holder or issuer, in Black and Scholes' model. */
 export const closedFormConvertibles: PricingMethod = {
   name: "closed-form",
   minCost: COST["closed-form"],
@@ -214,8 +214,9 @@ function closedTheta(trade: ConvertibleTrade, { value, errorEstimate }: Converti
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
 /**
- * The CPU beside the device of a run. The kernel of convertibles keeps a whole solution in private memory, of which a
- * GPU has too little for a work item, so that the CPU solves them whatever device was asked for.
+ * The CPU device on which convertibles are solved, whatever the device of the run. The kernel of convertibles keeps a
+ * whole solution in private memory, of which a GPU has too little for a work item, so that the CPU solves them whatever
+ * device was asked for.
  */
 export class CpuBeside implements Disposable {
   readonly #device: Device;

@@ -1,6 +1,5 @@
 /**
- * Trades whose value needs no solver, row by row of a batch: what the deterministic method and finite differences
- * share.
+ * Trades whose value needs no solver, row by row of a batch: shared by the deterministic method and finite differences.
  */
 import { integratedVariance } from "../../../market/index.ts";
 import {

@@ -153,7 +153,9 @@ interface Moment {
 function spotMoments(path: Path, ends: readonly number[]): readonly Moment[] {
   const { terms, spots, dates } = path;
   const { assets, rates, payoff } = terms;
-  const weights = assets.map(({ volatility }, i) => (volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) : 0));
+  const weights = assets.map(({ volatility }, i) =>
+    volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) : 0,
+  );
   if (weights.every((weight) => weight === 0)) return [];
   const times = payoff.kind !== "average" ? [lastReading(terms)] : payoff.times === "continuous" ? ends : dates;
   const shift = shiftForTail(path, ends);
@@ -201,7 +203,7 @@ function productMoments({ terms, spots }: Path, { right, weights }: BasketPayoff
   return [{ size: Math.exp(mean + 0.5 * variance), exponent: variance }];
 }
 
-/** Returns by how much a payoff grows with the spot of asset i where that is large: 0 where it is bounded. */
+/** Returns the slope of a payoff in the spot of asset i as the spot goes to infinity; 0 if the payoff is bounded. */
 export function slopeAtInfinity(payoff: Payoff, i: number): number {
   switch (payoff.kind) {
     case "digital":

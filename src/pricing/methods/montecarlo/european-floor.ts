@@ -8,7 +8,10 @@ import { simulate } from "./simulate.ts";
 /** The level of a European value beside one of early exercise, which has as many paths: four times the first ones. */
 const EUROPEAN_LEVEL = 2;
 
-/** Raises values of early exercise, which follow a rule and may be too low, to those of the European trades. */
+/**
+ * Raises values with early exercise to those of the European options with the same terms. Values by an estimated
+ * exercise rule may be too low.
+ */
 export async function raiseToEuropean(
   device: Device,
   requests: readonly Request<PathEstimate>[],

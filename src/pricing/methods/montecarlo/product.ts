@@ -30,7 +30,7 @@ export function stepsOf({ payoff, expiry }: Terms): number {
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
 }
 
-/** Tells whether products look between the ends of steps, by Brownian bridges. */
+/** Tells whether the payoff depends on the path between dates, so that it needs Brownian bridges. */
 export const needsBrownianBridge = ({ payoff, barriers }: Terms): boolean =>
   (payoff.kind === "lookback" && payoff.times === "continuous") ||
   barriers.some(({ monitoring }) => monitoring.kind === "continuous");
@@ -198,7 +198,7 @@ export type CommonSettings = Required<Pick<BarrierSettings, "monitoring" | "incl
   readonly hasDrivers: boolean;
 };
 
-/** Returns what the barriers of a trade have in common. */
+/** Returns the settings of `withBarriers` that all barriers of a trade share. @throws BookError if they differ */
 export function commonBarrierSettings(terms: Terms): CommonSettings {
   const [{ type, rebate, rebateAt, monitoring }] = terms.barriers;
   const isDiscrete = monitoring.kind === "discrete";
@@ -219,10 +219,15 @@ const ON_ALL_PATHS = 2 ** 26;
 /** The power of two by which steps grow. */
 export const STEP_GROWTH = 2;
 
-/** Returns the most steps of some number of paths whose value lies between bounds. */
+/**
+ * Returns the maximum number of steps between dates for the given number of paths, for values that lie between bounds.
+ */
 export const mostSteps = (paths: number): number => Math.min(Math.max(ON_ALL_PATHS / paths, FIRST_STEPS), MOST_STEPS);
 
-/** Returns the number of steps between dates that the bounds of a value ask for, doubled `fineness` times. */
+/**
+ * Returns the number of steps between dates for a value that lies between bounds: the initial number, doubled
+ * `fineness` times.
+ */
 export const boundedSteps = (terms: Terms, fineness: number, paths: number): number =>
   Math.min(firstSteps(terms) * 2 ** fineness, mostSteps(paths));
 
@@ -272,7 +277,10 @@ export function driversOf(terms: Terms): readonly number[] {
   });
 }
 
-/** Returns how the bridges of a trade's underlyings depend on each other, as far as bounds are known. */
+/**
+ * Returns the dependence of the Brownian bridges of a trade's underlyings, as far as bounds of their joint survival are
+ * known.
+ */
 export function dependenceOf(terms: Terms): BridgeDependence {
   const { correlations } = terms;
   const monitored = monitoredOf(terms);

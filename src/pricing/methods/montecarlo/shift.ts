@@ -1,4 +1,4 @@
-/** Importance sampling: where paths are sent that would pay rarely, or whose payoffs have heavy tails. */
+/** Importance sampling by a shift of the normal numbers, for payoffs that rarely pay or have heavy tails. */
 import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
 import { semidefiniteCholeskyOf } from "../../../numerics/linalg/index.ts";
 import { decay } from "../../../market/models/index.ts";
@@ -26,7 +26,7 @@ export type Shift = readonly (readonly number[])[];
 export const shiftOf = (path: Path, ends: readonly number[]): Shift | undefined =>
   shiftUpTo(path, ends, Number.POSITIVE_INFINITY);
 
-/** Returns the shift without what it goes beyond θ = 1 to a strike, before which nothing pays. */
+/** Returns the shift with θ limited to 1, which does not reach a strike that is further away. */
 export const shiftForTail = (path: Path, ends: readonly number[]): Shift | undefined => shiftUpTo(path, ends, 1);
 
 function shiftUpTo(path: Path, ends: readonly number[], most: number): Shift | undefined {

@@ -9,7 +9,7 @@ import { cellAt } from "../../../base/search.ts";
 export interface Steps {
   /** The times at which steps end, in years, as many between two dates as between any others. */
   readonly ends: readonly number[];
-  /** Tells of each step whether it has no length to speak of and pays the dividends of its end. */
+  /** Tells for each step whether it is a step of negligible length at whose end dividends are paid. */
   readonly isJump: readonly boolean[];
   /** Tells of each step whether a volatility jumps in time at its end. */
   readonly isBreak: readonly boolean[];
@@ -240,8 +240,8 @@ function snapped(times: readonly number[], from: number, to: number, knots: read
 }
 
 /**
- * Returns steps of which each keeps its diffusion for `kept` steps, up to a dividend or a jump in time. With `hides`
- * products see the spot only where it is evaluated again.
+ * Returns coarser steps: the diffusion is kept for `kept` steps, up to a dividend or a jump in time. With `hides`,
+ * products see the spot only at the ends of these.
  */
 export function coarserSteps({ ends, isJump, isBreak }: Steps, kept: number, hides: boolean): Steps {
   const isFresh: boolean[] = [];
@@ -255,7 +255,7 @@ export function coarserSteps({ ends, isJump, isBreak }: Steps, kept: number, hid
   return { ends, isJump, isBreak, isFresh, isShown };
 }
 
-/** Returns the steps as they are some years later, as many as before. */
+/** Returns the steps as seen some years later. Their number stays the same. */
 export const rollSteps = (steps: Steps, years: number): Steps => ({
   ...steps,
   ends: steps.ends.map((end, k) => Math.max(end - years, (k + 1) * MOMENT)),

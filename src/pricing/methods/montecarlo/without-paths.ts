@@ -131,8 +131,8 @@ export interface PathEstimate extends Estimate {
   /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
   readonly level?: number;
   /**
-   * The fineness of the steps of paths, where the value depends on it, the error that a scheme leaves in them, and the
-   * warning of what kept steps from being finer, if that error is large.
+   * The number of times that the steps of paths were halved, if the value depends on it; the estimated bias of the
+   * scheme; and the warning that says why steps were not halved again if that bias is large.
    */
   readonly steps?: { readonly fineness: number; readonly bias: number; readonly limit: number };
   /** The part of the error that comes from bounds of the value, which more paths do not reduce. */
@@ -141,7 +141,7 @@ export interface PathEstimate extends Estimate {
   readonly measures?: ReadonlyMap<string, Measured>;
 }
 
-/** Returns an estimate whose steps time has kept from being finer. */
+/** Returns the estimate with the warning that the time limit kept its steps from being refined. */
 export function outOfTime(estimate: PathEstimate): PathEstimate {
   const { steps, warnings = 0 } = estimate;
   const isLimited = (warnings & WARNING.stepsLimited) !== 0;

@@ -1,4 +1,4 @@
-/** Trees that are kept from batch to batch: making one takes longer than valuing a hundred swings on it. */
+/** A cache of quantization trees between batches. Making a tree takes longer than valuing a hundred swings on it. */
 import type { Device } from "../../../device/index.ts";
 import type { QuantizationTree } from "../../../quadrature/quantization/index.ts";
 

@@ -17,10 +17,9 @@ export interface DatedTrade {
 const SHORTEST_WINDOW = 0.5;
 
 /**
- * Returns a trade as a claim with rights on dates. Of a trade that is seen `elapsed` years later, rights at any time
- * have as many dates as of today's: its value is compared with today's. A right at any time within a period is
- * approximated by `perYear`
- * dates a year and the payment times in the period.
+ * Returns a trade as a claim with rights on dates. If the trade is seen `elapsed` years later, rights at any time get
+ * as many dates as today, because the value is compared with today's. A right at any time within a period is
+ * approximated by `perYear` dates a year and the payment times in the period.
  */
 export function datedTrade({ product }: RatesTrade, perYear: number, elapsed = 0): DatedTrade {
   switch (product.kind) {

@@ -11,7 +11,7 @@ export interface ExchangeValues {
   readonly value: (option: number) => number;
   /** Returns the error estimate of the quadrature for an option. */
   readonly quadrature: (option: number) => number;
-  /** Returns the derivative of an option's value by its fixed amount. */
+  /** Returns the derivative of an option's value with respect to its fixed amount. */
   readonly toStrike: (option: number) => number;
   /**
    * Returns the derivative by the amount of a flow. `toAcross` and `toAlong` return those by its two deviations, across

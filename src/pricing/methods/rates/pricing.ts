@@ -1,4 +1,4 @@
-/** Methods of trades on rates as pricing methods: rows in, columns of results out. */
+/** The pricing methods of trades on rates. */
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { KeyRate, RatesTrade } from "../../../book/index.ts";
 import type { RatesModel } from "../../../market/index.ts";
