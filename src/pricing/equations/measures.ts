@@ -187,7 +187,11 @@ const noMeasures = ({ assets, correlations }: Terms): Measures =>
  * Returns the sensitivities of a trade whose value is known without a solution. At expiry they are those of the payoff;
  * after a knock-out only those to rates can differ from zero.
  */
-export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: KnownValue): Measures {
+export function knownMeasures(
+  terms: Terms,
+  spots: readonly number[],
+  { value, method, discounted }: KnownValue,
+): Measures {
   if (method === "payoff" && value === payoffAt(terms, spots)) return exercised(terms, spots);
   const none = noMeasures(terms);
   if (!discounted) return none;

@@ -312,7 +312,8 @@ export class AssetTransitions {
   }
 
   /**
-   * Returns the way of an underlying. `expiry` is that of the trade as seen from the later date. @throws as `AssetTransition`
+   * Returns the transition of an underlying. `expiry` is that of the trade as seen from the later date. @throws as
+   * `AssetTransition`
    */
   between(before: TradeAsset, after: TradeAsset, years: number, expiry: number): AssetTransition {
     const make = (): AssetTransition => new AssetTransition(before, after, { years, expiry, sticky: this.#sticky });

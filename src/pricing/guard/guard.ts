@@ -1,7 +1,14 @@
 /** Checks values against their bounds before they are reported. */
 import { NumericsError } from "../../base/errors.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
-import { type Bounds, distanceFromRange, isWithinEstimate, type TradeBounds, boundsMessage, type Range } from "../plan/kind.ts";
+import {
+  type Bounds,
+  distanceFromRange,
+  isWithinEstimate,
+  type TradeBounds,
+  boundsMessage,
+  type Range,
+} from "../plan/kind.ts";
 import type { Batch } from "../plan/method.ts";
 
 /** Bounds, which may state their reasons. */

@@ -10,7 +10,10 @@ type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 const PARTS = 64;
 
 /** The spot at `time`, paid at expiry: what it is worth per unit of today's spot at most, and what cash takes. */
-function paidLater({ money, assets: [asset] }: BoundInputs, time: number): { readonly kept: number; readonly cash: number } {
+function paidLater(
+  { money, assets: [asset] }: BoundInputs,
+  time: number,
+): { readonly kept: number; readonly cash: number } {
   const { kept, cash } = asset.at(time);
   const wait = money.atExpiry / money.at(time);
   return { kept: kept * wait, cash: cash * wait };

@@ -8,7 +8,7 @@ import { bool, fn, real, record } from "../../kernel/index.ts";
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
 
 /**
- * The limits of ln B: its value `spotsAtExpiry`, whether that is below the strike (`isBelow`), and the `depth`, the largest
+ * The limits of ln B: its value `atExpiry`, whether that is below the strike (`isBelow`), and the `depth`, the largest
  * fall of ln B from there.
  */
 export const BoundaryLimits = record({ isBelow: bool, atExpiry: real, depth: real });

@@ -11,7 +11,14 @@ import {
 } from "../../../pde/fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { type Coordinates, coordinatesOf, driftOf, type Range, weightedSum } from "../../equations/coordinates.ts";
-import { assetName, spotsAtExpiry, axisOf, type Coefficients, factorEquation, payoffExpression } from "../../equations/equation.ts";
+import {
+  assetName,
+  spotsAtExpiry,
+  axisOf,
+  type Coefficients,
+  factorEquation,
+  payoffExpression,
+} from "../../equations/equation.ts";
 import { apply, type Expression } from "../../equations/expression.ts";
 import { derivativesBySpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
@@ -293,13 +300,15 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
       const y = coordinatesAt(at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
       const { corrections, errorEstimate, ...rest } = withErrorsTimes(point, isAmerican ? SPLITTING : 1);
-      const moved = (derivatives: AxesDerivatives): AxesDerivatives => derivativesBySpots(derivatives, names, coordinates, at);
+      const moved = (derivatives: AxesDerivatives): AxesDerivatives =>
+        derivativesBySpots(derivatives, names, coordinates, at);
       return { ...moved(rest), corrections: corrections.map(moved), errorEstimate };
     },
   };
 };
 
-const dateCountOf = (levels: readonly AssetBarrier[]): number => Math.max(0, ...levels.map(({ times = [] }) => times.length));
+const dateCountOf = (levels: readonly AssetBarrier[]): number =>
+  Math.max(0, ...levels.map(({ times = [] }) => times.length));
 
 /** The dense part of an axis for its barriers on dates; infinite without them. */
 function denseWidth(levels: readonly AssetBarrier[], deviation: number): number {

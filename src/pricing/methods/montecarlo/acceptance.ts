@@ -9,7 +9,10 @@ export interface Path {
   readonly spots: readonly number[];
   /** The dates in years, increasing, > 0. */
   readonly dates: readonly number[];
-  /** The steps of the path where its scheme is not exact (`usesLocalDiffusions`); otherwise those between dates are equal. */
+  /**
+   * The steps of the path if its scheme is not exact (`usesLocalDiffusions`); otherwise the steps between dates are
+   * equal.
+   */
   readonly steps?: Steps;
 }
 

@@ -16,7 +16,16 @@ import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
-import { boundedSteps, STEP_GROWTH, needsBrownianBridge, mostSteps, productKey, productOf, scaleOf, stepsOf } from "./product.ts";
+import {
+  boundedSteps,
+  STEP_GROWTH,
+  needsBrownianBridge,
+  mostSteps,
+  productKey,
+  productOf,
+  scaleOf,
+  stepsOf,
+} from "./product.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, reversionError, sensitivityError, stepBias } from "./error.ts";
 import { exactly, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";

@@ -15,7 +15,8 @@ export function boundsOf({ trade: { product }, market }: RatesRow): Bounds {
     case "capFloor": {
       const { certain, options } = partsOf(product);
       const all = options.map((option) => optionBounds(option, market));
-      const sum = (of: "low" | "high"): number => all.reduce((total, one) => total + one[of], presentValueOf(certain, market));
+      const sum = (of: "low" | "high"): number =>
+        all.reduce((total, one) => total + one[of], presentValueOf(certain, market));
       return { low: sum("low"), high: sum("high"), lowIs: "its intrinsic value", highIs: "what it may pay at most" };
     }
     default:

@@ -106,7 +106,15 @@ async function launch(
     const spread = rho * rho * r0 * (rise + 1);
     const freedom = (4 * kappa * theta) / (sigma * sigma);
     const factor = rho + (kappa + gamma) / (sigma * sigma);
-    const numbers = [presentValueOf(strike, market) / units[i], option.sign, slope, fixed / units[i], factor, spread, freedom];
+    const numbers = [
+      presentValueOf(strike, market) / units[i],
+      option.sign,
+      slope,
+      fixed / units[i],
+      factor,
+      spread,
+      freedom,
+    ];
     numbers.forEach((one, k) => (options[k * count + i] = one));
     option.flows.forEach(({ time, amount }, j) => {
       const at = first[i] + j;

@@ -87,7 +87,13 @@ function unitWarnings({ id, currency, rates, product }: RatesTrade): string[] {
   addUnitWarning(warnings, "strike", id, [product.strike], MAX_RATE);
   const { quote } = product;
   if (quote !== undefined)
-    addUnitWarning(warnings, "volatility", id, [quote.sigma], quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY);
+    addUnitWarning(
+      warnings,
+      "volatility",
+      id,
+      [quote.sigma],
+      quote.kind === "normal" ? MAX_NORMAL_VOLATILITY : MAX_VOLATILITY,
+    );
   return warnings;
 }
 
