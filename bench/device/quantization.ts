@@ -5,7 +5,7 @@
  * npx tsx bench/device/main.ts device-quantization
  */
 import { DiscCounter, type PiGenerator } from "../reproduce/pi.ts";
-import { compileExact, type Device, openDevice, uploaded } from "../../src/device/index.ts";
+import { compileExact, type Device, openDevice, createBufferOf } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import {
   meanRevertingFactors,
@@ -129,11 +129,11 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
   const { plan, counters } = counter;
   const { dimension, step, searcher, table, sizes, seed } = plan;
   const numbers = {
-    parameters: uploaded(device, precision, plan.parameters),
-    points: uploaded(device, precision, plan.points),
-    geometry: uploaded(device, precision, plan.geometry),
-    initial: uploaded(device, precision, plan.initial),
-    table: uploaded(device, "i32", table),
+    parameters: createBufferOf(device, precision, plan.parameters),
+    points: createBufferOf(device, precision, plan.points),
+    geometry: createBufferOf(device, precision, plan.geometry),
+    initial: createBufferOf(device, precision, plan.initial),
+    table: createBufferOf(device, "i32", table),
   };
   const common = { ...numbers, counters, ...seedWords(seed), layers: sizes.length, firstPath: 0 };
   const row = async (what: string, work: () => void, times = 1): Promise<void> =>
@@ -155,7 +155,7 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
   }
   const walk = walkKernel({ dimension, step, nearest: searcher.nearest, by: "paths", abreast: 1 });
   const compiled = await compileExact(device, walk, precision);
-  using layout = uploaded(device, "i32", plan.layout);
+  using layout = createBufferOf(device, "i32", plan.layout);
   await row("Algorithm II, paths alone, grid in device memory", () =>
     device.launch(compiled, { ...common, layout, rounds: 1 }, { items: paths }),
   );

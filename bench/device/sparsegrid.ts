@@ -7,7 +7,7 @@
 import { availableParallelism } from "node:os";
 import { EXACT, improved, improvedProblem, publishedProblem, spot, upAndOut } from "../reproduce/gaikwad-toke.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type Device, devices, openDevice, Pace } from "../../src/device/index.ts";
+import { type Device, devices, openDevice, LaunchScheduler } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { combinationGrids } from "../../src/pde/sparsegrid/combination.ts";
 import { GridSolver } from "../../src/pde/sparsegrid/grids.ts";
@@ -25,7 +25,7 @@ const { signal } = new AbortController();
 const SHARED_READS = 128 * 1.755e9;
 
 /** Adds up what launches take, until the host knows that they are complete. */
-class StoppedPace extends Pace {
+class StoppedPace extends LaunchScheduler {
   milliseconds = 0;
 
   override measured(work: number, returned: number, complete: number): void {

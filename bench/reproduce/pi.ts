@@ -1,5 +1,5 @@
 /** Estimates π from random points in the unit square, as in Table 2 of Pagès and Wilbertz. */
-import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, uploaded } from "../../src/device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, createBufferOf } from "../../src/device/index.ts";
 import { fn, i32, kernel, read, type ResultOf, u32, write } from "../../src/kernel/index.ts";
 import {
   drand48Next,
@@ -131,7 +131,7 @@ export class DiscCounter implements Disposable {
     this.items = Math.ceil(points / this.#length);
     // Number 2k is the first coordinate of point k, and 2k + 1 the second.
     const blocks = { streams: runs * this.items, blockLength: 2 * this.#length };
-    this.#table = uploaded(device, "u32", streamTable({ generator, seed: 1, ...blocks }));
+    this.#table = createBufferOf(device, "u32", streamTable({ generator, seed: 1, ...blocks }));
     this.#counts = device.createBuffer("u32", COUNTERS);
   }
 

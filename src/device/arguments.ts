@@ -15,14 +15,18 @@ import {
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize, BufferElement, HostArray } from "./device.ts";
 
 /** Returns a new buffer that contains `values`. */
-export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
+export function createBufferOf<E extends BufferElement>(
+  device: Device,
+  element: E,
+  values: HostArray,
+): DeviceBuffer<E> {
   const buffer = device.createBuffer(element, values.length);
   device.write(buffer, values);
   return buffer;
 }
 
-/** The buffers made for one launch. They are disposed together when this object is disposed, also after an error. */
-export class LaunchBuffers implements Disposable {
+/** The buffers that a computation creates for its launches. They are disposed together, also after an error. */
+export class TemporaryBuffers implements Disposable {
   readonly #device: Device;
   readonly #made: DeviceBuffer[] = [];
 
@@ -37,7 +41,7 @@ export class LaunchBuffers implements Disposable {
 
   /** Returns a new buffer with `values`. */
   filled<E extends BufferElement>(element: E, values: HostArray): DeviceBuffer<E> {
-    return this.#keep(uploaded(this.#device, element, values));
+    return this.#keep(createBufferOf(this.#device, element, values));
   }
 
   [Symbol.dispose](): void {
@@ -53,7 +57,7 @@ export class LaunchBuffers implements Disposable {
 /** The host's typed array class for each element type of a buffer. */
 export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
-/** Returns the size of an element in bytes. */
+/** Returns the size in bytes of a buffer's element. */
 export const bytesPerElement = (element: BufferElement): number => ARRAY_TYPES[element].BYTES_PER_ELEMENT;
 
 /**
@@ -72,11 +76,11 @@ export function bufferBytes({ name, limits }: Device, element: BufferElement, le
 }
 
 /**
- * Returns `buffer` with the back end's own buffer type, after checking that the device made it, that it is not
+ * Returns `buffer` as a buffer of the class `kind` of a back end. It checks that the device created it, that it is not
  * disposed, and that the elements `offset` … `offset + length` − 1 exist. `who` names the caller in error messages.
  * @throws ShapeError | DisposedError
  */
-export function ownBuffer<B extends OwnBuffer>(
+export function checkedBuffer<B extends BaseBuffer>(
   device: Device,
   kind: abstract new (...args: never[]) => B,
   buffer: DeviceBuffer,
@@ -98,8 +102,8 @@ export function ownBuffer<B extends OwnBuffer>(
 const MAX_ITEMS = 2 ** 31 - 65_536;
 
 /**
- * Returns the number of work items of a launch, or the number of workgroups for a cooperative kernel, whose work items
- * have barriers or share memory. @throws ShapeError (`items` and `groups` mixed up, or not a whole number)
+ * Returns the number of work items of a launch. For a cooperative kernel, whose work items have barriers or share
+ * memory, it is the number of workgroups. @throws ShapeError (`items` and `groups` mixed up, or not a whole number)
  */
 export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
@@ -116,8 +120,8 @@ export function launchCount({ name, groupSize, cooperative }: KernelSignature, s
   return count;
 }
 
-/** What the buffers of all back ends have in common. `memory` is where the elements lie. */
-export class OwnBuffer<E extends BufferElement = BufferElement, M = unknown> implements DeviceBuffer<E> {
+/** The base class of the buffers of all back ends. `memory` is the back end's handle of the elements' memory. */
+export class BaseBuffer<E extends BufferElement = BufferElement, M = unknown> implements DeviceBuffer<E> {
   readonly device: Device;
   readonly element: E;
   readonly length: number;
@@ -150,8 +154,8 @@ export class OwnBuffer<E extends BufferElement = BufferElement, M = unknown> imp
   }
 }
 
-/** What the compiled kernels of all back ends have in common; equal kernels share a `program`. */
-export class OwnKernel<P extends Params, Program extends { readonly signature: KernelSignature }> {
+/** The base class of the compiled kernels of back ends. Equal kernels share a `program`. */
+export class BaseKernel<P extends Params, Program extends { readonly signature: KernelSignature }> {
   readonly kernel: Kernel<P>;
   readonly program: Program;
   readonly precision: Precision;
@@ -169,7 +173,7 @@ export class OwnKernel<P extends Params, Program extends { readonly signature: K
  * Returns the buffers among a launch's arguments, in the order of the kernel's buffer parameters. @throws ShapeError |
  * DisposedError
  */
-export function launchBuffers<B extends OwnBuffer>(
+export function bufferArguments<B extends BaseBuffer>(
   device: Device,
   kind: abstract new (...args: never[]) => B,
   ir: KernelSignature,
@@ -207,10 +211,10 @@ function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): v
 }
 
 /**
- * Rejects arguments that the kernel does not declare. It is called after all declared arguments have been found.
- * @throws ShapeError
+ * Checks that a launch has no arguments that the kernel does not declare. It is called after all declared arguments
+ * have been found. @throws ShapeError
  */
-export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
+export function rejectUnknownArguments(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.
   if (given.length === ir.scalars.length + ir.buffers.length) return;
@@ -225,7 +229,7 @@ const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as cons
  * Writes the scalar argument of a parameter at byte `at` of a memory block, in the kernel's precision and
  * little-endian. A bool becomes 0 or 1; a real in f32x2 becomes two f32. @throws ShapeError
  */
-export function setScalar(
+export function writeScalarArgument(
   view: DataView,
   at: number,
   ir: KernelSignature,

@@ -4,8 +4,8 @@ import { PrecisionError, SpecError } from "../base/errors.ts";
 import type { Kernel, KernelIR, Precision } from "../kernel/index.ts";
 
 /**
- * Compiles a kernel so that its results have the same bits on every device. Where the device offers the choice, no
- * product and sum are fused into one rounding. @throws PrecisionError if the device does not offer the precision itself
+ * Compiles a kernel so that its results have the same bits on every device. If the device offers the choice, a product
+ * and a sum are not fused into one operation. @throws PrecisionError if the device does not offer the precision itself
  */
 export async function compileExact<K extends Kernel>(
   device: Device,
@@ -26,7 +26,7 @@ export interface EmulationOptions {
 }
 
 /**
- * Returns the precision in which a device computes when a given precision is asked for. This is the same precision,
+ * Returns the precision in which a device computes if `wanted` is asked for. This is the same precision,
  * except that f64 becomes f32x2 (emulated double) on a device without f64. Every function with a precision among its
  * options uses this rule.
  *
@@ -85,7 +85,7 @@ export const isGpu = ({ backend, parallelism }: Device): boolean => backend !== 
  * The resources that a workgroup of a kernel needs. A property that is left out does not restrict the choice of a
  * device.
  */
-export interface Resources {
+export interface WorkgroupResources {
   /** The number of work items of the workgroup. */
   readonly items?: number;
   /** The subgroup size for which the code is written, if it needs a particular one. */
@@ -96,8 +96,11 @@ export interface Resources {
   readonly privateBytes?: number;
 }
 
-/** Tells whether a device has the resources that a workgroup needs. */
-export function fits({ limits }: Device, { items, subgroup, workgroupBytes, privateBytes }: Resources): boolean {
+/** Tells whether a device has the resources that a workgroup of a kernel needs. */
+export function hasResources(
+  { limits }: Device,
+  { items, subgroup, workgroupBytes, privateBytes }: WorkgroupResources,
+): boolean {
   const within = (need: number | undefined, limit: number): boolean => need === undefined || need <= limit;
   return (
     (subgroup === undefined || subgroup === limits.subgroupSize) &&
@@ -114,15 +117,16 @@ export function fits({ limits }: Device, { items, subgroup, workgroupBytes, priv
 export const firstThatFits = <C>(
   device: Device,
   candidates: readonly C[],
-  resourcesOf: (candidate: C) => Resources,
-): C | undefined => candidates.find((candidate) => fits(device, resourcesOf(candidate)));
+  resourcesOf: (candidate: C) => WorkgroupResources,
+): C | undefined => candidates.find((candidate) => hasResources(device, resourcesOf(candidate)));
 
 /**
- * Returns the sizes of private arrays for which a kernel is compiled, in ascending order: the entries of `sizes` that
- * fit on a device, and the largest size that fits.
+ * Returns the sizes of private arrays for which variants of a kernel are compiled, in ascending order: the entries of
+ * `sizes` that fit into a device's private memory, and the largest size that fits.
  *
- * @param bytes the bytes of private memory for each unit of the size
- * @param others the bytes of the kernel's other private memory
+ * @param sizes the wanted sizes, in ascending order
+ * @param bytes the number of bytes of private memory for each unit of the size
+ * @param others the number of bytes of the kernel's other private memory
  */
 export function privateSizes({ limits }: Device, sizes: readonly number[], bytes: number, others: number): number[] {
   const max = Math.min(sizes[sizes.length - 1], Math.floor((limits.maxPrivateBytes - others) / bytes));
@@ -133,13 +137,16 @@ export function privateSizes({ limits }: Device, sizes: readonly number[], bytes
 const LAUNCH_BYTES = 2 ** 28;
 
 /**
- * Returns the number of instances of `bytesEach` bytes that fit into the buffers of one launch, at least 1. It bounds
- * the memory of a launch, whatever the size of the batch. `most` is the maximum number of bytes.
+ * Returns the maximum number of instances that share a launch, at least 1, if each has `bytesEach` bytes in one buffer
+ * and the buffer may have at most `most` bytes. So the memory of a launch is bounded, whatever the size of the batch.
  */
 export const instancesThatFit = ({ limits }: Device, bytesEach: number, most = LAUNCH_BYTES): number =>
   Math.max(1, Math.floor(Math.min(most, limits.maxBufferBytes) / bytesEach));
 
-/** Checks a kernel against the limits of a device, and `further` numbers that it needs. @throws SpecError */
+/**
+ * Checks that a kernel is within the limits of a device. `further` has the numbers of other things that the kernel
+ * needs, and how many the device has. @throws SpecError
+ */
 export function checkLimits(
   ir: KernelIR,
   limits: DeviceLimits,

@@ -1,7 +1,7 @@
 /** The parts of the operating system that the search for libraries uses. Tests replace them. */
 import { nodeModule } from "./node.ts";
 
-/** The parts of the operating system that the search for libraries uses. Tests replace them. */
+/** The operating system of a machine, as far as the search for libraries uses it. Tests replace it. */
 export interface Host {
   readonly platform: string;
   readonly architecture: string;
@@ -33,8 +33,8 @@ export function thisHost(): Host {
 }
 
 /**
- * Joins the parts of a path in the syntax of `host`, which need not be this machine. Undefined if `root` is undefined
- * or empty.
+ * Returns the path whose parts are joined in the syntax of `host`, which need not be this machine. It is undefined if
+ * `root` is undefined or empty.
  */
 export function pathOn(host: Host, root: string | undefined, ...parts: readonly string[]): string | undefined {
   if (root === undefined || root === "") return undefined;
@@ -42,10 +42,10 @@ export function pathOn(host: Host, root: string | undefined, ...parts: readonly 
 }
 
 /**
- * Returns the paths of the directories in `root` whose names match, the highest version first ("cuda-13.0" before
- * "cuda-9.2").
+ * Returns the paths of the directories in `root` whose names match `name`, the highest version first ("cuda-13.0"
+ * before "cuda-9.2").
  */
-export function newestFirst(host: Host, root: string | undefined, name: RegExp): string[] {
+export function directoriesNewestFirst(host: Host, root: string | undefined, name: RegExp): string[] {
   if (root === undefined || root === "") return [];
   const found = host.list(root).filter((entry) => name.test(entry));
   const newest = new Intl.Collator("en", { numeric: true });
@@ -53,5 +53,5 @@ export function newestFirst(host: Host, root: string | undefined, name: RegExp):
 }
 
 /** Returns the given paths in order, without duplicates and undefined entries. */
-export const distinct = (paths: Iterable<string | undefined>): string[] =>
+export const distinctPaths = (paths: Iterable<string | undefined>): string[] =>
   [...new Set([...paths].filter((path) => path !== undefined && path !== ""))] as string[];

@@ -4,7 +4,7 @@ import { checkDevice } from "../base/argument-checks.ts";
 import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
-import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
+import { cudaMayBeHere } from "./cuda/library/driver-paths.ts"; // a small file, where the index would load all of CUDA
 import type { BackendName, Device, SharedContext } from "./device.ts";
 import type { WorkOptions } from "../base/event-loop.ts";
 import { offeredPrecision } from "./capabilities.ts";
@@ -13,13 +13,20 @@ export type * from "./device.ts";
 export type { Progress, WorkOptions } from "../base/event-loop.ts";
 export { type EmulationOptions, isGpu, offeredPrecision } from "./capabilities.ts";
 /** @internal */
-export { compileExact, firstThatFits, fits, instancesThatFit, privateSizes, type Resources } from "./capabilities.ts";
+export {
+  compileExact,
+  firstThatFits,
+  hasResources,
+  instancesThatFit,
+  privateSizes,
+  type WorkgroupResources,
+} from "./capabilities.ts";
 /** @internal */
-export { Pace } from "./pace.ts";
+export { LaunchScheduler } from "./launch-scheduler.ts";
 /** @internal */
-export { LaunchBuffers, uploaded } from "./arguments.ts";
+export { TemporaryBuffers, createBufferOf } from "./arguments.ts";
 /** @internal */
-export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
+export { cudaMayBeHere } from "./cuda/library/driver-paths.ts";
 /** @internal */
 export { buildId } from "./cache/stored.ts";
 /** @internal */

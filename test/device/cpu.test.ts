@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/device/cpu/index.ts";
-import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
+import { MAX_PROGRAMS } from "../../src/device/max-programs.ts";
 import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
 import type { Device, LaunchSize, PartsUser } from "../../src/device/device.ts";
 import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/base/errors.ts";

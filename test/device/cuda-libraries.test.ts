@@ -1,7 +1,7 @@
 /** Where the driver and NVRTC are looked for, on machines that are only described. */
 import { describe, expect, test } from "vitest";
-import { driverPaths, mayHaveGpu } from "../../src/device/cuda/library/driver-places.ts";
-import { type Host, newestFirst } from "../../src/device/host.ts";
+import { driverPaths, mayHaveGpu } from "../../src/device/cuda/library/driver-paths.ts";
+import { type Host, directoriesNewestFirst } from "../../src/device/host.ts";
 import { nvrtcPaths } from "../../src/device/cuda/nvrtc.ts";
 
 interface Machine {
@@ -137,5 +137,5 @@ describe("NVRTC", () => {
 
 test("versions are compared as numbers", () => {
   const host = machine({ files: ["/r/cuda-9.2/x", "/r/cuda-10.1/x", "/r/cuda/x", "/r/cuda-10.0/x"] });
-  expect(newestFirst(host, "/r", /^cuda-[\d.]+$/)).toEqual(["/r/cuda-10.1", "/r/cuda-10.0", "/r/cuda-9.2"]);
+  expect(directoriesNewestFirst(host, "/r", /^cuda-[\d.]+$/)).toEqual(["/r/cuda-10.1", "/r/cuda-10.0", "/r/cuda-9.2"]);
 });

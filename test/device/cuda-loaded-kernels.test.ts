@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { afterAll, expect, test, vi } from "vitest";
 import { LoadedKernels } from "../../src/device/cuda/loaded-kernels.ts";
-import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
+import { MAX_PROGRAMS } from "../../src/device/max-programs.ts";
 import { bundled, programFolder } from "../support/program.ts";
 
 const folder = programFolder();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
-import { StoredPrograms } from "../../src/device/cache/stored.ts";
+import { ProgramStore } from "../../src/device/cache/stored.ts";
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import type { CudaImage } from "../../src/device/cuda/program/compiler.ts";
 import { thisHost } from "../../src/device/host.ts";
@@ -84,7 +84,7 @@ describe.skipIf(emulated === undefined)("kernels on disk", () => {
     const folder = mkdtempSync(join(tmpdir(), "feynkac-cuda-"));
     try {
       const host = { ...thisHost(), environment: { FEYNKAC_CACHE: folder } };
-      const stored = new StoredPrograms<CudaImage>("CUDA", "build 1", new KernelCache(host));
+      const stored = new ProgramStore<CudaImage>("CUDA", "build 1", new KernelCache(host));
       const compilations = (): number => control.done.compiler_runs + control.done.cache_hits;
       const before = compilations();
       const devices = await Promise.all([open({ stored }), open({ stored }), open({ stored })]);
@@ -92,7 +92,7 @@ describe.skipIf(emulated === undefined)("kernels on disk", () => {
       expect(compilations()).toBe(before + 1);
       for (const device of devices) device[Symbol.dispose]();
 
-      const damaged = new StoredPrograms<CudaImage>("CUDA", "build 1", new KernelCache(host));
+      const damaged = new ProgramStore<CudaImage>("CUDA", "build 1", new KernelCache(host));
       const find = damaged.find.bind(damaged);
       damaged.find = (text) => {
         const image = find(text);

@@ -1,7 +1,7 @@
 /** The CUDA device, on the emulator: memory, copies, launches, compilations. */
 import { describe, expect, test } from "vitest";
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
-import { blockBytes } from "../../src/device/cuda/memory/blocks.ts";
+import { roundedBlockBytes } from "../../src/device/cuda/memory/blocks.ts";
 import {
   DisposedError,
   KernelError,
@@ -181,7 +181,7 @@ describe.skipIf(emulated === undefined)("the CUDA device", () => {
 
     test("blocks waste an eighth at most, and beyond a gigabyte nothing to speak of", () => {
       for (const bytes of [1, 513, 5000, 123_456, 2 ** 20 + 1, 987_654_321, 2 ** 30 + 1, 100 * 2 ** 30 + 5]) {
-        const block = blockBytes(bytes);
+        const block = roundedBlockBytes(bytes);
         expect(block % 512).toBe(0);
         expect(block).toBeGreaterThanOrEqual(bytes);
         expect(block - bytes).toBeLessThan(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KernelCache } from "../../src/device/cache/kernel-cache.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { StoredPrograms } from "../../src/device/cache/stored.ts";
+import { ProgramStore } from "../../src/device/cache/stored.ts";
 import type { ProgramImage } from "../../src/device/cpu/programs.ts";
 import { thisHost } from "../../src/device/host.ts";
 import {
@@ -42,8 +42,8 @@ const kernelOf = (inner = square, factor = 0.1): Kernel =>
 async function run(one: Kernel, build = "build 1"): Promise<{ values: Float64Array; code: string; stored: number }> {
   const cache = new KernelCache({ ...thisHost(), environment: { FEYNKAC_CACHE: directory } });
   const stores: string[] = [];
-  const stored = new StoredPrograms<ProgramImage>("WebAssembly", build, cache);
-  const spied = Object.assign(Object.create(stored) as StoredPrograms<ProgramImage>, {
+  const stored = new ProgramStore<ProgramImage>("WebAssembly", build, cache);
+  const spied = Object.assign(Object.create(stored) as ProgramStore<ProgramImage>, {
     find: (text: string) => stored.find(text),
     store: (text: string, image: ProgramImage) => {
       stores.push(text);

@@ -1,11 +1,11 @@
 /** How launches are cut into submissions, on a made-up GPU with a clock of its own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Dispatch } from "../../src/device/webgpu/commands.ts";
-import { GroupPace } from "../../src/device/webgpu/pace.ts";
+import type { DispatchCommand } from "../../src/device/webgpu/commands.ts";
+import { WorkgroupTime } from "../../src/device/webgpu/workgroup-time.ts";
 import { Stream } from "../../src/device/webgpu/stream.ts";
 
 interface Kernel {
-  readonly pace: GroupPace;
+  readonly pace: WorkgroupTime;
   /** What the GPU really takes for one group, in ms. */
   readonly cost: (group: number) => number;
 }
@@ -91,7 +91,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const kernelOf = (cost: (group: number) => number): Kernel => ({ pace: new GroupPace(), cost });
+const kernelOf = (cost: (group: number) => number): Kernel => ({ pace: new WorkgroupTime(), cost });
 
 function launch(kernel: Kernel, groups: number): void {
   const pipeline = kernel as unknown as GPUComputePipeline;
@@ -104,7 +104,7 @@ function launch(kernel: Kernel, groups: number): void {
     words,
     groups,
     next: 0,
-  } satisfies Dispatch);
+  } satisfies DispatchCommand);
 }
 
 async function runAll(): Promise<void> {

@@ -1,6 +1,6 @@
 /** A CUDA device for tests: the machine's own GPU, or the emulator that runs kernels on the CPU. */
 import { createCudaDevice, type CudaDevice, type CudaDeviceOptions } from "../../src/device/cuda/index.ts";
-import { cudaMayBeHere } from "../../src/device/cuda/library/driver-places.ts";
+import { cudaMayBeHere } from "../../src/device/cuda/library/driver-paths.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { buildCudaEmulator } from "../../tools/cuda-emulator/index.ts";
 import { isRequired } from "./required.ts";

@@ -2,7 +2,7 @@
 import { type Host, pathOn } from "../host.ts";
 
 /**
- * Returns the directory of the cache on disk: the one that the environment variable FEYNKAC_CACHE names, otherwise the
+ * Returns the path of the cache directory: the one that the environment variable FEYNKAC_CACHE names, otherwise the
  * platform's standard directory for caches. Undefined if FEYNKAC_CACHE is `off`.
  */
 export function cacheDirectory(host: Host): string | undefined {

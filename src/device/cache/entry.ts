@@ -23,7 +23,7 @@ export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Returns the compiled program in a cache file. Undefined if the file is damaged or belongs to another key. */
+/** Returns the compiled program in a cache file, or undefined if the file is damaged or belongs to another key. */
 export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length < HEAD + DIGEST || !startsWith(bytes, MAGIC)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -35,8 +35,9 @@ export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuf
   return new Uint8Array(bytes.subarray(image, image + imageLength)); // a copy, of a plain array
 }
 
-/** Returns the SHA-256 hash of a cache key in hexadecimal, which is the name of the cache file. */
-export const nameOf = (key: string): string => nodeModule("node:crypto").createHash("sha256").update(key).digest("hex");
+/** Returns the name of the cache file of a key: the key's SHA-256 hash in hexadecimal. */
+export const cacheFileName = (key: string): string =>
+  nodeModule("node:crypto").createHash("sha256").update(key).digest("hex");
 
 const digest = (bytes: Uint8Array): Uint8Array => nodeModule("node:crypto").createHash("sha256").update(bytes).digest();
 

@@ -5,7 +5,7 @@ import { cacheDirectory } from "./directory.ts";
 
 /** A folder of small text files in the cache directory. */
 export interface CacheFolder {
-  /** Reads a file; rejects if there is none. */
+  /** Returns the text of a file. The promise is rejected if there is none. */
   read(name: string): Promise<string>;
   /**
    * Writes a file atomically: it is written under another name and then renamed, so that readers never see a part of

@@ -6,7 +6,7 @@
 import { type Host, thisHost } from "../host.ts";
 import { nodeModule } from "../node.ts";
 import { cacheDirectory } from "./directory.ts";
-import { decodeEntry, encodeEntry, nameOf } from "./entry.ts";
+import { decodeEntry, encodeEntry, cacheFileName } from "./entry.ts";
 
 const SUFFIX = ".kernel";
 const TEMPORARY = ".tmp";
@@ -94,7 +94,7 @@ export class KernelCache {
   }
 
   #pathOf(directory: string, key: string): string {
-    return nodeModule("node:path").join(directory, nameOf(key) + SUFFIX);
+    return nodeModule("node:path").join(directory, cacheFileName(key) + SUFFIX);
   }
 
   /**

@@ -9,8 +9,8 @@ import { inNode } from "../node.ts";
 declare const FEYNKAC_BUILD: string | undefined;
 
 /**
- * Returns a hash that identifies the package's built code. Undefined when the package runs from its TypeScript sources,
- * which may change at any time.
+ * Returns a hash that identifies the package's built code. It is undefined if the package runs from its TypeScript
+ * sources, which may change at any time.
  */
 export const buildId = (): string | undefined => (typeof FEYNKAC_BUILD === "undefined" ? undefined : FEYNKAC_BUILD);
 
@@ -24,8 +24,8 @@ export interface StoredImage {
 /** The time in milliseconds between two checks whether another thread or process has stored a program that it makes. */
 const LOOK_EVERY = 5;
 
-/** A cache on disk of compiled programs with data of one type. */
-export class StoredPrograms<Image extends StoredImage> {
+/** A cache on disk of compiled programs whose images have type `Image`. */
+export class ProgramStore<Image extends StoredImage> {
   readonly #kind: string;
   readonly #build: string;
   readonly #cache: KernelCache;
@@ -82,12 +82,12 @@ export class StoredPrograms<Image extends StoredImage> {
 }
 
 /**
- * Returns the cache of compiled programs of one kind on disk. Undefined in a browser, and when the package runs from
- * its sources, because the compiler's code may then change.
+ * Returns the cache on disk of compiled programs of one kind. It is undefined in a browser, and if the package runs
+ * from its sources, because the compiler's code may then change.
  */
-export function storedPrograms<Image extends StoredImage>(kind: string): StoredPrograms<Image> | undefined {
+export function programStoreOf<Image extends StoredImage>(kind: string): ProgramStore<Image> | undefined {
   const build = buildId();
-  return build === undefined || !inNode() ? undefined : new StoredPrograms<Image>(kind, build);
+  return build === undefined || !inNode() ? undefined : new ProgramStore<Image>(kind, build);
 }
 
 /** Returns the bytes of a program: the length of its description, the description as JSON, and the program. */

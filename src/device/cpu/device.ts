@@ -25,14 +25,14 @@ import {
   launchCount,
   ARRAY_TYPES,
   bufferBytes,
-  ownBuffer,
-  launchBuffers,
-  rejectUnknown,
-  setScalar,
+  checkedBuffer,
+  bufferArguments,
+  rejectUnknownArguments,
+  writeScalarArgument,
 } from "../arguments.ts";
 import { CpuMemory, CpuBuffer } from "./memory.ts";
-import { type ProgramSource, Programs, CpuKernel, type ProgramImage } from "./programs.ts";
-import type { StoredPrograms } from "../cache/stored.ts";
+import { type ProgramLookup, ProgramCache, CpuKernel, type ProgramImage } from "./programs.ts";
+import type { ProgramStore } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
 
@@ -68,13 +68,13 @@ function argumentBlock(
   const block = new ArrayBuffer(layout.bytes);
   const view = new DataView(block);
   view.setInt32(layout.groupCount, ir.cooperative ? count : 0, true);
-  const buffers = launchBuffers(device, CpuBuffer, ir, args);
+  const buffers = bufferArguments(device, CpuBuffer, ir, args);
   buffers.forEach((buffer, i) => {
     view.setUint32(layout.buffers[i], buffer.memory, true);
     view.setInt32(layout.buffers[i] + 4, buffer.length, true);
   });
-  ir.scalars.forEach((declared, i) => setScalar(view, layout.scalars[i], ir, declared, args));
-  rejectUnknown(ir, args);
+  ir.scalars.forEach((declared, i) => writeScalarArgument(view, layout.scalars[i], ir, declared, args));
+  rejectUnknownArguments(ir, args);
   return { block, buffers };
 }
 
@@ -85,7 +85,7 @@ export interface CpuDeviceSettings extends StreamSettings {
   /** The number of SIMD vectors that generated code computes side by side. */
   readonly vectors: number | undefined;
   /** The cache of compiled programs on disk. */
-  readonly stored?: StoredPrograms<ProgramImage> | undefined;
+  readonly stored?: ProgramStore<ProgramImage> | undefined;
 }
 
 /** The CPU device, which compiles kernels to WebAssembly SIMD and runs them on threads. */
@@ -103,7 +103,7 @@ export class CpuDevice implements Device {
   readonly #memory: CpuMemory;
   readonly #stream: Stream;
   readonly #vectors: number | undefined;
-  readonly #programs: Programs;
+  readonly #programs: ProgramCache;
   readonly #buffers = new Set<CpuBuffer>();
   /** The addresses of disposed buffers that pending work may still access. */
   #retired: number[] = [];
@@ -120,7 +120,7 @@ export class CpuDevice implements Device {
     this.#vectors = vectors;
     this.#memory = new CpuMemory(shared);
     this.limits = limitsOf(this.#memory.capacity);
-    this.#programs = new Programs(this.#memory, this.limits, settings.stored);
+    this.#programs = new ProgramCache(this.#memory, this.limits, settings.stored);
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
@@ -180,7 +180,7 @@ export class CpuDevice implements Device {
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#assertUsable();
-    const target = ownBuffer<CpuBuffer>(this, CpuBuffer, buffer, "write", offset, values.length);
+    const target = checkedBuffer<CpuBuffer>(this, CpuBuffer, buffer, "write", offset, values.length);
     let source = values;
     const done = this.#stream.host([target], () => target.view(this.#memory.memory).set(source, offset));
     if (!done) source = values.slice(); // the caller may change its array as soon as this returns
@@ -192,7 +192,7 @@ export class CpuDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     return this.#after(() => {
-      const source = ownBuffer<CpuBuffer>(this, CpuBuffer, buffer, "read", offset, length);
+      const source = checkedBuffer<CpuBuffer>(this, CpuBuffer, buffer, "read", offset, length);
       const Type = ARRAY_TYPES[buffer.element];
       const copy = (): HostArrays[E] =>
         new Type(source.view(this.#memory.memory).subarray(offset, offset + length)) as HostArrays[E];
@@ -246,7 +246,7 @@ export class CpuDevice implements Device {
     }
   }
 
-  async #compiled(kernel: Kernel, { program, source, made }: ProgramSource, start: number): Promise<CpuKernel> {
+  async #compiled(kernel: Kernel, { program, source, made }: ProgramLookup, start: number): Promise<CpuKernel> {
     const compiled = await program;
     return new CpuKernel(kernel, compiled, source, made ? performance.now() - start : 0);
   }

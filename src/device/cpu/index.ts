@@ -1,7 +1,7 @@
 /** The CPU back end. Kernels run as WebAssembly SIMD on all cores. */
 import { SpecError } from "../../base/errors.ts";
 import { CpuDevice, checkVectors } from "./device.ts";
-import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
+import { type ProgramStore, programStoreOf } from "../cache/stored.ts";
 import type { ProgramImage } from "./programs.ts";
 import { coreCount, startThread } from "./thread.ts";
 
@@ -24,7 +24,7 @@ export interface CpuDeviceOptions {
   /** The number of SIMD vectors that generated code computes side by side: 1, 2, 4 or 8. */
   readonly vectors?: number;
   /** The cache of compiled programs on disk; by default that of the built package, in Node. */
-  readonly stored?: StoredPrograms<ProgramImage>;
+  readonly stored?: ProgramStore<ProgramImage>;
 }
 
 /** The largest number of threads that may be requested, so that a typing error does not start thousands of workers. */
@@ -42,7 +42,7 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
     threads: shared ? threads : 1,
     shared,
     vectors,
-    stored: options.stored ?? storedPrograms("WebAssembly"),
+    stored: options.stored ?? programStoreOf("WebAssembly"),
     startThread,
     alwaysShare: shared && options.share === "always",
   });

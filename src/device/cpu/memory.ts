@@ -1,10 +1,10 @@
 /** The WebAssembly memory of a device and its allocator. */
 import { OutOfMemoryError } from "../../base/errors.ts";
-import { ARRAY_TYPES, OwnBuffer } from "../arguments.ts";
+import { ARRAY_TYPES, BaseBuffer } from "../arguments.ts";
 import type { BufferElement, HostArrays } from "../device.ts";
 
 /** A buffer of the CPU device, at an address of the device's WebAssembly memory. */
-export class CpuBuffer<E extends BufferElement = BufferElement> extends OwnBuffer<E, number> {
+export class CpuBuffer<E extends BufferElement = BufferElement> extends BaseBuffer<E, number> {
   /** The number of the last launch on the worker threads that accesses the buffer; undefined if there is none. */
   lastLaunch: number | undefined;
 

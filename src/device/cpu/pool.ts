@@ -1,7 +1,7 @@
 /** The worker threads of a device, and the launches that were sent to them. */
 import { LruCache } from "../../base/memoize.ts";
 import type { CpuMemory } from "./memory.ts";
-import { MAX_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../max-programs.ts";
 import type { Program } from "./programs.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
@@ -13,7 +13,7 @@ const [NEXT, REMAINING, DONE] = [0, 1, 2];
 const TRAPS = SLOTS * WORDS;
 const ALL_WORDS = TRAPS + 1;
 
-/** The functions that a pool of worker threads calls when something fails. */
+/** The functions that a pool of worker threads calls to report failures. */
 export interface PoolEvents {
   /** Reports a WebAssembly trap, such as an access out of bounds, in a kernel. */
   trap(kernel: string, text: string): void;
@@ -24,7 +24,7 @@ export interface PoolEvents {
 }
 
 /** A launch whose work items are divided among the worker threads. */
-export interface Share {
+export interface SharedLaunch {
   /** The number of a launch. It and all launches before it must be complete before this one starts; −1 for none. */
   readonly after: number;
   readonly program: Program;
@@ -47,7 +47,7 @@ interface Fence {
 }
 
 /** A pool of worker threads that execute launches. */
-export class Pool {
+export class ThreadPool {
   readonly #memory: CpuMemory;
   readonly #events: PoolEvents;
   readonly #threads: Thread[];
@@ -108,7 +108,7 @@ export class Pool {
   }
 
   /** Divides a launch among the workers and returns its number. */
-  launch({ after, program, args, begin, end, step }: Share): number {
+  launch({ after, program, args, begin, end, step }: SharedLaunch): number {
     if (this.#known.get(program.id) === undefined) {
       this.#postAll({ kind: "program", id: program.id, module: program.module });
       this.#known.set(program.id, program.id);

@@ -15,11 +15,11 @@ import {
   type Params,
 } from "../../kernel/index.ts";
 import { memoizeBy, LruCache } from "../../base/memoize.ts";
-import type { StoredPrograms } from "../cache/stored.ts";
+import type { ProgramStore } from "../cache/stored.ts";
 import type { DeviceLimits, CompiledKernel } from "../device.ts";
-import { MAX_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../max-programs.ts";
 import { checkLimits } from "../capabilities.ts";
-import { OwnKernel } from "../arguments.ts";
+import { BaseKernel } from "../arguments.ts";
 import type { CpuMemory } from "./memory.ts";
 
 /**
@@ -90,7 +90,7 @@ export class Program {
 }
 
 /** A kernel compiled for the CPU device. */
-export class CpuKernel<P extends Params = Params> extends OwnKernel<P, Program> implements CompiledKernel<P> {
+export class CpuKernel<P extends Params = Params> extends BaseKernel<P, Program> implements CompiledKernel<P> {
   readonly #source: () => KernelIR;
   #code: string | undefined;
 
@@ -127,8 +127,8 @@ interface Setting {
   readonly specification?: string;
 }
 
-/** A compiled program that a lookup returned, from the cache or newly compiled. */
-export interface ProgramSource {
+/** The result of a lookup in a `ProgramCache`: a program that was cached, or is newly compiled. */
+export interface ProgramLookup {
   readonly program: Promise<Program>;
   /** Returns the kernel's IR, from which the program was compiled. */
   readonly source: () => KernelIR;
@@ -137,22 +137,22 @@ export interface ProgramSource {
 }
 
 /** The cache of the programs that a CPU device has compiled. Equal kernels share one program. */
-export class Programs {
+export class ProgramCache {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;
-  readonly #stored: StoredPrograms<ProgramImage> | undefined;
+  readonly #stored: ProgramStore<ProgramImage> | undefined;
   readonly #known = new LruCache<Known, Known>(MAX_PROGRAMS);
   /** The programs of each kernel, by precision and number of vectors. */
   readonly #byKernel = memoizeBy((_kernel: Kernel) => new Map<string, Known>());
   #count = 0;
 
-  constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms<ProgramImage> | undefined) {
+  constructor(memory: CpuMemory, limits: DeviceLimits, stored: ProgramStore<ProgramImage> | undefined) {
     this.#memory = memory;
     this.#limits = limits;
     this.#stored = stored;
   }
 
-  ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): ProgramSource {
+  ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): ProgramLookup {
     const source = (): KernelIR => lower(kernel, precision);
     const version = `${precision} ${vectors}`;
     const versions = this.#byKernel(kernel);
@@ -166,7 +166,7 @@ export class Programs {
     return { program: found.program, source, made };
   }
 
-  ofIr(ir: KernelIR, vectors: number | undefined): ProgramSource {
+  ofIr(ir: KernelIR, vectors: number | undefined): ProgramLookup {
     const source = (): KernelIR => ir;
     const { made, found } = this.#ofIr(ir, { source, vectors });
     return { program: found.program, source, made };

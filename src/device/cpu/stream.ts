@@ -5,7 +5,7 @@
 import { OutOfMemoryError } from "../../base/errors.ts";
 import type { CpuMemory, CpuBuffer } from "./memory.ts";
 import type { PoolEvents } from "./pool.ts";
-import { Pool } from "./pool.ts";
+import { ThreadPool } from "./pool.ts";
 import type { Program } from "./programs.ts";
 import type { StartThread } from "./thread.ts";
 
@@ -75,14 +75,14 @@ export interface StreamSettings {
   readonly alwaysShare: boolean;
 }
 
-/** The ordered command stream of a CPU device: launches, and reads and writes of the host. */
+/** The command stream of a CPU device, in order: launches, and the host's reads and writes. */
 export class Stream {
   readonly #memory: CpuMemory;
   #threads: number;
   readonly #startThread: StartThread;
   #alwaysShare: boolean;
   readonly #events: PoolEvents;
-  #pool: Pool | undefined;
+  #pool: ThreadPool | undefined;
   #scratch = { address: 0, bytes: 0 };
   /** The time in nanoseconds of launches on the calling thread so far. */
   #spentHere = 0;
@@ -210,9 +210,9 @@ export class Stream {
    * Starts the workers. Undefined if they are forbidden by a page's security policy or Node's permissions; then
    * everything runs on this thread.
    */
-  #startPool(): Pool | undefined {
+  #startPool(): ThreadPool | undefined {
     try {
-      this.#pool ??= new Pool(this.#threads, this.#startThread, this.#memory, this.#events);
+      this.#pool ??= new ThreadPool(this.#threads, this.#startThread, this.#memory, this.#events);
     } catch (error) {
       if (error instanceof OutOfMemoryError) throw error;
       this.#threads = 1;

@@ -3,7 +3,7 @@ import type * as WorkerThreads from "node:worker_threads";
 
 import { WORKER_SOURCE } from "./worker-source.ts";
 
-/** A message to a worker thread; `WORKER_SOURCE` documents the kinds. */
+/** A message to a worker thread. `WORKER_SOURCE` documents the kinds of messages. */
 export type ToWorker =
   | { readonly kind: "memory"; readonly memory: WebAssembly.Memory; readonly slots: number; readonly slotWords: number }
   | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
@@ -25,7 +25,7 @@ export type ToWorker =
     }
   | { readonly kind: "fence"; readonly number: number };
 
-/** A message from a worker thread: a kernel trapped, or everything before a fence is complete. */
+/** A message from a worker thread: a kernel has trapped, or everything before a fence is complete. */
 export type FromWorker =
   | { readonly kind: "trap"; readonly kernel: string; readonly text: string }
   | { readonly kind: "fence"; readonly number: number };
@@ -44,7 +44,7 @@ export interface ThreadEvents {
   died(reason: string): void;
 }
 
-/** A function that starts a worker thread. */
+/** A function that starts a worker thread, which calls `events`. */
 export type StartThread = (events: ThreadEvents) => Thread;
 
 /** Returns a module of Node without an import, which bundlers for browsers could not resolve. */
@@ -53,7 +53,7 @@ function nodeModule<T>(name: string): T | undefined {
   return process?.getBuiltinModule?.(name) as T | undefined;
 }
 
-/** Returns the number of available cores. */
+/** Returns the number of processor cores that are available to the process. */
 export function coreCount(): number {
   const os = nodeModule<{ availableParallelism(): number }>("node:os");
   if (os !== undefined) return os.availableParallelism();

@@ -1,13 +1,13 @@
 import { DeviceLostError, DisposedError, OutOfMemoryError, PrecisionError, ShapeError } from "../../base/errors.ts";
 import type { Kernel, KernelIR } from "../../kernel/index.ts";
 import {
-  launchBuffers,
+  bufferArguments,
   launchCount,
-  rejectUnknown,
+  rejectUnknownArguments,
   ARRAY_TYPES,
   bufferBytes,
   bytesPerElement,
-  ownBuffer,
+  checkedBuffer,
 } from "../arguments.ts";
 import type {
   BufferElement,
@@ -22,21 +22,27 @@ import type {
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
-import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
-import type { Table } from "./ffi/signatures.ts";
+import {
+  foreignAccessTo,
+  type ForeignAccess,
+  type ForeignCalls,
+  type ForeignDescription,
+  openForeign,
+} from "./foreign.ts";
+import type { SignatureTable } from "./ffi/signatures.ts";
 import { limitsOf } from "./limits.ts";
 import type { CudaDeviceInfo } from "./list.ts";
-import { Blocks, CudaBuffer } from "./memory/blocks.ts";
+import { BlockAllocator, CudaBuffer } from "./memory/blocks.ts";
 import { Downloads } from "./memory/downloads.ts";
 import { Uploads } from "./memory/uploads.ts";
-import type { StoredPrograms } from "../cache/stored.ts";
+import type { ProgramStore } from "../cache/stored.ts";
 import type { Compiler, CudaImage } from "./program/compiler.ts";
 import { CudaKernel } from "./program/program.ts";
-import { Programs } from "./program/programs.ts";
-import { partsOf, PartsUsers } from "./parts.ts";
-import { capture, CudaSequence, type LaunchSequence, type Recorded } from "./sequence.ts";
+import { ProgramCache } from "./program/programs.ts";
+import { devicePartsOf, PartsUsers } from "./parts.ts";
+import { captureGraph, CudaSequence, type LaunchSequence, type RecordedResources } from "./sequence.ts";
 import type { Session } from "./session.ts";
-import { Suspects } from "./suspects.ts";
+import { SuspectKernels } from "./suspects.ts";
 import { Timeline } from "./timeline.ts";
 import { timeStream } from "./timing.ts";
 
@@ -52,7 +58,7 @@ export interface CudaDeviceSettings {
   readonly exactMemory: boolean;
   /** The number of devices that share the GPU's memory: this one, and those of other threads in its context. */
   readonly sharers: number;
-  readonly stored: StoredPrograms<CudaImage> | undefined;
+  readonly stored: ProgramStore<CudaImage> | undefined;
   /** The devices of other GPUs, for threads that share this device; disposed with it. */
   readonly peers: readonly CudaDevice[];
 }
@@ -86,15 +92,15 @@ export class CudaDevice implements Device {
   readonly #session: Session;
   readonly #users = new PartsUsers();
   readonly #peers: readonly CudaDevice[];
-  readonly #blocks: Blocks;
+  readonly #blocks: BlockAllocator;
   readonly #timeline: Timeline;
   readonly #uploads: Uploads;
   readonly #downloads: Downloads;
-  readonly #programs: Programs;
-  readonly #suspects = new Suspects();
+  readonly #programs: ProgramCache;
+  readonly #suspects = new SuspectKernels();
   readonly #buffers = new Set<CudaBuffer<any>>();
   /** The use of the sequence being recorded. */
-  #recording: Recorded | undefined;
+  #recording: RecordedResources | undefined;
   #lostBecause: string | undefined;
   #announceLoss: (reason: string) => void = () => {};
   #disposed = false;
@@ -108,12 +114,15 @@ export class CudaDevice implements Device {
     this.parallelism = info.multiprocessors * info.threadsPerMultiprocessor;
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
-    this.parts = partsOf(
+    this.parts = devicePartsOf(
       [this, ...peers].map((one) => ({ info: one.info, session: one.#session })),
       this.#users,
     );
     session.onLoss = (reason) => this.#lose(reason);
-    this.#blocks = new Blocks(session, { maxIdle: (info.memoryBytes * IDLE_PART) / sharers, exact: exactMemory });
+    this.#blocks = new BlockAllocator(session, {
+      maxIdle: (info.memoryBytes * IDLE_PART) / sharers,
+      exact: exactMemory,
+    });
     this.#timeline = new Timeline(
       session,
       (sequence) => this.#suspects.complete(sequence),
@@ -121,7 +130,7 @@ export class CudaDevice implements Device {
     );
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
-    this.#programs = new Programs(session, compiler, stored, {
+    this.#programs = new ProgramCache(session, compiler, stored, {
       name: this.name,
       limits: this.limits,
       assertUsable: () => this.#assertUsable(),
@@ -177,9 +186,9 @@ export class CudaDevice implements Device {
     const { program } = kernel;
     const { signature, parameters, module } = program;
     const count = launchCount(signature, size);
-    const buffers = launchBuffers(this, CudaBuffer, signature, args);
+    const buffers = bufferArguments(this, CudaBuffer, signature, args);
     parameters.fill(signature, args, buffers, count);
-    rejectUnknown(signature, args);
+    rejectUnknownArguments(signature, args);
     if (count === 0) return;
     if (this.#recording === undefined) this.#suspects.launched(program);
     else this.#note(this.#recording, kernel, buffers);
@@ -194,7 +203,7 @@ export class CudaDevice implements Device {
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#begin("write");
-    const target = ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, "write", offset, values.length);
+    const target = checkedBuffer<CudaBuffer>(this, CudaBuffer, buffer, "write", offset, values.length);
     const Type = ARRAY_TYPES[target.element];
     const at = target.memory.address + offset * Type.BYTES_PER_ELEMENT;
     if (values instanceof Type) return this.#uploads.copy(at, bytesOf(values));
@@ -210,7 +219,7 @@ export class CudaDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     this.#begin("read");
-    const source = ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, "read", offset, length);
+    const source = checkedBuffer<CudaBuffer>(this, CudaBuffer, buffer, "read", offset, length);
     const result = newArray(buffer.element, length);
     if (length === 0) await this.finish();
     else {
@@ -244,10 +253,10 @@ export class CudaDevice implements Device {
    */
   record(work: () => void): LaunchSequence {
     this.#begin("record");
-    const recorded: Recorded = { buffers: new Set(), programs: new Set() };
+    const recorded: RecordedResources = { buffers: new Set(), programs: new Set() };
     this.#recording = recorded;
     try {
-      const graph = capture(this.#session, work);
+      const graph = captureGraph(this.#session, work);
       return new CudaSequence(this.#sequenceOwner, graph, recorded);
     } finally {
       this.#recording = undefined;
@@ -258,7 +267,7 @@ export class CudaDevice implements Device {
    * Loads another library of the CUDA toolkit (such as cuBLAS) from where NVRTC was found. @throws
    * DeviceUnavailableError saying how to get it | DisposedError | DeviceLostError
    */
-  openLibrary<T extends Table>(description: ForeignDescription<T>): ForeignCalls<T> {
+  openLibrary<T extends SignatureTable>(description: ForeignDescription<T>): ForeignCalls<T> {
     this.#begin("openLibrary");
     return openForeign(this.#session.driver, description);
   }
@@ -272,10 +281,10 @@ export class CudaDevice implements Device {
   withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
     this.#begin(what);
     const addresses = buffers.map(
-      (buffer) => ownBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).memory.address,
+      (buffer) => checkedBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).memory.address,
     );
     const { driver, stream } = this.#session;
-    return work(accessTo(driver, stream, addresses));
+    return work(foreignAccessTo(driver, stream, addresses));
   }
 
   [Symbol.dispose](): void {
@@ -293,7 +302,7 @@ export class CudaDevice implements Device {
       this.#begin("sequence");
       return this.#session;
     },
-    launched: (programs: Recorded["programs"]): void => {
+    launched: (programs: RecordedResources["programs"]): void => {
       for (const program of programs) this.#suspects.launched(program);
     },
     discard: (graph: number): void =>
@@ -303,7 +312,7 @@ export class CudaDevice implements Device {
       }),
   };
 
-  #note(recording: Recorded, { program }: CudaKernel, buffers: readonly CudaBuffer[]): void {
+  #note(recording: RecordedResources, { program }: CudaKernel, buffers: readonly CudaBuffer[]): void {
     recording.programs.add(program);
     for (const buffer of buffers) recording.buffers.add(buffer);
   }
@@ -331,7 +340,7 @@ export class CudaDevice implements Device {
     this.#downloads.settle();
   }
 
-  #allocate(element: BufferElement, length: number, bytes: number): ReturnType<Blocks["allocate"]> {
+  #allocate(element: BufferElement, length: number, bytes: number): ReturnType<BlockAllocator["allocate"]> {
     try {
       return this.#blocks.allocate(bytes);
     } catch (cause) {

@@ -1,7 +1,7 @@
 /** The parts that CUDA needs: which is here, which is missing, and how to get it. Opens no device. */
 import { type Driver, openDriver, type Version, versionText } from "./driver.ts";
 import { type Koffi, loadKoffi } from "./ffi/koffi.ts";
-import { mayHaveGpu } from "./library/driver-places.ts";
+import { mayHaveGpu } from "./library/driver-paths.ts";
 import { type Host, thisHost } from "../host.ts";
 import { type CudaDeviceInfo, listDevices } from "./list.ts";
 import { type Nvrtc, nvrtcRemedy, openNvrtc } from "./nvrtc.ts";
@@ -30,7 +30,7 @@ const missing = (part: CudaPart["part"], error: unknown): CudaPart => ({
 /** The version that stands for any, where there is no driver to go with. */
 const ANY_VERSION: Version = { major: Infinity, minor: 0 };
 
-/** Checks each component that CUDA needs. */
+/** Checks each component that CUDA needs, and returns the findings: koffi, the driver, NVRTC, and each GPU. */
 export async function diagnoseCuda(host: Host = thisHost()): Promise<CudaPart[]> {
   let koffi: Koffi;
   try {

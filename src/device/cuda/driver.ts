@@ -5,10 +5,10 @@ import { driverModules } from "./ffi/driver-modules.ts";
 import { driverStreams } from "./ffi/driver-streams.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
-import { bind, type Calls, type Table } from "./ffi/signatures.ts";
-import { driverPaths } from "./library/driver-places.ts";
+import { bindFunctions, type BoundFunctions, type SignatureTable } from "./ffi/signatures.ts";
+import { driverPaths } from "./library/driver-paths.ts";
 import { type Host, thisHost } from "../host.ts";
-import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
+import { loadFailuresText, openFirst, type OpenedLibrary } from "./library/open.ts";
 
 /** The signatures of the driver's functions for memory. */
 const driverMemory = {
@@ -20,12 +20,12 @@ const driverMemory = {
   cuMemcpyHtoDAsync_v2: ["u64", "u64", "u64", "u64"], // CUdeviceptr to, const void *from, size_t bytes, CUstream
   cuMemcpyDtoHAsync_v2: ["u64", "u64", "u64", "u64"], // void *to, CUdeviceptr from, size_t bytes, CUstream
   cuMemsetD8Async: ["u64", "u32", "u64", "u64"], // CUdeviceptr, unsigned char, size_t bytes, CUstream
-} as const satisfies Table;
+} as const satisfies SignatureTable;
 
 const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
 
-/** The functions of the CUDA driver. */
-export type DriverCalls = Calls<typeof functions>;
+/** The functions of the CUDA driver that are called, bound by koffi. */
+export type DriverCalls = BoundFunctions<typeof functions>;
 
 /** A version of CUDA or NVRTC. */
 export interface Version {
@@ -33,7 +33,7 @@ export interface Version {
   readonly minor: number;
 }
 
-/** Formats a version. */
+/** Returns a version as text, such as "13.0". */
 export const versionText = ({ major, minor }: Version): string => `${major}.${minor}`;
 
 /** The CUDA driver, loaded through koffi. */
@@ -64,7 +64,7 @@ export class Driver {
 
   /** Returns the 64-bit word (handle, address, size) that a call stores at the given address. */
   word(what: string, call: (to: number) => number): number {
-    return this.take(call, (status) => unavailable(what, status));
+    return this.take(call, (status) => throwUnavailable(what, status));
   }
 
   /** Returns a word as `word` does, with `fail` called on failure, which throws. */
@@ -86,8 +86,8 @@ export class Driver {
   }
 }
 
-/** Throws the error of a failed CUDA call. @throws DeviceUnavailableError */
-export function unavailable(what: string, status: number): never {
+/** Throws the error of a failed CUDA call, by the call's name and status. @throws DeviceUnavailableError */
+export function throwUnavailable(what: string, status: number): never {
   throw new DeviceUnavailableError(`CUDA: ${what}: ${describeResult(status)}${remedyFor(status)}`);
 }
 
@@ -125,15 +125,15 @@ function search(koffi: Koffi, paths: readonly string[], host: Host): Driver {
   let calls: DriverCalls | undefined;
   let first: { readonly path: string; readonly status: number } | undefined;
   const { opened, refusals } = openFirst(koffi, paths, ({ library, path }) => {
-    calls = bind(library, `the driver (${path})`, functions);
+    calls = bindFunctions(library, `the driver (${path})`, functions);
     const status = calls.cuInit(0);
     if (status === CUDA_SUCCESS) return undefined;
     first ??= { path, status };
     return describeResult(status);
   });
   if (opened !== undefined && calls !== undefined) return new Driver(koffi, opened, calls);
-  if (first !== undefined) unavailable(`the driver ${first.path} does not start`, first.status);
-  throw new DeviceUnavailableError(noDriver(host) + listRefusals(refusals));
+  if (first !== undefined) throwUnavailable(`the driver ${first.path} does not start`, first.status);
+  throw new DeviceUnavailableError(noDriver(host) + loadFailuresText(refusals));
 }
 
 function noDriver({ platform }: Host): string {

@@ -2,8 +2,8 @@
 import { EVENT_DISABLE_TIMING } from "./ffi/driver-streams.ts";
 import type { Session } from "./session.ts";
 
-/** A pool of CUDA events on a stream. */
-export class Events {
+/** A pool of CUDA events, which are recorded in a session's stream and reused. */
+export class EventPool {
   readonly #session: Session;
   readonly #idle: number[] = [];
 

@@ -4,14 +4,14 @@
  */
 import { DeviceUnavailableError } from "../../base/errors.ts";
 import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";
-import { bind, type Calls, type Table } from "./ffi/signatures.ts";
+import { bindFunctions, type BoundFunctions, type SignatureTable } from "./ffi/signatures.ts";
 import { thisHost } from "../host.ts";
-import { listRefusals, openFirst } from "./library/open.ts";
-import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-places.ts";
+import { loadFailuresText, openFirst } from "./library/open.ts";
+import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-paths.ts";
 import type { Driver } from "./driver.ts";
 
-/** A library of the CUDA toolkit, with the functions to call. @stable */
-export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
+/** The description of a library of the CUDA toolkit, with the functions to call. @stable */
+export interface ForeignDescription<T extends SignatureTable> extends ToolkitLibrary {
   /** The name for messages: "cuBLAS". */
   readonly title: string;
   /** The environment variable that names the library's file. */
@@ -20,10 +20,10 @@ export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   readonly functions: T;
 }
 
-/** The functions of a library. Each returns a status, which the caller checks. @stable */
-export interface ForeignCalls<T extends Table> {
+/** The functions of a library of the CUDA toolkit. Each returns a status, which the caller checks. @stable */
+export interface ForeignCalls<T extends SignatureTable> {
   readonly path: string;
-  readonly calls: Calls<T>;
+  readonly calls: BoundFunctions<T>;
   /** The library, kept so that it stays loaded. */
   readonly library: ForeignLibrary;
 }
@@ -32,7 +32,10 @@ export interface ForeignCalls<T extends Table> {
 const opened = new Map<string, ForeignCalls<any>>();
 
 /** Opens a library of the CUDA toolkit. @throws DeviceUnavailableError */
-export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
+export function openForeign<T extends SignatureTable>(
+  driver: Driver,
+  description: ForeignDescription<T>,
+): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();
   const paths = toolkitPaths(host, description, host.environment[variable]);
@@ -42,15 +45,15 @@ export function openForeign<T extends Table>(driver: Driver, description: Foreig
   const { opened: found, refusals } = openFirst(driver.koffi, paths);
   if (found === undefined)
     throw new DeviceUnavailableError(
-      `CUDA: ${title} is not here; ${remedy}; or name the file in ${variable}${listRefusals(refusals)}`,
+      `CUDA: ${title} is not here; ${remedy}; or name the file in ${variable}${loadFailuresText(refusals)}`,
     );
   const { library, path } = found;
-  const made = { path, library, calls: bind(library, `${title} (${path})`, functions) };
+  const made = { path, library, calls: bindFunctions(library, `${title} (${path})`, functions) };
   opened.set(key, made);
   return made;
 }
 
-/** The access to a device that calls of a library need. @stable */
+/** The access to a CUDA device that calls of a library of the CUDA toolkit need. @stable */
 export interface ForeignAccess {
   /** The CUstream for the library, ordered with everything else that the device records. */
   readonly stream: number;
@@ -62,8 +65,8 @@ export interface ForeignAccess {
   hostAddress(memory: ArrayBuffer): number;
 }
 
-/** Returns the access to a device for calls of a library. */
-export const accessTo = (driver: Driver, stream: number, addresses: readonly number[]): ForeignAccess => ({
+/** Returns the access to a CUDA device that calls of a library need. `addresses` are those of the buffers. */
+export const foreignAccessTo = (driver: Driver, stream: number, addresses: readonly number[]): ForeignAccess => ({
   stream,
   addresses,
   word: (call, fail) => driver.take(call, fail),

@@ -8,7 +8,7 @@ import { type CudaDeviceInfo, deviceHandle, listDevices } from "./list.ts";
 import { openNvrtc } from "./nvrtc.ts";
 import { Compiler } from "./program/compiler.ts";
 import { targetOf } from "./program/target.ts";
-import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
+import { type ProgramStore, programStoreOf } from "../cache/stored.ts";
 import type { CudaImage } from "./program/compiler.ts";
 import { openSession, Session } from "./session.ts";
 
@@ -18,7 +18,10 @@ export type { CudaDeviceInfo } from "./list.ts";
 export type { LaunchSequence } from "./sequence.ts";
 export { type CudaPart, diagnoseCuda } from "./diagnose.ts";
 
-/** The paths of the driver and NVRTC; by default FEYNKAC_CUDA_DRIVER and FEYNKAC_NVRTC, or the first ones found. */
+/**
+ * The paths of the driver and of NVRTC. By default they are those in the environment variables FEYNKAC_CUDA_DRIVER and
+ * FEYNKAC_NVRTC, or the first ones found.
+ */
 export interface CudaLibraries {
   readonly driver?: string;
   readonly nvrtc?: string;
@@ -39,10 +42,10 @@ export interface CudaDeviceOptions extends CudaLibraries {
   /** The context of another thread's device of this GPU in which to work; it must outlive this device. */
   readonly shared?: SharedContext;
   /** The store of compiled kernels; by default the one of this build of the package. */
-  readonly stored?: StoredPrograms<CudaImage>;
+  readonly stored?: ProgramStore<CudaImage>;
 }
 
-/** Creates a CUDA device. @throws DeviceUnavailableError saying what is missing and how to get it */
+/** Creates a CUDA device. @throws DeviceUnavailableError, which says what is missing and how to get it */
 export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise<CudaDevice> {
   const [first = 0, ...others] = [options.device ?? 0].flat();
   const peers: CudaDevice[] = [];
@@ -70,7 +73,7 @@ async function createOne(options: One): Promise<CudaDevice> {
   const { shared, memory, peers = [] } = options;
   const session =
     shared === undefined ? openSession(driver, deviceHandle(driver, info.index)) : new Session(driver, shared);
-  const stored = options.stored ?? storedPrograms<CudaImage>("CUDA");
+  const stored = options.stored ?? programStoreOf<CudaImage>("CUDA");
   return new CudaDevice(session, compiler, {
     info,
     exactMemory: memory === "exact",
@@ -80,7 +83,7 @@ async function createOne(options: One): Promise<CudaDevice> {
   });
 }
 
-/** Lists the CUDA devices. @throws DeviceUnavailableError */
+/** Returns a description of each CUDA device, in the driver's order. @throws DeviceUnavailableError */
 export async function cudaDevices(libraries: CudaLibraries = {}): Promise<CudaDeviceInfo[]> {
   return listDevices(openDriver(await loadKoffi(), libraries.driver));
 }

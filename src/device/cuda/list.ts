@@ -1,6 +1,6 @@
 /** The GPUs that the driver shows. CUDA_VISIBLE_DEVICES chooses and orders them. */
 import { deviceAttribute } from "./ffi/driver-devices.ts";
-import { type Driver, unavailable } from "./driver.ts";
+import { type Driver, throwUnavailable } from "./driver.ts";
 
 /** A GPU as the driver describes it. @stable */
 export interface CudaDeviceInfo {
@@ -19,7 +19,7 @@ export interface CudaDeviceInfo {
 
 const NAME_BYTES = 256;
 
-/** Lists the devices of a driver. @throws DeviceUnavailableError */
+/** Returns a description of each of a driver's devices. @throws DeviceUnavailableError */
 export function listDevices(driver: Driver): CudaDeviceInfo[] {
   const count = driver.int("cuDeviceGetCount", (to) => driver.calls.cuDeviceGetCount(to));
   return Array.from({ length: count }, (_, index) => describe(driver, index));
@@ -55,6 +55,6 @@ function describe(driver: Driver, index: number): CudaDeviceInfo {
 function nameOf({ calls }: Driver, device: number): string {
   const text = new Uint8Array(NAME_BYTES);
   const status = calls.cuDeviceGetName(text, NAME_BYTES, device);
-  if (status !== 0) unavailable("cuDeviceGetName", status);
+  if (status !== 0) throwUnavailable("cuDeviceGetName", status);
   return new TextDecoder().decode(text.subarray(0, text.indexOf(0)));
 }

@@ -2,8 +2,8 @@
  * The kernels loaded into a context, in memory that its threads share. The driver loads one at a time, for milliseconds
  * in which other threads wait for it, and a function's handle is valid in all threads: so each kernel is loaded once.
  */
-import { nameOf } from "../cache/entry.ts";
-import { MAX_PROGRAMS } from "../most-programs.ts";
+import { cacheFileName } from "../cache/entry.ts";
+import { MAX_PROGRAMS } from "../max-programs.ts";
 
 /** Words of 8 bytes of a kernel: two of its hash, its function, its state. */
 const WORDS = 4;
@@ -15,7 +15,7 @@ const LOADED = 2;
 /** After this long, in milliseconds, the thread that loads a kernel is taken to have been ended. */
 const LOADING_LASTS = 10_000;
 
-/** The table of a context's loaded kernels; kernels beyond `MAX_PROGRAMS` have no place in it. */
+/** The table of the kernels that are loaded in a context. It has at most `MAX_PROGRAMS` kernels. */
 export class LoadedKernels {
   readonly memory: SharedArrayBuffer;
   readonly #hashes: BigUint64Array;
@@ -36,7 +36,7 @@ export class LoadedKernels {
    * loads it, the call blocks, as the driver would. @throws whatever `load` throws; the next call loads the kernel
    */
   functionOf(text: string, load: () => number): number | undefined {
-    const digits = nameOf(text);
+    const digits = cacheFileName(text);
     const [first, second] = [0, 16].map((at) => BigInt(`0x${digits.slice(at, at + 16)}`));
     const at = this.#placeOf(first);
     if (at === undefined) return undefined;

@@ -3,10 +3,10 @@ import { DeviceUnavailableError } from "../../base/errors.ts";
 import { type Version, versionText } from "./driver.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
-import { bind, type Calls } from "./ffi/signatures.ts";
+import { bindFunctions, type BoundFunctions } from "./ffi/signatures.ts";
 import { type Host, thisHost } from "../host.ts";
-import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
-import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-places.ts";
+import { loadFailuresText, openFirst, type OpenedLibrary } from "./library/open.ts";
+import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-paths.ts";
 
 const nvrtc: ToolkitLibrary = {
   names: ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"],
@@ -18,8 +18,8 @@ const nvrtc: ToolkitLibrary = {
 export const nvrtcPaths = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
   toolkitPaths(host, nvrtc, given);
 
-/** The functions of NVRTC. */
-export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
+/** The functions of NVRTC that are called, bound by koffi. */
+export type NvrtcCalls = BoundFunctions<typeof nvrtcFunctions>;
 
 /** NVRTC, CUDA's run-time compiler. */
 export class Nvrtc {
@@ -35,7 +35,7 @@ export class Nvrtc {
   constructor(koffi: Koffi, { library, path }: OpenedLibrary) {
     this.koffi = koffi;
     this.path = path;
-    this.calls = bind(library, `NVRTC (${path})`, nvrtcFunctions);
+    this.calls = bindFunctions(library, `NVRTC (${path})`, nvrtcFunctions);
     this.version = this.#readVersion();
     this.architectures = this.#readArchitectures();
     this.libraries = [library, loadBuiltins(koffi, path, this.version)];
@@ -66,8 +66,8 @@ export class Nvrtc {
 const opened = new Map<string, Nvrtc>();
 
 /**
- * Opens the first NVRTC whose code the driver can load, of its own major version or older; otherwise a newer one, whose
- * code for this very GPU may still load. @throws DeviceUnavailableError
+ * Opens the first NVRTC whose code the driver can load: one of the driver's major version or older. If there is none,
+ * it opens a newer one, whose machine code for this GPU the driver may still load. @throws DeviceUnavailableError
  */
 export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {
   const paths = nvrtcPaths(host, given ?? host.environment["FEYNKAC_NVRTC"]);
@@ -89,11 +89,11 @@ function search(koffi: Koffi, paths: readonly string[], driver: Version): Nvrtc 
     return accepted === undefined ? `of CUDA ${versionText(candidate.version)}, newer than the driver` : undefined;
   });
   const found = accepted ?? newer;
-  if (found === undefined) throw new DeviceUnavailableError(noNvrtc(driver) + listRefusals(refusals));
+  if (found === undefined) throw new DeviceUnavailableError(noNvrtc(driver) + loadFailuresText(refusals));
   return found;
 }
 
-/** Returns the ways to install NVRTC. */
+/** Returns a text that lists the ways to install an NVRTC for a version of CUDA. */
 export const nvrtcRemedy = ({ major }: Version): string =>
   `pip install ${major > 12 ? "nvidia-cuda-nvrtc" : `nvidia-cuda-nvrtc-cu${major}`}, conda install cuda-nvrtc, ` +
   "or the CUDA toolkit; or name the file in FEYNKAC_NVRTC";

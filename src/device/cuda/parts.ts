@@ -4,17 +4,17 @@ import { nodeModule } from "../node.ts";
 import type { CudaDeviceInfo } from "./list.ts";
 import type { Session } from "./session.ts";
 
-/** A GPU and its session, of which threads may use parts. */
-export interface Gpu {
+/** A GPU and the session on it. Several threads may use the GPU in parts. */
+export interface GpuSession {
   readonly info: CudaDeviceInfo;
   readonly session: Session;
 }
 
 /**
- * Returns a part of the device for each core, with the GPUs in turn, because one thread of the host leaves a GPU mostly
- * idle. Undefined with one core, and for a device that is a part itself.
+ * Returns the parts of a device, one for each core, because one thread of the host leaves a GPU mostly idle. The parts
+ * are on the GPUs in turn. The result is undefined with one core, and for a device that is a part itself.
  */
-export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | undefined {
+export function devicePartsOf(gpus: readonly GpuSession[], users: PartsUsers): DeviceParts | undefined {
   const cores = nodeModule("node:os").availableParallelism();
   if (gpus[0].session.isShared || cores === 1) return undefined;
   const count = Math.max(cores, gpus.length);
@@ -26,7 +26,7 @@ export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | 
   return { options, keep: (user) => users.keep(user) };
 }
 
-/** The users of a device's parts, disposed with the device. */
+/** The users of a device's parts. They are disposed with the device. */
 export class PartsUsers {
   readonly #kept: PartsUser[] = [];
   #ended = false;

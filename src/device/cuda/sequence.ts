@@ -5,14 +5,20 @@ import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
 import type { Program } from "./program/program.ts";
 import type { Session } from "./session.ts";
 
-/** The buffers and programs of a sequence: buffers must exist when it runs, programs are named when it fails. */
-export interface Recorded {
+/**
+ * The buffers and programs of a recorded sequence. The buffers must exist when it runs, and error messages name the
+ * programs when it fails.
+ */
+export interface RecordedResources {
   readonly buffers: Set<CudaBuffer>;
   readonly programs: Set<Program>;
 }
 
-/** Captures the launches that `record` makes into an executable graph. An error ends the capture and is rethrown. */
-export function capture(session: Session, record: () => void): number {
+/**
+ * Captures the launches that `record` makes into an executable CUDA graph, and returns the graph's handle. An error
+ * ends the capture and is rethrown.
+ */
+export function captureGraph(session: Session, record: () => void): number {
   const { calls, stream, driver } = session;
   session.check("cuStreamBeginCapture", calls.cuStreamBeginCapture_v2(stream, CAPTURE_RELAXED));
   try {
@@ -43,7 +49,7 @@ export interface LaunchSequence extends Disposable {
   run(): void;
 }
 
-/** The interface of a device that its sequences use. */
+/** The members of a CUDA device that its sequences use. */
 export interface SequenceOwner {
   /** Returns the session with its context current. @throws DisposedError | DeviceLostError */
   begin(): Session;
@@ -55,10 +61,10 @@ export interface SequenceOwner {
 export class CudaSequence implements LaunchSequence {
   readonly #owner: SequenceOwner;
   readonly #graph: number;
-  readonly #recorded: Recorded;
+  readonly #recorded: RecordedResources;
   #disposed = false;
 
-  constructor(owner: SequenceOwner, graph: number, recorded: Recorded) {
+  constructor(owner: SequenceOwner, graph: number, recorded: RecordedResources) {
     this.#owner = owner;
     this.#graph = graph;
     this.#recorded = recorded;

@@ -82,8 +82,8 @@ export class Session {
 }
 
 /**
- * Opens a session on a device. @throws DeviceUnavailableError, also if the driver still reports an earlier fault of the
- * process
+ * Opens a session on the device with handle `device`. @throws DeviceUnavailableError, also if the driver still reports
+ * an earlier fault of the process
  */
 export function openSession(driver: Driver, device: number): Session {
   const { calls } = driver;

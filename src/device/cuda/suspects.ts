@@ -2,7 +2,7 @@
 import type { Program } from "./program/program.ts";
 
 /** The kernels that may have caused a failure of the device. */
-export class Suspects {
+export class SuspectKernels {
   readonly #programs = new Set<Program>();
   /** The number of launches so far. */
   sequence = 0;

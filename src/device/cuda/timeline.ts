@@ -7,7 +7,7 @@
  * every millisecond. A lost device answers a poll with its error, so nothing waits for ever.
  */
 import { CUDA_ERROR_NOT_READY } from "./ffi/results.ts";
-import { Events } from "./events.ts";
+import { EventPool } from "./events.ts";
 import type { Session } from "./session.ts";
 
 /** Milliseconds. */
@@ -27,7 +27,7 @@ interface Mark {
 /** The marks in a CUDA stream that tell when recorded work is complete. */
 export class Timeline {
   readonly #session: Session;
-  readonly #events: Events;
+  readonly #events: EventPool;
   readonly #reached: (sequence: number) => void;
   readonly #meanwhile: () => void;
   #marks: Mark[] = [];
@@ -41,7 +41,7 @@ export class Timeline {
    */
   constructor(session: Session, reached: (sequence: number) => void, meanwhile: () => void) {
     this.#session = session;
-    this.#events = new Events(session);
+    this.#events = new EventPool(session);
     this.#reached = reached;
     this.#meanwhile = meanwhile;
   }

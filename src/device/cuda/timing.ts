@@ -2,7 +2,10 @@
 import { EVENT_TIMING } from "./ffi/driver-streams.ts";
 import type { Session } from "./session.ts";
 
-/** Measures the device time of the operations that `work` records, in milliseconds. */
+/**
+ * Returns the device time, in milliseconds, of the operations that `work` records. `reached` waits until the device has
+ * reached the present end of the stream.
+ */
 export async function timeStream(session: Session, work: () => void, reached: () => Promise<void>): Promise<number> {
   const { calls, driver } = session;
   const [start, end] = [newEvent(session), newEvent(session)];

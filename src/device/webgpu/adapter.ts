@@ -29,7 +29,7 @@ export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapte
     const device = await adapter.requestDevice({ requiredFeatures, requiredLimits: largest(adapter.limits) });
     return { adapter, device };
   } catch (cause) {
-    throw new DeviceUnavailableError(`WebGPU: the adapter "${nameOf(adapter)}" gives no device`, { cause });
+    throw new DeviceUnavailableError(`WebGPU: the adapter "${adapterName(adapter)}" gives no device`, { cause });
   }
 }
 
@@ -114,8 +114,8 @@ function largest(limits: GPUSupportedLimits): Record<string, GPUSize64> {
   };
 }
 
-/** Returns the display name of an adapter. Browsers reveal less about it than Dawn, and some reveal nothing. */
-export function nameOf({ info }: GPUAdapter): string {
+/** Returns the name of an adapter for users. Browsers reveal less about it than Dawn, and some reveal nothing. */
+export function adapterName({ info }: GPUAdapter): string {
   const names = [info.device, info.description].filter((name) => name !== "" && !name.startsWith("0x"));
   return names[0] ?? ([info.vendor, info.architecture].filter((name) => name !== "").join(" ") || "unnamed GPU");
 }

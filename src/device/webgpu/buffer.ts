@@ -1,5 +1,5 @@
 import type { OutOfMemoryError } from "../../base/errors.ts";
-import { OwnBuffer } from "../arguments.ts";
+import { BaseBuffer } from "../arguments.ts";
 import type { BufferElement } from "../device.ts";
 
 let created = 0;
@@ -8,7 +8,7 @@ let created = 0;
  * A buffer on a WebGPU device. Its `memory` has room for at least one element, because WebGPU does not allow empty
  * bindings.
  */
-export class WebGpuBuffer<E extends BufferElement = BufferElement> extends OwnBuffer<E, GPUBuffer> {
+export class WebGpuBuffer<E extends BufferElement = BufferElement> extends BaseBuffer<E, GPUBuffer> {
   /** The unique number of the buffer, which is part of the key of cached bind groups. */
   readonly id = created++;
   /** The error of the buffer's allocation, which WebGPU reports later. */

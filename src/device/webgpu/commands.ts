@@ -1,11 +1,11 @@
-import type { GroupPace } from "./pace.ts";
+import type { WorkgroupTime } from "./workgroup-time.ts";
 
 /** A command of a device's stream: a kernel launch, which may be submitted in several dispatches. */
-export interface Dispatch {
+export interface DispatchCommand {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
   /** The measured speed of similar launches. */
-  readonly pace: GroupPace;
+  readonly pace: WorkgroupTime;
   readonly buffers: GPUBindGroup;
   /** The uniform block as 32-bit integers. Its member `firstGroup` is set for each dispatch. */
   readonly words: Uint32Array;
@@ -16,7 +16,7 @@ export interface Dispatch {
 }
 
 /** A command of a device's stream: a copy from the host to a buffer. */
-export interface Write {
+export interface WriteCommand {
   readonly kind: "write";
   readonly target: GPUBuffer;
   readonly byteOffset: number;
@@ -24,7 +24,7 @@ export interface Write {
 }
 
 /** A command of a device's stream: a copy from a buffer to a buffer that the host can read. */
-export interface Copy {
+export interface CopyCommand {
   readonly kind: "copy";
   readonly source: GPUBuffer;
   readonly byteOffset: number;
@@ -33,16 +33,16 @@ export interface Copy {
 }
 
 /** A command of a device's stream: a function that is called when everything before it has been submitted. */
-export interface Mark {
+export interface MarkCommand {
   readonly kind: "mark";
   readonly submitted: () => void;
 }
 
-/** A command of a device's stream: a buffer is destroyed. */
-export interface Destroy {
+/** A command of a device's stream: the destruction of a buffer. */
+export interface DestroyCommand {
   readonly kind: "destroy";
   readonly buffer: GPUBuffer;
 }
 
 /** A command of a WebGPU device's stream. */
-export type Command = Dispatch | Write | Copy | Mark | Destroy;
+export type Command = DispatchCommand | WriteCommand | CopyCommand | MarkCommand | DestroyCommand;

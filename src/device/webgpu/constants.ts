@@ -19,12 +19,12 @@ export const bytesPerWord = 4;
  * The maximum number of bytes that one copy between host and device transfers. Larger transfers are split, so that no
  * single copy occupies the device for long.
  */
-export const transferBytes = 64 * 2 ** 20;
+export const maxTransferBytes = 64 * 2 ** 20;
 
 /**
  * The number of bytes of private arrays (in WGSL's function address space) that every WebGPU implementation supports.
  */
 export const maxPrivateBytes = 8192;
 
-/** The number of bytes that are bound for the arguments of one launch, far more than any kernel declares. */
-export const argumentBytes = 4096;
+/** The maximum number of bytes of the arguments of a launch. The binding has this size. Kernels need far less. */
+export const maxArgumentBytes = 4096;

@@ -1,6 +1,6 @@
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 import { memoizeBy, LruCache } from "../../base/memoize.ts";
-import { MAX_PROGRAMS } from "../most-programs.ts";
+import { MAX_PROGRAMS } from "../max-programs.ts";
 import {
   DeviceLostError,
   DisposedError,
@@ -12,14 +12,21 @@ import {
 import { type Kernel, type KernelIR, lower, type Precision, fromPairs, toPairs } from "../../kernel/index.ts";
 import type { BufferElement, Device, DeviceBuffer, DeviceLimits, HostArray, HostArrays } from "../device.ts";
 import type { CompiledKernel, CompileOptions, LaunchArguments, LaunchSize } from "../device.ts";
-import { nameOf, type OpenedAdapter } from "./adapter.ts";
-import { launchBuffers, rejectUnknown, bufferBytes, bytesPerElement, ownBuffer, ARRAY_TYPES } from "../arguments.ts";
+import { adapterName, type OpenedAdapter } from "./adapter.ts";
+import {
+  bufferArguments,
+  rejectUnknownArguments,
+  bufferBytes,
+  bytesPerElement,
+  checkedBuffer,
+  ARRAY_TYPES,
+} from "../arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
-import { transferBytes, usage } from "./constants.ts";
-import { proveEmulatedDouble } from "./emulated-double.ts";
-import { Program, WebGpuKernel, extentOf, wordsOf } from "./kernel.ts";
+import { maxTransferBytes, usage } from "./constants.ts";
+import { checkEmulatedDouble } from "./emulated-double.ts";
+import { Program, WebGpuKernel, extentOf, argumentWordsOf } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
-import { prepare, subgroupSizeOf } from "./lowering.ts";
+import { emitWithinLimits, subgroupSizeOf } from "./lowering.ts";
 import { compileModule, createArgumentLayout } from "./pipeline.ts";
 import { readBytes } from "./staging.ts";
 import { Stream } from "./stream.ts";
@@ -65,7 +72,7 @@ export class WebGpuDevice implements Device {
     const { adapter, device } = opened;
     this.opened = opened;
     this.#device = device;
-    this.name = `${nameOf(adapter)} (WebGPU)`;
+    this.name = `${adapterName(adapter)} (WebGPU)`;
     this.software = adapter.info.isFallbackAdapter;
     this.subgroupSize = subgroupSizeOf(opened);
     const inHardware = device.features.has("subgroups") && this.subgroupSize !== undefined;
@@ -115,7 +122,7 @@ export class WebGpuDevice implements Device {
   }
 
   enableEmulatedDouble(): Promise<void> {
-    return (this.#emulation ??= proveEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
+    return (this.#emulation ??= checkEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
   }
 
   /** Compiles IR. It is the second half of `compile`, after the front end. */
@@ -124,7 +131,7 @@ export class WebGpuDevice implements Device {
   }
 
   #prepared(ir: KernelIR): WgslModule {
-    return prepare(ir, this.limits, this.#device.features.has("subgroups"));
+    return emitWithinLimits(ir, this.limits, this.#device.features.has("subgroups"));
   }
 
   async #compileModule(kernel: Kernel, module: WgslModule, start: number): Promise<WebGpuKernel> {
@@ -145,9 +152,9 @@ export class WebGpuDevice implements Device {
     }
     const { signature, program } = kernel;
     const extent = extentOf(signature, size);
-    const bound = launchBuffers(this, WebGpuBuffer, signature, args);
-    const words = wordsOf(kernel, args, bound, extent);
-    rejectUnknown(signature, args);
+    const bound = bufferArguments(this, WebGpuBuffer, signature, args);
+    const words = argumentWordsOf(kernel, args, bound, extent);
+    rejectUnknownArguments(signature, args);
     if (extent.groups === 0) return;
     const buffers = program.bindGroup(bound);
     const { pipeline } = program.compiled;
@@ -164,12 +171,12 @@ export class WebGpuDevice implements Device {
 
   write(buffer: DeviceBuffer, values: HostArray, offset = 0): void {
     this.#assertUsable();
-    const target = ownBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "write", offset, values.length);
+    const target = checkedBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "write", offset, values.length);
     if (values.length === 0) return;
     const bytes = bytesFor(target.element, values);
     const first = offset * bytesPerElement(target.element);
-    for (let at = 0; at < bytes.byteLength; at += transferBytes) {
-      const piece = bytes.subarray(at, at + transferBytes);
+    for (let at = 0; at < bytes.byteLength; at += maxTransferBytes) {
+      const piece = bytes.subarray(at, at + maxTransferBytes);
       this.#stream.push({
         kind: "write",
         target: target.memory,
@@ -185,7 +192,7 @@ export class WebGpuDevice implements Device {
     length = buffer.length - offset,
   ): Promise<HostArrays[E]> {
     this.#assertUsable();
-    const source = ownBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "read", offset, length);
+    const source = checkedBuffer<WebGpuBuffer>(this, WebGpuBuffer, buffer, "read", offset, length);
     const [from, size] = [offset, length].map((count) => count * bytesPerElement(buffer.element));
     const bytes = await this.#waiters.race(readBytes(this.#device, this.#stream, source.memory, from, size));
     this.#failures.rethrow();

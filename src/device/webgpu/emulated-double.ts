@@ -61,7 +61,7 @@ interface Compiling extends Device {
   compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel>;
 }
 
-/** Measures emulated double (f32x2) on a device. Returns the largest relative error of each operation. */
+/** Returns the largest relative error of each operation of emulated double (f32x2), measured on a device. */
 export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Operation, number>> {
   const compiled = await device.compileIr(selfTest, lower(selfTest, "f32x2"));
   const [x, y] = inputs();
@@ -85,10 +85,10 @@ export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Op
 }
 
 /**
- * Checks each operation of emulated double (f32x2) against f64. An operation is tested after those that it is built on.
- * @throws PrecisionError naming the first operation that is not exact enough, and its error
+ * Checks each operation of emulated double (f32x2) on a device against f64. An operation is tested after those that it
+ * consists of. @throws PrecisionError, which names the first operation that is not exact enough, and its error
  */
-export async function proveEmulatedDouble(device: Compiling): Promise<void> {
+export async function checkEmulatedDouble(device: Compiling): Promise<void> {
   const errors = await emulatedDoubleErrors(device);
   const wrong = names.find((name) => !(errors[name] <= boundOf(name)));
   if (wrong === undefined) return;

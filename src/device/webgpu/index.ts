@@ -9,7 +9,7 @@ import { WebGpuDevice } from "./device.ts";
 export type WebGpuDeviceOptions = AdapterOptions;
 export type { WebGpuDevice } from "./device.ts";
 
-/** Creates a WebGPU device. @throws DeviceUnavailableError saying what is missing and how to get it */
+/** Creates a WebGPU device. @throws DeviceUnavailableError, which says what is missing and how to get it */
 export async function createWebGpuDevice(options: WebGpuDeviceOptions = {}): Promise<WebGpuDevice> {
   return new WebGpuDevice(await openAdapter(options));
 }

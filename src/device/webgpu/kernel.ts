@@ -1,10 +1,10 @@
 import type { Kernel, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel, LaunchArguments, LaunchSize } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
-import { GroupPace } from "./pace.ts";
+import { WorkgroupTime } from "./workgroup-time.ts";
 import type { ArgumentWord } from "./lowering.ts";
 import type { CompiledModule } from "./pipeline.ts";
-import { launchCount, setScalar } from "../arguments.ts";
+import { launchCount, writeScalarArgument } from "../arguments.ts";
 
 /** The size of a launch: its number of work items and its number of workgroups. */
 interface LaunchExtent {
@@ -26,7 +26,7 @@ export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchEx
 /**
  * Returns the contents of a launch's uniform block as 32-bit integers. Its member `firstGroup` is 0. @throws ShapeError
  */
-export function wordsOf(
+export function argumentWordsOf(
   { program, signature }: WebGpuKernel,
   args: LaunchArguments,
   buffers: readonly WebGpuBuffer[],
@@ -37,7 +37,7 @@ export function wordsOf(
   words.forEach((word, i) => {
     if (word.kind === "items" || word.kind === "groups") view.setUint32(4 * i, extent[word.kind], true);
     if (word.kind === "length") view.setInt32(4 * i, buffers[word.buffer].length, true);
-    if (word.kind === "scalar") setScalar(view, 4 * i, signature, signature.scalars[word.scalar], args);
+    if (word.kind === "scalar") writeScalarArgument(view, 4 * i, signature, signature.scalars[word.scalar], args);
   });
   return new Uint32Array(view.buffer);
 }
@@ -58,7 +58,7 @@ const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 
  * groups for recently used sets of buffers.
  */
 export class Program {
-  readonly #paces = new Map<number, GroupPace>();
+  readonly #paces = new Map<number, WorkgroupTime>();
   readonly compiled: CompiledModule;
   readonly device: GPUDevice;
   readonly #bindGroups = new Map<string, GPUBindGroup>();
@@ -73,12 +73,12 @@ export class Program {
    * launches count as similar if all of these agree within a factor of four. A time loop that passes its step number
    * then has only a few speeds, and a launch with a hundred times as many steps begins with a small dispatch again.
    */
-  pace(words: Uint32Array): GroupPace {
+  pace(words: Uint32Array): WorkgroupTime {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);
     let pace = this.#paces.get(like);
     if (pace === undefined) {
       if (this.#paces.size >= maxPaces) this.#paces.clear();
-      this.#paces.set(like, (pace = new GroupPace()));
+      this.#paces.set(like, (pace = new WorkgroupTime()));
     }
     return pace;
   }

@@ -1,7 +1,7 @@
 import { SpecError } from "../../base/errors.ts";
 import { type ElementType, hostReal, type KernelSignature } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
-import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
+import { maxArgumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
 import { bytesPerElement } from "../arguments.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
@@ -31,16 +31,16 @@ const privateBytes = ({ privates }: KernelSignature): number =>
   privates.reduce((bytes, { length }) => bytes + length * bytesPerWord, 0);
 
 /**
- * Checks that a kernel is within the limits of a device. @throws SpecError naming what the kernel needs and what the
- * device has
+ * Checks that a kernel is within the limits of a WebGPU device. @throws SpecError, which names what the kernel needs
+ * and what the device has
  */
-export function assertWithin(limits: DeviceLimits, { signature, words }: WgslModule): void {
+export function checkWebGpuLimits(limits: DeviceLimits, { signature, words }: WgslModule): void {
   const needs: readonly (readonly [what: string, needed: number, available: number])[] = [
     ["buffers", signature.buffers.length, limits.maxBuffers],
     ["items per workgroup", signature.groupSize, limits.maxGroupSize],
     ["bytes of shared arrays", bytesOf(signature, signature.workgroups), limits.maxWorkgroupBytes],
     ["bytes of private arrays per item", privateBytes(signature), limits.maxPrivateBytes],
-    ["bytes of arguments", words.length * bytesPerWord, argumentBytes],
+    ["bytes of arguments", words.length * bytesPerWord, maxArgumentBytes],
   ];
   for (const [what, needed, available] of needs) {
     if (needed > available)

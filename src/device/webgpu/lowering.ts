@@ -2,7 +2,7 @@ import { emitWgsl, type WgslModule } from "../../kernel/emit/wgsl/index.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import type { OpenedAdapter } from "./adapter.ts";
-import { assertWithin } from "./limits.ts";
+import { checkWebGpuLimits } from "./limits.ts";
 
 export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
@@ -20,11 +20,11 @@ export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | und
 }
 
 /**
- * Prints a kernel in WGSL for a device with the given limits. Without `subgroups`, subgroup operations use workgroup
- * memory. @throws SpecError (the kernel exceeds the device's limits)
+ * Returns the WGSL source of a kernel, and checks that the kernel is within the limits of a device. Without
+ * `subgroups`, subgroup operations use workgroup memory. @throws SpecError (the kernel exceeds the limits)
  */
-export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
+export function emitWithinLimits(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
   const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
-  assertWithin(limits, module);
+  checkWebGpuLimits(limits, module);
   return module;
 }

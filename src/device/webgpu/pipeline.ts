@@ -1,5 +1,5 @@
 import { KernelError } from "../../base/errors.ts";
-import { argumentBytes, stageCompute } from "./constants.ts";
+import { maxArgumentBytes, stageCompute } from "./constants.ts";
 import type { WgslModule } from "./lowering.ts";
 
 /** A compiled WGSL module with its pipeline and bind group layouts. */
@@ -11,7 +11,7 @@ export interface CompiledModule {
 
 /** Creates the layout of bind group 0 of every kernel, which holds one uniform block at a dynamic offset. */
 export function createArgumentLayout(device: GPUDevice): GPUBindGroupLayout {
-  const buffer: GPUBufferBindingLayout = { type: "uniform", hasDynamicOffset: true, minBindingSize: argumentBytes };
+  const buffer: GPUBufferBindingLayout = { type: "uniform", hasDynamicOffset: true, minBindingSize: maxArgumentBytes };
   return device.createBindGroupLayout({ entries: [{ binding: 0, visibility: stageCompute, buffer }] });
 }
 

@@ -1,9 +1,9 @@
-import { mapModeRead, transferBytes, usage } from "./constants.ts";
+import { mapModeRead, maxTransferBytes, usage } from "./constants.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * Returns a copy of a range of a buffer's bytes. A large range is copied in several commands, which are recorded
- * together, so that no later launch runs between them.
+ * Returns the bytes of a range of a buffer. A large range is copied in several commands, which are recorded together,
+ * so that no later launch runs between them.
  */
 export async function readBytes(
   device: GPUDevice,
@@ -14,8 +14,8 @@ export async function readBytes(
 ): Promise<ArrayBuffer> {
   const result = new Uint8Array(byteLength);
   const pieces: Promise<void>[] = [];
-  for (let at = 0; at < byteLength; at += transferBytes) {
-    const piece = result.subarray(at, at + transferBytes);
+  for (let at = 0; at < byteLength; at += maxTransferBytes) {
+    const piece = result.subarray(at, at + maxTransferBytes);
     pieces.push(readPiece(device, stream, source, byteOffset + at, piece));
   }
   await Promise.all(pieces);

@@ -1,7 +1,7 @@
-import type { Command, Copy, Dispatch, Write } from "./commands.ts";
-import { transferBytes } from "./constants.ts";
-import { budgetMs } from "./pace.ts";
-import { ArgumentPage, Submission } from "./submission.ts";
+import type { Command, CopyCommand, DispatchCommand, WriteCommand } from "./commands.ts";
+import { maxTransferBytes } from "./constants.ts";
+import { SUBMISSION_BUDGET_MS } from "./workgroup-time.ts";
+import { ArgumentBuffer, Submission } from "./submission.ts";
 
 /** The maximum number of pending submissions. More would only cost the driver memory. */
 const maxInFlight = 32;
@@ -15,7 +15,7 @@ const launchesToStart = 32;
  */
 export class Stream {
   readonly #device: GPUDevice;
-  readonly #page: ArgumentPage;
+  readonly #arguments: ArgumentBuffer;
   #commands: Command[] = [];
   #submission: Submission | undefined;
   #garbage: GPUBuffer[] = [];
@@ -28,7 +28,7 @@ export class Stream {
 
   constructor(device: GPUDevice, layout: GPUBindGroupLayout) {
     this.#device = device;
-    this.#page = new ArgumentPage(device, layout);
+    this.#arguments = new ArgumentBuffer(device, layout);
   }
 
   push(command: Command): void {
@@ -45,7 +45,7 @@ export class Stream {
     this.#closed = true;
     this.#commands = [];
     this.#submission = undefined;
-    this.#page.destroy();
+    this.#arguments.destroy();
   }
 
   #drain(): void {
@@ -77,27 +77,27 @@ export class Stream {
     }
   }
 
-  #write({ target, byteOffset, bytes }: Write): boolean {
+  #write({ target, byteOffset, bytes }: WriteCommand): boolean {
     this.#flush();
     const { queue } = this.#device;
     queue.writeBuffer(target, byteOffset, bytes as Uint8Array<ArrayBuffer>);
-    if (bytes.byteLength === transferBytes) queue.submit([]); // lets the driver reuse its staging memory
+    if (bytes.byteLength === maxTransferBytes) queue.submit([]); // lets the driver reuse its staging memory
     return true;
   }
 
-  #copy(command: Copy): boolean {
+  #copy(command: CopyCommand): boolean {
     this.#open().copy(command);
     return true;
   }
 
-  #dispatch(launch: Dispatch): boolean {
+  #dispatch(launch: DispatchCommand): boolean {
     const { pace } = launch;
     while (launch.next < launch.groups && this.#waitingFor === undefined) {
       const remaining = launch.groups - launch.next;
-      const room = budgetMs - (this.#submission?.tally.predicted ?? 0);
+      const room = SUBMISSION_BUDGET_MS - (this.#submission?.tally.predicted ?? 0);
       const whole = pace.measured && remaining <= pace.trusted;
       if (whole && remaining <= pace.within(room)) this.#encode(launch, remaining);
-      else if (whole && remaining <= pace.within(budgetMs) && this.#submission !== undefined) this.#flush();
+      else if (whole && remaining <= pace.within(SUBMISSION_BUDGET_MS) && this.#submission !== undefined) this.#flush();
       else this.#piece(launch, remaining);
     }
     return launch.next === launch.groups;
@@ -106,24 +106,24 @@ export class Stream {
   /**
    * Submits a part of a launch by itself, and waits to measure it unless the measurements so far suffice for the rest.
    */
-  #piece(launch: Dispatch, remaining: number): void {
+  #piece(launch: DispatchCommand, remaining: number): void {
     const { pace } = launch;
     this.#flush();
     const mustMeasure = !pace.measured || remaining > pace.trusted;
-    this.#encode(launch, Math.max(1, Math.min(remaining, pace.trusted, pace.within(budgetMs))));
+    this.#encode(launch, Math.max(1, Math.min(remaining, pace.trusted, pace.within(SUBMISSION_BUDGET_MS))));
     this.#flush();
     if (mustMeasure) this.#waitingFor = "all";
   }
 
-  #encode(launch: Dispatch, groups: number): void {
-    if (this.#submission !== undefined && !this.#page.hasRoom(launch.words)) this.#flush();
+  #encode(launch: DispatchCommand, groups: number): void {
+    if (this.#submission !== undefined && !this.#arguments.hasRoom(launch.words)) this.#flush();
     const submission = this.#open();
     submission.dispatch(launch, groups);
     if (this.#inFlight === 0 && submission.launches >= launchesToStart) this.#flush();
   }
 
   #open(): Submission {
-    return (this.#submission ??= new Submission(this.#device, this.#page));
+    return (this.#submission ??= new Submission(this.#device, this.#arguments));
   }
 
   #flush(): void {

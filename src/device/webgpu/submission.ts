@@ -1,27 +1,27 @@
-import type { Copy, Dispatch } from "./commands.ts";
-import { argumentBytes, usage } from "./constants.ts";
-import { Tally } from "./pace.ts";
+import type { CopyCommand, DispatchCommand } from "./commands.ts";
+import { maxArgumentBytes, usage } from "./constants.ts";
+import { SubmissionEstimate } from "./workgroup-time.ts";
 
 const slots = 512;
 const slotBytes = 256; // the coarsest alignment of dynamic offsets that WebGPU allows a device
 
 /**
- * The uniform buffer with the arguments of all launches of one submission. One buffer suffices for all submissions,
+ * The uniform buffer that holds the arguments of the launches of a submission. All submissions use the same buffer,
  * because `queue.writeBuffer` is ordered after earlier submissions.
  */
-export class ArgumentPage {
+export class ArgumentBuffer {
   readonly bindGroup: GPUBindGroup;
   readonly #buffer: GPUBuffer;
   readonly #words = new Uint32Array((slots * slotBytes) / 4);
   #used = 0;
 
   constructor(device: GPUDevice, layout: GPUBindGroupLayout) {
-    // The binding spans `argumentBytes` from any slot on, so the page is that much longer than its slots.
+    // The binding spans `maxArgumentBytes` from any slot on, so the buffer is that much longer than its slots.
     this.#buffer = device.createBuffer({
-      size: slots * slotBytes + argumentBytes,
+      size: slots * slotBytes + maxArgumentBytes,
       usage: usage.uniform | usage.copyDst,
     });
-    const resource = { buffer: this.#buffer, size: argumentBytes };
+    const resource = { buffer: this.#buffer, size: maxArgumentBytes };
     this.bindGroup = device.createBindGroup({ layout, entries: [{ binding: 0, resource }] });
   }
 
@@ -47,28 +47,28 @@ export class ArgumentPage {
   }
 }
 
-/** Encodes commands into one WebGPU command buffer. */
+/** A submission under construction: it encodes commands into one WebGPU command buffer. */
 export class Submission {
-  readonly tally = new Tally();
+  readonly tally = new SubmissionEstimate();
   launches = 0;
   readonly #encoder: GPUCommandEncoder;
-  readonly #page: ArgumentPage;
+  readonly #arguments: ArgumentBuffer;
   readonly #maxWidth: number;
   #pass: GPUComputePassEncoder | undefined;
 
-  constructor(device: GPUDevice, page: ArgumentPage) {
+  constructor(device: GPUDevice, argumentBuffer: ArgumentBuffer) {
     this.#encoder = device.createCommandEncoder();
-    this.#page = page;
+    this.#arguments = argumentBuffer;
     this.#maxWidth = device.limits.maxComputeWorkgroupsPerDimension;
   }
 
   /** Encodes up to `groups` workgroups of a launch, beginning with its workgroup `next`, and advances `next`. */
-  dispatch(launch: Dispatch, groups: number): void {
+  dispatch(launch: DispatchCommand, groups: number): void {
     const pass = (this.#pass ??= this.#encoder.beginComputePass());
     const { width, height, covered } = this.#grid(groups, launch.groups - launch.next);
     launch.words[2] = launch.next;
     pass.setPipeline(launch.pipeline);
-    pass.setBindGroup(0, this.#page.bindGroup, [this.#page.put(launch.words)]);
+    pass.setBindGroup(0, this.#arguments.bindGroup, [this.#arguments.put(launch.words)]);
     pass.setBindGroup(1, launch.buffers);
     pass.dispatchWorkgroups(width, height);
     this.tally.add(launch.pace, covered);
@@ -88,14 +88,14 @@ export class Submission {
     return { width, height, covered: width * height };
   }
 
-  copy({ source, byteOffset, target, byteLength }: Copy): void {
+  copy({ source, byteOffset, target, byteLength }: CopyCommand): void {
     this.#endPass();
     this.#encoder.copyBufferToBuffer(source, byteOffset, target, 0, byteLength);
   }
 
   submit(queue: GPUQueue): void {
     this.#endPass();
-    this.#page.upload(queue);
+    this.#arguments.upload(queue);
     queue.submit([this.#encoder.finish()]);
   }
 

@@ -1,5 +1,11 @@
 /** A batch of instances of one shape on a device: launches of blocks of paths, and their moments on the host. */
-import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  createBufferOf,
+} from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../numerics/random/index.ts";
 import { type Variants, weightTable } from "../sensitivities.ts";
@@ -128,15 +134,15 @@ export class Simulation implements Disposable {
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
       table,
-      streams: uploaded(device, "u32", streams),
-      slots: uploaded(
+      streams: createBufferOf(device, "u32", streams),
+      slots: createBufferOf(
         device,
         "i32",
         Int32Array.from(streams, (stream) => slots.get(stream)!),
       ),
       slotCount: own.length,
       rule,
-      weights: uploaded(device, element, weightTable(variants, members)),
+      weights: createBufferOf(device, element, weightTable(variants, members)),
       none: device.createBuffer(element, 1),
     });
   }
@@ -248,8 +254,8 @@ export async function preparedTable(
     tableOf("control", variants.control, steps, members),
   ];
   const buffers = groups.map(({ values, layout }) => ({
-    values: uploaded(device, element, values),
-    layout: uploaded(device, "i32", layout),
+    values: createBufferOf(device, element, values),
+    layout: createBufferOf(device, "i32", layout),
   }));
   const prepare = await compileExact(device, prepareKernel(shape), precision);
   const table = device.createBuffer(element, columns * (rows.head + rows.step * steps));
@@ -326,11 +332,11 @@ class SobolPoints implements Disposable {
       bridge: await compileExact(device, bridgeKernel(normals, numbers), precision),
       tableValues,
       table: device.createBuffer("u32", tableValues.length),
-      streams: uploaded(device, "u32", streams),
+      streams: createBufferOf(device, "u32", streams),
       streamCount: streams.length,
-      places: uploaded(device, "i32", places),
-      weights: uploaded(device, element, weights),
-      roots: uploaded(device, element, roots),
+      places: createBufferOf(device, "i32", places),
+      weights: createBufferOf(device, element, weights),
+      roots: createBufferOf(device, element, roots),
     });
   }
 

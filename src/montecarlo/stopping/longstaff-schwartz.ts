@@ -4,7 +4,7 @@ import {
   compileExact,
   type Device,
   type DeviceBuffer,
-  uploaded,
+  createBufferOf,
   withDevice,
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../base/errors.ts";
@@ -244,7 +244,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     const count = members.length;
     const element = hostReal(precision);
     using table = await preparedTable(device, { shape, precision, dates, variants: base }, members);
-    using ofEach = uploaded(
+    using ofEach = createBufferOf(
       device,
       "u32",
       members.map((i) => streams[i]),

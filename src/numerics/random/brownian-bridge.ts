@@ -1,5 +1,11 @@
 /** Brownian motion from its end inwards, so that the first coordinates of a Sobol' point determine most of a path. */
-import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  createBufferOf,
+} from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../base/errors.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../../kernel/index.ts";
 
@@ -161,8 +167,8 @@ export class BrownianBridge implements Disposable {
     this.factors = settings.factors;
     this.#kernel = compiled as CompiledKernel<(typeof bridgePaths)["params"]>;
     this.#element = hostReal(settings.precision);
-    this.#places = uploaded(device, "i32", plan.places);
-    this.#weights = uploaded(device, this.#element, plan.weights);
+    this.#places = createBufferOf(device, "i32", plan.places);
+    this.#weights = createBufferOf(device, this.#element, plan.weights);
   }
 
   /** Creates a generator of paths. @throws SpecError | PrecisionError */

@@ -1,5 +1,11 @@
 /** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
-import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  createBufferOf,
+} from "../../device/index.ts";
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { checkedSymmetric, choleskyOf } from "../linalg/index.ts";
 import { RandomGenerator, type Range } from "./random-generator.ts";
@@ -67,7 +73,7 @@ export class CorrelatedNormals implements Disposable {
     const spec = randomSpec({ ...rest, distribution: "normal", streams: size, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
     const compiled = await compileExact(device, correlate, spec.precision);
-    return new CorrelatedNormals(normals, compiled, uploaded(device, normals.element, factor));
+    return new CorrelatedNormals(normals, compiled, createBufferOf(device, normals.element, factor));
   }
 
   /**

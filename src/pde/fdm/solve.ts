@@ -1,4 +1,4 @@
-import { type CallOptions, type Device, offeredPrecision, Pace, withDevice } from "../../device/index.ts";
+import { type CallOptions, type Device, offeredPrecision, LaunchScheduler, withDevice } from "../../device/index.ts";
 import { type Kernel, lower, type Precision, type UserFunctions, messageWithCaret } from "../../kernel/index.ts";
 import type { WorkOptions } from "../../base/event-loop.ts";
 import { checkObject, checkKeys } from "../../base/argument-checks.ts";
@@ -259,7 +259,7 @@ async function solveOnAxis(
   moved: BumpedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<Solution> {
-  const solver = await axisSolver(device, model, wanted, new Pace(device, options));
+  const solver = await axisSolver(device, model, wanted, new LaunchScheduler(device, options));
   const hasBoundary = model.exercise !== undefined;
   const { entries, columns } = await solveEntries(solver, model, moved, called, {
     endlessOf: ({ status }) => status[STATUS.endless],
@@ -290,7 +290,7 @@ async function solveOnAxes(
   moved: BumpedProblem,
   { device, wanted, called, ...options }: Solving,
 ): Promise<AxesSolution> {
-  const solver = await axesSolver(device, model, wanted, new Pace(device, options));
+  const solver = await axesSolver(device, model, wanted, new LaunchScheduler(device, options));
   const { entries, columns } = await solveEntries(solver, model, moved, called, {
     endlessOf: ({ status }) => status.endless,
     report: (entry, solved, endless) => reportOf(model, entry, solved, endless),

@@ -1,5 +1,5 @@
 /** Launches of the finite differences of a short rate. */
-import { type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../../device/index.ts";
+import { type Device, type DeviceBuffer, instancesThatFit, createBufferOf } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { INSTANT, valueAt } from "../../market/index.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
@@ -34,7 +34,7 @@ export class GridEngine implements Disposable {
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
     this.#precision = precision;
-    this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
+    this.#table = createBufferOf(device, hostReal(precision), lagrangeCoefficients());
   }
 
   /**
@@ -83,8 +83,8 @@ export class GridEngine implements Disposable {
     });
     const real = hostReal(this.#precision);
     const packed = (values: readonly (readonly number[])[]): DeviceBuffer =>
-      uploaded(device, real, Float64Array.from(values.flat()));
-    using numbers = uploaded(device, "i32", Int32Array.from(instances));
+      createBufferOf(device, real, Float64Array.from(values.flat()));
+    using numbers = createBufferOf(device, "i32", Int32Array.from(instances));
     using stops = packed(all.map((one) => one.stops));
     using logs = packed(all.map((one) => one.logs));
     using parameters = packed(

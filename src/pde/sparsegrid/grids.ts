@@ -1,5 +1,11 @@
 /** Many grids of one problem, solved together: their layout in memory, and the launches. */
-import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  instancesThatFit,
+  TemporaryBuffers,
+  type LaunchScheduler,
+} from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import {
   firstFault,
@@ -101,7 +107,7 @@ export class GridSolver {
   readonly #device: Device;
   readonly #model: SparseModel;
   readonly #precision: Precision;
-  readonly #pace: Pace;
+  readonly #pace: LaunchScheduler;
   readonly #shape: GridShape | undefined;
   readonly #programs: GridProgram[] = [];
   readonly #meshes = new Map<string, GradedMesh>();
@@ -110,7 +116,7 @@ export class GridSolver {
    * Creates a solver. If `shape` is given it is used for every grid, instead of the best one for the device and the
    * size of each grid.
    */
-  constructor(device: Device, model: SparseModel, precision: Precision, pace: Pace, shape?: GridShape) {
+  constructor(device: Device, model: SparseModel, precision: Precision, pace: LaunchScheduler, shape?: GridShape) {
     this.#device = device;
     this.#model = model;
     this.#precision = precision;
@@ -248,7 +254,7 @@ export class GridSolver {
       table.push(...offsets, ...variant.pairs.flat());
       total += words;
     });
-    using buffers = new LaunchBuffers(device);
+    using buffers = new TemporaryBuffers(device);
     const work = buffers.empty(element, total);
     const report = buffers.empty("i32", grids.length * shape.groupSize * REPORT_INTEGERS);
     const args = {

@@ -1,6 +1,6 @@
 /** Grids of one time program, each solved once. */
 import { settleAll } from "../../base/event-loop.ts";
-import type { Pace } from "../../device/index.ts";
+import type { LaunchScheduler } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import {
   reportOf,
@@ -32,7 +32,7 @@ export class Runs {
   readonly #solvers: readonly GridSolver[];
   readonly #model: SparseModel;
   readonly #members: readonly { readonly index: number; readonly timeline: Timeline }[];
-  readonly #pace: Pace;
+  readonly #pace: LaunchScheduler;
   readonly #called: Error;
   readonly #solved = new Map<string, Solved>();
   /** The number of time steps, which the adaptive choice changes. */
@@ -43,7 +43,7 @@ export class Runs {
     solvers: readonly GridSolver[],
     model: SparseModel,
     members: readonly { readonly index: number; readonly timeline: Timeline }[],
-    pace: Pace,
+    pace: LaunchScheduler,
     called: Error,
   ) {
     this.#solvers = solvers;

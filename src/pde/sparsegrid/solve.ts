@@ -2,7 +2,7 @@ import {
   type CallOptions,
   type Device,
   offeredPrecision,
-  Pace,
+  LaunchScheduler,
   withDevice,
   type WorkOptions,
 } from "../../device/index.ts";
@@ -123,7 +123,7 @@ async function solveOn(
         'take one of them, or ask for precision "f32"',
     );
   const counted = { done: 0, total: 0 };
-  const paces = devices.map((one) => new Pace(one, options, counted));
+  const paces = devices.map((one) => new LaunchScheduler(one, options, counted));
   const [pace] = paces;
   const solvers = devices.map((one, k) => new GridSolver(one, model, precision, paces[k]));
   const { entries } = model.batch;

@@ -1,4 +1,4 @@
-import { type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import { type Device, type DeviceBuffer, createBufferOf } from "../../device/index.ts";
 import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
 import { TupleNumbers } from "./tuples.ts";
 import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
@@ -97,7 +97,7 @@ export class Boundaries implements Disposable {
     const { table, tableBuffer, series, lastSteps, lastDistances } = this.scheme(scheme);
     const before = scheme === 0 ? undefined : this.scheme(scheme - 1);
     const { nodes, points, lastStep } = table.size;
-    using items = uploaded(device, "i32", slots);
+    using items = createBufferOf(device, "i32", slots);
     using steps = device.createBuffer("f64", 2 * slots.length);
     const { roots, quadrature, interpolation, coefficients } = table;
     const sizes = { nodes, points, roots, quadrature, interpolation, coefficients, lastStep };
@@ -128,7 +128,7 @@ export class Boundaries implements Disposable {
   #open(number: number): OpenScheme {
     const device = this.#device;
     const table = schemeTable(number);
-    const tableBuffer = uploaded(device, "f64", table.values);
+    const tableBuffer = createBufferOf(device, "f64", table.values);
     const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);
     const lastSteps = new Float64Array(this.#capacity).fill(Number.NaN);
     return { table, tableBuffer, series, lastSteps, lastDistances: new Float64Array(this.#capacity) };

@@ -1,5 +1,11 @@
 /** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
-import { type Device, type DeviceBuffer, instancesThatFit, LaunchBuffers, uploaded } from "../../device/index.ts";
+import {
+  type Device,
+  type DeviceBuffer,
+  instancesThatFit,
+  TemporaryBuffers,
+  createBufferOf,
+} from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { keyOf } from "../../base/memoize.ts";
@@ -66,7 +72,7 @@ export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> impl
     this.#recursion = recursion;
     this.#device = device;
     this.#precision = precision;
-    this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
+    this.#table = createBufferOf(device, hostReal(precision), lagrangeCoefficients());
   }
 
   /**
@@ -85,7 +91,7 @@ export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> impl
     const real = hostReal(precision);
     const { kernel: recursion, record, microseconds, packed, sizesIn } = this.#recursion;
     const kernel = await device.compile(recursion, { precision, vectors: 1 });
-    using shared = new LaunchBuffers(device);
+    using shared = new TemporaryBuffers(device);
     const { trades: claims, flows, dates } = packTrades(trades);
     const { markets: heads, parameters } = packed(markets);
     const terms = {
@@ -105,8 +111,8 @@ export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> impl
       const count = members.length;
       const { room, nodes, mostDates } = sizes;
       const own = packBonds(trades, markets, instances, members);
-      using list = uploaded(device, "i32", own.instances);
-      using bonds = uploaded(device, real, own.bonds);
+      using list = createBufferOf(device, "i32", own.instances);
+      using bonds = createBufferOf(device, real, own.bonds);
       using work = device.createBuffer(real, Math.ceil(count / block) * block * realsOf(sizes));
       using output = device.createBuffer(real, count);
       device.launch(

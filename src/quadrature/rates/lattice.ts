@@ -2,7 +2,7 @@
 import { fn, i32, kernel, read, real, record, write, hostReal, type Precision } from "../../kernel/index.ts";
 import { Room } from "./kink.ts";
 import { DATE_WIDTH, FLOW_WIDTH, NO_PRICE, TRADE_WIDTH, packTrades, type ShortRateTrade } from "./terms.ts";
-import { type Device, uploaded } from "../../device/index.ts";
+import { type Device, createBufferOf } from "../../device/index.ts";
 
 /** The number of integers of an instance: trade, first of its yields, periods. */
 const LATTICE_WIDTH = 3;
@@ -238,11 +238,11 @@ export class LatticeEngine {
     });
     const count = list.length;
     const block = device.backend === "cpu" ? 2 : 32;
-    using instanceBuffer = uploaded(device, "i32", Int32Array.from(instances));
-    using trades = uploaded(device, "i32", packed.trades);
-    using flows = uploaded(device, real, packed.flows);
-    using dates = uploaded(device, real, packed.dates);
-    using yields = uploaded(
+    using instanceBuffer = createBufferOf(device, "i32", Int32Array.from(instances));
+    using trades = createBufferOf(device, "i32", packed.trades);
+    using flows = createBufferOf(device, real, packed.flows);
+    using dates = createBufferOf(device, real, packed.dates);
+    using yields = createBufferOf(
       device,
       real,
       Float64Array.from(list.flatMap(({ yields: all }, k) => all.slice(0, periods[k]).flat())),

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { lower } from "../../../src/kernel/index.ts";
-import { type Device, Pace } from "../../../src/device/index.ts";
+import { type Device, LaunchScheduler } from "../../../src/device/index.ts";
 import { timeProgram } from "../../../src/pde/fdm/index.ts";
 import { GridSolver } from "../../../src/pde/sparsegrid/grids.ts";
 import { gridKernel } from "../../../src/pde/sparsegrid/kernel/time-loop.ts";
@@ -139,7 +139,7 @@ async function solvedIn(shape: GridShape, device: Device, method: "bicgstab" | "
   const timeline = model.timelineOf(entry);
   const levels = [3, 4];
   // Only the share of a launch is given: the pace of a test is not that of a solution.
-  const pace = new Pace(device, {});
+  const pace = new LaunchScheduler(device, {});
   const effort = 8 * 17 * neighboursOf(model.variant);
   Object.defineProperty(pace, "share", { value: rowsOfLaunch * effort });
   const solver = new GridSolver(device, model, "f64", pace, shape);

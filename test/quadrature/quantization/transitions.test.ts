@@ -15,7 +15,7 @@ import {
   TransitionCounter,
   type TreeSettings,
 } from "../../../src/quadrature/quantization/index.ts";
-import { uploaded } from "../../../src/device/arguments.ts";
+import { createBufferOf } from "../../../src/device/arguments.ts";
 import { gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { casesOf, distance } from "./support.ts";
@@ -47,11 +47,11 @@ test("the walk with the grid in workgroup memory counts as Algorithm I does", as
   const { plan } = counter;
   const { dimension, step, searcher, table, sizes, seed } = plan;
   const shape = { dimension, step, size: sizes[1], tableLength: table.length, nearest: searcher.nearestIn(table) };
-  using points = uploaded(one, "f64", plan.points);
-  using parameters = uploaded(one, "f64", plan.parameters);
-  using initial = uploaded(one, "f64", plan.initial);
-  using geometry = uploaded(one, "f64", plan.geometry);
-  using lists = uploaded(one, "i32", table);
+  using points = createBufferOf(one, "f64", plan.points);
+  using parameters = createBufferOf(one, "f64", plan.parameters);
+  using initial = createBufferOf(one, "f64", plan.initial);
+  using geometry = createBufferOf(one, "f64", plan.geometry);
+  using lists = createBufferOf(one, "i32", table);
   const numbers = { points, parameters, initial, geometry, table: lists };
   counter.run();
   const expected = await counter.read();

@@ -1,5 +1,5 @@
 /** cuda.h: stream management, event management, graph management. */
-import type { Table } from "./signatures.ts";
+import type { SignatureTable } from "./signatures.ts";
 
 /** The signatures of the driver's functions for streams, events and graphs. */
 export const driverStreams = {
@@ -17,7 +17,7 @@ export const driverStreams = {
   cuGraphLaunch: ["u64", "u64"], // CUgraphExec, CUstream
   cuGraphExecDestroy: ["u64"],
   cuGraphDestroy: ["u64"],
-} as const satisfies Table;
+} as const satisfies SignatureTable;
 
 /** The flag of a stream that does not wait for the default stream, which another library in the process might use. */
 export const STREAM_NON_BLOCKING = 1;
@@ -27,5 +27,5 @@ export const EVENT_TIMING = 0;
 /** The flag of an event without a time. */
 export const EVENT_DISABLE_TIMING = 2;
 
-/** The capture mode that lets this and other threads allocate meanwhile; nothing captured depends on it. */
+/** The stream capture mode in which this and other threads may allocate memory during a capture. */
 export const CAPTURE_RELAXED = 2;

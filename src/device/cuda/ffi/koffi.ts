@@ -33,7 +33,9 @@ const KOFFI_REMEDY = "npm install koffi";
  */
 const STACK_BYTES = 2 ** 23;
 
-/** Loads koffi, with a stack of the size that calls need. @throws DeviceUnavailableError, also in a browser */
+/**
+ * Loads koffi, and sets the size of the stack that its calls need. @throws DeviceUnavailableError, also in a browser
+ */
 export async function loadKoffi(): Promise<Koffi> {
   nodeModule("node:fs"); // in a browser it would be koffi that is missed
   let koffi: Koffi;
@@ -61,12 +63,11 @@ export async function loadKoffi(): Promise<Koffi> {
 }
 
 /**
- * Returns the address of host memory. The contents of an ArrayBuffer never move, so that it is valid as long as the
- * buffer is kept.
+ * Returns the address of host memory. It is valid as long as the ArrayBuffer is kept, because its contents never move.
  */
 export const addressOf = (koffi: Koffi, memory: ArrayBuffer): number => Number(koffi.address(memory));
 
-/** Returns a view of `bytes` bytes at an address that is owned elsewhere. */
+/** Returns an ArrayBuffer over `bytes` bytes of foreign memory at an address. The memory has another owner. */
 export function memoryAt(koffi: Koffi, address: number, bytes: number): ArrayBuffer {
   const cell = BigUint64Array.of(BigInt(address));
   return koffi.view(koffi.decode(cell, "void *"), bytes);

@@ -55,7 +55,7 @@ const results: Readonly<Record<number, readonly [name: string, meaning?: string]
   999: ["UNKNOWN", "an unknown error, such as of a driver that did not survive a suspend"],
 };
 
-/** Describes a status: "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
+/** Returns a description of a status: "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 export function describeResult(status: number): string {
   const [name, meaning] = results[status] ?? [String(status)];
   const full = /^\d/.test(name) ? `CUresult ${name}` : `CUDA_ERROR_${name}`;

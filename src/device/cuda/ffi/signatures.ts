@@ -22,31 +22,35 @@ interface ArgumentTypes {
 
 type Signature = readonly (keyof ArgumentTypes)[];
 
-/** The signatures of a library's functions by name. */
-export type Table = Readonly<Record<string, Signature>>;
+/** A table of the signatures of a library's functions, by name. */
+export type SignatureTable = Readonly<Record<string, Signature>>;
 
 type ArgumentsOf<S extends Signature> = { readonly [K in keyof S]: ArgumentTypes[S[K]] };
 
-/** A bound function of a library. */
-export interface Call<S extends Signature> {
+/** A function of a library that has been bound to its signature `S`. It returns the function's integer result. */
+export interface BoundFunction<S extends Signature> {
   (...args: ArgumentsOf<S>): number;
   async(...args: [...ArgumentsOf<S>, (error: Error | null, status: number) => void]): void;
   /** True where the library lacks the function; calling it throws. */
   readonly absent?: true;
 }
 
-/** The bound functions of a table of signatures. */
-export type Calls<T extends Table> = { readonly [N in keyof T]: Call<T[N]> };
+/** The functions of a library that have been bound to the signatures in `T`. */
+export type BoundFunctions<T extends SignatureTable> = { readonly [N in keyof T]: BoundFunction<T[N]> };
 
 const KOFFI_TYPES = { u64: "uint64", u32: "uint32", i32: "int", text: "str", data: "void *" } as const;
 
-/** Binds the functions of a table. A missing function fails when it is called. */
-export function bind<T extends Table>(library: ForeignLibrary, what: string, table: T): Calls<T> {
+/** Binds the functions of a library to the signatures in a table. A missing function fails only when it is called. */
+export function bindFunctions<T extends SignatureTable>(
+  library: ForeignLibrary,
+  what: string,
+  table: T,
+): BoundFunctions<T> {
   const entries = Object.entries(table).map(([name, args]) => {
     const types = args.map((type) => KOFFI_TYPES[type]);
     return [name, find(library, what, name, types)] as const;
   });
-  return Object.fromEntries(entries) as unknown as Calls<T>;
+  return Object.fromEntries(entries) as unknown as BoundFunctions<T>;
 }
 
 function find(library: ForeignLibrary, what: string, name: string, types: readonly string[]): ForeignFunction {

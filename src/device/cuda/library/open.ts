@@ -7,25 +7,27 @@ export interface OpenedLibrary {
   readonly path: string;
 }
 
-/** The reason why an existing file could not be loaded. */
-export interface Refusal {
+/** A library file that exists but could not be loaded, with the reason. */
+export interface LoadFailure {
   readonly path: string;
   readonly reason: string;
 }
 
-/** The result of trying paths: the opened library, or the reasons of refusal. */
-export interface Search {
+/** The result of a search for a library: the opened one, and the files that could not be loaded. */
+export interface LibrarySearch {
   readonly opened: OpenedLibrary | undefined;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly LoadFailure[];
 }
 
-/** Opens the first library that loads and that `accept` does not reject with a reason. */
+/**
+ * Opens the first library that loads and that `accept` accepts. `accept` returns the reason for rejecting it, if any.
+ */
 export function openFirst(
   koffi: Koffi,
   paths: readonly string[],
   accept: (opened: OpenedLibrary) => string | undefined = () => undefined,
-): Search {
-  const refusals: Refusal[] = [];
+): LibrarySearch {
+  const refusals: LoadFailure[] = [];
   for (const path of paths) {
     try {
       const opened = { library: koffi.load(path), path };
@@ -41,6 +43,6 @@ export function openFirst(
   return { opened: undefined, refusals };
 }
 
-/** Lists refused files and the reasons. */
-export const listRefusals = (refusals: readonly Refusal[]): string =>
+/** Returns the files that could not be loaded and the reasons as lines of text. */
+export const loadFailuresText = (refusals: readonly LoadFailure[]): string =>
   refusals.map(({ path, reason }) => `\n  ${path}: ${reason}`).join("");

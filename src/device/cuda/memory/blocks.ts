@@ -8,11 +8,11 @@
  */
 import { OutOfMemoryError } from "../../../base/errors.ts";
 import type { Session } from "../session.ts";
-import { OwnBuffer } from "../../arguments.ts";
+import { BaseBuffer } from "../../arguments.ts";
 import type { BufferElement } from "../../device.ts";
 
 /** A buffer of a CUDA device. */
-export class CudaBuffer<E extends BufferElement = BufferElement> extends OwnBuffer<E, Block> {}
+export class CudaBuffer<E extends BufferElement = BufferElement> extends BaseBuffer<E, Block> {}
 
 /** A block of device memory. */
 export interface Block {
@@ -35,15 +35,15 @@ export interface BlockSettings {
   readonly exact: boolean;
 }
 
-/** Rounds a size up, so that blocks of about the same size are interchangeable. */
-export function blockBytes(bytes: number): number {
+/** Returns a size in bytes rounded up, so that blocks of about the same size are interchangeable. */
+export function roundedBlockBytes(bytes: number): number {
   if (bytes <= SMALLEST) return SMALLEST;
   const step = bytes > COARSE ? PAGE : Math.max(SMALLEST, 2 ** Math.floor(Math.log2(bytes)) / STEPS);
   return Math.ceil(bytes / step) * step;
 }
 
 /** The allocator of a CUDA device's memory. */
-export class Blocks {
+export class BlockAllocator {
   readonly #session: Session;
   readonly #maxIdle: number;
   readonly #exact: boolean;
@@ -64,7 +64,7 @@ export class Blocks {
 
   /** Allocates a block of at least the given bytes. @throws OutOfMemoryError */
   allocate(wanted: number): Block {
-    const bytes = this.#exact ? Math.max(1, wanted) : blockBytes(wanted);
+    const bytes = this.#exact ? Math.max(1, wanted) : roundedBlockBytes(wanted);
     const block = this.#idleBlock(bytes);
     if (block !== undefined) {
       this.#forget(block);

@@ -7,7 +7,7 @@
  */
 import type { Session } from "../session.ts";
 import type { Timeline } from "../timeline.ts";
-import { PinnedPool, type Pinned } from "./pinned.ts";
+import { PinnedPool, type PinnedBlock } from "./pinned.ts";
 
 const SMALL = { bytes: 2 ** 16, max: 64 };
 const LARGE = { bytes: 2 ** 22, max: 16 };
@@ -29,7 +29,7 @@ interface Download {
   prepared: number;
 }
 
-/** The copies from the device to the host in progress. */
+/** The copies from a CUDA device to the host that are in progress. */
 export class Downloads {
   readonly #session: Session;
   readonly #timeline: Timeline;
@@ -102,7 +102,7 @@ export class Downloads {
     this.#unfinished = undefined;
   }
 
-  #arrived(download: Download, pool: PinnedPool, piece: Pinned, at: number, count: number): void {
+  #arrived(download: Download, pool: PinnedPool, piece: PinnedBlock, at: number, count: number): void {
     download.target.set(piece.bytes.subarray(0, count), at);
     pool.giveBack(piece);
     download.arrived += count;

@@ -5,31 +5,31 @@
  */
 import { OutOfMemoryError } from "../../../base/errors.ts";
 import { CUDA_ERROR_NOT_READY, CUDA_SUCCESS } from "../ffi/results.ts";
-import { Events } from "../events.ts";
+import { EventPool } from "../events.ts";
 import type { Session } from "../session.ts";
-import { allocatePinned, type Pinned } from "./pinned.ts";
+import { allocatePinned, type PinnedBlock } from "./pinned.ts";
 
 const PAGE_BYTES = 2 ** 21;
 const MAX_PAGES = 16;
 const ALIGNMENT = 64;
 
 interface Page {
-  readonly memory: Pinned;
+  readonly memory: PinnedBlock;
   /** Recorded behind the last copy out of it. */
   event: number | undefined;
 }
 
-/** The copies from the host to the device. */
+/** The copies from the host to a CUDA device. */
 export class Uploads {
   readonly #session: Session;
-  readonly #events: Events;
+  readonly #events: EventPool;
   /** The pages in the order of their use; the last is being filled. */
   readonly #pages: Page[] = [];
   #used = 0;
 
   constructor(session: Session) {
     this.#session = session;
-    this.#events = new Events(session);
+    this.#events = new EventPool(session);
   }
 
   /** Copies bytes to a device address through pinned memory. @throws OutOfMemoryError (no pinned memory) */
@@ -46,7 +46,7 @@ export class Uploads {
   }
 
   /** The page being filled, with room in it. */
-  #room(): Pinned {
+  #room(): PinnedBlock {
     const current = this.#pages.at(-1);
     if (current !== undefined && this.#used < PAGE_BYTES) return current.memory;
     if (current !== undefined) current.event = this.#events.record();

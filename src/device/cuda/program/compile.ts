@@ -4,15 +4,15 @@ import type { CudaSource } from "../../../kernel/emit/cuda/index.ts";
 import { addressOf, type Koffi } from "../ffi/koffi.ts";
 import { NVRTC_ERROR_COMPILATION, NVRTC_SUCCESS, nvrtcResultName } from "../ffi/nvrtc.ts";
 import type { Nvrtc } from "../nvrtc.ts";
-import type { Target } from "./target.ts";
+import type { CompileTarget } from "./target.ts";
 
 /** A compiler's messages with the lines they are about. */
 
 const MESSAGE = /^.*?\((\d+)\): ((?:catastrophic )?error\b.*)$/;
 
 /**
- * Returns the log with the generated line under each error and the comment above it, which names the kernel's own line;
- * unchanged where no message has a line.
+ * Returns the log of a compilation in which each error is followed by the generated line and by the comment above it,
+ * which names the line of the kernel's source. Messages without a line stay unchanged.
  */
 export function quoteLog(code: string, log: string): string {
   const lines = code.split("\n");
@@ -27,7 +27,11 @@ export function quoteLog(code: string, log: string): string {
 }
 
 /** Compiles a module by NVRTC. @throws KernelError with NVRTC's messages and the generated lines that they refer to */
-export async function compileImage(nvrtc: Nvrtc, module: CudaSource, target: Target): Promise<Uint8Array<ArrayBuffer>> {
+export async function compileImage(
+  nvrtc: Nvrtc,
+  module: CudaSource,
+  target: CompileTarget,
+): Promise<Uint8Array<ArrayBuffer>> {
   const { calls, koffi } = nvrtc;
   const { code, signature } = module;
   const words = new BigUint64Array(1);
@@ -72,7 +76,7 @@ function stringList(koffi: Koffi, strings: readonly string[]): { address: number
   return { address, memory };
 }
 
-function image(nvrtc: Nvrtc, program: number, { kind }: Target): Uint8Array<ArrayBuffer> {
+function image(nvrtc: Nvrtc, program: number, { kind }: CompileTarget): Uint8Array<ArrayBuffer> {
   const { calls } = nvrtc;
   return kind === "cubin"
     ? fetch(

@@ -4,25 +4,25 @@ import { type CudaSource, type CudaOptions, emitCuda } from "../../../kernel/emi
 import { versionText } from "../driver.ts";
 import type { Nvrtc } from "../nvrtc.ts";
 import { compileImage } from "./compile.ts";
-import type { Target } from "./target.ts";
+import type { CompileTarget } from "./target.ts";
 
 /** The treatment of a·b + c by the CUDA compiler. */
 export type Contraction = NonNullable<CudaOptions["fma"]>;
 
 /** A compiled CUDA program before the driver loads it. */
 export interface CudaImage {
-  readonly module: CudaSource;
+  readonly source: CudaSource;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The compiler of a CUDA device's kernels. */
 export class Compiler {
   readonly nvrtc: Nvrtc;
-  readonly target: Target;
+  readonly target: CompileTarget;
   /** A text for everything besides kernel and package version that a compiled image depends on. */
   readonly version: string;
 
-  constructor(nvrtc: Nvrtc, target: Target) {
+  constructor(nvrtc: Nvrtc, target: CompileTarget) {
     this.nvrtc = nvrtc;
     this.target = target;
     this.version = `NVRTC ${versionText(nvrtc.version)} ${target.kind} ${target.architecture}`;
@@ -31,6 +31,6 @@ export class Compiler {
   /** Compiles a kernel to an image. @throws KernelError */
   async compile(ir: KernelIR, fma: Contraction): Promise<CudaImage> {
     const module = emitCuda(ir, { fma });
-    return { module, bytes: await compileImage(this.nvrtc, module, this.target) };
+    return { source: module, bytes: await compileImage(this.nvrtc, module, this.target) };
   }
 }

@@ -1,7 +1,7 @@
 /** The arguments of a launch as the driver takes them: an array of pointers, one to each value. */
 import type { KernelSignature } from "../../../kernel/index.ts";
 import type { CudaParameter } from "../../../kernel/emit/cuda/index.ts";
-import { setScalar } from "../../arguments.ts";
+import { writeScalarArgument } from "../../arguments.ts";
 import type { LaunchArguments } from "../../device.ts";
 import type { CudaBuffer } from "../memory/blocks.ts";
 import { addressOf, type Koffi } from "../ffi/koffi.ts";
@@ -10,8 +10,8 @@ const WORD = 8;
 const HIGH = 2 ** 32;
 
 /**
- * The block of launch arguments, reused by all launches of a program: the driver copies the values before a launch
- * returns.
+ * The block of memory with the arguments of a launch. All launches of a program reuse it, because the driver copies the
+ * values before a launch returns.
  */
 export class ParameterBlock {
   /** The address of the array of pointers to arguments. */
@@ -44,7 +44,7 @@ export class ParameterBlock {
           this.#setWord(at, buffers[parameter.buffer].length);
           break;
         case "scalar":
-          setScalar(this.#view, at, signature, signature.scalars[parameter.scalar], args);
+          writeScalarArgument(this.#view, at, signature, signature.scalars[parameter.scalar], args);
           break;
         default:
           parameter satisfies never;

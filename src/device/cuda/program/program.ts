@@ -2,7 +2,7 @@
 import { KernelError } from "../../../base/errors.ts";
 import type { KernelSignature, Params } from "../../../kernel/index.ts";
 import type { CudaSource } from "../../../kernel/emit/cuda/index.ts";
-import { OwnKernel } from "../../arguments.ts";
+import { BaseKernel } from "../../arguments.ts";
 import type { CompiledKernel } from "../../device.ts";
 import { versionText } from "../driver.ts";
 import { functionAttribute } from "../ffi/driver-modules.ts";
@@ -34,13 +34,13 @@ export class Program {
 }
 
 /** The driver's handles of a loaded kernel. */
-export interface Loaded {
+export interface KernelHandles {
   readonly module: number;
   readonly entry: number;
 }
 
 /** Loads a compiled image. @throws KernelError (the driver rejects the image) | OutOfMemoryError */
-export function loadImage(session: Session, { module, bytes }: CudaImage): Loaded {
+export function loadImage(session: Session, { source: module, bytes }: CudaImage): KernelHandles {
   session.enter();
   const { calls, driver } = session;
   const { name } = module.signature;
@@ -86,7 +86,7 @@ function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }:
 }
 
 /** A kernel compiled for a CUDA device. */
-export class CudaKernel<P extends Params = Params> extends OwnKernel<P, Program> implements CompiledKernel<P> {
+export class CudaKernel<P extends Params = Params> extends BaseKernel<P, Program> implements CompiledKernel<P> {
   get code(): string {
     return this.program.module.code;
   }

@@ -9,22 +9,22 @@ import {
   specificationText,
 } from "../../../kernel/index.ts";
 import { memoizeBy, LruCache } from "../../../base/memoize.ts";
-import { MAX_PROGRAMS } from "../../most-programs.ts";
+import { MAX_PROGRAMS } from "../../max-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkCudaLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
-import type { StoredPrograms } from "../../cache/stored.ts";
+import type { ProgramStore } from "../../cache/stored.ts";
 import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
 import { loadImage, Program } from "./program.ts";
 
-/** A program with its origin: newly made or cached. */
-export interface ProgramSource {
+/** The result of a lookup in a `ProgramCache`: a program that was cached, or is newly compiled. */
+export interface ProgramLookup {
   readonly program: Promise<Program>;
   /** True where the program was made for this call. */
   readonly made: boolean;
 }
 
-/** The interface of a device that its programs use. */
+/** The members of a CUDA device that its `ProgramCache` uses. */
 export interface ProgramsDevice {
   readonly name: string;
   readonly limits: DeviceLimits;
@@ -34,11 +34,11 @@ export interface ProgramsDevice {
   cleanUp(give: () => void): void;
 }
 
-/** The cache of a CUDA device's programs. */
-export class Programs {
+/** The cache of the programs that a CUDA device has compiled. Equal kernels share one program. */
+export class ProgramCache {
   readonly #session: Session;
   readonly #compiler: Compiler;
-  readonly #stored: StoredPrograms<CudaImage> | undefined;
+  readonly #stored: ProgramStore<CudaImage> | undefined;
   readonly #device: ProgramsDevice;
   readonly #byText = new LruCache<string, Promise<Program>>(MAX_PROGRAMS);
   /**
@@ -51,7 +51,7 @@ export class Programs {
   constructor(
     session: Session,
     compiler: Compiler,
-    stored: StoredPrograms<CudaImage> | undefined,
+    stored: ProgramStore<CudaImage> | undefined,
     device: ProgramsDevice,
   ) {
     this.#session = session;
@@ -60,7 +60,7 @@ export class Programs {
     this.#device = device;
   }
 
-  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): ProgramSource {
+  ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): ProgramLookup {
     const version = `${precision} ${fma}`;
     const versions = this.#byKernel(kernel);
     const known = versions.get(version);
@@ -74,18 +74,18 @@ export class Programs {
     return found;
   }
 
-  ofIr(ir: KernelIR, fma: Contraction): ProgramSource {
+  ofIr(ir: KernelIR, fma: Contraction): ProgramLookup {
     const text = `${fma} ${ir.name}\n${canonicalText(ir)}`; // the name, so that faults and messages name the right one
     return this.#ofText(text, async () => this.#load(text, await this.#compile(ir, fma)));
   }
 
   /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
   #ofSpecification(
-    stored: StoredPrograms<CudaImage>,
+    stored: ProgramStore<CudaImage>,
     kernel: Kernel,
     precision: Precision,
     fma: Contraction,
-  ): ProgramSource {
+  ): ProgramLookup {
     const text = `${this.#compiler.version} ${precision} ${fma}\n${specificationText(kernel)}`;
     return this.#ofText(text, async () => {
       const make = (): Promise<CudaImage> => this.#compile(lower(kernel, precision), fma);
@@ -101,7 +101,7 @@ export class Programs {
     });
   }
 
-  #ofText(text: string, make: () => Promise<Program>): ProgramSource {
+  #ofText(text: string, make: () => Promise<Program>): ProgramLookup {
     const known = this.#byText.get(text);
     if (known !== undefined) return { program: known, made: false };
     const program = make();
@@ -119,9 +119,9 @@ export class Programs {
     this.#device.assertUsable(); // it may have been lost or disposed meanwhile
     const session = this.#session;
     const shared = session.kernels.functionOf(text, () => loadImage(session, image).entry);
-    if (shared !== undefined) return new Program(session, image.module, shared);
+    if (shared !== undefined) return new Program(session, image.source, shared);
     const { module, entry } = loadImage(session, image);
-    const program = new Program(session, image.module, entry);
+    const program = new Program(session, image.source, entry);
     this.#collected.register(program, module);
     return program;
   }

@@ -4,21 +4,22 @@ import { versionText } from "../driver.ts";
 import type { CudaDeviceInfo } from "../list.ts";
 import type { Nvrtc } from "../nvrtc.ts";
 
-/** The architecture that kernels are compiled for. */
-export interface Target {
+/** The GPU architecture for which kernels are compiled. */
+export interface CompileTarget {
   /** The architecture: "sm_90" for machine code of this GPU; "compute_90" for PTX, which the driver compiles. */
   readonly architecture: string;
   readonly kind: "cubin" | "ptx";
 }
 
 /**
- * Returns the GPU's own architecture; where NVRTC is older than the GPU, the newest that it supports, as PTX. @throws
- * DeviceUnavailableError (the GPU is older than anything that this NVRTC supports)
+ * Returns the architecture for which NVRTC compiles kernels: that of the GPU. If NVRTC is older than the GPU, it is the
+ * newest one that NVRTC supports, as PTX. @throws DeviceUnavailableError (the GPU is older than all that NVRTC
+ * supports)
  */
 export function targetOf(
   { name, computeCapability }: Pick<CudaDeviceInfo, "name" | "computeCapability">,
   { architectures, version, path }: Pick<Nvrtc, "architectures" | "version" | "path">,
-): Target {
+): CompileTarget {
   const wanted = computeCapability.major * 10 + computeCapability.minor;
   if (architectures.includes(wanted)) return { architecture: `sm_${wanted}`, kind: "cubin" };
   const newest = architectures.findLast((known) => known < wanted);

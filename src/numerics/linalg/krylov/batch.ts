@@ -2,10 +2,10 @@ import {
   type CompiledKernel,
   type Device,
   type DeviceBuffer,
-  fits,
+  hasResources,
   isGpu,
   offeredPrecision,
-  uploaded,
+  createBufferOf,
 } from "../../../device/index.ts";
 import { DisposedError, SpecError, ShapeError } from "../../../base/errors.ts";
 import { checkFields, checkOneOf } from "../../../base/argument-checks.ts";
@@ -105,9 +105,9 @@ export class KrylovBatch implements Disposable {
     this.#layout = layout;
     const element = hostReal(precision);
     this.#buffers = {
-      table: uploaded(device, "i32", layout.table),
-      column: uploaded(device, "i32", layout.column),
-      values: uploaded(device, element, layout.values),
+      table: createBufferOf(device, "i32", layout.table),
+      column: createBufferOf(device, "i32", layout.column),
+      values: createBufferOf(device, element, layout.values),
       work: device.createBuffer(element, compiled.memory === "device" ? compiled.vectors * layout.totalRows : 1),
       residuals: device.createBuffer(element, 2 * size),
       info: device.createBuffer("i32", 3 * size),
@@ -187,7 +187,7 @@ async function compile(
   // Few sizes, so that batches of similar systems share a kernel.
   const pitch = Math.ceil(maxRows / 256) * 256;
   const needed = (vectors * pitch + scalarReals(shape)) * bytes + 256;
-  const hasRoom = fits(device, { workgroupBytes: needed });
+  const hasRoom = hasResources(device, { workgroupBytes: needed });
   if (memory === "workgroup" && !hasRoom)
     throw new SpecError(
       `KrylovBatch: ${method} with ${maxRows} rows needs ${needed} bytes of workgroup memory, ${device.name} has ` +

@@ -1,4 +1,4 @@
-import { type CallOptions, uploaded, withDevice } from "../../../device/index.ts";
+import { type CallOptions, createBufferOf, withDevice } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { checkNumberList } from "../given.ts";
@@ -69,8 +69,12 @@ export async function solveSparse(
     using m = preconditioner === undefined ? undefined : await preconditionerOf(a, preconditioner);
     using solver = await KrylovSolver.create(a, spec, m);
     const element = hostReal(a.precision);
-    using rhs = uploaded(on, element, Float64Array.from(b));
-    using solution = uploaded(on, element, x === undefined ? new Float64Array(matrix.rows) : Float64Array.from(x));
+    using rhs = createBufferOf(on, element, Float64Array.from(b));
+    using solution = createBufferOf(
+      on,
+      element,
+      x === undefined ? new Float64Array(matrix.rows) : Float64Array.from(x),
+    );
     const result = await solver.solve({ b: rhs, x: solution }, { signal });
     return { ...result, x: await on.read(solution) };
   });

@@ -1,7 +1,7 @@
 /**
  * ILU(0): incomplete factors with the pattern of the matrix (Meijerink & van der Vorst 1977; Saad 2003, section 10.3).
  */
-import { type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { fn, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import {
@@ -181,7 +181,7 @@ async function byLevels({ device, owned, rowArrays, factors, failed, compile }: 
   const scheduled = (triangle: "lower" | "upper") => {
     const levels = levelsOf(hostStarts, hostColumn, triangle);
     const upload = (values: Int32Array): DeviceBuffer => {
-      const made = uploaded(device, "i32", values);
+      const made = createBufferOf(device, "i32", values);
       owned.push(made);
       return made;
     };

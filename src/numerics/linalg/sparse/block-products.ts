@@ -1,5 +1,5 @@
 /** The products of blocks and packets. */
-import { uploaded } from "../../../device/index.ts";
+import { createBufferOf } from "../../../device/index.ts";
 import { i32, kernel, read, real, u32 } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { type AccumulatingProduct, uploadAccumulatingCoo } from "./coo-product.ts";
@@ -47,8 +47,8 @@ export async function bcsrProduct(setting: ComputeTarget, matrix: BcsrMatrix): P
   const [height, width] = matrix.block;
   const program = await compileFor(setting, bcsrKernel({ height, width }), 1);
   const arrays = {
-    starts: uploaded(device, "i32", starts),
-    column: uploaded(device, "i32", column),
+    starts: createBufferOf(device, "i32", starts),
+    column: createBufferOf(device, "i32", column),
     values: uploadReals(setting, values),
   };
   return {
@@ -111,10 +111,10 @@ export async function pktProduct(setting: ComputeTarget, matrix: PktMatrix): Pro
   const program = await compileFor(setting, pktKernel({ items, packetRows }), 1);
   const rest = await uploadAccumulatingCoo(setting, matrix.rest);
   const arrays = {
-    order: uploaded(device, "i32", matrix.order),
-    starts: uploaded(device, "i32", matrix.starts),
-    entryStarts: uploaded(device, "i32", matrix.entryStarts),
-    packed: uploaded(device, "u32", matrix.packed),
+    order: createBufferOf(device, "i32", matrix.order),
+    starts: createBufferOf(device, "i32", matrix.starts),
+    entryStarts: createBufferOf(device, "i32", matrix.entryStarts),
+    packed: createBufferOf(device, "u32", matrix.packed),
     values: uploadReals(setting, matrix.values),
   };
   const groups = matrix.starts.length - 1;

@@ -3,7 +3,7 @@
  * of a row that began in an earlier chunk is carried over, and added in a second launch in the order of the chunks.
  * (With atomic additions instead, the order of the sums would differ from run to run.)
  */
-import { type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { isGpu } from "../../../device/index.ts";
 import { fn, hostReal, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { CooMatrix } from "./formats.ts";
@@ -166,8 +166,8 @@ export async function uploadAccumulatingCoo(
 ): Promise<AccumulatingProduct> {
   const { device } = setting;
   const arrays = {
-    row: uploaded(device, "i32", matrix.row),
-    column: uploaded(device, "i32", matrix.column),
+    row: createBufferOf(device, "i32", matrix.row),
+    column: createBufferOf(device, "i32", matrix.column),
     values: uploadReals(setting, matrix.values),
   };
   return accumulatingCooProductOf(setting, arrays, byGroups);

@@ -1,5 +1,5 @@
 /** The product for a matrix, from the host or from rows that are on the device already. */
-import { type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
+import { type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { bcsrProduct, pktProduct, productWithRest } from "./block-products.ts";
 import { checkStoredEntries, type ConvertOptions } from "./convert.ts";
@@ -35,8 +35,8 @@ export async function uploadProduct(
     case "csr": {
       const { rows, starts, column, values, padding } = matrix;
       const arrays = {
-        starts: uploaded(device, "i32", starts),
-        column: uploaded(device, "i32", column),
+        starts: createBufferOf(device, "i32", starts),
+        column: createBufferOf(device, "i32", column),
         values: uploadReals(setting, values),
       };
       return csrProductOf(setting, csrProductSettings(setting, rows, padding > 1, values.length, options), arrays);

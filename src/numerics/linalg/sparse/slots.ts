@@ -2,7 +2,7 @@
  * ELL, DIA and stencils: every row has the same number of slots, one for each stored entry, and slot k of row i is
  * found without reading others.
  */
-import { type CompiledKernel, type Device, isGpu, uploaded } from "../../../device/index.ts";
+import { type CompiledKernel, type Device, isGpu, createBufferOf } from "../../../device/index.ts";
 import {
   fn,
   type FunctionOf,
@@ -263,7 +263,7 @@ export async function uploadSlotProduct(
     slotProductKernel(format, entriesPerRound(setting.device, format, slots)),
     2,
   );
-  const arrays = { index: uploaded(setting.device, "i32", index), values: uploadReals(setting, values) };
+  const arrays = { index: createBufferOf(setting.device, "i32", index), values: uploadReals(setting, values) };
   return slotProductOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
 }
 

@@ -1,4 +1,4 @@
-import { type Device, type DeviceBuffer, LaunchBuffers, openDevice } from "../../../device/index.ts";
+import { type Device, type DeviceBuffer, TemporaryBuffers, openDevice } from "../../../device/index.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { TridiagonalSolver } from "./solver.ts";
@@ -65,7 +65,7 @@ async function solveOn(
   spec: ReturnType<typeof tridiagonalSpec>,
 ): Promise<HostSolution> {
   const { rows, batch, matrices } = spec;
-  using buffers = new LaunchBuffers(device);
+  using buffers = new TemporaryBuffers(device);
   const element = hostReal(spec.precision);
   const upload = (name: keyof HostSystem): DeviceBuffer<"f64" | "f32"> => {
     const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;

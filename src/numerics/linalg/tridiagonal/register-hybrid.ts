@@ -1,4 +1,4 @@
-import { type Device, firstThatFits, type Resources } from "../../../device/index.ts";
+import { type Device, firstThatFits, type WorkgroupResources } from "../../../device/index.ts";
 import { i32, type Kernel, kernel, type Precision, read, real } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { solveAcrossLanes, solveAcrossSegments } from "./lanes.ts";
@@ -295,7 +295,10 @@ function stridedShapes({ backend, limits }: Device, { rows, systems, precision }
   return backend === "cuda" && fills(16) ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
 }
 
-function resourcesOf({ lanes, rows, systems, aligned, parked }: RegisterHybridSettings, wanted: Wanted): Resources {
+function resourcesOf(
+  { lanes, rows, systems, aligned, parked }: RegisterHybridSettings,
+  wanted: Wanted,
+): WorkgroupResources {
   const items = lanes * systems;
   const staged = wanted.contiguous && !aligned ? transposeWords(items, rows) : 0;
   const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);

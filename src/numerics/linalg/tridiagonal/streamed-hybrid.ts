@@ -1,4 +1,4 @@
-import { type Device, fits } from "../../../device/index.ts";
+import { type Device, hasResources } from "../../../device/index.ts";
 import { fn, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { bytesPerReal, type Method, type TridiagonalBatch, systemParams } from "./method.ts";
@@ -218,7 +218,7 @@ export function streamedHybridSettings(device: Device, problem: TridiagonalBatch
   if (perItem === undefined || 2 * rows <= sizes[0] * lanes || !enough) return undefined;
   if (stride % words !== 0 || stride < 4 * systems) return undefined;
   const workgroupBytes = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
-  if (!fits(device, { items: systems * lanes, workgroupBytes })) return undefined;
+  if (!hasResources(device, { items: systems * lanes, workgroupBytes })) return undefined;
   return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 

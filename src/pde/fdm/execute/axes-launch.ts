@@ -5,8 +5,8 @@ import {
   instancesThatFit,
   isGpu,
   type LaunchArguments,
-  LaunchBuffers,
-  type Pace,
+  TemporaryBuffers,
+  type LaunchScheduler,
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
@@ -97,7 +97,7 @@ interface AxesSetting {
   readonly passes: () => Promise<CompiledPasses>;
   readonly model: AxesEquation;
   readonly variant: AxesVariant;
-  readonly pace: Pace;
+  readonly pace: LaunchScheduler;
   readonly source: () => Kernel;
 }
 
@@ -202,7 +202,7 @@ async function launchAxes(
   instances: readonly PlannedInstance[],
 ): Promise<AxesInstanceResult[]> {
   const { device, kernel, model, variant, pace, source } = setting;
-  using buffers = new LaunchBuffers(device);
+  using buffers = new TemporaryBuffers(device);
   const element = hostReal(kernel.precision);
   const shape = shapeOfGrid(instances[0].grid.meshes.map(({ values }) => values.length));
   const { n0, n1, n2 } = shape;
@@ -310,7 +310,7 @@ export async function axesSolver(
   device: Device,
   model: AxesEquation,
   precision: Precision,
-  pace: Pace,
+  pace: LaunchScheduler,
 ): Promise<LevelSolver<AxesInstanceResult>> {
   const variant: AxesVariant = { ...model.variant, ...sharing(device, Math.max(...model.nodes)) };
   // On a CPU the items of a group are the lanes of its vectors.

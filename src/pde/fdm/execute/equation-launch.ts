@@ -2,8 +2,8 @@ import {
   type CompiledKernel,
   type Device,
   instancesThatFit,
-  LaunchBuffers,
-  type Pace,
+  TemporaryBuffers,
+  type LaunchScheduler,
   privateSizes,
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
@@ -127,7 +127,7 @@ interface LaunchSetting {
   /** The executor from which the kernel was made. */
   readonly executor: EquationExecutor;
   readonly model: OneAxisEquation;
-  readonly pace: Pace;
+  readonly pace: LaunchScheduler;
   readonly source: () => Kernel;
 }
 
@@ -160,7 +160,7 @@ const workOf = (instances: number, nodes: number): number =>
   Math.ceil(instances / CPU_INSTANCES) * CPU_INSTANCES * nodes;
 
 /** Tells whether a time loop is run a part at a time. */
-const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
+const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: LaunchScheduler): boolean =>
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
@@ -172,7 +172,7 @@ async function launch(
   program: TimeProgram,
   instances: readonly PlannedInstance[],
 ): Promise<InstanceResult[]> {
-  using buffers = new LaunchBuffers(device);
+  using buffers = new TemporaryBuffers(device);
   const element = hostReal(kernel.precision);
   const nodes = instances[0].grid.meshes[0].values.length;
   const dates = instances[0].timeline.dates.length;
@@ -282,7 +282,7 @@ export async function axisSolver(
   device: Device,
   model: OneAxisEquation,
   precision: Precision,
-  pace: Pace,
+  pace: LaunchScheduler,
   split?: EquationSplit,
 ): Promise<LevelSolver<InstanceResult>> {
   const axis = { name: model.names[0], nodes: model.nodes[0] };

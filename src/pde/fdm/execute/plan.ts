@@ -2,7 +2,7 @@ import { SpecError } from "../../../base/errors.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { stencilStart } from "../read/point-reader.ts";
-import type { CompiledKernel, Pace } from "../../../device/index.ts";
+import type { CompiledKernel, LaunchScheduler } from "../../../device/index.ts";
 import { keyOf, memoize, memoizeBy } from "../../../base/memoize.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/settings.ts";
 import type { FullGridEquation } from "../model/full-grid.ts";
@@ -165,14 +165,14 @@ interface Prepared {
 export class LevelSolver<S> {
   readonly #model: FullGridEquation;
   readonly #launcher: Launcher<S>;
-  readonly #pace: Pace;
+  readonly #pace: LaunchScheduler;
   readonly #prepared: Prepared[] = [];
   /** Meshes, which entries with the same ends and points of an axis share. */
   readonly #meshOf = memoize(axisMesh, Infinity);
   /** The entry that was prepared last. */
   #last: { readonly entry: ParameterValues; readonly prepared: Prepared } | undefined;
 
-  constructor(model: FullGridEquation, launcher: Launcher<S>, pace: Pace) {
+  constructor(model: FullGridEquation, launcher: Launcher<S>, pace: LaunchScheduler) {
     this.#model = model;
     this.#launcher = launcher;
     this.#pace = pace;

@@ -1,4 +1,4 @@
-import { type Device, uploaded } from "../../../device/index.ts";
+import { type Device, createBufferOf } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
@@ -87,7 +87,7 @@ function open(device: Device, precision: Precision): MethodSession {
     // One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade.
     const kernel = await device.compile(formula.kernel, { precision, vectors: 1 });
     const element = hostReal(precision);
-    using input = uploaded(device, element, values);
+    using input = createBufferOf(device, element, values);
     using output = device.createBuffer(element, items * formula.outputs);
     device.launch(kernel, { items, input, output }, { items, microsecondsEach: COST[formula.method] });
     // Awaited here: `using` frees the buffers when the function returns.

@@ -1,4 +1,4 @@
-import { type Device, uploaded } from "../../../device/index.ts";
+import { type Device, createBufferOf } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../../market/models/index.ts";
 
@@ -121,9 +121,9 @@ export async function launchOptions(
   if (count === 0) return [new Float64Array(0), new Float64Array(0)] as const;
   const element = hostReal(precision);
   const compiled = await device.compile(kernel, { precision });
-  using first = uploaded(device, "i32", packed.first);
-  using options = uploaded(device, element, packed.options);
-  using flows = uploaded(device, element, packed.flows);
+  using first = createBufferOf(device, "i32", packed.first);
+  using options = createBufferOf(device, element, packed.options);
+  using flows = createBufferOf(device, element, packed.flows);
   using values = device.createBuffer(element, outputs * count);
   using slopes = device.createBuffer(element, flowOutputs * total);
   const args = { count, total, first, options, flows, values, slopes };

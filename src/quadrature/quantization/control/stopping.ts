@@ -1,5 +1,5 @@
 /** Optimal stopping on a quantization tree. */
-import { compileExact, type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { compileExact, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { checkFields } from "../../../base/argument-checks.ts";
 import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
@@ -119,8 +119,8 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
   const precision = tree.settings.precision ?? "f64";
   const element = hostReal(precision);
   const compiled = await compileExact(device, rollbackKernel, precision);
-  using payoffs = uploaded(device, element, host.subarray(1));
-  using values = uploaded(device, element, host.subarray(1));
+  using payoffs = createBufferOf(device, element, host.subarray(1));
+  using values = createBufferOf(device, element, host.subarray(1));
   const isExercised = (layer: number): boolean => exercise(tree.times[layer], layer);
   const { columns, probabilities, slots, rows: totalRows } = rows;
   const shared = { totalRows, slots, columns, probabilities, payoff: payoffs, values };

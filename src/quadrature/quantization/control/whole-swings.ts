@@ -1,5 +1,5 @@
 /** Swing options in whole units: many on one tree by one backward pass. */
-import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
+import { compileExact, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { checkList } from "../../../base/argument-checks.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
@@ -201,8 +201,8 @@ async function solve(
   swings.forEach(({ payoff }, swing) => {
     for (let row = 0; row < payoff.length; row++) sideBySide[row * swings.length + swing] = payoff[row];
   });
-  using payoff = uploaded(device, element, sideBySide);
-  const integers = (values: readonly number[]): DeviceBuffer => uploaded(device, "i32", Int32Array.from(values));
+  using payoff = createBufferOf(device, element, sideBySide);
+  const integers = (values: readonly number[]): DeviceBuffer => createBufferOf(device, "i32", Int32Array.from(values));
   using ownersBuffer = integers(owners);
   using units = integers(columnsOf((_, used) => used));
   using least = integers(swings.map((swing) => swing.least));

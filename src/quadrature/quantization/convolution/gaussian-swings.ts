@@ -5,7 +5,7 @@ import {
   type Device,
   type DeviceBuffer,
   isGpu,
-  uploaded,
+  createBufferOf,
   withDevice,
 } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
@@ -321,10 +321,10 @@ function buffersOf(
       const row = of(swing);
       for (let k = 0; k < row.length; k++) flat[k * swings.length + s] = row[k];
     });
-    return uploaded(device, element, flat);
+    return createBufferOf(device, element, flat);
   };
   const ints = (of: (swing: GaussianSwing) => number): DeviceBuffer<"i32"> =>
-    uploaded(device, "i32", Int32Array.from(swings, of));
+    createBufferOf(device, "i32", Int32Array.from(swings, of));
   return {
     growth: device.createBuffer(element, all),
     bases: device.createBuffer("i32", all),

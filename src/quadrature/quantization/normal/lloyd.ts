@@ -3,7 +3,7 @@
  * either assigns samples to their nearest points, and adds them up by cell, in integers of 64 bits, so that the sums do
  * not depend on the order of samples.
  */
-import { compileExact, type Device, uploaded } from "../../../device/index.ts";
+import { compileExact, type Device, createBufferOf } from "../../../device/index.ts";
 import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../../kernel/index.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { WorkProgress } from "../../../base/event-loop.ts";
@@ -116,13 +116,13 @@ export async function assignmentOf(
   const values = isNormal ? new Float64Array(1) : samples.values;
   // Displacements are below 6.4 of this unit, or a few for normal numbers, so that squares of squares fit.
   const length = isNormal ? 1 : lengthOf(values, dimension);
-  const own = { samples: uploaded(device, element, values), none: device.createBuffer("i32", 1) };
+  const own = { samples: createBufferOf(device, element, values), none: device.createBuffer("i32", 1) };
   const shared = { ...own, ...seedWords(isNormal ? samples.seed : 0n), isNormal, inverse: 1 / length };
   return {
     dimension,
     async sums(points, firstSample, count) {
       const size = points.length / dimension;
-      using pointsBuffer = uploaded(device, element, points);
+      using pointsBuffer = createBufferOf(device, element, points);
       using counts = device.createBuffer("u32", size);
       using sums = device.createBuffer("u32", 2 * size * (dimension + MORE));
       device.launch(compiled, { ...shared, firstSample, size, points: pointsBuffer, counts, sums }, { items: count });

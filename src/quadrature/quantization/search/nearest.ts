@@ -1,5 +1,11 @@
 /** Nearest neighbours in bulk, on any device, by one of three methods. */
-import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  createBufferOf,
+} from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import { checkPoints } from "../quantizer.ts";
@@ -132,9 +138,9 @@ export class NearestSearch implements Disposable {
     this.#kernel = compiled;
     this.#element = hostReal(compiled.precision);
     this.#tables = {
-      points: uploaded(device, this.#element, points),
-      table: uploaded(device, "i32", plan.table),
-      geometry: uploaded(device, this.#element, plan.geometry),
+      points: createBufferOf(device, this.#element, points),
+      table: createBufferOf(device, "i32", plan.table),
+      geometry: createBufferOf(device, this.#element, plan.geometry),
     };
   }
 
@@ -174,7 +180,7 @@ export class NearestSearch implements Disposable {
   async find(queries: Float64Array): Promise<Int32Array> {
     if (queries.length === 0) return new Int32Array();
     const count = checkPoints("NearestSearch: queries", queries, this.dimension);
-    using from = uploaded(this.device, this.#element, queries);
+    using from = createBufferOf(this.device, this.#element, queries);
     using nearest = this.device.createBuffer("i32", count);
     this.run({ queries: from, nearest, count });
     return await this.device.read(nearest);

@@ -1,5 +1,5 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
-import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
 import { LAYER_GROUP, layersKernel, gridWalkKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
@@ -130,12 +130,12 @@ async function make(device: Device, plan: QuantizationTreePlan): Promise<Made> {
   const element = hostReal(plan.precision);
   const counters = device.createBuffer("u32", plan.countersLength);
   const buffers = {
-    parameters: uploaded(device, element, plan.parameters),
-    points: uploaded(device, element, plan.points),
-    table: uploaded(device, "i32", plan.table),
-    geometry: uploaded(device, element, plan.geometry),
-    initial: uploaded(device, element, plan.initial),
-    layout: uploaded(device, "i32", plan.layout),
+    parameters: createBufferOf(device, element, plan.parameters),
+    points: createBufferOf(device, element, plan.points),
+    table: createBufferOf(device, "i32", plan.table),
+    geometry: createBufferOf(device, element, plan.geometry),
+    initial: createBufferOf(device, element, plan.initial),
+    layout: createBufferOf(device, "i32", plan.layout),
   };
   const length = plan.countersLength;
   const items = Math.ceil(length / words);

@@ -1,5 +1,5 @@
 /** The plan of a tree before anything is simulated: grids of all layers, tables to search them, places of counters. */
-import { type Device, type WorkOptions, compileExact, uploaded } from "../../../device/index.ts";
+import { type Device, type WorkOptions, compileExact, createBufferOf } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { type Precision, hostReal } from "../../../kernel/index.ts";
 import { seedOf, seedWords } from "../../../numerics/random/index.ts";
@@ -258,9 +258,9 @@ async function gridsOfPaths(device: Device, settings: GridSettings): Promise<rea
   const compiled = await compileExact(device, advanceKernel(d, step), precision);
   const element = hostReal(precision);
   const start = new Float64Array(count * d).map((_, k) => initial[k % d]);
-  using states = uploaded(device, element, start);
+  using states = createBufferOf(device, element, start);
   const numbers = chain.parameters.length === 0 ? new Float64Array(1) : chain.parameters;
-  using parameters = uploaded(device, element, numbers);
+  using parameters = createBufferOf(device, element, numbers);
   const grids: Float64Array[] = [];
   for (let layer = 1; layer < times.length; layer++) {
     device.launch(compiled, { ...seedWords(seed), layer, parameters, states }, { items: count });

@@ -1,5 +1,5 @@
 /** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
-import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { hostReal } from "../../../kernel/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
@@ -278,11 +278,11 @@ async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probab
   const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);
   const element = hostReal(precision);
-  using rule = uploaded(device, element, ruleNumbers());
-  using endsBuffer = uploaded(device, element, ends);
-  using parametersBuffer = uploaded(device, element, parameters);
-  using firstBuffer = uploaded(device, "i32", firstColumns);
-  using widthsBuffer = uploaded(device, "i32", widths);
+  using rule = createBufferOf(device, element, ruleNumbers());
+  using endsBuffer = createBufferOf(device, element, ends);
+  using parametersBuffer = createBufferOf(device, element, parameters);
+  using firstBuffer = createBufferOf(device, "i32", firstColumns);
+  using widthsBuffer = createBufferOf(device, "i32", widths);
   const found = emptyRows(device, precision, rows, slots);
   const { columns, probabilities } = found;
   const args = { size, totalRows: rows, rule, ends: endsBuffer, parameters: parametersBuffer, widths: widthsBuffer };

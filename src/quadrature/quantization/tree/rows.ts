@@ -7,7 +7,7 @@
  *
  * Bytes: each counter is read twice, and each transition that occurs is written once.
  */
-import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../../device/index.ts";
+import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, write } from "../../../kernel/index.ts";
 
 /** Tells whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
@@ -189,8 +189,8 @@ export async function rowMakerOf(device: Device, places: RowPlaces, precision: P
   const rows = places.starts.length;
   const widest = places.widths.reduce((most, width) => Math.max(most, width), 0);
   const own = {
-    starts: uploaded(device, "i32", places.starts),
-    widths: uploaded(device, "i32", places.widths),
+    starts: createBufferOf(device, "i32", places.starts),
+    widths: createBufferOf(device, "i32", places.widths),
     totals: device.createBuffer("u32", rows),
     most: device.createBuffer("i32", 1),
   };

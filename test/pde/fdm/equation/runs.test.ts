@@ -1,7 +1,7 @@
 /** How a solution goes on: in parts, with progress, until a signal ends it, and past loops that do not end. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../../src/device/cpu/index.ts";
-import { Pace } from "../../../../src/device/index.ts";
+import { LaunchScheduler } from "../../../../src/device/index.ts";
 import { SpecError } from "../../../../src/base/errors.ts";
 import { axisSolver } from "../../../../src/pde/fdm/execute/equation-launch.ts";
 import { compileOneAxisEquation } from "../../../../src/pde/fdm/model/full-grid.ts";
@@ -16,7 +16,7 @@ afterAll(() => device[Symbol.dispose]());
 const long: AnyProblem = { ...blackScholes, axes: axis(1000), terminal: "max(S - K, 0)", steps: 3000 };
 
 /** Launches of a size that is given, whatever they take. */
-class FixedPace extends Pace {
+class FixedPace extends LaunchScheduler {
   readonly size: number;
   constructor(size: number) {
     super(device, {});

@@ -1,5 +1,5 @@
 /** Equations by teams of work items against the same by one item an instance: values, exercise boundaries, status. */
-import { type Device, Pace } from "../../../../src/device/index.ts";
+import { type Device, LaunchScheduler } from "../../../../src/device/index.ts";
 import {
   axisSolver,
   type EquationSplit,
@@ -69,7 +69,7 @@ export async function solved(
   device: Device,
   precision: Precision,
   split: EquationSplit,
-  pace = new Pace(device, {}),
+  pace = new LaunchScheduler(device, {}),
 ): Promise<InstanceResult[]> {
   const model = compileOneAxisEquation(problem);
   const solver = await axisSolver(device, model, precision, pace, split);

@@ -1,7 +1,7 @@
 /** Equations by teams of work items are the same elimination as by one item an instance: they agree to rounding. */
 import { afterAll, describe, expect, it, test } from "vitest";
 import { createCpuDevice } from "../../../../src/device/cpu/index.ts";
-import { type Device, Pace } from "../../../../src/device/index.ts";
+import { type Device, LaunchScheduler } from "../../../../src/device/index.ts";
 import { executorFor } from "../../../../src/pde/fdm/execute/equation-launch.ts";
 import { solve } from "../../../../src/pde/fdm/index.ts";
 import { FAULT, STATUS } from "../../../../src/pde/fdm/operator/status.ts";
@@ -80,7 +80,7 @@ describe("every size of mesh", () => {
 });
 
 /** Launches of a size that is given, whatever they take. */
-class FixedPace extends Pace {
+class FixedPace extends LaunchScheduler {
   readonly size: number;
   constructor(size: number) {
     super(cpu, {});

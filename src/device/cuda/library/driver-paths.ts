@@ -1,6 +1,6 @@
 /** The places of the CUDA driver's library: it comes with the driver, never with the toolkit. */
 import { inNode } from "../../node.ts";
-import { distinct, type Host, pathOn, thisHost } from "../../host.ts";
+import { distinctPaths, type Host, pathOn, thisHost } from "../../host.ts";
 
 const UNIX_DIRECTORIES = [
   "/usr/lib/wsl/lib", // Windows Subsystem for Linux: not always in the loader's cache
@@ -25,7 +25,7 @@ export function driverPaths(host: Host, given = host.environment["FEYNKAC_CUDA_D
   if (given !== undefined && given !== "") return [given];
   if (host.platform === "win32") {
     const system = pathOn(host, host.environment["SystemRoot"] ?? "C:\\Windows", "System32", "nvcuda.dll");
-    return distinct([system]).filter((path) => host.exists(path));
+    return distinctPaths([system]).filter((path) => host.exists(path));
   }
   if (host.platform !== "linux") return [];
   const files = UNIX_DIRECTORIES.map((directory) => `${directory}/libcuda.so.1`);

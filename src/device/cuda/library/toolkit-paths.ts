@@ -2,7 +2,7 @@
  * The places of the libraries of CUDA's toolkit: distributions, NVIDIA's installers, conda and pip each have places of
  * their own.
  */
-import { distinct, type Host, newestFirst, pathOn } from "../../host.ts";
+import { distinctPaths, type Host, directoriesNewestFirst, pathOn } from "../../host.ts";
 
 /** A library of the CUDA toolkit and its file names. */
 export interface ToolkitLibrary {
@@ -18,16 +18,16 @@ export function toolkitPaths(host: Host, library: ToolkitLibrary, given: string 
   if (given !== undefined && given !== "") return [given];
   const { pip } = library;
   if (host.platform === "win32") {
-    const directories = distinct(windowsDirectories(host, pip));
-    return directories.flatMap((directory) => newestFirst(host, directory, library.windowsName));
+    const directories = distinctPaths(windowsDirectories(host, pip));
+    return directories.flatMap((directory) => directoriesNewestFirst(host, directory, library.windowsName));
   }
   if (host.platform !== "linux") return [];
   const inDirectory = (directory: string): string[] =>
     library.names.map((name) => `${directory}/${name}`).filter((path) => host.exists(path));
-  const chosen = distinct(chosenDirectories(host, pip)).flatMap(inDirectory);
-  const found = distinct(unixDirectories(host, pip)).flatMap(inDirectory);
+  const chosen = distinctPaths(chosenDirectories(host, pip)).flatMap(inDirectory);
+  const found = distinctPaths(unixDirectories(host, pip)).flatMap(inDirectory);
   // By bare name: LD_LIBRARY_PATH and the loader's cache.
-  return distinct([...chosen, ...library.names, ...found]);
+  return distinctPaths([...chosen, ...library.names, ...found]);
 }
 
 /** Linux, by the user's own choice. */
@@ -40,11 +40,15 @@ function* chosenDirectories(host: Host, pip: string): Iterable<string | undefine
 function* unixDirectories(host: Host, pip: string): Iterable<string | undefined> {
   const toolkits = [
     "/usr/local/cuda",
-    ...newestFirst(host, "/usr/local", /^cuda-[\d.]+$/),
+    ...directoriesNewestFirst(host, "/usr/local", /^cuda-[\d.]+$/),
     "/opt/cuda", // Arch
   ];
   for (const root of toolkits) yield* toolkitDirectories(host, root);
-  for (const version of newestFirst(host, `/opt/nvidia/hpc_sdk/Linux_${unixArchitecture(host)}`, /^\d+\.\d+$/)) {
+  for (const version of directoriesNewestFirst(
+    host,
+    `/opt/nvidia/hpc_sdk/Linux_${unixArchitecture(host)}`,
+    /^\d+\.\d+$/,
+  )) {
     yield* toolkitDirectories(host, `${version}/cuda`);
   }
   yield* [`/usr/lib/${unixArchitecture(host)}-linux-gnu`, "/usr/lib64", "/usr/lib", "/usr/local/lib"];
@@ -75,7 +79,7 @@ function* condaAndPip(host: Host, root: string | undefined, pip: string): Iterab
 
 /** The wheels nvidia-cuda-nvrtc (CUDA 13) and nvidia-cuda-nvrtc-cu12, and their like. */
 function* pipDirectories(host: Host, root: string, pip: string): Iterable<string | undefined> {
-  const pythons = newestFirst(host, `${root}/lib`, /^python3(\.\d+)?$/);
+  const pythons = directoriesNewestFirst(host, `${root}/lib`, /^python3(\.\d+)?$/);
   for (const python of pythons) {
     for (const packages of ["site-packages", "dist-packages"]) {
       yield `${python}/${packages}/nvidia/cu13/lib`;
@@ -87,12 +91,12 @@ function* pipDirectories(host: Host, root: string, pip: string): Iterable<string
 function* windowsDirectories(host: Host, pip: string): Iterable<string | undefined> {
   const { CUDA_PATH, CUDA_HOME, ProgramFiles, APPDATA, VIRTUAL_ENV, CONDA_PREFIX } = host.environment;
   const installed = pathOn(host, ProgramFiles, "NVIDIA GPU Computing Toolkit", "CUDA");
-  for (const root of [CUDA_PATH, CUDA_HOME, ...newestFirst(host, installed, /^v[\d.]+$/)]) {
+  for (const root of [CUDA_PATH, CUDA_HOME, ...directoriesNewestFirst(host, installed, /^v[\d.]+$/)]) {
     yield pathOn(host, root, "bin", "x64"); // since CUDA 13
     yield pathOn(host, root, "bin");
   }
   yield pathOn(host, CONDA_PREFIX, "Library", "bin");
-  const users = newestFirst(host, pathOn(host, APPDATA, "Python"), /^Python3\d+$/);
+  const users = directoriesNewestFirst(host, pathOn(host, APPDATA, "Python"), /^Python3\d+$/);
   const packages = [
     pathOn(host, VIRTUAL_ENV, "Lib", "site-packages"),
     pathOn(host, CONDA_PREFIX, "Lib", "site-packages"),

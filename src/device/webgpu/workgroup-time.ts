@@ -3,8 +3,8 @@
  * for seconds freezes a browser's screen, and some drivers abort it, so launches are divided by these estimates.
  */
 
-/** The planned duration of a submission in ms. It is half of the 100 ms allowed, because estimates err. */
-export const budgetMs = 50;
+/** The planned duration of a submission in ms. It is half of the 100 ms allowed, because estimates are inexact. */
+export const SUBMISSION_BUDGET_MS = 50;
 
 /** The number of workgroups of the first dispatch of a kernel that has not been measured. */
 const firstPiece = 64;
@@ -16,16 +16,16 @@ const firstPiece = 64;
 const growth = 16;
 
 /**
- * Lower and upper bounds of a measured time in ms. The host notices the end of a submission only when its event loop
- * turns, so that a program that goes on recording learns no more than two bounds.
+ * The lower and upper bounds of a time in ms that could not be measured exactly. The host notices the end of a
+ * submission only when its event loop runs, and a program that goes on recording commands therefore learns only bounds.
  */
-export interface Measurement {
+export interface TimeBounds {
   readonly atLeast: number;
   readonly atMost: number;
 }
 
-/** The measured time that a kernel takes for each workgroup, from which the time of its next launches is predicted. */
-export class GroupPace {
+/** The measured time of a workgroup of a kernel, from which the time of later launches is predicted. */
+export class WorkgroupTime {
   #msPerGroup: number | undefined;
   #largest = 0;
 
@@ -55,7 +55,7 @@ export class GroupPace {
   }
 
   /** Takes account of a measurement. A slower one is adopted at once, a faster one by half. */
-  observe({ atLeast, atMost }: Measurement, groups: number): void {
+  observe({ atLeast, atMost }: TimeBounds, groups: number): void {
     const [low, high] = [atLeast / groups, atMost / groups];
     // `trusted` bounds the damage of taking the lower bound for the truth.
     const old = this.#msPerGroup ?? low;
@@ -64,18 +64,18 @@ export class GroupPace {
   }
 }
 
-/** The kernels that one submission runs, with the predicted duration of the submission in ms. */
-export class Tally {
-  readonly #groups = new Map<GroupPace, number>();
+/** The predicted duration of a submission in ms, with the kernels that it runs. */
+export class SubmissionEstimate {
+  readonly #groups = new Map<WorkgroupTime, number>();
   predicted = 0;
 
-  add(pace: GroupPace, groups: number): void {
+  add(pace: WorkgroupTime, groups: number): void {
     this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
     this.predicted += pace.predict(groups);
   }
 
   /** Divides the measured time among the kernels in proportion to the predictions. */
-  observe(measured: Measurement): void {
+  observe(measured: TimeBounds): void {
     const { predicted } = this;
     for (const [pace, groups] of this.#groups) {
       const share = this.#groups.size === 1 || predicted === 0 ? 1 : pace.predict(groups) / predicted;

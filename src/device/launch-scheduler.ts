@@ -14,10 +14,10 @@ const ELSEWHERE = 60;
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
 /**
- * The sizes of a time-stepping computation that runs in several launches. Its program is a list of rows, each of which
- * describes one or more time steps.
+ * The sizes of a time-stepping computation and of the launches in which it runs. The program of the computation is a
+ * list of rows, each of which describes one or more time steps.
  */
-export interface Parts {
+export interface LaunchSizes {
   /** The number of rows of the program. */
   readonly rows: number;
   /** The smallest number of rows in a launch. */
@@ -31,10 +31,10 @@ export interface Parts {
 }
 
 /**
- * Keeps launches of a time-stepping computation short, so that the host stays responsive. It measures the speed of each
- * launch and chooses the length of the next one. It also reports progress.
+ * A scheduler that divides a time-stepping computation into short launches, so that the host stays responsive. It
+ * measures the speed of each launch, chooses the length of the next one, and reports progress.
  */
-export class Pace extends WorkProgress {
+export class LaunchScheduler extends WorkProgress {
   /**
    * The measured time in nanoseconds of one stage at one node of one entry, and, below, the intended duration of a
    * launch.
@@ -55,7 +55,7 @@ export class Pace extends WorkProgress {
    */
   async inParts(
     device: Device,
-    { rows, fewest, most = rows, work, instances }: Parts,
+    { rows, fewest, most = rows, work, instances }: LaunchSizes,
     launch: (first: number, end: number) => Promise<unknown> | void,
   ): Promise<void> {
     for (let first = 0, end = 0; first < rows; first = end) {
