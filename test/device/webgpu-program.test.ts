@@ -15,13 +15,13 @@ describe("paces of one program", () => {
   const module = emitWgsl(lower(spec, "f32"));
   const program = new Program({} as GPUDevice, { module } as CompiledModule);
   const paceOf = (steps: number, dt: number, length: number) =>
-    program.pace(Uint32Array.from([1, 1, 0, 0, length, steps, dt]));
+    program.workgroupTime(Uint32Array.from([1, 1, 0, 0, length, steps, dt]));
 
   test("depend on counts and lengths, by factors of four, and not on reals", () => {
-    const pace = paceOf(1000, 1, 64);
-    expect(paceOf(700, 99, 100)).toBe(pace);
-    expect(paceOf(100_000, 1, 64)).not.toBe(pace);
-    expect(paceOf(1000, 1, 64_000)).not.toBe(pace);
+    const workgroupTime = paceOf(1000, 1, 64);
+    expect(paceOf(700, 99, 100)).toBe(workgroupTime);
+    expect(paceOf(100_000, 1, 64)).not.toBe(workgroupTime);
+    expect(paceOf(1000, 1, 64_000)).not.toBe(workgroupTime);
   });
 
   test("of the steps of a time loop are few", () => {

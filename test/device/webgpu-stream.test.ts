@@ -5,7 +5,7 @@ import { WorkgroupTime } from "../../src/device/webgpu/workgroup-time.ts";
 import { Stream } from "../../src/device/webgpu/stream.ts";
 
 interface Kernel {
-  readonly pace: WorkgroupTime;
+  readonly workgroupTime: WorkgroupTime;
   /** What the GPU really takes for one group, in ms. */
   readonly cost: (group: number) => number;
 }
@@ -91,7 +91,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const kernelOf = (cost: (group: number) => number): Kernel => ({ pace: new WorkgroupTime(), cost });
+const kernelOf = (cost: (group: number) => number): Kernel => ({ workgroupTime: new WorkgroupTime(), cost });
 
 function launch(kernel: Kernel, groups: number): void {
   const pipeline = kernel as unknown as GPUComputePipeline;
@@ -99,7 +99,7 @@ function launch(kernel: Kernel, groups: number): void {
   stream.push({
     kind: "dispatch",
     pipeline,
-    pace: kernel.pace,
+    workgroupTime: kernel.workgroupTime,
     buffers: {} as GPUBindGroup,
     words,
     groups,
@@ -177,6 +177,6 @@ describe("cutting launches into submissions", () => {
     gpu.now += 5000; // the program computes, and records more
     launch(kernel, 64);
     await runAll();
-    expect(kernel.pace.predict(64)).toBeLessThan(1);
+    expect(kernel.workgroupTime.predict(64)).toBeLessThan(1);
   });
 });

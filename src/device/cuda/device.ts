@@ -22,14 +22,8 @@ import type {
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
-import {
-  foreignAccessTo,
-  type ForeignAccess,
-  type ForeignCalls,
-  type ForeignDescription,
-  openForeign,
-} from "./foreign.ts";
-import type { SignatureTable } from "./ffi/signatures.ts";
+import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
+import type { Table } from "./ffi/signatures.ts";
 import { limitsOf } from "./limits.ts";
 import type { CudaDeviceInfo } from "./list.ts";
 import { BlockAllocator, CudaBuffer } from "./memory/blocks.ts";
@@ -267,7 +261,7 @@ export class CudaDevice implements Device {
    * Loads another library of the CUDA toolkit (such as cuBLAS) from where NVRTC was found. @throws
    * DeviceUnavailableError saying how to get it | DisposedError | DeviceLostError
    */
-  openLibrary<T extends SignatureTable>(description: ForeignDescription<T>): ForeignCalls<T> {
+  openLibrary<T extends Table>(description: ForeignDescription<T>): ForeignCalls<T> {
     this.#begin("openLibrary");
     return openForeign(this.#session.driver, description);
   }
@@ -284,7 +278,7 @@ export class CudaDevice implements Device {
       (buffer) => checkedBuffer<CudaBuffer>(this, CudaBuffer, buffer, what, 0, buffer.length).memory.address,
     );
     const { driver, stream } = this.#session;
-    return work(foreignAccessTo(driver, stream, addresses));
+    return work(accessTo(driver, stream, addresses));
   }
 
   [Symbol.dispose](): void {

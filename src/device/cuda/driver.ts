@@ -5,7 +5,7 @@ import { driverModules } from "./ffi/driver-modules.ts";
 import { driverStreams } from "./ffi/driver-streams.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
-import { bindFunctions, type BoundFunctions, type SignatureTable } from "./ffi/signatures.ts";
+import { bindFunctions, type Calls, type Table } from "./ffi/signatures.ts";
 import { driverPaths } from "./library/driver-paths.ts";
 import { type Host, thisHost } from "../host.ts";
 import { loadFailuresText, openFirst, type OpenedLibrary } from "./library/open.ts";
@@ -20,12 +20,12 @@ const driverMemory = {
   cuMemcpyHtoDAsync_v2: ["u64", "u64", "u64", "u64"], // CUdeviceptr to, const void *from, size_t bytes, CUstream
   cuMemcpyDtoHAsync_v2: ["u64", "u64", "u64", "u64"], // void *to, CUdeviceptr from, size_t bytes, CUstream
   cuMemsetD8Async: ["u64", "u32", "u64", "u64"], // CUdeviceptr, unsigned char, size_t bytes, CUstream
-} as const satisfies SignatureTable;
+} as const satisfies Table;
 
 const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
 
 /** The functions of the CUDA driver that are called, bound by koffi. */
-export type DriverCalls = BoundFunctions<typeof functions>;
+export type DriverCalls = Calls<typeof functions>;
 
 /** A version of CUDA or NVRTC. */
 export interface Version {

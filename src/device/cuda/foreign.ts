@@ -4,14 +4,14 @@
  */
 import { DeviceUnavailableError } from "../../base/errors.ts";
 import { addressOf, type ForeignLibrary } from "./ffi/koffi.ts";
-import { bindFunctions, type BoundFunctions, type SignatureTable } from "./ffi/signatures.ts";
+import { bindFunctions, type Calls, type Table } from "./ffi/signatures.ts";
 import { thisHost } from "../host.ts";
 import { loadFailuresText, openFirst } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-paths.ts";
 import type { Driver } from "./driver.ts";
 
 /** The description of a library of the CUDA toolkit, with the functions to call. @stable */
-export interface ForeignDescription<T extends SignatureTable> extends ToolkitLibrary {
+export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   /** The name for messages: "cuBLAS". */
   readonly title: string;
   /** The environment variable that names the library's file. */
@@ -21,9 +21,9 @@ export interface ForeignDescription<T extends SignatureTable> extends ToolkitLib
 }
 
 /** The functions of a library of the CUDA toolkit. Each returns a status, which the caller checks. @stable */
-export interface ForeignCalls<T extends SignatureTable> {
+export interface ForeignCalls<T extends Table> {
   readonly path: string;
-  readonly calls: BoundFunctions<T>;
+  readonly calls: Calls<T>;
   /** The library, kept so that it stays loaded. */
   readonly library: ForeignLibrary;
 }
@@ -32,10 +32,7 @@ export interface ForeignCalls<T extends SignatureTable> {
 const opened = new Map<string, ForeignCalls<any>>();
 
 /** Opens a library of the CUDA toolkit. @throws DeviceUnavailableError */
-export function openForeign<T extends SignatureTable>(
-  driver: Driver,
-  description: ForeignDescription<T>,
-): ForeignCalls<T> {
+export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();
   const paths = toolkitPaths(host, description, host.environment[variable]);
@@ -66,7 +63,7 @@ export interface ForeignAccess {
 }
 
 /** Returns the access to a CUDA device that calls of a library need. `addresses` are those of the buffers. */
-export const foreignAccessTo = (driver: Driver, stream: number, addresses: readonly number[]): ForeignAccess => ({
+export const accessTo = (driver: Driver, stream: number, addresses: readonly number[]): ForeignAccess => ({
   stream,
   addresses,
   word: (call, fail) => driver.take(call, fail),

@@ -3,7 +3,7 @@ import { DeviceUnavailableError } from "../../base/errors.ts";
 import { type Version, versionText } from "./driver.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { NVRTC_SUCCESS, nvrtcFunctions, nvrtcResultName } from "./ffi/nvrtc.ts";
-import { bindFunctions, type BoundFunctions } from "./ffi/signatures.ts";
+import { bindFunctions, type Calls } from "./ffi/signatures.ts";
 import { type Host, thisHost } from "../host.ts";
 import { loadFailuresText, openFirst, type OpenedLibrary } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPaths } from "./library/toolkit-paths.ts";
@@ -19,7 +19,7 @@ export const nvrtcPaths = (host: Host, given = host.environment["FEYNKAC_NVRTC"]
   toolkitPaths(host, nvrtc, given);
 
 /** The functions of NVRTC that are called, bound by koffi. */
-export type NvrtcCalls = BoundFunctions<typeof nvrtcFunctions>;
+export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
 
 /** NVRTC, CUDA's run-time compiler. */
 export class Nvrtc {

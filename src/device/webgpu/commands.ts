@@ -4,8 +4,8 @@ import type { WorkgroupTime } from "./workgroup-time.ts";
 export interface DispatchCommand {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
-  /** The measured speed of similar launches. */
-  readonly pace: WorkgroupTime;
+  /** The measured time of a workgroup in similar launches. */
+  readonly workgroupTime: WorkgroupTime;
   readonly buffers: GPUBindGroup;
   /** The uniform block as 32-bit integers. Its member `firstGroup` is set for each dispatch. */
   readonly words: Uint32Array;

@@ -161,7 +161,7 @@ export class WebGpuDevice implements Device {
     this.#stream.push({
       kind: "dispatch",
       pipeline,
-      pace: program.pace(words),
+      workgroupTime: program.workgroupTime(words),
       buffers,
       words,
       groups: extent.groups,

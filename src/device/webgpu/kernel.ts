@@ -45,7 +45,7 @@ export function argumentWordsOf(
 /** The number of bind groups that are kept for each kernel. Solvers alternate between a few sets of buffers. */
 const maxBindGroups = 64;
 
-const maxPaces = 256;
+const maxWorkgroupTimes = 256;
 
 const counts = (word: ArgumentWord): boolean =>
   word.kind === "length" || (word.kind === "scalar" && word.type !== "real");
@@ -58,7 +58,7 @@ const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 
  * groups for recently used sets of buffers.
  */
 export class Program {
-  readonly #paces = new Map<number, WorkgroupTime>();
+  readonly #workgroupTimes = new Map<number, WorkgroupTime>();
   readonly compiled: CompiledModule;
   readonly device: GPUDevice;
   readonly #bindGroups = new Map<string, GPUBindGroup>();
@@ -73,14 +73,14 @@ export class Program {
    * launches count as similar if all of these agree within a factor of four. A time loop that passes its step number
    * then has only a few speeds, and a launch with a hundred times as many steps begins with a small dispatch again.
    */
-  pace(words: Uint32Array): WorkgroupTime {
+  workgroupTime(words: Uint32Array): WorkgroupTime {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);
-    let pace = this.#paces.get(like);
-    if (pace === undefined) {
-      if (this.#paces.size >= maxPaces) this.#paces.clear();
-      this.#paces.set(like, (pace = new WorkgroupTime()));
+    let workgroupTime = this.#workgroupTimes.get(like);
+    if (workgroupTime === undefined) {
+      if (this.#workgroupTimes.size >= maxWorkgroupTimes) this.#workgroupTimes.clear();
+      this.#workgroupTimes.set(like, (workgroupTime = new WorkgroupTime()));
     }
-    return pace;
+    return workgroupTime;
   }
 
   bindGroup(buffers: readonly WebGpuBuffer[]): GPUBindGroup {

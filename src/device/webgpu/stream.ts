@@ -91,13 +91,14 @@ export class Stream {
   }
 
   #dispatch(launch: DispatchCommand): boolean {
-    const { pace } = launch;
+    const { workgroupTime } = launch;
     while (launch.next < launch.groups && this.#waitingFor === undefined) {
       const remaining = launch.groups - launch.next;
-      const room = SUBMISSION_BUDGET_MS - (this.#submission?.tally.predicted ?? 0);
-      const whole = pace.measured && remaining <= pace.trusted;
-      if (whole && remaining <= pace.within(room)) this.#encode(launch, remaining);
-      else if (whole && remaining <= pace.within(SUBMISSION_BUDGET_MS) && this.#submission !== undefined) this.#flush();
+      const room = SUBMISSION_BUDGET_MS - (this.#submission?.estimate.predicted ?? 0);
+      const whole = workgroupTime.measured && remaining <= workgroupTime.trusted;
+      if (whole && remaining <= workgroupTime.within(room)) this.#encode(launch, remaining);
+      else if (whole && remaining <= workgroupTime.within(SUBMISSION_BUDGET_MS) && this.#submission !== undefined)
+        this.#flush();
       else this.#piece(launch, remaining);
     }
     return launch.next === launch.groups;
@@ -107,10 +108,13 @@ export class Stream {
    * Submits a part of a launch by itself, and waits to measure it unless the measurements so far suffice for the rest.
    */
   #piece(launch: DispatchCommand, remaining: number): void {
-    const { pace } = launch;
+    const { workgroupTime } = launch;
     this.#flush();
-    const mustMeasure = !pace.measured || remaining > pace.trusted;
-    this.#encode(launch, Math.max(1, Math.min(remaining, pace.trusted, pace.within(SUBMISSION_BUDGET_MS))));
+    const mustMeasure = !workgroupTime.measured || remaining > workgroupTime.trusted;
+    this.#encode(
+      launch,
+      Math.max(1, Math.min(remaining, workgroupTime.trusted, workgroupTime.within(SUBMISSION_BUDGET_MS))),
+    );
     this.#flush();
     if (mustMeasure) this.#waitingFor = "all";
   }
@@ -154,7 +158,7 @@ export class Stream {
   #settle(submission: Submission, start: number): void {
     const now = performance.now();
     const atMost = now - Math.max(start, this.#lastDone);
-    submission.tally.observe({ atMost, atLeast: Math.min(atMost, now - this.#lastPush) });
+    submission.estimate.observe({ atMost, atLeast: Math.min(atMost, now - this.#lastPush) });
     this.#lastDone = now;
     this.#inFlight--;
     if (this.#waitingFor === "any" || this.#inFlight === 0) this.#waitingFor = undefined;

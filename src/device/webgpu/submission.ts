@@ -49,7 +49,7 @@ export class ArgumentBuffer {
 
 /** A submission under construction: it encodes commands into one WebGPU command buffer. */
 export class Submission {
-  readonly tally = new SubmissionEstimate();
+  readonly estimate = new SubmissionEstimate();
   launches = 0;
   readonly #encoder: GPUCommandEncoder;
   readonly #arguments: ArgumentBuffer;
@@ -71,7 +71,7 @@ export class Submission {
     pass.setBindGroup(0, this.#arguments.bindGroup, [this.#arguments.put(launch.words)]);
     pass.setBindGroup(1, launch.buffers);
     pass.dispatchWorkgroups(width, height);
-    this.tally.add(launch.pace, covered);
+    this.estimate.add(launch.workgroupTime, covered);
     launch.next += covered;
     this.launches++;
   }

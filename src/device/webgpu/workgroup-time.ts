@@ -69,17 +69,17 @@ export class SubmissionEstimate {
   readonly #groups = new Map<WorkgroupTime, number>();
   predicted = 0;
 
-  add(pace: WorkgroupTime, groups: number): void {
-    this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
-    this.predicted += pace.predict(groups);
+  add(workgroupTime: WorkgroupTime, groups: number): void {
+    this.#groups.set(workgroupTime, (this.#groups.get(workgroupTime) ?? 0) + groups);
+    this.predicted += workgroupTime.predict(groups);
   }
 
   /** Divides the measured time among the kernels in proportion to the predictions. */
   observe(measured: TimeBounds): void {
     const { predicted } = this;
-    for (const [pace, groups] of this.#groups) {
-      const share = this.#groups.size === 1 || predicted === 0 ? 1 : pace.predict(groups) / predicted;
-      pace.observe({ atLeast: share * measured.atLeast, atMost: share * measured.atMost }, groups);
+    for (const [workgroupTime, groups] of this.#groups) {
+      const share = this.#groups.size === 1 || predicted === 0 ? 1 : workgroupTime.predict(groups) / predicted;
+      workgroupTime.observe({ atLeast: share * measured.atLeast, atMost: share * measured.atMost }, groups);
     }
   }
 }

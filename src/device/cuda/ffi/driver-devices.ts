@@ -1,5 +1,5 @@
 /** cuda.h: initialisation, version, device management, context management. */
-import type { SignatureTable } from "./signatures.ts";
+import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for devices. */
 export const driverDevices = {
@@ -16,7 +16,7 @@ export const driverDevices = {
   cuCtxDestroy_v2: ["u64"],
   cuCtxSetCurrent: ["u64"],
   cuCtxPopCurrent_v2: ["u64"], // CUcontext *popped
-} as const satisfies SignatureTable;
+} as const satisfies Table;
 
 /** The device attributes that are queried, by their numbers in cuda.h. */
 export const deviceAttribute = {

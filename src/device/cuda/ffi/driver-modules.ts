@@ -1,5 +1,5 @@
 /** cuda.h: module management, execution control. */
-import type { SignatureTable } from "./signatures.ts";
+import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for modules. */
 export const driverModules = {
@@ -10,7 +10,7 @@ export const driverModules = {
   cuFuncSetAttribute: ["u64", "i32", "i32"], // CUfunction, CUfunction_attribute, int value
   // CUfunction, grid x, y, z, block x, y, z, dynamic shared bytes, CUstream, void **parameters, void **extra
   cuLaunchKernel: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "u64", "u64"],
-} as const satisfies SignatureTable;
+} as const satisfies Table;
 
 /** The function attributes that are queried or set, by their numbers in cuda.h. */
 export const functionAttribute = {

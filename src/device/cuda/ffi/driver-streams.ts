@@ -1,5 +1,5 @@
 /** cuda.h: stream management, event management, graph management. */
-import type { SignatureTable } from "./signatures.ts";
+import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for streams, events and graphs. */
 export const driverStreams = {
@@ -17,7 +17,7 @@ export const driverStreams = {
   cuGraphLaunch: ["u64", "u64"], // CUgraphExec, CUstream
   cuGraphExecDestroy: ["u64"],
   cuGraphDestroy: ["u64"],
-} as const satisfies SignatureTable;
+} as const satisfies Table;
 
 /** The flag of a stream that does not wait for the default stream, which another library in the process might use. */
 export const STREAM_NON_BLOCKING = 1;

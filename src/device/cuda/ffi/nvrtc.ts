@@ -1,5 +1,5 @@
 /** nvrtc.h */
-import type { SignatureTable } from "./signatures.ts";
+import type { Table } from "./signatures.ts";
 
 /** The signatures of NVRTC's functions. */
 export const nvrtcFunctions = {
@@ -16,7 +16,7 @@ export const nvrtcFunctions = {
   nvrtcGetPTXSize: ["u64", "u64"],
   nvrtcGetPTX: ["u64", "data"],
   nvrtcDestroyProgram: ["u64"], // nvrtcProgram *program
-} as const satisfies SignatureTable;
+} as const satisfies Table;
 
 /** The status of a successful NVRTC call. */
 export const NVRTC_SUCCESS = 0;

@@ -1,5 +1,4 @@
-/** The status of a successful call; CUresult in cuda.h. */
-
+/** The status of a successful call. Statuses are the values of CUresult in cuda.h. */
 export const CUDA_SUCCESS = 0;
 /** The status of a call with an invalid argument. */
 export const CUDA_ERROR_INVALID_VALUE = 1;

@@ -23,12 +23,12 @@ interface ArgumentTypes {
 type Signature = readonly (keyof ArgumentTypes)[];
 
 /** A table of the signatures of a library's functions, by name. */
-export type SignatureTable = Readonly<Record<string, Signature>>;
+export type Table = Readonly<Record<string, Signature>>;
 
 type ArgumentsOf<S extends Signature> = { readonly [K in keyof S]: ArgumentTypes[S[K]] };
 
 /** A function of a library that has been bound to its signature `S`. It returns the function's integer result. */
-export interface BoundFunction<S extends Signature> {
+export interface Call<S extends Signature> {
   (...args: ArgumentsOf<S>): number;
   async(...args: [...ArgumentsOf<S>, (error: Error | null, status: number) => void]): void;
   /** True where the library lacks the function; calling it throws. */
@@ -36,21 +36,17 @@ export interface BoundFunction<S extends Signature> {
 }
 
 /** The functions of a library that have been bound to the signatures in `T`. */
-export type BoundFunctions<T extends SignatureTable> = { readonly [N in keyof T]: BoundFunction<T[N]> };
+export type Calls<T extends Table> = { readonly [N in keyof T]: Call<T[N]> };
 
 const KOFFI_TYPES = { u64: "uint64", u32: "uint32", i32: "int", text: "str", data: "void *" } as const;
 
 /** Binds the functions of a library to the signatures in a table. A missing function fails only when it is called. */
-export function bindFunctions<T extends SignatureTable>(
-  library: ForeignLibrary,
-  what: string,
-  table: T,
-): BoundFunctions<T> {
+export function bindFunctions<T extends Table>(library: ForeignLibrary, what: string, table: T): Calls<T> {
   const entries = Object.entries(table).map(([name, args]) => {
     const types = args.map((type) => KOFFI_TYPES[type]);
     return [name, find(library, what, name, types)] as const;
   });
-  return Object.fromEntries(entries) as unknown as BoundFunctions<T>;
+  return Object.fromEntries(entries) as unknown as Calls<T>;
 }
 
 function find(library: ForeignLibrary, what: string, name: string, types: readonly string[]): ForeignFunction {

@@ -36,7 +36,7 @@ interface Step<S extends Stmt> {
 /**
  * Emits code for a sequence of loads, or of stores, in which every work item accesses consecutive elements. Each item
  * then needs one vector access, and a transposition distributes the elements to the lanes. The sequence begins at
- * `list[from]`. Returns the number of statements in it, 0 if none begins there or if not all SIMD lanes are active.
+ * `list[from]`. Returns the number of its statements, or 0 if none begins there or not all SIMD lanes are active.
  * With `countOnly`, it emits nothing.
  */
 export function emitAccessSequence(e: Emitter, list: readonly Stmt[], from: number, countOnly = false): number {

@@ -82,9 +82,9 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
 }
 
 /**
- * Emits code that pushes a vector with the byte offsets of the elements that the lanes of vector number `j` access, and
- * returns a constant offset that they have in common. In inactive lanes the offsets are clamped to the array. Accesses
- * that differ in the constant only share their addresses.
+ * Emits code that pushes a vector with the byte offsets of the elements that the lanes of vector number `j` access.
+ * Returns a constant offset to add to all of them. In inactive lanes the offsets are clamped to the array. Accesses
+ * that differ only in the constant share their addresses.
  */
 export function pushLaneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);

@@ -24,7 +24,7 @@ type Store = Stmt & { readonly kind: "store" };
 /**
  * Emits code for a sequence of assignments and stores without control flow. It computes the whole sequence for vector
  * 0, then for vector 1, and so on, which needs fewer registers than computing all vectors side by side. The sequence
- * begins at `list[from]`. Returns the number of statements in it, 0 if none begins there.
+ * begins at `list[from]`. Returns the number of its statements, or 0 if none begins there.
  */
 export function emitStraightLine(e: Emitter, list: readonly Stmt[], from: number): number {
   if (e.plan.vectors === 1 || e.mask !== null) return 0;
