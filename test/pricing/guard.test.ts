@@ -236,7 +236,7 @@ describe("a guard of values from 0 to 10", () => {
       at: () => () => ({ low, high: 10 }),
       rounding: () => rounding,
     }));
-    guard.look([0], results);
+    guard.check([0], results);
     const { outside } = guard;
     guard.settle(results);
     const [today] = results.value;

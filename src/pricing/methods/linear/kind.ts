@@ -12,11 +12,11 @@ import {
   type Seen,
   Valuation,
 } from "../../../market/linear/index.ts";
-import { moveOf, type ResultColumns } from "../../columns/result-columns.ts";
-import { same } from "../../market-moves.ts";
+import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
+import { equalUpToRounding } from "../../market-moves.ts";
 import { type Pair, type TradeKind, UNBOUNDED, type Views } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
-import { MAX_RATE, warn } from "../../term-warnings.ts";
+import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 
 /** Rounding, relative to the sum of the sizes of all flows. */
 const ROUNDING = 1e-14;
@@ -176,7 +176,7 @@ function read(batch: Batch, i: number, results: ResultColumns): void {
     const moved = new LinearValue(then, rate);
     results.setScenarios(
       batch.columns.rowOf(i) + k,
-      (s) => moved.value((pair) => 1 + moveOf(scenarios.spot[s], pair)),
+      (s) => moved.value((pair) => 1 + spotMoveOf(scenarios.spot[s], pair)),
       () => error,
     );
   });
@@ -285,8 +285,8 @@ function views({ rolled, after }: Pair<LinearTrade>): Views<LinearTrade> {
   // The fixings of rates belong to the curves.
   const byRate = withSpots(after, rolled);
   return {
-    spot: same(bySpot.legs, rolled.legs) ? undefined : bySpot,
-    rate: same(new LinearValue(byRate).value(), new LinearValue(rolled).value()) ? undefined : byRate,
+    spot: equalUpToRounding(bySpot.legs, rolled.legs) ? undefined : bySpot,
+    rate: equalUpToRounding(new LinearValue(byRate).value(), new LinearValue(rolled).value()) ? undefined : byRate,
   };
 }
 
@@ -294,19 +294,20 @@ function views({ rolled, after }: Pair<LinearTrade>): Views<LinearTrade> {
 export const linearKind: TradeKind<LinearTrade> = {
   methods: [byFlows],
   add() {},
-  askedOf: () => Number.NaN,
-  limitsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
+  targetErrorOf: () => Number.NaN,
+  boundsOf: () => Promise.resolve({ at: () => () => UNBOUNDED, rounding: () => 0 }),
   warnings({ market, id, fair }) {
     const warnings: string[] = [];
-    market.curves.forEach(({ zeros }, c) => warn(warnings, "rate", market.names[c], [...zeros], MAX_RATE));
-    if (fair !== undefined && fair.kind !== "forward" && "at" in fair) warn(warnings, "rate", id, [fair.at], MAX_RATE);
+    market.curves.forEach(({ zeros }, c) => addUnitWarning(warnings, "rate", market.names[c], [...zeros], MAX_RATE));
+    if (fair !== undefined && fair.kind !== "forward" && "at" in fair)
+      addUnitWarning(warnings, "rate", id, [fair.at], MAX_RATE);
     return warnings;
   },
   doubts: () => [],
   rollForward,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";
-    return same(rolled.terms, after.terms) ? undefined : "its terms differ";
+    return equalUpToRounding(rolled.terms, after.terms) ? undefined : "its terms differ";
   },
   views,
   paid(before, years) {
