@@ -204,8 +204,8 @@ async function swing(device: Device, options: ReproduceOptions, { signal, say }:
   say("");
 }
 
-async function run(surroundings: ReproductionContext): Promise<void> {
-  const { options, say } = surroundings;
+async function run(context: ReproductionContext): Promise<void> {
+  const { options, say } = context;
   const gpus = await openGpus(options);
   const isCpu = options.backend === "auto" || options.backend === "cpu";
   const devices = [
@@ -217,10 +217,10 @@ async function run(surroundings: ReproductionContext): Promise<void> {
       say("");
       say(`${device.name}, ${options.precision}`);
       say("");
-      await table2(device, options, surroundings);
-      await table3(device, options, surroundings);
-      await tables5And6(device, options, surroundings);
-      await swing(device, options, surroundings);
+      await table2(device, options, context);
+      await table3(device, options, context);
+      await tables5And6(device, options, context);
+      await swing(device, options, context);
     }
   } finally {
     for (const device of devices) device[Symbol.dispose]();

@@ -21,7 +21,7 @@ import { minOverQuotes } from "./andreasen-huge.ts";
 import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
 import { checkedQuotes, countWithWords, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { volatilityByLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
-import { dupireVolatility, expiryOf, splinesOf } from "./variance-surface.ts";
+import { dupireVolatility, expiryRangeOf, splinesOf } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {
@@ -68,7 +68,7 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
   const y = problem.logVolatility(found.point);
   problem.solve(y);
   const { grid } = problem;
-  const ranges = expiries.map(expiryOf);
+  const ranges = expiries.map(expiryRangeOf);
   const limited = problem.limited(y);
   const message = `${countWithWords(limited, "node", "nodes")} of the local volatility at a limit, five times a smooth one`;
   const smile = { slices: Array.from({ length: times }, (_, n) => problem.sliceAt(n + 1)) };
@@ -103,7 +103,7 @@ export class AdjointProblem {
   readonly #bySpot: readonly CovarianceRoot[];
   readonly #byTime: CovarianceRoot;
   readonly #a: Float64Array;
-  readonly #bend: Float64Array;
+  readonly #curvature: Float64Array;
   readonly #inverse: Float64Array;
   readonly #factor: Float64Array;
   readonly #lambda: Float64Array;
@@ -137,7 +137,7 @@ export class AdjointProblem {
       ALONG_TIME,
     );
     const array = (): Float64Array => new Float64Array(nodes * (steps + 1));
-    [this.#a, this.#bend, this.#inverse] = [array(), array(), array()];
+    [this.#a, this.#curvature, this.#inverse] = [array(), array(), array()];
     [this.#factor, this.#lambda, this.#u] = [array(), array(), array()];
   }
 
@@ -167,8 +167,14 @@ export class AdjointProblem {
     this.solve(y);
     const shape = { nodes, steps };
     let value = this.#misfit();
-    const [a, bend, inverse, factor, lambda] = [this.#a, this.#bend, this.#inverse, this.#factor, this.#lambda];
-    dupireAdjoint({ shape, lower, upper, elapsed, theta, a, bend, inverse, factor, lambda, gradient });
+    const [a, curvature, inverse, factor, lambda] = [
+      this.#a,
+      this.#curvature,
+      this.#inverse,
+      this.#factor,
+      this.#lambda,
+    ];
+    dupireAdjoint({ shape, lower, upper, elapsed, theta, a, curvature, inverse, factor, lambda, gradient });
     // From the nodes of κ back to those of the spot; ∂a/∂ln σ = 2a.
     lambda.fill(0);
     this.#eachNode((at, first, share) => {
@@ -190,12 +196,12 @@ export class AdjointProblem {
   /** Solves Dupire's equation for y = ln σ on the nodes. */
   solve(y: Float64Array): void {
     const { nodes, steps, lower, upper, source, elapsed, theta } = this.grid;
-    const [a, u, bend, inverse, factor] = [this.#a, this.#u, this.#bend, this.#inverse, this.#factor];
+    const [a, u, curvature, inverse, factor] = [this.#a, this.#u, this.#curvature, this.#inverse, this.#factor];
     this.#eachNode((at, first, share) => {
       a[at] = 0.5 * Math.exp(2 * (share > 0 ? (1 - share) * y[first] + share * y[first + 1] : y[first]));
     });
     const shape = { nodes, steps };
-    dupireForward({ shape, lower, upper, source, elapsed, theta, a, u, bend, inverse, factor });
+    dupireForward({ shape, lower, upper, source, elapsed, theta, a, u, curvature, inverse, factor });
   }
 
   /** The nodes of κ with those of the spot between which they lie, and the share of the second. */
@@ -233,7 +239,7 @@ export class AdjointProblem {
 
   /** Returns κ²·∂²c/∂κ² at a node and the time with index `row`. */
   density(row: number, node: number): number {
-    return this.#bend[row * this.grid.nodes + node];
+    return this.#curvature[row * this.grid.nodes + node];
   }
 
   /** Returns the increase of an out-of-the-money option's price at a node between two times, given by index. */
@@ -265,7 +271,7 @@ export class AdjointProblem {
 /** Prices below this, in units of the forward, are less exact than the volatility of a neighbour. */
 const LEAST_PRICE = 1e-9;
 
-/** The limits of the reference relative to the implied volatility at its place. */
+/** The limits of the reference relative to the implied volatility at the same point. */
 const LIMITS = [0.5, 2] as const;
 
 /** ln σ of Dupire's formula on the splines through the quotes, constant beyond them, and limited where it has none. */

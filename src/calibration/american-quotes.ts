@@ -10,7 +10,7 @@ const NEAR_EXERCISE = "the price is so near to that of exercise at once that it 
 /** The number of times that the premium is found again under the local volatility of the European prices. */
 const ROUNDS = 4;
 
-/** Finds the local volatility of X through European volatilities; undefined where they have none. */
+/** Finds the local volatility of X through European volatilities; undefined if they have none. */
 type LocalThrough = (implied: readonly FittedQuote[]) => LocalSurface | undefined;
 
 /** An American quote: its index, its price, and the constant volatility of the spot that reproduces it. */

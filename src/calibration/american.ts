@@ -17,7 +17,7 @@ import {
   rowVolatility,
 } from "../market/index.ts";
 import { logNormalOption } from "../market/models/index.ts";
-import { earlyExerciseKernel, PLACE_INTEGERS, QUOTE_REALS, STEP_REALS, WORK_ARRAYS } from "./early-exercise.ts";
+import { earlyExerciseKernel, STEP_RANGE_INTEGERS, QUOTE_REALS, STEP_REALS, WORK_ARRAYS } from "./early-exercise.ts";
 
 /**
  * The market of American quotes: the spot with its dividends, and the rates. The spot is S = scale·X + cash
@@ -41,7 +41,9 @@ interface AmericanOption {
 const [NODES, STEPS, LEAST_STEPS] = [201, 50, 10];
 /** The extent of the mesh in deviations, and how many of them lie beyond the strike. */
 const [EXTENT, BEYOND] = [5, 3] as const;
-/** Implicit steps from expiry and from each dividend, which damp what a kink excites. */
+/**
+ * The number of implicit steps after expiry and after each dividend, which damp the oscillations that a kink causes.
+ */
 const DAMPING = 4;
 
 /** The American and the European price of an option under the same volatility. */
@@ -175,7 +177,7 @@ export class AmericanOptions {
     const rows: number[] = [];
     const starts = new Map<number, number>();
     const quote = new Float64Array(QUOTE_REALS * items);
-    const place = new Int32Array(PLACE_INTEGERS * items);
+    const stepRange = new Int32Array(STEP_RANGE_INTEGERS * items);
     which.forEach((l, i) => {
       const { time, strike, sign } = this.#options[l];
       const { rows: own, times } = this.#steps.get(time)!;
@@ -185,13 +187,13 @@ export class AmericanOptions {
       }
       const { low, width } = this.#mesh(l, levels[i]);
       quote.set([strike, sign, squares === undefined ? levels[i] : 1, low, width], QUOTE_REALS * i);
-      place.set([starts.get(time)!, times.length - 1], PLACE_INTEGERS * i);
+      stepRange.set([starts.get(time)!, times.length - 1], STEP_RANGE_INTEGERS * i);
     });
     const output = new Float64Array(2 * items);
     const shared = { items, nodes: NODES, start: this.#market.affine.start, step: Float64Array.from(rows) };
     const work = new Float64Array(WORK_ARRAYS * NODES * items);
     const [isFlat, square] = [squares === undefined, squares ?? Float64Array.of(1)];
-    runOnHost(earlyExerciseKernel, { ...shared, isFlat, quote, place, square, work, output }, items);
+    runOnHost(earlyExerciseKernel, { ...shared, isFlat, quote, stepRange, square, work, output }, items);
     return which.map((_, i) => ({ american: output[i], european: output[items + i] }));
   }
 }

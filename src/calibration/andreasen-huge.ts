@@ -27,7 +27,7 @@ import {
 } from "./forward-step.ts";
 import { stepShape } from "./step-shape.ts";
 import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
-import { describeSlices, type ExpiryRange, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, type ExpiryRange, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
 const [LOWEST, HIGHEST] = [1e-3, 10];
@@ -68,7 +68,7 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     steps.push(step);
     ends.push(forwardStep(grid, { elapsed, sigma: step.sigma, before }));
   });
-  const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), curveOf(grid, ends[i].prices, expiry)));
+  const slices = expiries.map((expiry, i) => sliceOf(expiryRangeOf(expiry), curveOf(grid, ends[i].prices, expiry)));
   const { limited, ...described } = describeSlices(slices, quotes);
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [

@@ -324,7 +324,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
   };
 }
 
-/** Prices, or none where no set of a later trial can be priced at all: the search then goes back. */
+/** Prices, or none if no set of a later trial can be priced at all: the search then goes back. */
 async function pricesOr(
   prices: () => Promise<readonly ModelPrices[]>,
   later: { readonly sets: number; readonly quotes: number } | undefined,

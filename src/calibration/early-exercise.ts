@@ -11,8 +11,8 @@ export const QUOTE_REALS = 5;
  * before dividends.
  */
 export const STEP_REALS = 7;
-/** The number of integers of each option in the array `place`: its first time step and its number of steps. */
-export const PLACE_INTEGERS = 2;
+/** The number of integers of each option in the array `stepRange`: its first time step and its number of steps. */
+export const STEP_RANGE_INTEGERS = 2;
 /** The number of work arrays of an option, each with one real per node. */
 export const WORK_ARRAYS = 6;
 
@@ -71,14 +71,14 @@ export const earlyExerciseKernel = kernel({
     isFlat: bool,
     start: real,
     quote: read(real),
-    place: read(i32),
+    stepRange: read(i32),
     step: read(real),
     square: read(real),
     work: write(real),
     output: write(real),
   },
-  env: { cubicAt, halfVariance, QUOTE_REALS, STEP_REALS, PLACE_INTEGERS, WORK_ARRAYS, ROUNDS: 30 },
-  body({ items, nodes, isFlat, start, quote, place, step, square, work, output }, gpu, env) {
+  env: { cubicAt, halfVariance, QUOTE_REALS, STEP_REALS, STEP_RANGE_INTEGERS, WORK_ARRAYS, ROUNDS: 30 },
+  body({ items, nodes, isFlat, start, quote, stepRange, step, square, work, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= items) return;
     const strike = quote[l * env.QUOTE_REALS];
@@ -86,8 +86,8 @@ export const earlyExerciseKernel = kernel({
     const level = quote[l * env.QUOTE_REALS + 2];
     const low = quote[l * env.QUOTE_REALS + 3];
     const width = quote[l * env.QUOTE_REALS + 4];
-    const firstStep = place[l * env.PLACE_INTEGERS];
-    const steps = place[l * env.PLACE_INTEGERS + 1];
+    const firstStep = stepRange[l * env.STEP_RANGE_INTEGERS];
+    const steps = stepRange[l * env.STEP_RANGE_INTEGERS + 1];
     const of = { isFlat, level, nodes, square };
     const american = l * env.WORK_ARRAYS * nodes;
     const european = american + nodes;

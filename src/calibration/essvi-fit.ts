@@ -23,7 +23,7 @@ import {
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { ssviVariance } from "../market/index.ts";
-import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** θ, u and d of a slice. */
 interface WingSlopes {
@@ -32,7 +32,10 @@ interface WingSlopes {
   readonly down: number;
 }
 
-/** The way to a slice from the one before: the increase of θ, the share of the largest step of u + d, and u's part. */
+/**
+ * The step from one slice to the next: the increase of θ, the step of u + d as a fraction of its largest, and the share
+ * of u in it.
+ */
 const STARTS = [
   [0.3, 0.3],
   [0.3, 0.6],
@@ -60,7 +63,7 @@ export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
     found.push(slopes);
     return fit;
   });
-  const slices = expiries.map((expiry, i) => sliceOf(expiryOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
+  const slices = expiries.map((expiry, i) => sliceOf(expiryRangeOf(expiry), { kind: "ssvi", ...ssviOf(found[i]) }));
   const { limited, ...described } = describeSlices(slices, quotes);
   const few = expiries.filter((expiry) => quoteCountOf([expiry]) < 3).length;
   const messages = [

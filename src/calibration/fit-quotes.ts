@@ -194,7 +194,7 @@ function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit)
   };
 }
 
-/** The local volatility of X through European volatilities; undefined where they have none. */
+/** The local volatility of X through European volatilities; undefined if they have none. */
 function localThrough(
   quotes: readonly OptionQuote[],
   implied: readonly FittedQuote[],

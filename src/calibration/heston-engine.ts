@@ -38,7 +38,7 @@ export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
 }
 
 /**
- * Computes implied volatilities under Heston's model for the quotes of one underlying on a device, for up to `most`
+ * Computes implied volatilities under Heston's model for the quotes of one underlying on a device, for up to `maxSets`
  * sets of parameters at a time.
  */
 export class HestonEngine implements Disposable {
@@ -51,7 +51,7 @@ export class HestonEngine implements Disposable {
     Record<"expiry" | "quote" | "expiryOf" | "point" | "rule" | "moments" | "output", DeviceBuffer>
   >;
 
-  private constructor(device: Device, kernels: Kernels, { expiries }: UnderlyingQuotes, most: number) {
+  private constructor(device: Device, kernels: Kernels, { expiries }: UnderlyingQuotes, maxSets: number) {
     this.#device = device;
     this.#kernels = kernels;
     this.#expiries = expiries.length;
@@ -61,24 +61,24 @@ export class HestonEngine implements Disposable {
       expiry: device.createBuffer("f64", 2 * expiries.length),
       quote: device.createBuffer("f64", quote.length),
       expiryOf: device.createBuffer("i32", quote.length),
-      point: device.createBuffer("f64", PARAMETER_COUNT * most),
-      rule: device.createBuffer("f64", RULE_REALS * most * expiries.length),
-      moments: device.createBuffer("f64", 2 * MOMENT_COUNT * MAX_NODES * most * expiries.length),
-      output: device.createBuffer("f64", QUOTE_OUTPUTS * most * quote.length),
+      point: device.createBuffer("f64", PARAMETER_COUNT * maxSets),
+      rule: device.createBuffer("f64", RULE_REALS * maxSets * expiries.length),
+      moments: device.createBuffer("f64", 2 * MOMENT_COUNT * MAX_NODES * maxSets * expiries.length),
+      output: device.createBuffer("f64", QUOTE_OUTPUTS * maxSets * quote.length),
     };
     device.write(this.#buffers.expiry, expiry);
     device.write(this.#buffers.quote, quote);
     device.write(this.#buffers.expiryOf, expiryOf);
   }
 
-  static async create(device: Device, quotes: UnderlyingQuotes, most: number): Promise<HestonEngine> {
+  static async create(device: Device, quotes: UnderlyingQuotes, maxSets: number): Promise<HestonEngine> {
     const options = { precision: "f64", vectors: 1 } as const;
     const kernels = await Promise.all([
       device.compile(hestonRuleKernel, options),
       device.compile(hestonMomentKernel, options),
       device.compile(hestonQuoteKernel, options),
     ]);
-    return new HestonEngine(device, kernels, quotes, most);
+    return new HestonEngine(device, kernels, quotes, maxSets);
   }
 
   /** Returns the implied volatilities for each set of parameters, v₀, κ, θ, σ, ρ. */

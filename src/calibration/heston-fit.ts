@@ -152,7 +152,10 @@ function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
   return Float64Array.of(v0, kappa, theta, share * Math.sqrt(2 * kappa * theta), rho);
 }
 
-/** Derivatives by the share of σ in √(2κθ) in place of σ, and by κ and θ at a constant share. */
+/**
+ * Derivatives with respect to the ratio of σ to √(2κθ), which replaces σ, and with respect to κ and θ at a constant
+ * ratio.
+ */
 function byShare(jacobian: Float64Array, [, kappa, theta, share]: Float64Array): void {
   const most = Math.sqrt(2 * kappa * theta);
   for (let at = 0; at < jacobian.length; at += PARAMETER_COUNT) {

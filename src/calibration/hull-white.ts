@@ -103,7 +103,7 @@ interface BondOption {
   readonly flows: Float64Array;
 }
 
-/** The options of a quote, and what a receiver is worth beyond the payer. */
+/** The options of a quote, and the difference between the values of a receiver and a payer. */
 function optionsOf(
   quote: RateQuote,
   discount: DiscountFunction,

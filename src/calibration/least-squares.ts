@@ -54,7 +54,7 @@ export interface LeastSquaresFit {
 /** Residuals whose root mean square is below this are rounding, for residuals of the order of 1. */
 const ROUNDING = 1e-9;
 
-/** The largest cosine between the residuals and their derivatives by a parameter at a minimum. */
+/** The largest cosine between the residuals and their derivatives with respect to a parameter at a minimum. */
 const ORTHOGONAL = 1e-2;
 
 /**
@@ -205,7 +205,7 @@ class LevenbergMarquardt {
   }
 
   /**
-   * The next trial, or false where the damped matrix is not positive definite. A parameter whose step would leave the
+   * The next trial, or false if the damped matrix is not positive definite. A parameter whose step would leave the
    * bounds goes to its bound, and the step of the others is solved for again with that given.
    */
   #propose(): boolean {

@@ -11,7 +11,7 @@ import {
 } from "./fit.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
-import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** Starts of ρ and ν. */
 const STARTS: readonly (readonly [number, number])[] = [
@@ -48,7 +48,7 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
   const models = fits.map(({ point: [logAlpha, rho, nu] }) => ({ alpha: Math.exp(logAlpha), beta, rho, nu }));
   const slices = expiries.map((expiry, i) => {
     const { forward, time } = expiry;
-    return sliceOf(expiryOf(expiry), { kind: "sabr", model: models[i], forward, time });
+    return sliceOf(expiryRangeOf(expiry), { kind: "sabr", model: models[i], forward, time });
   });
   const { limited, ...described } = describeSlices(slices, quotes);
   const few = expiries.filter((expiry) => quoteCountOf([expiry]) < 3).length;

@@ -7,7 +7,7 @@
 import { atTheMoney, checkedQuotes, quoteCountOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import { ssviPhi, type SsviPhi } from "./ssvi.ts";
-import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** ρ, γ and the share of η at the starts. */
 const STARTS = [
@@ -52,7 +52,7 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   }
   const { rho, form, thetas } = read(best!.point);
   const slices = expiries.map((expiry, i) =>
-    sliceOf(expiryOf(expiry), { kind: "ssvi", theta: thetas[i], phi: ssviPhi(form, thetas[i]).phi, rho }),
+    sliceOf(expiryRangeOf(expiry), { kind: "ssvi", theta: thetas[i], phi: ssviPhi(form, thetas[i]).phi, rho }),
   );
   const { limited, ...described } = describeSlices(slices, quotes);
   const errors = best!.standardErrors;
@@ -119,7 +119,10 @@ function largestEta(rho: number, gamma: number, thetas: readonly number[]): Cap 
   return caps.reduce((a, b) => (b.log < a.log ? b : a));
 }
 
-/** Errors of volatility; derivatives by θ and φ in closed form, and from there by the parameters. */
+/**
+ * Errors of volatility, and their derivatives with respect to the parameters, by way of those with respect to θ and φ,
+ * which are in closed form.
+ */
 function evaluateAt({ expiries }: UnderlyingQuotes, point: Float64Array): Linearisation {
   const n = point.length;
   const { rho, form, thetas, cap } = read(point);

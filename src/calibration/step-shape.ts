@@ -21,7 +21,7 @@ interface StepShape {
   readonly shape: Float64Array;
 }
 
-/** The limits of the shape, relative to the implied volatility at its place. */
+/** The limits of the shape, relative to the implied volatility at the same point. */
 const LIMITS = [0.05, 5] as const;
 
 /** Returns the shape of the local volatility in a step. The interval of each quote ends before the node `ends[p]`. */
@@ -49,7 +49,7 @@ export function stepShape(
   return { start, shape };
 }
 
-/** The volatility that leads to the spline through the quotes, at each node; NaN where it has arbitrage. */
+/** The volatility that leads to the spline through the quotes, at each node; NaN if it has arbitrage. */
 function smoothVolatility(
   { k, kappa, lower, upper }: MoneynessGrid,
   quotes: ExpiryQuotes,

@@ -82,7 +82,7 @@ function rawFromWings([smallest, right, left, m, sigma]: Float64Array): SviParam
   return { a: smallest - right * left * sigma, b, rho: b > 0 ? (up - down) / (up + down) : 0, m, sigma };
 }
 
-/** A variance that the root of an implied volatility is taken of, where a trial has hardly any. */
+/** The smallest variance of which a root is taken, for trials whose variance is nearly zero. */
 const TINY = 1e-14;
 
 function evaluateWings(
@@ -117,7 +117,7 @@ function evaluateWings(
   return { residuals, jacobian };
 }
 
-/** The same residuals, with derivatives by a, b, ρ, m and σ. */
+/** The same residuals, with their derivatives with respect to a, b, ρ, m and σ. */
 function evaluateRaw(quotes: ExpiryQuotes, parameters: SviParameters): Linearisation {
   const { b, rho, m, sigma } = parameters;
   const { time, logMoneyness, implied, weights } = quotes;
@@ -225,7 +225,7 @@ interface Best {
   readonly cost: number;
 }
 
-/** The least squares in all three numbers; undefined where the quotes do not determine them. */
+/** The least squares in all three numbers; undefined if the quotes do not determine them. */
 function bestInside({ normal, right, square }: Moments): Best | undefined {
   const first = normal[1] / normal[0];
   const second = normal[2] / normal[0];

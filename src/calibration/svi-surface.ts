@@ -2,7 +2,7 @@
 import { checkedQuotes, countWithWords, quoteCountOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
 import type { SviParameters } from "../market/index.ts";
-import { describeSlices, expiryOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
+import { describeSlices, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
@@ -15,7 +15,7 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries } = checkedQuotes(quotes);
   const fits = expiries.map(fitSviSlice);
   const slices = expiries.map((expiry, i) =>
-    sliceOf(expiryOf(expiry), { kind: "svi", parameters: fits[i].parameters }),
+    sliceOf(expiryRangeOf(expiry), { kind: "svi", parameters: fits[i].parameters }),
   );
   const { limited, ...described } = describeSlices(slices, quotes);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>

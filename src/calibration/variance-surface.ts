@@ -26,7 +26,7 @@ interface FittedSlice extends VarianceSlice {
 }
 
 /** Returns the time, the forward and the range of the quotes of an expiry. */
-export function expiryOf({ time, forward, logMoneyness }: ExpiryQuotes): ExpiryRange {
+export function expiryRangeOf({ time, forward, logMoneyness }: ExpiryQuotes): ExpiryRange {
   return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
 }
 
@@ -40,7 +40,7 @@ export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly FittedSli
   return expiries.map((expiry) => {
     const { time, logMoneyness, implied } = expiry;
     const variances = implied.map((sigma) => sigma * sigma * time);
-    return sliceOf(expiryOf(expiry), { kind: "spline", spline: splineThrough(logMoneyness, variances) });
+    return sliceOf(expiryRangeOf(expiry), { kind: "spline", spline: splineThrough(logMoneyness, variances) });
   });
 }
 
@@ -54,14 +54,19 @@ export function forwardAt(slices: readonly ExpiryRange[], spot: number, t: numbe
   return early.forward * Math.exp(drift * (t - early.time));
 }
 
-/** The limits within which a node of the local volatility is kept, relative to the implied volatility at its place. */
+/**
+ * The limits within which a node of the local volatility is kept, relative to the implied volatility at the same point.
+ */
 const LIMITS = [0.2, 5] as const;
 /** Beyond the quotes: along a wing whose variance is a line in k, σ is at least twice the implied volatility. */
 const FAR_LIMITS = [0.2, 2.5] as const;
 
 /** The reach of the spots on either side of a forward, in standard deviations and in units of the quotes' range. */
 const [REACH, BEYOND] = [5, 1.4] as const;
-/** Spots on either side of today's for each unit of the bend of their hyperbolic sine, and what they are rounded to. */
+/**
+ * The number of spots on either side of today's for each unit of the parameter of the hyperbolic sine by which they are
+ * spaced, and the number to whose multiples it is rounded.
+ */
 const [DENSITY, ROUND] = [10, 8] as const;
 /**
  * Times on either side of a date at which the local volatility jumps: parts of the time between two expiries, and years

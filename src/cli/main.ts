@@ -14,13 +14,13 @@ import {
   type Flags,
   GROUP_BY_HELP,
   priceOptions,
-  withAccuracy,
-  withChunks,
-  withDevice,
-  withFormats,
-  withGreeks,
-  withMethod,
-  withStrict,
+  addAccuracyOptions,
+  addChunkOptions,
+  addDeviceOptions,
+  addFormatOptions,
+  addGreeksOption,
+  addMethodOption,
+  addStrictOption,
 } from "./options.ts";
 import { setBlockingRunner } from "../base/event-loop.ts";
 import { runInterruptibly } from "./interruptibly.ts";
@@ -149,7 +149,9 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Com
     .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", parseSeconds)
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);
-  const all = withStrict(withChunks(withAccuracy(withGreeks(withMethod(withFormats(command))))));
+  const all = addStrictOption(
+    addChunkOptions(addAccuracyOptions(addGreeksOption(addMethodOption(addFormatOptions(command))))),
+  );
   all.option("--resume", "continue the run in parts that is in --output FOLDER/");
   all.option("--report <file>", "write a report on the results as well, one HTML file");
   all.action(async (path: string, flags: Flags & { method?: MethodName; report?: string }) => {
@@ -191,7 +193,7 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       "after",
       `\nExit status: 0 all trades explained, new, gone or changed; 1 some could not be; ${OTHER_STATUS}`,
     );
-  withStrict(withAccuracy(withFormats(command))).action(
+  addStrictOption(addAccuracyOptions(addFormatOptions(command))).action(
     async (
       before: string,
       after: string | undefined,
@@ -253,7 +255,7 @@ function describeBench(program: Command, { terminal, signal, engine, done }: Com
     .command("bench")
     .description("measure how fast this machine prices American puts")
     .option("--trades <n>", "how many", parseWholeNumber, 2000);
-  withAccuracy(withGreeks(command)).action(async (flags: Flags & { trades: number }) => {
+  addAccuracyOptions(addGreeksOption(command)).action(async (flags: Flags & { trades: number }) => {
     const { bench } = await import("./commands/bench.ts");
     done(await bench({ ...priceOptions(flags), trades: flags.trades }, terminal, signal, engine));
   });
@@ -278,7 +280,7 @@ function describeReproduce(program: Command, { terminal, signal, done }: Command
     readonly repeats: number;
     readonly paths: number;
   };
-  withDevice(command, "f32 by default").action(async (name: string | undefined, flags: Given) => {
+  addDeviceOptions(command, "f32 by default").action(async (name: string | undefined, flags: Given) => {
     const { listReproductions, reproduce } = await import("./commands/reproduce.ts");
     const { list, device, threads, precision = "f32", ...rest } = flags;
     const options = { ...rest, device, threads, precision };

@@ -22,7 +22,7 @@ export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade
 export const GROUP_BY_HELP = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
 /** Adds the options that select a device to a command. `precision` is the help text about the default precision. */
-export const withDevice = (
+export const addDeviceOptions = (
   command: Command,
   precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
 ): Command =>
@@ -36,15 +36,15 @@ export const withDevice = (
     .option("--threads <n>", "CPU threads (every core by default)", parseWholeNumber);
 
 /** Adds the options for accuracy to a command. */
-export const withAccuracy = (command: Command): Command =>
-  withDevice(command).option(
+export const addAccuracyOptions = (command: Command): Command =>
+  addDeviceOptions(command).option(
     "--accuracy <part>",
     "error aimed at, relative to spot: 1e-8 to 1e-3 (by default 1e-5; 1e-4 in several factors; 1e-3 by Monte Carlo, sparse grids, quantization and convolution)",
     parseAccuracy,
   );
 
 /** Adds the option --greeks to a command. */
-export const withGreeks = (command: Command): Command =>
+export const addGreeksOption = (command: Command): Command =>
   command.addOption(
     new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
       .choices(["all", "grid", "none"])
@@ -52,11 +52,11 @@ export const withGreeks = (command: Command): Command =>
   );
 
 /** Adds the option --strict to a command. */
-export const withStrict = (command: Command): Command =>
+export const addStrictOption = (command: Command): Command =>
   command.option("--strict", "a trade that depends on a doubtful fit to quotes is an error instead of a warning");
 
 /** Adds the options for input and output formats to a command. */
-export const withFormats = (command: Command): Command =>
+export const addFormatOptions = (command: Command): Command =>
   command
     .addOption(
       new Option("--input-format <name>", "of the book; else its name or first line tells").choices([
@@ -94,7 +94,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
 };
 
 /** Adds the option --method to a command. */
-export const withMethod = (command: Command): Command =>
+export const addMethodOption = (command: Command): Command =>
   command.addOption(
     new Option(
       "--method <name>",
@@ -103,7 +103,7 @@ export const withMethod = (command: Command): Command =>
   );
 
 /** Adds the options for the size of chunks of trades to a command. */
-export const withChunks = (command: Command): Command =>
+export const addChunkOptions = (command: Command): Command =>
   command
     .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", parseWholeNumber, 16_384)
     .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", parseSeconds, 1);

@@ -1,6 +1,9 @@
 /** A worker thread of `feynkac price`. It loads the command line from V8's code cache for such threads. */
 import { fileURLToPath } from "node:url";
-import { loadFor } from "./start.ts";
+import { loadWithCodeCache } from "./start.ts";
 
-const { program, keep } = loadFor("a pipeline's thread", fileURLToPath(new URL("../cli/main.cjs", import.meta.url)));
+const { program, keep } = loadWithCodeCache(
+  "a pipeline's thread",
+  fileURLToPath(new URL("../cli/main.cjs", import.meta.url)),
+);
 void program.servePipeline(keep);

@@ -14,7 +14,9 @@ export interface ReproduceOptions extends EngineOptions {
   readonly paths: number;
 }
 
-/** What a reproduction of a published result needs: its options, a signal to abort it, and a function that prints. */
+/**
+ * The inputs of the reproduction of a published result: its options, a signal to abort it, and a function that prints.
+ */
 export interface ReproductionContext {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;
@@ -29,5 +31,5 @@ export interface Reproduction {
   /** The authors, the title and the year of the publication. */
   readonly source: string;
   /** Runs the reproduction. @throws CliError a size that cannot be run here; device errors */
-  readonly run: (surroundings: ReproductionContext) => Promise<void>;
+  readonly run: (context: ReproductionContext) => Promise<void>;
 }

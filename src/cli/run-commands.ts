@@ -24,12 +24,12 @@ import {
   GROUP_BY_HELP,
   KEEP_HELP,
   priceOptions,
-  withAccuracy,
-  withChunks,
-  withDevice,
-  withGreeks,
-  withMethod,
-  withStrict,
+  addAccuracyOptions,
+  addChunkOptions,
+  addDeviceOptions,
+  addGreeksOption,
+  addMethodOption,
+  addStrictOption,
 } from "./options.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 
@@ -106,7 +106,9 @@ function describeSubmit(program: Command, { terminal, signal, done }: CommandCon
     )
     .option("--share <n>", "of the workers, beside other runs of the same level: 1 to 12", parseRunShare, 1)
     .addHelpText("after", "\nExit status: 0 all trades priced, 1 some were not, 2 input, output or queue unusable");
-  const all = withQueue(withStrict(withChunks(withAccuracy(withGreeks(withMethod(command))))));
+  const all = withQueue(
+    addStrictOption(addChunkOptions(addAccuracyOptions(addGreeksOption(addMethodOption(command))))),
+  );
   type Given = Flags & Omit<SubmitOptions, keyof Flags>;
   all.action(async (path: string, flags: Given) => {
     const { submit } = await import("./commands/submit.ts");
@@ -129,7 +131,7 @@ function describeWorker(program: Command, { terminal, signal, engine, done, take
     .option("--chunk-timeout <s>", "a chunk that takes longer has failed", parseSeconds, 3600)
     .addHelpText("after", "\nOn SIGTERM it takes no more jobs, and ends within 10 s; a chunk under way goes back.");
   type Given = Flags & Omit<WorkerOptions, keyof Flags | "everyDevice">;
-  withQueue(withDevice(command)).action(async (flags: Given) => {
+  withQueue(addDeviceOptions(command)).action(async (flags: Given) => {
     const { worker } = await import("./commands/worker.ts");
     takeTime(WORKER_PATIENCE);
     const { backend, precision, device, threads } = priceOptions(flags);
@@ -196,7 +198,7 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     });
 }
 
-/** What the commands about books priced in chunks need from the command line. */
+/** The objects that the commands about books priced in chunks get from the command line. */
 export interface CommandContext {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;

@@ -41,7 +41,7 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
   // V8 shares each thread's young garbage among helpers, which many threads at once fight for: 16 of them, all cores
   // busy, take a sixth longer so. Set first, since kept code is of the flags that it was made with.
   setFlagsFromString("--no-parallel-scavenge");
-  const { program, keep } = loadFor(/^[a-z]+$/.test(command) ? command : "", file);
+  const { program, keep } = loadWithCodeCache(/^[a-z]+$/.test(command) ? command : "", file);
   process.once("exit", keep); // by then V8 has compiled what the command needs
   return program;
 }
@@ -51,7 +51,7 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
  * itself checks that stored code matches its version and flags. Code is stored separately for each purpose, because it
  * lacks the functions that were not called.
  */
-export function loadFor(purpose: string, file: string): LoadedProgram {
+export function loadWithCodeCache(purpose: string, file: string): LoadedProgram {
   const cache = new KernelCache();
   const key = `code of ${buildId()} in ${process.version} ${process.arch} for ${purpose}`;
   const known = buildId() === undefined ? undefined : cache.find(key);

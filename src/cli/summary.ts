@@ -15,7 +15,7 @@ export function summaryLines(counts: TradeCounts, { device, precision, reason }:
 
 const count = (n: number): string => `${withCommas(n)} ${n === 1 ? "trade" : "trades"}`;
 
-/** Returns the line about trades that depend on doubtful fits to quotes; an empty text if none do. */
+/** Returns the line about trades that depend on doubtful fits to quotes; an empty text if there are none. */
 export function fitWarningLine({ doubtful = 0, doubt }: Pick<TradeCounts, "doubtful" | "doubt">): string {
   if (doubt === undefined) return "";
   const depend = doubtful === 1 ? "depends" : "depend";

@@ -61,7 +61,7 @@ export const bugs: readonly Bug[] = [
     ["worker.ts", 'outcome === "priced" ? context', 'outcome !== "priced" ? context'],
     ["finish-job.ts", 'key.lastIndexOf(":") + 1 + begin', 'key.lastIndexOf(":") + begin'],
     ["jobs.ts", "Math.max(1, Math.round(MAX_SHARE / share))", "Math.max(1, Math.round(MAX_SHARE * share))"],
-    ["worker.ts", "if (tries >= MAX_ATTEMPTS) await next(job, surroundings);", ""],
+    ["worker.ts", "if (tries >= MAX_ATTEMPTS) await next(job, resources);", ""],
     ["worker.ts", "if (error instanceof StorageError || error instanceof Stopped", "if (error instanceof Stopped"],
     ["price-chunk.ts", 'if ((await readReceiptOf(store, manifest, chunk)) !== undefined) return "known";', ""],
   ]),

@@ -24,7 +24,7 @@ const Shape = record({ nodes: i32, steps: i32 });
 
 /**
  * Solves Dupire's equation forward in time for out-of-the-money prices u, in units of the forward, as a function of
- * κ = strike / forward. `a` is ½σ² at all nodes, [step][node]. The function writes u, its curvature κ²·∂²u/∂κ² (`bend`)
+ * κ = strike / forward. `a` is ½σ² at all nodes, [step][node]. The function writes u, its `curvature` κ²·∂²u/∂κ²
  * and the factors of the tridiagonal matrix of each step, all of them [step][node].
  */
 export const dupireForward = fn({
@@ -38,14 +38,14 @@ export const dupireForward = fn({
     theta: read(real),
     a: read(real),
     u: write(real),
-    bend: write(real),
+    curvature: write(real),
     inverse: write(real),
     factor: write(real),
   },
-  body({ shape: { nodes, steps }, lower, upper, source, elapsed, theta, a, u, bend, inverse, factor }) {
+  body({ shape: { nodes, steps }, lower, upper, source, elapsed, theta, a, u, curvature, inverse, factor }) {
     for (let j = 0; j < nodes; j++) {
       u[j] = 0;
-      bend[j] = source[j];
+      curvature[j] = source[j];
     }
     for (let n = 0; n < steps; n++) {
       const before = n * nodes;
@@ -64,15 +64,15 @@ export const dupireForward = fn({
         inverse[at + j] = 1 / (1 + weight * (lower[j] + upper[j]) - share * above);
         above = -weight * upper[j];
         u[at + j] =
-          u[before + j] + explicit * a[before + j] * bend[before + j] + weight * source[j] - share * u[at + j - 1];
+          u[before + j] + explicit * a[before + j] * curvature[before + j] + weight * source[j] - share * u[at + j - 1];
       }
       u[at + nodes - 1] = u[at + nodes - 1] * inverse[at + nodes - 1];
       for (let j = nodes - 2; j >= 0; j--)
         u[at + j] = (u[at + j] + implicit * a[at + j] * upper[j] * u[at + j + 1]) * inverse[at + j];
-      bend[at] = 0;
-      bend[at + nodes - 1] = 0;
+      curvature[at] = 0;
+      curvature[at + nodes - 1] = 0;
       for (let j = 1; j < nodes - 1; j++)
-        bend[at + j] = lower[j] * (u[at + j - 1] - u[at + j]) + upper[j] * (u[at + j + 1] - u[at + j]) + source[j];
+        curvature[at + j] = lower[j] * (u[at + j - 1] - u[at + j]) + upper[j] * (u[at + j + 1] - u[at + j]) + source[j];
     }
   },
 });
@@ -90,13 +90,13 @@ export const dupireAdjoint = fn({
     elapsed: read(real),
     theta: read(real),
     a: read(real),
-    bend: read(real),
+    curvature: read(real),
     inverse: read(real),
     factor: read(real),
     lambda: write(real),
     gradient: write(real),
   },
-  body({ shape: { nodes, steps }, lower, upper, elapsed, theta, a, bend, inverse, factor, lambda, gradient }) {
+  body({ shape: { nodes, steps }, lower, upper, elapsed, theta, a, curvature, inverse, factor, lambda, gradient }) {
     for (let i = 0; i < (steps + 1) * nodes; i++) gradient[i] = 0;
     for (let n = steps - 1; n >= 0; n--) {
       const before = n * nodes;
@@ -111,8 +111,8 @@ export const dupireAdjoint = fn({
       for (let j = nodes - 2; j >= 0; j--) lambda[at + j] -= factor[at + j + 1] * lambda[at + j + 1];
       for (let j = 0; j < nodes; j++) {
         const mu = lambda[at + j];
-        gradient[at + j] += implicit * mu * bend[at + j];
-        gradient[before + j] += explicit * mu * bend[before + j];
+        gradient[at + j] += implicit * mu * curvature[at + j];
+        gradient[before + j] += explicit * mu * curvature[before + j];
         lambda[before + j] += mu;
         if (j > 0 && j < nodes - 1) {
           const moved = explicit * a[before + j] * mu;

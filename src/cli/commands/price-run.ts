@@ -18,7 +18,7 @@ import type { PriceOptions } from "../options.ts";
  */
 const CHUNK_SECONDS = 1;
 
-interface Surroundings {
+interface CommandEnvironment {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly openEngine: OpenEngine;
@@ -33,7 +33,7 @@ export async function priceInChunks(
   path: string,
   output: string,
   options: PriceOptions,
-  { terminal, signal, openEngine }: Surroundings,
+  { terminal, signal, openEngine }: CommandEnvironment,
 ): Promise<number> {
   const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(output);

@@ -11,7 +11,7 @@ export interface VerifyOptions {
   readonly threads?: number;
 }
 
-interface Surroundings {
+interface CommandEnvironment {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly openEngine: OpenEngine;
@@ -24,8 +24,8 @@ const MAX_SHOWN = 20;
  * Runs `feynkac verify`, which checks the results of a book that was priced in chunks against their manifest. @returns
  * the exit status @throws RunError if the folder has no results; StorageError; as `price` if a sample is priced again
  */
-export async function verify(url: string, options: VerifyOptions, surroundings: Surroundings): Promise<number> {
-  const { terminal, signal } = surroundings;
+export async function verify(url: string, options: VerifyOptions, environment: CommandEnvironment): Promise<number> {
+  const { terminal, signal } = environment;
   const runs = await import("../../service/runs/index.ts");
   const store = await runs.openStore(url);
   const manifest = await runs.requireManifest(store);
@@ -36,7 +36,7 @@ export async function verify(url: string, options: VerifyOptions, surroundings: 
     repriced,
   } = options.reprice === undefined
     ? { ...(await runs.verifyRun(store, manifest, signal)), repriced: undefined }
-    : await withSample(runs, store, manifest, options, surroundings);
+    : await withSample(runs, store, manifest, options, environment);
   const differences = (repriced?.differences ?? []).map(
     ({ index, id, before, now }) => `trade ${index} (${escapeControls(id ?? "no id")}): was ${before}, is now ${now}`,
   );
@@ -56,7 +56,7 @@ async function withSample(
   store: Runs.Store,
   manifest: Runs.Manifest,
   { reprice = 0, threads }: VerifyOptions,
-  { signal, openEngine }: Surroundings,
+  { signal, openEngine }: CommandEnvironment,
 ): Promise<Runs.Verification & { readonly repriced: Runs.Repricer }> {
   runs.checkVersion(manifest, runs.packageIdentity());
   await using book = await runs.openRunBook(manifest);

@@ -16,7 +16,7 @@ export interface WorkerOptions extends EngineOptions {
   readonly everyDevice: boolean;
 }
 
-interface Surroundings {
+interface CommandEnvironment {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly openEngine: OpenEngine;
@@ -26,8 +26,8 @@ interface Surroundings {
  * Runs `feynkac worker`, which takes chunks of trades from a queue and prices them until it is stopped. @returns the
  * exit status @throws RunError if no server answers, or if npm packages are missing; DeviceUnavailableError
  */
-export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
-  const { terminal, signal, openEngine } = surroundings;
+export async function worker(options: WorkerOptions, environment: CommandEnvironment): Promise<number> {
+  const { terminal, signal, openEngine } = environment;
   const [cluster, { jsonLog, startHealthServer }] = await Promise.all([
     import("../../service/cluster/index.ts"),
     import("../../service/monitoring/index.ts"),

@@ -53,7 +53,7 @@ const DIGITS = 6;
 /** Yields the report of `feynkac explain` as the text of a table. */
 export function* explainTable(
   report: ExplainReport,
-  { rows: max, width: room = Number.POSITIVE_INFINITY }: TableOptions,
+  { rows: max, width: lineWidth = Number.POSITIVE_INFINITY }: TableOptions,
 ): Generator<string> {
   const rows = report.results.filter(({ status }) => status !== "error");
   const last = rows.length > max ? lastRowCount(max) : 0;
@@ -82,7 +82,9 @@ export function* explainTable(
   const groups = groupTable(report, [...middle, ...traded]);
   // The two tables leave out the same.
   const hidden = new Set(
-    [table, totals, ...groups].flatMap(({ columns, widths }) => [...columnsToOmit(columns, widths, room, DISPENSABLE)]),
+    [table, totals, ...groups].flatMap(({ columns, widths }) => [
+      ...columnsToOmit(columns, widths, lineWidth, DISPENSABLE),
+    ]),
   );
   yield `${heading(report)}\n\n`;
   const lines = shown.length === 0 ? [] : textOf(table, hidden).split(/(?<=\n)/);

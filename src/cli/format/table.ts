@@ -72,7 +72,11 @@ export function lastRowCount(rows: number): number {
 }
 
 /** Returns the writer that prints results as a table of text. */
-export function tableWriter({ rows: max, lines, width: room = Number.POSITIVE_INFINITY }: TableOptions): ResultWriter {
+export function tableWriter({
+  rows: max,
+  lines,
+  width: lineWidth = Number.POSITIVE_INFINITY,
+}: TableOptions): ResultWriter {
   let start: OutputHeader;
   let layout: Layout | undefined;
   let shown = 0;
@@ -86,7 +90,7 @@ export function tableWriter({ rows: max, lines, width: room = Number.POSITIVE_IN
     if (results.length === 0) return "";
     shown += results.length;
     const before = layout;
-    layout = layoutOf(results, before, room);
+    layout = layoutOf(results, before, lineWidth);
     return block(results, layout, before);
   };
   return {
@@ -107,7 +111,7 @@ export function tableWriter({ rows: max, lines, width: room = Number.POSITIVE_IN
     },
     end: (end) => {
       const parts = [
-        ...totalTables(end, room),
+        ...totalTables(end, lineWidth),
         ...scenarioTables(start.scenarios, end.totals),
         warnings.block(),
         errors.block(),
@@ -116,13 +120,13 @@ export function tableWriter({ rows: max, lines, width: room = Number.POSITIVE_IN
       const left = (lines ?? Number.POSITIVE_INFINITY) - shown - below.split("\n").length - LINES_AROUND;
       const rest = last.slice(-Math.max(left, 1));
       const gap = hiddenRowsText(pricedRows - shown - rest.length);
-      return `${gap}${show(rest)}${noRoom(layout, end, room)}${shown > 0 ? "\n" : ""}${below}`;
+      return `${gap}${show(rest)}${noRoom(layout, end, lineWidth)}${shown > 0 ? "\n" : ""}${below}`;
     },
   };
 }
 
 /** The layout of a block of rows. It continues that of the previous block, but columns become wider where necessary. */
-function layoutOf(results: readonly TradeResult[], before: Layout | undefined, room: number): Layout {
+function layoutOf(results: readonly TradeResult[], before: Layout | undefined, lineWidth: number): Layout {
   const decimals =
     before?.decimals ??
     (Object.fromEntries(
@@ -139,7 +143,7 @@ function layoutOf(results: readonly TradeResult[], before: Layout | undefined, r
     results.map((result) => cellsOf(result, decimals)),
   );
   const widths = needed.map((width, i) => Math.max(width, before?.widths[i] ?? 0));
-  return { decimals, widths, hidden: columnsToOmit(COLUMNS, widths, room, DISPENSABLE) };
+  return { decimals, widths, hidden: columnsToOmit(COLUMNS, widths, lineWidth, DISPENSABLE) };
 }
 
 function cellsOf(result: TradeResult, decimals: Layout["decimals"]): string[] {
@@ -162,9 +166,9 @@ export function hiddenRowsText(hidden: number): string {
   return `… ${withCommas(hidden)} more ${rows}: --rows all shows them, --output FILE writes them\n`;
 }
 
-function noRoom(layout: Layout | undefined, end: OutputTotals, room: number): string {
+function noRoom(layout: Layout | undefined, end: OutputTotals, lineWidth: number): string {
   if (layout === undefined) return "";
-  const hidden = hiddenTotals(end, room);
+  const hidden = hiddenTotals(end, lineWidth);
   const names = [...COLUMNS.map(({ title }) => title), "cash delta"].filter(
     (title) => layout.hidden.has(title) || hidden.has(title),
   );

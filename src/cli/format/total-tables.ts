@@ -47,19 +47,19 @@ export function hiddenTotals({ totals }: OutputTotals, lineWidth: number): Set<s
 }
 
 /** The tables of totals by group. The first columns are the names that the trades are grouped by. */
-function groupTables(groups: readonly GroupTotals[], room: number): string[] {
+function groupTables(groups: readonly GroupTotals[], lineWidth: number): string[] {
   const names = Object.keys(groups[0].group);
   const labels = (one: CurrencyTotals): string[] =>
     names.map((name) => escapeControls(String((one as GroupTotals).group[name] ?? "–")));
-  return [text(byCurrency(groups, labels, names), room), text(byUnderlying(groups, labels, names), room)];
+  return [text(byCurrency(groups, labels, names), lineWidth), text(byUnderlying(groups, labels, names), lineWidth)];
 }
 
-function underlyingTable(totals: readonly CurrencyTotals[], room: number): string {
+function underlyingTable(totals: readonly CurrencyTotals[], lineWidth: number): string {
   const { shown, hidden } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const rest = hidden === 0 ? "" : `… ${withCommas(hidden)} more underlyings: --format json\n`;
   return `${text(
     byUnderlying(shown, () => [], []),
-    room,
+    lineWidth,
   )}${rest}`;
 }
 
@@ -95,9 +95,9 @@ const number = (value: number | null): string => formatFixed(value, decimalsFor(
 
 const count = (trades: number): string => withCommas(trades);
 
-function text({ columns, rows }: TotalTable, room: number): string {
+function text({ columns, rows }: TotalTable, lineWidth: number): string {
   if (rows.length === 0) return "";
   const widths = columnWidthsOf(columns, rows);
   const titles = columns.map(({ title }) => title);
-  return visibleLines(columns, [titles, ...rows], widths, columnsToOmit(columns, widths, room, DISPENSABLE));
+  return visibleLines(columns, [titles, ...rows], widths, columnsToOmit(columns, widths, lineWidth, DISPENSABLE));
 }

@@ -31,7 +31,7 @@ const paramsOf = ({ distribution }: RandomSpec) =>
     length: i32,
     /** The numbers of this launch's parts. */
     used: i32,
-    /** True where a draw may begin before the first wanted number, or end after the last. */
+    /** True if a draw may begin before the first wanted number, or end after the last. */
     guarded: bool,
     out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
   }) as const;

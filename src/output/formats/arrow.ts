@@ -17,7 +17,7 @@ export const ARROW_STREAM_TYPE = "application/vnd.apache.arrow.stream";
 export type ArrowKind = "file" | "stream";
 
 /** A writer of an Arrow file or stream. The bytes that its functions return, one after another, are the whole. */
-export interface ArrowWriter<R> {
+export interface ArrowTableWriter<R> {
   add(rows: readonly R[]): Uint8Array;
   /** Ends the table. `about` becomes metadata of a file, or of a last record batch without rows in a stream. */
   end(about?: Readonly<Record<string, unknown>>): Uint8Array;
@@ -37,7 +37,11 @@ const short = (value: number): TableField => ({ bytes: 2, value });
 const long = (value: number): TableField => ({ bytes: 8, value });
 
 /** Returns a writer of an Arrow table with these columns. `about` is stored in the metadata of its schema. */
-export function beginArrow<R>(columns: readonly ParquetColumn<R>[], about: Metadata, kind: ArrowKind): ArrowWriter<R> {
+export function beginArrow<R>(
+  columns: readonly ParquetColumn<R>[],
+  about: Metadata,
+  kind: ArrowKind,
+): ArrowTableWriter<R> {
   const schema = schemaOf(columns, about);
   const start = kind === "file" ? [new TextEncoder().encode(`${MAGIC}\0\0`)] : [];
   let waiting: Uint8Array[] = [...start, ...message(SCHEMA, schema, [])];
@@ -73,7 +77,7 @@ export function beginArrow<R>(columns: readonly ParquetColumn<R>[], about: Metad
 
 /** Returns the writer of results as Arrow, with the columns of Parquet, and totals in the metadata. */
 export function arrowWriter(kind: ArrowKind): ResultWriter {
-  let table: ArrowWriter<PricedRow>;
+  let table: ArrowTableWriter<PricedRow>;
   return {
     begin: (start) => {
       const { asOf, device, scenarios } = start;

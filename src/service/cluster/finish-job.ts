@@ -7,7 +7,7 @@ import { CHUNK_JOB, chunkJobId, chunkJobOptions, type Job, parentOf } from "./jo
 import type { Log } from "../monitoring/index.ts";
 import { giveUpChunk } from "./price-chunk.ts";
 
-interface Surroundings {
+interface JobResources {
   readonly bull: BullModule;
   readonly jobs: Queue;
   readonly queue: string;
@@ -19,8 +19,8 @@ interface Surroundings {
  * Completes a run after its last chunk. The trades of failed chunks get errors as results. Missing chunks are queued
  * again, and this job waits for them. @throws RunError if the book has changed meanwhile; StorageError
  */
-export async function finishJob(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
-  const { contexts, log, bull } = surroundings;
+export async function finishJob(job: BullJob<Job>, token: string, resources: JobResources): Promise<string> {
+  const { contexts, log, bull } = resources;
   const context = await contexts.get(job.data);
   const { store, manifest } = context;
   await checkBook(manifest, await context.book());
@@ -34,7 +34,7 @@ export async function finishJob(job: BullJob<Job>, token: string, surroundings: 
   const missing = missingOf(known);
   if (missing.length > 0) {
     log("warn", "chunks are missing; they are priced again", { run: job.data.run, chunks: missing.length });
-    await addAgain(job, missing, surroundings);
+    await addAgain(job, missing, resources);
     if (await job.moveToWaitingChildren(token)) throw new bull.WaitingChildrenError();
     // They are done already: this job is tried again, as after a failure.
     throw new Error("the missing chunks came while they were put into the queue");
@@ -57,7 +57,7 @@ async function failuresOf(job: BullJob<Job>): Promise<ReadonlyMap<number, string
   );
 }
 
-async function addAgain(job: BullJob<Job>, missing: readonly number[], { jobs, queue }: Surroundings): Promise<void> {
+async function addAgain(job: BullJob<Job>, missing: readonly number[], { jobs, queue }: JobResources): Promise<void> {
   const { run } = job.data;
   const parent = parentOf(run, queue);
   // All of them at once: none shall bring another.

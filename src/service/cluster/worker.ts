@@ -95,7 +95,7 @@ const STORAGE_SECONDS = 5;
 const CANCEL_LOOK = 2000;
 
 /** The objects that a job needs. */
-interface Surroundings extends WorkerSettings {
+interface WorkerResources extends WorkerSettings {
   readonly bull: BullModule;
   readonly board: RunRegistry;
   readonly contexts: RunContextCache;
@@ -118,14 +118,14 @@ export async function runWorker(request: WorkerSettings): Promise<void> {
   const common = { connection: connectionOf(url), prefix: KEY_PREFIX, ...(await telemetryOf()) };
   const jobs = new bull.Queue(name, common);
   const stop = new AbortController();
-  const surroundings: Surroundings = { ...request, bull, board, contexts, jobs, name, stop: stop.signal };
+  const resources: WorkerResources = { ...request, bull, board, contexts, jobs, name, stop: stop.signal };
   const entry = {
     name: processName(),
     queue: name,
     device: `${pricer.device.backend}: ${pricer.device.name}`,
     started: new Date().toISOString(),
   };
-  const worker: Worker<Job> = new bull.Worker<Job>(name, (job, token) => work(job, token ?? "", surroundings), {
+  const worker: Worker<Job> = new bull.Worker<Job>(name, (job, token) => work(job, token ?? "", resources), {
     ...common,
     name: entry.name,
     concurrency: 1,
@@ -179,34 +179,34 @@ function beat(board: RunRegistry, entry: WorkerEntry, log: Log): NodeJS.Timeout 
   return setInterval(announce, (1000 * SILENCE_SECONDS) / 3);
 }
 
-async function work(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
-  const { board, contexts, log, name, jobs, bull } = surroundings;
+async function work(job: BullJob<Job>, token: string, resources: WorkerResources): Promise<string> {
+  const { board, contexts, log, name, jobs, bull } = resources;
   const { run } = job.data;
   if (await board.isCancelled(run)) return "cancelled";
   try {
     if (job.name === RUN_JOB) return await finishJob(job, token, { bull, jobs, queue: name, contexts, log });
-    return await workOnChunk(job as BullJob<ChunkJob>, surroundings);
+    return await workOnChunk(job as BullJob<ChunkJob>, resources);
   } catch (error) {
     if (error instanceof Cancelled) return "cancelled";
-    if (error instanceof Stopped) await putBack(job, token, surroundings);
+    if (error instanceof Stopped) await putBack(job, token, resources);
     if (error instanceof StorageError) {
-      await tell(surroundings, job, "cannot read or write; tries again", error);
-      await sleep(1000 * (surroundings.storageSeconds ?? STORAGE_SECONDS), surroundings.signal);
-      await putBack(job, token, surroundings);
+      await tell(resources, job, "cannot read or write; tries again", error);
+      await sleep(1000 * (resources.storageSeconds ?? STORAGE_SECONDS), resources.signal);
+      await putBack(job, token, resources);
     }
     throw error;
   }
 }
 
 /** Returns a job to the queue for another worker. This does not count as a failure of the job. */
-async function putBack(job: BullJob<Job>, token: string, { bull, log }: Surroundings): Promise<never> {
+async function putBack(job: BullJob<Job>, token: string, { bull, log }: WorkerResources): Promise<never> {
   await job.moveToWait(token);
   log("info", "gives its job back", { run: job.data.run, job: job.id });
   throw new bull.WaitingError();
 }
 
 async function tell(
-  { board, log }: Surroundings,
+  { board, log }: WorkerResources,
   { data, name }: BullJob<Job>,
   message: string,
   error: unknown,
@@ -217,13 +217,13 @@ async function tell(
   await board.log(data.run, { time: new Date().toISOString(), message, ...fields });
 }
 
-async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): Promise<string> {
-  const { board, contexts, log, metrics, pricer } = surroundings;
+async function workOnChunk(job: BullJob<ChunkJob>, resources: WorkerResources): Promise<string> {
+  const { board, contexts, log, metrics, pricer } = resources;
   const { run, chunk } = job.data;
   const began = performance.now();
   try {
     const context = await contexts.get(job.data);
-    const outcome = await limited(job, surroundings, (signal) => priceChunk(context, chunk, pricer, signal));
+    const outcome = await limited(job, resources, (signal) => priceChunk(context, chunk, pricer, signal));
     const seconds = (performance.now() - began) / 1000;
     metrics.done(outcome, outcome === "priced" ? context.manifest.chunks[chunk].rows : 0, seconds);
     log("info", outcome, { run, chunk, trades: context.manifest.chunks[chunk].rows, seconds });
@@ -231,19 +231,19 @@ async function workOnChunk(job: BullJob<ChunkJob>, surroundings: Surroundings): 
     if (error instanceof StorageError || error instanceof Stopped || error instanceof Cancelled) throw error;
     const tries = job.attemptsMade + 1;
     metrics.failed();
-    await tell(surroundings, job, tries < MAX_ATTEMPTS ? "failed; is tried again" : "failed; is given up", error);
-    if (tries >= MAX_ATTEMPTS) await next(job, surroundings);
+    await tell(resources, job, tries < MAX_ATTEMPTS ? "failed; is tried again" : "failed; is given up", error);
+    if (tries >= MAX_ATTEMPTS) await next(job, resources);
     throw error;
   }
   await board.countDone(run, chunk);
-  await next(job, surroundings);
+  await next(job, resources);
   return "done";
 }
 
 /** Runs a task that is aborted when the worker ends, the run is cancelled, or the time limit is reached. */
 async function limited<T>(
   { data: { run, chunk } }: BullJob<ChunkJob>,
-  { board, stop, chunkTimeout }: Surroundings,
+  { board, stop, chunkTimeout }: WorkerResources,
   task: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
@@ -267,7 +267,7 @@ async function limited<T>(
  * Adds the job of a later chunk after that of `job` has ended. Hence the queue contains at most `window` chunks of a
  * run.
  */
-async function next(job: BullJob<ChunkJob>, { jobs, name }: Surroundings): Promise<void> {
+async function next(job: BullJob<ChunkJob>, { jobs, name }: WorkerResources): Promise<void> {
   const { chunk: last, ...run } = job.data;
   const chunk = last + run.window;
   if (chunk >= run.chunks) return;

@@ -31,7 +31,7 @@ const LAST = 0.75;
 /** The number of chunks under way where no thread shares the work. */
 const UNDER_WAY = 2;
 
-/** The input of a pipeline. */
+/** The book that a pipeline prices, with its files, the settings, a signal, and a callback for the progress. */
 export interface PipelineRequest {
   readonly book: OpenBook;
   readonly source: BookSource;

@@ -73,13 +73,13 @@ export async function beginResultFile(head: ResultFileHeader): Promise<ResultFil
 }
 
 /**
- * Reads the results in the Parquet file of one chunk of trades. `place` is the file's name in error messages. @throws
+ * Reads the results in the Parquet file of one chunk of trades. `name` is the file's name in error messages. @throws
  * RunError an invalid file
  */
 export async function readResultFile(
   bytes: Uint8Array,
   manifest: Pick<Manifest, "scenarios" | "market">,
-  place: string,
+  name: string,
 ): Promise<ResultRow[]> {
   const [{ parquetReadObjects }, { compressors }] = await Promise.all([
     import("hyparquet"),
@@ -90,7 +90,7 @@ export async function readResultFile(
     const rows = await parquetReadObjects({ file, compressors });
     return rows.map((row) => rowOf(row, manifest));
   } catch (cause) {
-    throw new RunError(`${place}: not a part of a run: ${(cause as Error).message}`, { cause });
+    throw new RunError(`${name}: not a part of a run: ${(cause as Error).message}`, { cause });
   }
 }
 

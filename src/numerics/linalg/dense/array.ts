@@ -133,7 +133,7 @@ export class DeviceArray implements Disposable {
     return this.#storage.buffer.disposed;
   }
 
-  /** True where its elements lie row by row without gaps. */
+  /** True if its elements lie row by row without gaps. */
   get isDense(): boolean {
     const { batch, row, column } = this.strides;
     const { rows, columns } = this;

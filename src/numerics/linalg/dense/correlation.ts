@@ -24,7 +24,7 @@ export interface NearestCorrelation {
   /** The Frobenius norm of the difference to the given matrix. */
   readonly distance: number;
   readonly iterations: number;
-  /** True where the tolerance was reached. */
+  /** True if the tolerance was reached. */
   readonly converged: boolean;
 }
 

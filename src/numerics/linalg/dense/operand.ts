@@ -26,7 +26,7 @@ interface Expected {
   readonly rows: number;
   readonly columns: number;
   readonly order: Order;
-  /** True where one matrix may stand for the whole batch. */
+  /** True if one matrix may stand for the whole batch. */
   readonly shared: boolean;
 }
 
@@ -88,8 +88,8 @@ export const matmulParams = {
   alpha: real,
   beta: real,
   /**
-   * The place at which a matrix starts in its buffer, and the distances of its rows (or columns, if it is transposed)
-   * and of its batch's matrices.
+   * The index at which a matrix starts in its buffer, and the distances between its rows (or columns, if it is
+   * transposed) and between the matrices of the batch.
    */
   aStart: i32,
   aStride: i32,

@@ -5,7 +5,7 @@ import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../../base/e
 export type Matrix = readonly (readonly number[])[];
 
 /**
- * Checks a symmetric matrix and returns it as d·d numbers, row by row. `place` names it in errors. @throws ShapeError |
+ * Checks a symmetric matrix and returns it as d·d numbers, row by row. `path` names it in errors. @throws ShapeError |
  * SpecError if it is not square, symmetric or finite
  */
 export function checkedSymmetric(path: string, matrix: Matrix): Float64Array {

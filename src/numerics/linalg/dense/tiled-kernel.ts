@@ -24,7 +24,7 @@ interface TiledShape extends Tile {
 function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows, itemColumns }: TiledShape) {
   const group = itemsPerWorkgroup({ rows, columns, depth, itemRows, itemColumns });
   return {
-    /** True where the unit stride of A and B is along their columns. */
+    /** True if the unit stride of A and B is along their columns. */
     A_TRANSPOSED: aTransposed,
     B_TRANSPOSED: bTransposed,
     GROUP: group,

@@ -26,7 +26,7 @@ export const HEADER_WORDS = 10;
  */
 export const BatchedSystem = record({
   table: read(i32),
-  /** The place at which its words begin. */
+  /** The index in the table at which its header begins. */
   words: i32,
   rows: i32,
   width: i32,

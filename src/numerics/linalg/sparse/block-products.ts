@@ -17,7 +17,7 @@ import {
 /**
  * An item a row of a block. A column of a block is contiguous, so that the items of a block read neighbouring words.
  *
- * Bytes per stored place: 8 (4 in f32), and 4 per block; x once per block that needs it.
+ * Bytes per stored entry: 8 (4 in f32), and 4 per block; x once per block that needs it.
  */
 const bcsrKernel = memoize(({ height, width }: { readonly height: number; readonly width: number }) =>
   kernel({
@@ -61,7 +61,7 @@ export async function bcsrProduct(setting: ComputeTarget, matrix: BcsrMatrix): P
 /**
  * A packet a workgroup: its part of x is read once, into workgroup memory; an item adds the entries of its own rows.
  *
- * Bytes per place: 12 (8 in f32) in the packets; per row x, y and 4.
+ * Bytes per stored entry: 12 (8 in f32) in the packets; per row x, y and 4.
  */
 const pktKernel = memoize(({ items, packetRows }: Pick<PktMatrix, "items" | "packetRows">) =>
   kernel({

@@ -3,7 +3,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { toCsr } from "./convert.ts";
 import { pitchOf, type SparseMatrix, hybWidth, longestRow } from "./formats.ts";
 
-/** The costs of a place in each format. */
+/** The cost of a stored entry in each format, padding included. */
 interface Costs {
   readonly csr: number;
   readonly csrRow: number;

@@ -20,7 +20,7 @@ interface ProductVariant {
   readonly aligned: boolean;
   /** True where items exchange sums by shuffles, which need subgroups of as many; otherwise by workgroup memory. */
   readonly shuffles: boolean;
-  /** True where there are places without an entry, of column −1. */
+  /** True if rows have padding, whose column is −1. */
   readonly padded: boolean;
 }
 

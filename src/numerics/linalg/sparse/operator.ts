@@ -118,7 +118,7 @@ export class SparseOperator implements Disposable {
    * hyb. Only counts pass the host, and the starts of rows for hyb and ell. Other conversions are made by
    * `convertSparse`.
    * @throws SpecError (from blocks, packets, hyb or padded rows; the same format; ell or dia that would store far more
-   * places than entries)
+   * padding than entries)
    */
   async convert(
     format: "csr" | "coo" | "ell" | "dia" | "hyb",

@@ -55,7 +55,7 @@ export function packetsOf(
   };
 }
 
-/** Pairs of row and place, in COO and in the order of the rows. */
+/** Returns the entries in `pairs`, which has the row and the index of each, in COO and in the order of the rows. */
 function restOf({ rows, columns, column, values }: CsrMatrix, pairs: readonly number[]): CooMatrix {
   const places = Array.from({ length: pairs.length / 2 }, (_, k) => k).sort(
     (a, b) => pairs[2 * a] - pairs[2 * b] || pairs[2 * a + 1] - pairs[2 * b + 1],

@@ -30,7 +30,7 @@ const scanSums = kernel({
   },
 });
 
-/** Item c writes the places of its chunk; the last one also where the next count would begin, the sum of all. */
+/** Item c writes the starts of its chunk; the last one also writes the sum of all counts. */
 const scanChunks = kernel({
   name: "scanChunks",
   params: { count: i32, chunk: i32, counts: read(i32), sums: read(i32), starts: write(i32) },

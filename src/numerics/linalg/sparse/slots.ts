@@ -139,7 +139,10 @@ export const locateNode = fn({
   },
 });
 
-/** The most places of a stored row that an item of a GPU reads before it adds the first, to have loads under way. */
+/**
+ * The maximum number of entries of a row that an item of a GPU loads before it adds the first, so that several loads
+ * are in flight.
+ */
 const MAX_ENTRIES_PER_ROUND = 8;
 
 /**
@@ -149,7 +152,7 @@ const MAX_ENTRIES_PER_ROUND = 8;
 export const entriesPerRound = (device: Device, { axes }: SlotFormat, slots: number): number =>
   isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MAX_ENTRIES_PER_ROUND), 1)) : 0;
 
-/** The sum of a stored row, place after place; a place without an entry reads some element of x, and adds nothing. */
+/** The sum of a stored row, slot after slot. A slot without an entry reads some element of x, and adds nothing. */
 const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
   fn({
     name: "batchedSum",
@@ -175,7 +178,7 @@ const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
     },
   });
 
-/** The number of items of a workgroup that reads places together. */
+/** The number of items of a workgroup whose items load several entries together. */
 const GROUP = 128;
 
 /**

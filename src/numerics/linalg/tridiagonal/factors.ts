@@ -5,7 +5,7 @@ import { type Matrix, type TridiagonalBatch, type Layout, layoutOf, systemBase }
 
 interface FactorsVariant {
   readonly layout: Layout;
-  /** True where all systems have one matrix, whose factors stand alone. */
+  /** True if all systems have one matrix, whose factors stand alone. */
   readonly shared: boolean;
 }
 
@@ -33,7 +33,7 @@ const solveParams = {
   status: write(i32),
 } as const;
 
-/** a, 1/(b − a·c′) and c′ of Thomas' algorithm. Cost a row: 4 flops; 3 words read and 3 written. */
+/** a, 1/(b − a·c′) and c′ of Thomas' algorithm. Cost per row: 4 flops; 3 words read and 3 written. */
 const thomasFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `thomas-factor-${layout}${shared ? "-shared" : ""}`,
@@ -63,7 +63,7 @@ const thomasFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kernel 
 );
 
 /**
- * d′ and x of Thomas' algorithm. Cost a row: 5 flops, no division; 4 words read and 1 written, d′ written and read
+ * d′ and x of Thomas' algorithm. Cost per row: 5 flops, no division; 4 words read and 1 written, d′ written and read
  * once, in place.
  */
 const thomasSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
@@ -95,8 +95,8 @@ const thomasSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =
 );
 
 /**
- * U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost a row: 6 flops; 3
- * words read, 5 written.
+ * U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost per row: 6 flops;
+ * 3 words read, 5 written.
  */
 const pivotingFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
@@ -138,8 +138,8 @@ const pivotingFactorKernel = memoize(({ layout, shared }: FactorsVariant): Kerne
 );
 
 /**
- * LAPACK's dgtts2. Cost a row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once more,
- * in place.
+ * LAPACK's dgtts2. Cost per row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once
+ * more, in place.
  */
 const pivotingSolveKernel = memoize(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({

@@ -1,5 +1,5 @@
 /**
- * Tridiagonal systems of one row a lane, by parallel cyclic reduction: by shuffles within a subgroup, or through
+ * Tridiagonal systems with one row per lane, by parallel cyclic reduction: by shuffles within a subgroup, or through
  * workgroup memory.
  */
 import { fn, i32, real, write, record } from "../../../kernel/index.ts";

@@ -12,7 +12,7 @@ export interface TridiagonalBatch {
   readonly rows: number;
   readonly batch: number;
   readonly stride: number;
-  /** True where all systems share one matrix, three arrays of `rows`. */
+  /** True if all systems share one matrix, three arrays of `rows`. */
   readonly shared: boolean;
   /** The precision of the computation. */
   readonly precision: Precision;

@@ -8,7 +8,7 @@ import { CODES, NOT_FINITE } from "./status.ts";
 
 interface Reducer {
   readonly compiled: CompiledKernel;
-  /** True where a chunk takes a workgroup, rather than an item. */
+  /** True if a chunk takes a workgroup, rather than an item. */
   readonly groups: boolean;
 }
 

@@ -12,7 +12,7 @@ interface PeriodicVariant {
 /**
  * The matrix without its corners, A′ = A − u·vᵀ, with u = (γ, 0 … 0, upper[n−1]), v = (1, 0 … 0, lower[0]/γ), γ =
  * −diagonal[0]; and u, where q = A′⁻¹u will be; and lower[0]/γ. Of one or two rows the corners fall on entries that are
- * there already: they are added, and u = 0. One item an element, in the order of memory. Cost a row: 3 words read, 4
+ * there already: they are added, and u = 0. One item per element, in the order of memory. Cost per row: 3 words read, 4
  * written.
  */
 const prepareKernel = kernel({
@@ -64,7 +64,7 @@ const prepareKernel = kernel({
 
 /**
  * Computes the multiple of q by which the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950).
- * Where the divisor is nothing but rounding, A is singular. Cost a system: 8 words.
+ * Where the divisor is nothing but rounding, A is singular. Cost per system: 8 words.
  */
 const shareKernel = memoize(({ layout, shared }: PeriodicVariant): Kernel =>
   kernel({
@@ -103,7 +103,7 @@ const shareKernel = memoize(({ layout, shared }: PeriodicVariant): Kernel =>
   }),
 );
 
-/** x = y − share·q, an element an item. Cost a row: 2 flops, 2 words read, 1 written. */
+/** x = y − share·q, one element per item. Cost per row: 2 flops, 2 words read, 1 written. */
 const combineKernel = kernel({
   name: "periodic-combine",
   params: { rows: i32, stride: i32, shared: i32, q: read(real), share: read(real), x: write(real) },

@@ -17,7 +17,7 @@ interface PivotingVariant {
  * the two rows that hold column i the one with the larger entry becomes row i of U, which so has two upper diagonals. U
  * = (p, q, r).
  *
- * Cost a row: about 14 flops, two of them divisions; 4 words read and 1 written; p, q, r and the right-hand side
+ * Cost per row: about 14 flops, two of them divisions; 4 words read and 1 written; p, q, r and the right-hand side
  * written and read once, in private memory while it has room. Backward stable for every matrix, except for exponential
  * growth that does not occur in practice. Source: LAPACK 3, dgtsv.
  */

@@ -25,12 +25,12 @@ interface StreamedHybridSettings {
 }
 
 interface StreamedHybridVariant extends StreamedHybridSettings {
-  /** True where the runs are the whole system, and none is cut short. */
+  /** True if the runs are the whole system, and none is cut short. */
   readonly whole: boolean;
 }
 
 /**
- * The place of the words of a tile that this item fetches, of row 0 of their run. What lies beyond the batch is the
+ * The index of the words of a tile that this item fetches, in row 0 of their segment. What lies beyond the batch is the
  * last of it again.
  */
 function fetchBase({ systems, lanes, rows, words }: StreamedHybridVariant) {
@@ -48,8 +48,8 @@ function fetchBase({ systems, lanes, rows, words }: StreamedHybridVariant) {
 }
 
 /**
- * Fetches row `row` of every segment to entry `into` of the ring, `words` words an item: of one array in f32, of two in
- * f64. Beyond a system's last row that one again.
+ * Fetches row `row` of every segment to entry `into` of the ring, `words` words per item: of one array in f32, of two
+ * in f64. Beyond a system's last row that one again.
  */
 function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant) {
   const items = systems * lanes;

@@ -17,7 +17,7 @@ const STRIP = 64;
 interface ThomasPlan {
   readonly kernel: Kernel;
   readonly vectors?: typeof TOGETHER;
-  /** The number of words of workspace a row. */
+  /** The number of words of workspace per row. */
   readonly work: number;
   readonly groups: number;
 }

@@ -27,8 +27,8 @@ interface ThomasVariant {
  *
  *   c′ᵢ = cᵢ/(bᵢ − aᵢc′ᵢ₋₁),   d′ᵢ = (dᵢ − aᵢd′ᵢ₋₁)/(bᵢ − aᵢc′ᵢ₋₁),   xᵢ = d′ᵢ − c′ᵢxᵢ₊₁.
  *
- * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
- * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
+ * Cost per row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in
+ * private memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
  */
 const thomasKernel = memoize(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
   kernel({

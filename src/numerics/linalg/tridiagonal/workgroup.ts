@@ -14,10 +14,10 @@ import {
 import { CODES, CODE_OK } from "./status.ts";
 
 /**
- * Returns the function of parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row
- * eliminates both neighbours at distance 1, 2, 4, …, until each row is decoupled and x = d/b, in d. The rows are those
- * at step − 1, 2·step − 1, … of the arrays; all of them for step = 1. An item reads all its inputs before the barrier,
- * and writes after it. The function returns the code of the first zero pivot.
+ * Returns the kernel function of parallel cyclic reduction, in place in workgroup memory, with `perItem` rows per work
+ * item: every row eliminates both neighbours at distance 1, 2, 4, …, until each row is decoupled and x = d/b, in d. The
+ * rows are those at step − 1, 2·step − 1, … of the arrays; all of them for step = 1. An item reads all its inputs
+ * before the barrier, and writes after it. The function returns the code of the first zero pivot.
  *
  * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel
  * Computers (1981); in place as in D. Egloff, GPUs in Financial Computing (2010).
@@ -143,7 +143,7 @@ function reduceCyclic(groupSize: number, max: number) {
 /**
  * Returns the function of the backward half of cyclic reduction: with the unknowns at s − 1, 2s − 1 … known (in d), it
  * solves those between, for s/2, s/4, … 1. It starts at the stride `start`, whose rows s − 1, 3s − 1 … are solved
- * first. Cost: 5 flops a row; a barrier a round.
+ * first. Cost: 5 flops per row; one barrier per round.
  */
 function substituteCyclic(groupSize: number) {
   return fn({
@@ -182,11 +182,11 @@ interface WorkgroupVariant {
 
 /**
  * The kernel of cyclic reduction, parallel cyclic reduction, or the former until one row an item is left and then the
- * latter (Zhang, Cohen & Owens 2010): one system a workgroup, in workgroup memory from the first word read to the last
- * word written.
+ * latter (Zhang, Cohen & Owens 2010): one system per workgroup, in workgroup memory from the first word read to the
+ * last word written.
  *
- * Cost a row: 4 words read and 1 written; `reduceCyclic` and `reduceParallel` have the flops. Contiguous systems are
- * read and written in whole lines.
+ * Cost per row: 4 words read and 1 written; for the flops see `reduceCyclic` and `reduceParallel`. Contiguous systems
+ * are read and written in whole lines.
  */
 const workgroupKernel = memoize(({ algorithm, layout, shared, groupSize, perItem }: WorkgroupVariant): Kernel =>
   kernel({
