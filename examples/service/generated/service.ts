@@ -56,8 +56,33 @@ export interface components {
       strike?: number;
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       expiry: string | number;
-      /** @description "european", "american" or a list of dates */
-      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @description "european", "american", a list of dates or { "schedule" } */
+      exercise?: ("european" | "american") | ((string | number)[]) | ({
+        schedule: {
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a name (a string that is not empty) */
+          every: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+        };
+      });
       /** @description a finite number */
       quantity?: number;
       /** @description a list of barriers */
@@ -72,8 +97,33 @@ export interface components {
           rebate?: number;
           /** @enum {unknown} */
           rebateAt?: "hit" | "expiry";
-          /** @description "continuous" or a list of dates */
-          monitoring?: "continuous" | ((string | number)[]);
+          /** @description "continuous", a list of dates or { "schedule" } */
+          monitoring?: "continuous" | ((string | number)[]) | ({
+            schedule: {
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              from: string | number;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              to: string | number;
+              /** @description a name (a string that is not empty) */
+              every: string;
+              /** @description a calendar or a list of them */
+              calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+              /** @enum {unknown} */
+              adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+              /** @enum {unknown} */
+              roll?: "backward" | "forward";
+              /** @description a day of the month */
+              rollDay?: number;
+              /** @enum {unknown} */
+              stub?: "short" | "long";
+              /** @description true or false */
+              endOfMonth?: boolean;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              first?: string | number;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              penultimate?: string | number;
+            };
+          });
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           from?: string | number;
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -102,8 +152,33 @@ export interface components {
       strikeIs?: "clean" | "dirty";
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       expiry?: string | number;
-      /** @description "european", "american" or a list of dates */
-      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @description "european", "american", a list of dates or { "schedule" } */
+      exercise?: ("european" | "american") | ((string | number)[]) | ({
+        schedule: {
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a name (a string that is not empty) */
+          every: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+        };
+      });
       /** @description { "bond" } or { "cashflows" } */
       on: ({
         /** @description { "maturity", "coupon", "frequency", "notional" } or { "cashflows" } */
@@ -383,8 +458,33 @@ export interface components {
       };
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       expiry?: string | number;
-      /** @description "european", "american" or a list of dates */
-      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @description "european", "american", a list of dates or { "schedule" } */
+      exercise?: ("european" | "american") | ((string | number)[]) | ({
+        schedule: {
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a name (a string that is not empty) */
+          every: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+        };
+      });
       /** @enum {unknown} */
       swaption: "payer" | "receiver";
       swap: {
@@ -413,8 +513,33 @@ export interface components {
         notional: number;
         /** @description a number ≥ 0 */
         ratio: number;
-        /** @description "american", "european", "none", a list of dates or { "from", "to" } */
+        /** @description "american", "european", "none", a list of dates, { "schedule" } or { "from", "to" } */
         conversion?: ("american" | "european" | "none") | ((string | number)[]) | ({
+          schedule: {
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a name (a string that is not empty) */
+            every: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+            /** @enum {unknown} */
+            adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+            /** @enum {unknown} */
+            roll?: "backward" | "forward";
+            /** @description a day of the month */
+            rollDay?: number;
+            /** @enum {unknown} */
+            stub?: "short" | "long";
+            /** @description true or false */
+            endOfMonth?: boolean;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            first?: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            penultimate?: string | number;
+          };
+        }) | ({
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           from: string | number;
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -924,8 +1049,33 @@ export interface components {
       strike?: number;
       /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
       expiry: string | number;
-      /** @description "european", "american" or a list of dates */
-      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @description "european", "american", a list of dates or { "schedule" } */
+      exercise?: ("european" | "american") | ((string | number)[]) | ({
+        schedule: {
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a name (a string that is not empty) */
+          every: string;
+          /** @description a calendar or a list of them */
+          calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+          /** @enum {unknown} */
+          adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+          /** @enum {unknown} */
+          roll?: "backward" | "forward";
+          /** @description a day of the month */
+          rollDay?: number;
+          /** @enum {unknown} */
+          stub?: "short" | "long";
+          /** @description true or false */
+          endOfMonth?: boolean;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          first?: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          penultimate?: string | number;
+        };
+      });
       /** @description a finite number */
       quantity?: number;
       /** @description a list of barriers */
@@ -940,8 +1090,33 @@ export interface components {
           rebate?: number;
           /** @enum {unknown} */
           rebateAt?: "hit" | "expiry";
-          /** @description "continuous" or a list of dates */
-          monitoring?: "continuous" | ((string | number)[]);
+          /** @description "continuous", a list of dates or { "schedule" } */
+          monitoring?: "continuous" | ((string | number)[]) | ({
+            schedule: {
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              from: string | number;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              to: string | number;
+              /** @description a name (a string that is not empty) */
+              every: string;
+              /** @description a calendar or a list of them */
+              calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+              /** @enum {unknown} */
+              adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+              /** @enum {unknown} */
+              roll?: "backward" | "forward";
+              /** @description a day of the month */
+              rollDay?: number;
+              /** @enum {unknown} */
+              stub?: "short" | "long";
+              /** @description true or false */
+              endOfMonth?: boolean;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              first?: string | number;
+              /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+              penultimate?: string | number;
+            };
+          });
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           from?: string | number;
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -1155,8 +1330,33 @@ export interface components {
       average?: {
         /** @enum {unknown} */
         kind: "arithmetic" | "geometric";
-        /** @description "continuous" or a list of dates */
-        dates: "continuous" | ((string | number)[]);
+        /** @description "continuous", a list of dates or { "schedule" } */
+        dates: "continuous" | ((string | number)[]) | ({
+          schedule: {
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a name (a string that is not empty) */
+            every: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+            /** @enum {unknown} */
+            adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+            /** @enum {unknown} */
+            roll?: "backward" | "forward";
+            /** @description a day of the month */
+            rollDay?: number;
+            /** @enum {unknown} */
+            stub?: "short" | "long";
+            /** @description true or false */
+            endOfMonth?: boolean;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            first?: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            penultimate?: string | number;
+          };
+        });
         past?: {
           /** @description a whole number from 0 */
           count: number;
@@ -1171,12 +1371,62 @@ export interface components {
         from?: string | number;
         /** @description a positive number */
         extremum?: number;
-        /** @description "continuous" or a list of dates */
-        monitoring: "continuous" | ((string | number)[]);
+        /** @description "continuous", a list of dates or { "schedule" } */
+        monitoring: "continuous" | ((string | number)[]) | ({
+          schedule: {
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a name (a string that is not empty) */
+            every: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+            /** @enum {unknown} */
+            adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+            /** @enum {unknown} */
+            roll?: "backward" | "forward";
+            /** @description a day of the month */
+            rollDay?: number;
+            /** @enum {unknown} */
+            stub?: "short" | "long";
+            /** @description true or false */
+            endOfMonth?: boolean;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            first?: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            penultimate?: string | number;
+          };
+        });
       };
       swing?: {
-        /** @description a list of dates, at least one */
-        dates: (string | number)[];
+        /** @description a list of dates or { "schedule" } */
+        dates: ((string | number)[]) | ({
+          schedule: {
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a name (a string that is not empty) */
+            every: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+            /** @enum {unknown} */
+            adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+            /** @enum {unknown} */
+            roll?: "backward" | "forward";
+            /** @description a day of the month */
+            rollDay?: number;
+            /** @enum {unknown} */
+            stub?: "short" | "long";
+            /** @description true or false */
+            endOfMonth?: boolean;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            first?: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            penultimate?: string | number;
+          };
+        });
         /** @description a whole number from 0 */
         min?: number;
         /** @description a whole number from 0 */

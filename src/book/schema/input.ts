@@ -5,6 +5,7 @@
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
 import type { LinearTradeInput } from "./linear.ts";
+import type { DatesInput } from "./schedule.ts";
 import type { CurveByNameInput, RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
 /**
@@ -47,7 +48,7 @@ export interface ConvertibleInput {
       | "american"
       | "european"
       | "none"
-      | readonly TimeInput[]
+      | DatesInput
       | { readonly from: TimeInput; readonly to: TimeInput }
       | undefined;
     readonly calls?:
@@ -115,7 +116,7 @@ interface CashflowsTradeInput extends RatesTerms, CashflowsInput, RightsInput {
 
 interface ExerciseInput {
   readonly expiry?: TimeInput | undefined;
-  readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
+  readonly exercise?: "european" | "american" | DatesInput | undefined;
 }
 
 /** An option on a bond, as a book contains it. */
@@ -195,7 +196,7 @@ export interface MarketInput {
 }
 
 /** The dates on which a spot is observed, or continuous observation. */
-type MonitoringInput = "continuous" | readonly TimeInput[];
+type MonitoringInput = "continuous" | DatesInput;
 
 /** A barrier of a trade, as a book contains it. */
 export interface BarrierInput {
@@ -222,7 +223,7 @@ export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;
   /** The exercise: "european" (the default), "american", or a list of dates. */
-  readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
+  readonly exercise?: "european" | "american" | DatesInput | undefined;
   /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   /** The barriers; none by default. */
@@ -272,7 +273,7 @@ export interface StrikeTradeInput extends OnOneUnderlying {
   /** The right to exercise on each of several dates, at least `min` and at most `max` times. */
   readonly swing?:
     | {
-        readonly dates: readonly TimeInput[];
+        readonly dates: DatesInput;
         readonly min?: number | undefined;
         readonly max?: number | undefined;
       }

@@ -3,6 +3,7 @@ import type * as z from "zod";
 import type { BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
+import { dateForms, dateList } from "./schedule.ts";
 import {
   choose,
   finite,
@@ -39,10 +40,11 @@ const put = choose('{ "date", "price" } or { "from", "to", "price" }', {
   },
 });
 
-const conversion = choose('"american", "european", "none", a list of dates or { "from", "to" }', {
+const conversion = choose('"american", "european", "none", a list of dates, { "schedule" } or { "from", "to" }', {
   string: word(["american", "european", "none"]).transform((kind) => ({ kind })),
-  list: list(time, "a list of dates, at least one", 1).transform((times) => ({ kind: "dates" as const, times })),
+  list: dateForms.list.transform((times) => ({ kind: "dates" as const, times })),
   marked: {
+    schedule: dateForms.marked.schedule.transform((times) => ({ kind: "dates" as const, times })),
     from: object({ from: time, to: time }).transform((window) => ({ kind: "window" as const, ...window })),
   },
 });
@@ -170,20 +172,18 @@ const exerciseWord = word(["european", "american"], {
   or: "a list of dates",
   remedies: { bermudan: DATES_OF_RIGHTS, bermuda: DATES_OF_RIGHTS, b: DATES_OF_RIGHTS },
 }).transform((kind): ExerciseSpec => ({ kind }));
-const exerciseDates = list(time, "a list of dates, at least one", 1).transform((times): ExerciseSpec => ({
-  kind: "bermudan",
-  times,
-}));
+const bermudan = (times: readonly TimeSpec[]): ExerciseSpec => ({ kind: "bermudan", times });
 
 /** The schema that validates the exercise of a trade. */
-export const exerciseSchema = choose('"european", "american" or a list of dates', {
+export const exerciseSchema = choose('"european", "american", a list of dates or { "schedule" }', {
   string: exerciseWord,
-  list: exerciseDates,
+  list: dateForms.list.transform(bermudan),
+  marked: { schedule: dateForms.marked.schedule.transform(bermudan) },
 });
 
-const monitoringSchema = choose('"continuous" or a list of dates', {
+const monitoringSchema = choose('"continuous", a list of dates or { "schedule" }', {
   string: word(["continuous"], { or: "a list of dates", remedies: { discrete: "write the dates" } }),
-  list: list(time, "a list of dates, at least one", 1),
+  ...dateForms,
 });
 
 const averageSchema = object({
@@ -207,7 +207,7 @@ const lookbackSchema = object({
 export type LookbackSpec = z.infer<typeof lookbackSchema>;
 
 const swingSchema = object({
-  dates: list(time, "a list of dates, at least one", 1),
+  dates: dateList,
   min: wholeNumber.optional(),
   max: wholeNumber.optional(),
 });
