@@ -1,37 +1,29 @@
 // npm run check [-- BASE]: types, lint, format, and the tests beside what changed since BASE (by default since the
 // branch left main, or the last commit on main itself), in about a minute. `.ci/run` is everything.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { testsBeside } from "./tests-beside.ts";
 
-const git = (...args) => spawnSync("git", args, { encoding: "utf8" }).stdout.trim().split("\n").filter(Boolean);
-const [base = git("merge-base", "HEAD", "main")[0] ?? "HEAD"] = process.argv.slice(2);
+function git(...args) {
+  const { status, stdout, stderr } = spawnSync("git", args, { encoding: "utf8" });
+  if (status !== 0) {
+    console.error(`check: git ${args.join(" ")}: ${stderr.trim()}; name a commit: npm run check -- BASE`);
+    process.exit(2);
+  }
+  return stdout.split(/[\0\n]/).filter(Boolean);
+}
+const [base = git("merge-base", "HEAD", "main")[0]] = process.argv.slice(2);
 const changed = [
   ...new Set([
-    ...git("diff", "--name-only", "--diff-filter=d", base),
-    ...git("ls-files", "--others", "--exclude-standard"),
+    ...git("diff", "--name-only", "--no-renames", "-z", base, "--"),
+    ...git("ls-files", "--others", "--exclude-standard", "-z"),
   ]),
 ];
 
 /** Files that take longer than the whole check may; they run in `.ci/run`. */
 const SLOW = /browser|fuzz|cuda-nvcc|splits|conformance|\/axes\/devices/;
 
-/** The tests beside a file: itself, or those in the folder of `test` that is named like its own, or the nearest one. */
-function testsBeside(file) {
-  if (/^test\/.*\.test\.ts$/.test(file)) return [file];
-  const [, inside] = /^(?:src|test)\/(.*)$/.exec(file) ?? [];
-  if (inside === undefined) return [];
-  const ofItsName = join("test", inside).replace(/\.ts$/, ".test.ts");
-  if (existsSync(ofItsName)) return [ofItsName];
-  let folder = join("test", dirname(inside));
-  while (!existsSync(folder)) folder = dirname(folder);
-  if (folder === "test") return [];
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => join(folder, name));
-}
-
-const tests = [...new Set(["test/architecture", ...changed.flatMap(testsBeside)])].filter((test) => !SLOW.test(test));
+const beside = [...new Set(changed.flatMap(testsBeside))];
+const tests = ["test/architecture", ...beside.filter((test) => !SLOW.test(test))];
 const steps = [
   ["types", ["npm", "run", "--silent", "typecheck"]],
   ["lint", ["npm", "run", "--silent", "lint"]],
@@ -54,6 +46,7 @@ const run = ([title, [command, ...args]]) =>
     });
   });
 
-console.log(`${changed.length} files changed since ${basename(base).slice(0, 10)}; ${tests.length} files of tests`);
+console.log(`${changed.length} files changed since ${base.slice(0, 10)}; ${tests.length} files of tests`);
+for (const test of beside.filter((one) => SLOW.test(one))) console.log(`left out, as it takes long: ${test}`);
 const passed = await Promise.all(steps.map(run));
 process.exitCode = passed.every(Boolean) ? 0 : 1;
