@@ -33,8 +33,16 @@ export function compare(before: readonly Measurement[], after: readonly Measurem
     .toSorted((a, b) => b.ratio - a.ratio);
 }
 
-/** The table of a comparison, and the median ratio of each benchmark. */
-export function comparisonText(comparisons: readonly Comparison[]): string {
+/** The figures that one set has and the other has not, of those benchmarks and devices that both have. */
+export function missingIn(set: readonly Measurement[], other: readonly Measurement[]): Measurement[] {
+  const runOf = ({ benchmark, device }: Measurement): string => `${benchmark}\n${device}`;
+  const [keys, runs] = [new Set(set.map(keyOf)), new Set(set.map(runOf))];
+  return other.filter((one) => runs.has(runOf(one)) && !keys.has(keyOf(one)));
+}
+
+/** The table of a comparison, the median ratio of each benchmark, and what one of both sets has not. */
+export function comparisonText(before: readonly Measurement[], after: readonly Measurement[]): string {
+  const comparisons = compare(before, after);
   const digits = (value: number): string => String(Number(value.toPrecision(4)));
   const rows = comparisons.map(({ ratio, before, after, unit, benchmark, case: name, device, precision }) =>
     [ratio.toFixed(3), digits(before), digits(after), unit, `${benchmark}: ${name}`, `${device}, ${precision}`].join(
@@ -46,7 +54,12 @@ export function comparisonText(comparisons: readonly Comparison[]): string {
     const own = comparisons.filter(({ benchmark }) => benchmark === name);
     return `${median(own.map(({ ratio }) => ratio)).toFixed(3)} | median of ${own.length} | ${name}`;
   });
-  return ["ratio | before | after | unit | case | device", ...rows, "", ...medians].join("\n");
+  const alone = (title: string, missing: readonly Measurement[]): string[] =>
+    missing.map(({ figure, unit, benchmark, case: name, device, precision }) =>
+      [title, digits(figure), unit, `${benchmark}: ${name}`, `${device}, ${precision}`].join(" | "),
+    );
+  const missing = [...alone("only before", missingIn(after, before)), ...alone("only after", missingIn(before, after))];
+  return ["ratio | before | after | unit | case | device", ...rows, "", ...medians, ...missing].join("\n");
 }
 
 /**
@@ -54,19 +67,26 @@ export function comparisonText(comparisons: readonly Comparison[]): string {
  * file, folder or commit; a file of another form
  */
 export function readResults(name: string): Measurement[] {
-  const parse = (text: string): Measurement[] => z.array(measurementSchema).parse(JSON.parse(text));
+  const parse = (file: string, text: string): Measurement[] => {
+    try {
+      return z.array(measurementSchema).parse(JSON.parse(text));
+    } catch (error) {
+      throw new Error(`${file}: no list of measurements: ${(error as Error).message}`, { cause: error });
+    }
+  };
   if (existsSync(name)) {
     const files = statSync(name).isDirectory()
       ? readdirSync(name).flatMap((file) => (file.endsWith(".json") ? [join(name, file)] : []))
       : [name];
-    return files.flatMap((file) => parse(readFileSync(file, "utf8")));
+    return files.flatMap((file) => parse(file, readFileSync(file, "utf8")));
   }
   const git = (...args: string[]): string =>
     execFileSync("git", args, { encoding: "utf8", maxBuffer: 2 ** 26, stdio: ["ignore", "pipe", "ignore"] });
+  let files: string[];
   try {
-    const files = git("ls-tree", "--name-only", name, "bench/results/").trim().split("\n");
-    return files.flatMap((file) => (file.endsWith(".json") ? parse(git("show", `${name}:${file}`)) : []));
+    files = git("ls-tree", "--name-only", name, "bench/results/").trim().split("\n");
   } catch {
     throw new Error(`${name}: neither a file, nor a folder, nor a commit with bench/results`);
   }
+  return files.flatMap((file) => (file.endsWith(".json") ? parse(file, git("show", `${name}:${file}`)) : []));
 }

@@ -35,26 +35,42 @@ const { positionals, values } = parseArgs({
     limit: { type: "string" },
   },
 });
-if (positionals[0] === "compare") {
-  const [, before, after = "bench/results"] = positionals;
+/** Compares two sets of results, and returns the exit code: 1 beyond the limit, 2 where there is nothing to compare. */
+function compareSets([before, after = "bench/results"]: readonly string[], limit: number): number {
   if (before === undefined) {
     console.error("compare: expected one or two of a file, a folder, a commit; the second is bench/results");
-    process.exit(2);
+    return 2;
   }
-  const comparisons = compare(readResults(before), readResults(after));
-  console.log(comparisonText(comparisons));
-  process.exit(comparisons.some(({ ratio }) => ratio > Number(values.limit ?? Infinity)) ? 1 : 0);
+  if (!(limit > 0)) {
+    console.error(`compare: --limit: expected a ratio, such as 1.05, got "${values.limit}"`);
+    return 2;
+  }
+  const [old, now] = [readResults(before), readResults(after)];
+  const comparisons = compare(old, now);
+  console.log(comparisonText(old, now));
+  if (comparisons.length === 0) {
+    console.error("compare: both sets have no figure of one case, device and unit");
+    return 2;
+  }
+  return comparisons.some(({ ratio }) => ratio > limit) ? 1 : 0;
 }
-const all = await loadAll();
-const unknown = positionals.filter((name) => !all.some((benchmark) => benchmark.name === name));
-if (values.list === true || unknown.length > 0) {
-  for (const name of unknown) console.error(`no benchmark "${name}"`);
-  for (const { name, description } of all) console.log(`${name}: ${description}`);
-  process.exitCode = unknown.length > 0 ? 2 : 0;
-} else {
-  const chosen = positionals.length === 0 ? all : all.filter(({ name }) => positionals.includes(name));
-  for (const benchmark of chosen) {
+
+/** Runs or lists benchmarks, and returns the exit code. */
+async function runBenchmarks(names: readonly string[]): Promise<number> {
+  const all = await loadAll();
+  const unknown = names.filter((name) => !all.some((benchmark) => benchmark.name === name));
+  if (values.list === true || unknown.length > 0) {
+    for (const name of unknown) console.error(`no benchmark "${name}"`);
+    for (const { name, description } of all) console.log(`${name}: ${description}`);
+    return unknown.length > 0 ? 2 : 0;
+  }
+  for (const benchmark of names.length === 0 ? all : all.filter(({ name }) => names.includes(name))) {
     const measurements = await measure(benchmark, values.quick ?? false);
     if (values.save ?? false) save(measurements);
   }
+  return 0;
 }
+
+const [first, ...others] = positionals;
+process.exitCode =
+  first === "compare" ? compareSets(others, Number(values.limit ?? Infinity)) : await runBenchmarks(positionals);
