@@ -59,6 +59,9 @@ export interface Gpu {
    * workgroup that solves several problems side by side gives each its own part.
    */
   part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
+  /** Returns the elements of a buffer from index `from` (an i32) on, as an array. */
+  part<E extends ElementType>(buffer: Numbers<E>, from: number): Numbers<E>;
+  part<E extends ElementType>(buffer: ReadonlyNumbers<E>, from: number): ReadonlyNumbers<E>;
 
   /**
    * Returns 0, or the number (from 1, in `KernelIR.countedLoops`) of the loop that has exceeded the kernel's

@@ -140,7 +140,8 @@ export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   sharedReal: unavailable("sharedReal"),
   sharedI32: unavailable("sharedI32"),
   sharedU32: unavailable("sharedU32"),
-  part: (array, from, length) => (array as unknown as Float64Array).subarray(from, from + length),
+  part: (array: unknown, from: number, length?: number) =>
+    (array as Float64Array).subarray(from, length && from + length) as never,
 
   nearest,
   reciprocal: (x) => 1 / x,

@@ -24,6 +24,7 @@ import {
   write,
 } from "../../src/kernel/index.ts";
 import { counted } from "../support/extent.ts";
+import { interpret } from "../../src/kernel/interpret/index.ts";
 import { exactSlope, randomFunction } from "./differentiate-random.ts";
 
 const COUNT = counted("FEYNKAC_FUZZ", 25, 10_000);
@@ -357,6 +358,33 @@ describe("what is differentiated by rule", () => {
     expect([d.a, ...byX]).toEqual([36, 36, 16, 4]); // ∂(x·u)²/∂x = 2·x·u²
     expect([d.b, ...byU]).toEqual([24, 24, 0, 0]);
   });
+});
+
+test("tangents in parts of the same buffer, for loads and stores", () => {
+  const scaled = fn({
+    params: { u: write(real), i: i32 },
+    body({ u, i }) {
+      u[i + 1] = u[i] * u[i];
+      return 3 * u[i + 1];
+    },
+  });
+  const moved = tangent(scaled, { of: ["u"], directions: ["a", "b"] });
+  const k = kernel({
+    params: { u: write(real), n: i32, out: write(real) },
+    env: { moved },
+    body({ u, n, out }, gpu, { moved }) {
+      const own = gpu.part(u, 1);
+      const { value, d } = moved({ u: own, i: 0, a: { u: gpu.part(u, n) }, b: { u: gpu.part(u, 2 * n) } });
+      out[0] = value;
+      out[1] = d.a;
+      out[2] = d.b;
+      out[3] = gpu.real(gpu.part(u, n).length);
+    },
+  });
+  const [u, out] = [Float64Array.of(9, 5, 9, 1, 0, 9, 2, 0, 9), new Float64Array(4)];
+  interpret(lower(k, "f64"), { u, n: 3, out }, { items: 1 });
+  expect([...out]).toEqual([75, 30, 60, 6]); // 3·u², 6·u·u̇
+  expect([...u]).toEqual([9, 5, 25, 1, 10, 9, 2, 20, 9]);
 });
 
 test.each(["f64", "f32"] as const)(

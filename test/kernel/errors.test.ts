@@ -128,7 +128,12 @@ const wrong: readonly (readonly [string, string | RegExp, string | RegExp])[] = 
   ["out[0] = yield gpu.shuffleUp(x, 1, «n»);", "not a constant power of two", "env"],
   ["out[0] = yield gpu.shuffleUp(x, 1, «12»);", "not a constant power of two", ""],
   ["out[0] = yield «gpu.shuffleXor(x, 1, 8)»;", "2 argument(s) expected, got 3", ""],
-  ["const t = gpu.sharedReal(8); const p = «gpu.part(t, 4)»; out[0] = p[0];", "takes 3 arguments", ""],
+  ["const t = gpu.sharedReal(8); const p = «gpu.part(t)»; out[0] = p[0];", "takes 3 arguments", ""],
+  [
+    "const t = gpu.sharedReal(8); const p = gpu.part(«t», 4); out[0] = p[0];",
+    "a buffer and an index",
+    "gpu.part(shared",
+  ],
   ["const p = gpu.part(«u», 0, 4); out[0] = p[0];", "a shared array first", "gpu.part(shared"],
   ["const t = gpu.sharedReal(8); const p = gpu.part(t, 4, «n»); out[0] = p[0];", "known only at run time", "env"],
   ["const t = gpu.sharedReal(8); const p = gpu.part(t, 4, «9»); out[0] = p[0];", "9 elements of t, which has 8", ""],

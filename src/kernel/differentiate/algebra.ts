@@ -65,6 +65,21 @@ export class ExpressionBuilder {
     return this.real({ kind: "load", array, index });
   }
 
+  /** An index that is moved by an offset. */
+  shifted(index: Draft, offset: Draft | undefined): Draft {
+    if (offset === undefined) return index;
+    this.ctx.unify(this.node, offset, index);
+    return this.ctx.draft(this.node, index.type, { kind: "binary", op: "add", a: index, b: offset });
+  }
+
+  /** The difference of two indices at which parts of arrays begin, 0 by default; undefined where they are the same. */
+  distance(from: Draft | undefined, to: Draft | undefined): Draft | undefined {
+    if (from === to || isSame(from, to)) return undefined;
+    if (from === undefined) return to;
+    const a = to ?? this.ctx.draft(this.node, from.type, { kind: "const", value: 0 });
+    return this.ctx.draft(this.node, from.type, { kind: "binary", op: "sub", a, b: from });
+  }
+
   local(id: number): Draft {
     return this.ctx.local(this.node, id);
   }
@@ -99,6 +114,11 @@ export class ExpressionBuilder {
   assign(local: number, value: Draft, out: DraftStatement[]): void {
     out.push({ kind: "assign", local, value, place: this.ctx.place(this.node) });
   }
+}
+
+function isSame(a: Draft | undefined, b: Draft | undefined): boolean {
+  if (a?.kind === "const" && b?.kind === "const") return a.value === b.value;
+  return a?.kind === "local" && b?.kind === "local" && a.id === b.id;
 }
 
 /** Tells whether an expression is a leaf: a constant, a parameter or a local variable. */

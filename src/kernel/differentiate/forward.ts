@@ -12,10 +12,16 @@ import {
 } from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
 
+/** The array that holds the tangents of another, those of element i at i + `offset`. */
+export interface TangentArray {
+  readonly ref: ArrayRef;
+  readonly offset?: Draft | undefined;
+}
+
 /** The tangents in one direction: those of local variables by number, and those of arrays by `keyOfArray`. */
 export interface DirectionTangents {
   readonly locals: Map<number, Draft>;
-  readonly arrays: Map<string, ArrayRef>;
+  readonly arrays: Map<string, TangentArray>;
 }
 
 const LINEAR_COLLECTIVES: readonly string[] = ["shuffle", "shuffleUp", "shuffleDown", "shuffleXor", "broadcast", "add"];
@@ -61,7 +67,7 @@ export class ForwardDifferentiation {
     }
     for (const key of active.arrays) {
       this.active.arrays.add(key);
-      if (!arrays.has(key)) arrays.set(key, this.shadow(key, k));
+      if (!arrays.has(key)) arrays.set(key, { ref: this.shadow(key, k) });
     }
   }
 
@@ -132,9 +138,10 @@ export class ForwardDifferentiation {
     const linear = this.linearisation.of(s.value, out);
     const index = this.make.keep(s.index, out, "i");
     for (const direction of this.directions) {
-      const array = direction.arrays.get(keyOfArray(s.array));
-      if (array !== undefined)
-        out.push({ ...s, array, index, value: this.tangent(linear, direction, out) ?? this.make.constant(0) });
+      const tangents = direction.arrays.get(keyOfArray(s.array));
+      if (tangents === undefined) continue;
+      const value = this.tangent(linear, direction, out) ?? this.make.constant(0);
+      out.push({ ...s, array: tangents.ref, index: this.make.shifted(index, tangents.offset), value });
     }
     out.push({ ...s, index, value: linear.value });
   }
@@ -173,8 +180,8 @@ export class ForwardDifferentiation {
       case "local":
         return direction.locals.get(rule.id);
       case "load": {
-        const array = direction.arrays.get(keyOfArray(rule.array));
-        return array && make.load(array, rule.index);
+        const tangents = direction.arrays.get(keyOfArray(rule.array));
+        return tangents && make.load(tangents.ref, make.shifted(rule.index, tangents.offset));
       }
       case "sum":
         return rule.terms.reduce<DraftSlope>((total, { of, times }) => {

@@ -91,7 +91,7 @@ function tangents(
   out: DraftStatement[],
 ): Value {
   const directions: readonly DirectionTangents[] =
-    names?.map((name) => seeded(make, inputs, given!.get(name)!)) ??
+    names?.map((name) => seeded(make, inputs, given!.get(name)!, out)) ??
     inputs.map(({ local }) => ({ locals: new Map([[local!, make.constant(1)]]), arrays: new Map() }));
   const forward = new ForwardDifferentiation(make, directions);
   out.push(...forward.transformed(body));
@@ -110,11 +110,16 @@ function tangents(
 }
 
 /** Returns the direction that a call gives for each input. */
-function seeded(make: ExpressionBuilder, inputs: readonly Input[], given: Value): DirectionTangents {
+function seeded(
+  make: ExpressionBuilder,
+  inputs: readonly Input[],
+  given: Value,
+  out: DraftStatement[],
+): DirectionTangents {
   const direction: DirectionTangents = { locals: new Map(), arrays: new Map() };
   for (const { path, local, array } of inputs) {
     const seed = path.reduce((value, name) => (value as RecordValue).fields.get(name)!, given);
-    if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction);
+    if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction, out);
     if (local === undefined) continue;
     const draft = scalarOf(make.ctx, make.node, seed);
     // A direction that does not move this input leaves no trace.
@@ -123,34 +128,26 @@ function seeded(make: ExpressionBuilder, inputs: readonly Input[], given: Value)
   return direction;
 }
 
-/** Lets one array be the tangents of another. Both are read at the same indexes. */
+/** Lets one array be the tangents of another, or a part of it. */
 function moveArray(
-  { ctx, node }: ExpressionBuilder,
+  make: ExpressionBuilder,
   array: ArrayValue,
   by: ArrayValue,
   { arrays }: DirectionTangents,
+  out: DraftStatement[],
 ): void {
   const key = keyOfArray(array.ref);
+  const distance = make.distance(array.from, by.from);
+  const tangents = { ref: by.ref, offset: distance && make.keep(distance, out, "offset") };
   const known = arrays.get(key);
-  if (known !== undefined && keyOfArray(known) !== keyOfArray(by.ref))
-    throw ctx.fail(
-      node,
+  const isKnown = known === undefined || keyOfArray(known.ref) === keyOfArray(by.ref);
+  if (!isKnown || (known !== undefined && make.distance(known.offset, tangents.offset) !== undefined))
+    throw make.ctx.fail(
+      make.node,
       `the array ${array.name} is passed for two inputs and has two arrays of tangents`,
       "pass one array of tangents for both, or copies of the array",
     );
-  if (!isSamePlace(array.from, by.from))
-    throw ctx.fail(
-      node,
-      `the part of ${array.name} and its tangents begin at different indexes`,
-      "pass parts of both with one variable as their start, or whole arrays",
-    );
-  arrays.set(key, by.ref);
-}
-
-function isSamePlace(a: Draft | undefined, b: Draft | undefined): boolean {
-  if (a?.kind === "const" && b?.kind === "const") return a.value === b.value;
-  if (a?.kind === "local" && b?.kind === "local") return a.id === b.id;
-  return a === b;
+  arrays.set(key, tangents);
 }
 
 function gradient(

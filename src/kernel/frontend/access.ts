@@ -124,6 +124,12 @@ function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): 
     );
 }
 
+/** The number of elements of a buffer, or of its part. */
+function lengthOfBuffer(ctx: Context, node: Node, { ref, from }: ArrayValue): Draft {
+  const all = ctx.draft(node, i32Type(), { kind: "length", array: ref });
+  return from === undefined ? all : ctx.draft(node, i32Type(), { kind: "binary", op: "sub", a: all, b: from });
+}
+
 /** Returns the member of a record, array or namespace that has the given name. */
 export function memberOf(ctx: Context, node: Node, object: Value, name: string): Value {
   switch (object.kind) {
@@ -144,7 +150,7 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
     case "array":
       if (name !== "length") break;
       if (object.array.length !== null) return { kind: "constant", value: object.array.length };
-      return scalar(ctx.draft(node, i32Type(), { kind: "length", array: object.array.ref }));
+      return scalar(lengthOfBuffer(ctx, node, object.array));
     default:
       break;
   }

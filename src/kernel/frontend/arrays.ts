@@ -54,7 +54,8 @@ export function declareArray(
 }
 
 /**
- * Lowers a call of `gpu.part`, which returns a part of a workgroup array: the elements from a run-time index on.
+ * Lowers a call of `gpu.part`, which returns a part of a workgroup array or of a buffer: the elements from a
+ * run-time index on.
  */
 export function lowerPart(
   ctx: Context,
@@ -63,14 +64,20 @@ export function lowerPart(
   scope: Scope,
   out: DraftStatement[],
 ): Value {
-  if (args.length !== 3) throw ctx.fail(node, `gpu.part takes 3 arguments, got ${args.length}`);
+  if (args.length !== 2 && args.length !== 3)
+    throw ctx.fail(node, `gpu.part takes 3 arguments, or 2 of a buffer, got ${args.length}`);
   const object = lowerValue(ctx, args[0], scope, out);
-  if (object.kind !== "array" || object.array.ref.space !== "workgroup")
-    throw ctx.fail(args[0], "gpu.part takes a shared array first", "write gpu.part(shared, from, length)");
+  const space = args.length === 3 ? "workgroup" : "buffer";
+  if (object.kind !== "array" || object.array.ref.space !== space)
+    throw ctx.fail(
+      args[0],
+      `gpu.part takes a ${space === "buffer" ? "buffer and an index" : "shared array first"}`,
+      "write gpu.part(shared, from, length), or gpu.part(buffer, from)",
+    );
   const { array } = object;
   const [from, size] = lowerOperands(ctx, args.slice(1), scope, out);
-  const length = lengthOf(ctx, args[2], size);
-  if (length > (array.length as number))
+  const length = size === undefined ? null : lengthOf(ctx, args[2], size);
+  if (length !== null && length > array.length!)
     throw ctx.fail(args[2], `a part of ${length} elements of ${array.name}, which has ${array.length}`);
   const start = ctx.materialise(node, checkedIndex(ctx, args[1], array, from), out, "from");
   return { kind: "array", array: { ...array, length, from: start } };
