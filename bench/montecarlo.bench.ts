@@ -9,7 +9,7 @@ import {
   longstaffSchwartz,
   monteCarlo,
 } from "../src/montecarlo/index.ts";
-import { type Benchmark, type Context, inTurns, medianSeconds } from "./harness.ts";
+import { type Benchmark, type Context, inTurns, median, medianSeconds } from "./harness.ts";
 import { type Answer, openQuantLib, type QuantLib } from "./peers/quantlib.ts";
 
 const days = (years: number): number => Math.round(365 * years) / 365;
@@ -154,6 +154,43 @@ async function steps(device: CpuDevice, context: Context): Promise<void> {
     }
 }
 
+/** Greeks along paths beside values alone, in turns: an average over a year of days, and Heston's model. */
+async function greeks(device: CpuDevice, context: Context): Promise<void> {
+  const paths = context.quick ? 2 ** 10 : 2 ** 14;
+  const days = Array.from({ length: 252 }, (_, k) => (k + 1) / 252);
+  const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.2 });
+  const average = { model, product: asian({ payoff: "call", strike: 100 }), dates: days };
+  const variance = { v0: 0.04, kappa: 1.5, theta: 0.04, sigma: 0.3, rho: -0.7 };
+  const stochastic = {
+    model: heston({ spot: 100, rate: 0.03, ...variance }),
+    product: european({ payoff: "call", strike: 100 }),
+    dates: days.slice(0, 50),
+  };
+  const cases = [
+    ["Asian, 252 dates", average, ["delta"]],
+    ["Asian, 252 dates", average, ["delta", "vega", "rho"]],
+    ["Heston, 50 dates", stochastic, ["delta", "rho", "yield"]],
+  ] as const;
+  for (const [name, settings, sensitivities] of cases) {
+    const ratios: number[] = [];
+    const one = () => monteCarlo({ device, ...settings, paths });
+    const all = () => monteCarlo({ device, ...settings, paths, sensitivities });
+    const { sensitivities: found } = await all();
+    for (let round = 0; round < (context.quick ? 3 : 15); round++) {
+      const value = await seconds(one);
+      ratios.push((await seconds(all)) / value);
+    }
+    context.report({
+      case: `${name}, value and ${sensitivities.join(", ")}, beside the value, one thread`,
+      device: context.cpu,
+      precision: "f64",
+      figure: median(ratios),
+      unit: "times",
+      error: found["delta"].standardError[0],
+    });
+  }
+}
+
 /** Many trades at once: 64 paths by 12 dates each, from settings to values. */
 async function batch(device: CpuDevice, context: Context): Promise<void> {
   const trades = context.quick ? 1000 : 20_000;
@@ -175,6 +212,7 @@ async function run(context: Context): Promise<void> {
   await earlyExercise(one, peer, context);
   await asians(one, peer, context);
   await steps(one, context);
+  await greeks(one, context);
   if (!context.quick) {
     using two = createCpuDevice({ threads: 2 });
     await steps(two, context);

@@ -1,80 +1,18 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
-import { type CallOptions, type Device, withDevice } from "../device/index.ts";
+import { type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../base/accuracy.ts";
-import { type FeynkacError, SpecError } from "../base/errors.ts";
+import type { FeynkacError } from "../base/errors.ts";
 import { checkObject, checkKeys } from "../base/argument-checks.ts";
-import type { Precision } from "../kernel/index.ts";
-import { type Control, recognisedControl } from "./controls.ts";
-import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
-import { firstStatus, type Instances, instancesIn, type Status } from "./instances.ts";
-import type { PathModel } from "./model.ts";
-import { type ControlMean, controlMeanOf, halfWidthOf, Moments } from "./moments.ts";
-import { type Column, columnAt, type Parameter } from "./parameters.ts";
+import type { SensitivityMethod } from "./sensitivities.ts";
+import { firstStatus, type Status } from "./instances.ts";
+import { halfWidthOf, Moments } from "./moments.ts";
+import type { Column } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
-import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
-import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
-import type { PathProduct } from "./product.ts";
-import { seedOf } from "../numerics/random/index.ts";
-import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
+import { instancesPerPart, Simulation } from "./paths/simulation.ts";
+import { measuresOf, momentsOf, type WalkShape } from "./paths/walk-shape.ts";
+import { type MonteCarloSettings, planOf, type SimulationPlan } from "./plan.ts";
+import { allowedOf, checkPaths } from "./settings.ts";
 import { WorkProgress } from "../base/event-loop.ts";
-import { copiesOf, type Variant } from "./variants.ts";
-
-/** The settings of `monteCarlo`. @experimental */
-export interface MonteCarloSettings extends CallOptions {
-  readonly model: PathModel;
-  readonly product: PathProduct;
-  /**
-   * The dates in years, increasing; numbers, or columns with one for each instance. The payoff is paid on the last one.
-   */
-  readonly dates: readonly Column[];
-  /** The number of model steps between dates, 1 by default; models that are not exact need more. */
-  readonly substeps?: number;
-  /**
-   * The number of paths of each instance, 2¹⁶ by default, rounded up to whole blocks; with `accuracy` the initial
-   * number.
-   */
-  readonly paths?: number;
-  /** The error that the value may have: paths are added until `errorEstimate` is no larger. */
-  readonly accuracy?: Accuracy<Column>;
-  /** The maximum number of paths per instance with `accuracy`; 2²⁴ by default. */
-  readonly maxPaths?: number;
-  /** The seed, a whole number below 2⁶⁴; 1 by default. The same seed gives the same numbers on every device. */
-  readonly seed?: number | bigint;
-  /**
-   * The source of random numbers: "philox", the default; "sobol": Sobol' points with Brownian bridge, in independent
-   * scramblings by Owen.
-   */
-  readonly sampling?: Sampling;
-  /**
-   * The number of independent scramblings of Sobol' points, 32 by default, from whose scatter the standard error is
-   * computed.
-   */
-  readonly scramblings?: number;
-  /** True for antithetic paths: each path has a reflection; false by default. */
-  readonly antithetic?: boolean;
-  /** The control variate. "auto", the default, recognises geometric averages under Black and Scholes. */
-  readonly control?: Control | "auto" | "none";
-  /** The sensitivities by name: delta, gamma, vega, rho of the model, or names of parameters. */
-  readonly sensitivities?: readonly string[];
-  /** The method for sensitivities, "bump" by default. */
-  readonly sensitivityMethod?: SensitivityMethod;
-  /** Copies with other parameters, on the same random numbers. */
-  readonly variants?: readonly Variant[];
-  /**
-   * The measures by name, reported among the sensitivities: linear combinations, with weights of the value and of the
-   * value of each variant.
-   */
-  readonly measures?: Readonly<Record<string, readonly Column[]>>;
-  /**
-   * The shifts of importance sampling, added to the normal numbers of each step, one for each normal number of the
-   * model. Each path is weighted by the ratio of the densities, so that no mean changes.
-   */
-  readonly shifts?: readonly Parameter[];
-  /** The stream of random numbers of each instance, 0, 1, 2 … by default; equal streams are common random numbers. */
-  readonly streams?: ArrayLike<number>;
-  /** The precision, "f64" by default; WebGPU has "f32". */
-  readonly precision?: Precision;
-}
 
 /** The estimates of all instances. @experimental */
 export interface Estimates {
@@ -225,97 +163,11 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
 /** The number of samples of all scramblings and reflections in a block. */
 const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK * scramblings * (antithetic ? 2 : 1);
 
-interface SimulationPlan {
-  readonly instances: Instances;
-  readonly batch: Batch;
-  /** The names of the measures after the value. */
-  readonly names: readonly string[];
-  readonly scores: readonly string[];
-  readonly method: SensitivityMethod;
-  readonly control: Control | undefined;
-  readonly controlMean: (variant: number, instance: number) => number;
-}
-
-function planOf(settings: MonteCarloSettings): SimulationPlan {
-  const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
-  const failures = checkSettings(settings);
-  const method = settings.sensitivityMethod ?? "bump";
-  const sensitivities = settings.sensitivities ?? [];
-  const scores = method === "likelihood-ratio" ? scoresOf(model, sensitivities) : [];
-  const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, sensitivities, method);
-  const control = controlOf(settings);
-  const own: Paths = { model, product, control: control?.product, dates };
-  const copies = copiesOf(settings, own);
-  const measures = Object.entries(settings.measures ?? {});
-  const variants =
-    copies.length > 0
-      ? givenVariants(
-          [own, ...copies],
-          measures.map(([, weights]) => weights),
-        )
-      : bumpedVariants(own, bumps, method);
-  const instances = instancesIn(settings, [own, ...copies], variants, failures);
-  const shape: WalkShape = {
-    model,
-    product,
-    control: control?.product,
-    substeps,
-    sampling,
-    isShifted: settings.shifts !== undefined,
-    antithetic,
-    variants: variants.model.length,
-    measures: variants.weights.length,
-    scores: scores.length === 0 ? 0 : (model.score?.names.length ?? 0),
-    scramblings: sampling === "sobol" ? (settings.scramblings ?? 32) : 1,
-    single: instances.valid.length === 1,
-  };
-  const batch: Batch = {
-    shape,
-    precision: settings.precision ?? "f64",
-    seed: seedOf(settings.seed ?? 1),
-    dates,
-    variants,
-    streams: Uint32Array.from({ length: instances.count }, (_, i) => settings.streams?.[i] ?? i),
-    shifts: settings.shifts,
-  };
-  if (control !== undefined && typeof control.mean !== "function" && bumps.length > 0)
-    throw new SpecError(
-      `control.mean: got a column beside sensitivities by bumps, expected a function of the parameters: shifted ` +
-        `ones have another mean; or ask for control: "none"`,
-    );
-  const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
-  const controlMean = (variant: number, i: number): number => {
-    const mean = means[copies.length > 0 ? variant : 0];
-    return typeof mean === "function" ? mean(variants.model[variant], variants.control[variant], i) : columnAt(mean, i);
-  };
-  const names = [...bumps.map(({ name }) => name), ...measures.map(([name]) => name)];
-  return { instances, batch, names, scores, method, control, controlMean };
-}
-
-function controlOf({ control = "auto", model, product, dates, substeps = 1 }: MonteCarloSettings): Control | undefined {
-  if (control === "none") return undefined;
-  return control === "auto" ? recognisedControl(model, product, stepEnds(dates, substeps), dates) : control;
-}
-
-function scoresOf(model: PathModel, sensitivities: readonly string[]): readonly string[] {
-  const known = model.score?.names ?? [];
-  const unknown = sensitivities.find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new SpecError(
-      `sensitivities: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
-        (known.join(", ") || "none: it has no scores; use bumps"),
-    );
-  return sensitivities;
-}
-
 type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] } & {
   status: Status[];
 };
 
-function emptyResult(
-  { instances, names: measures, scores, method, batch, control }: SimulationPlan,
-  settings: MonteCarloSettings,
-): Writable {
+function emptyResult({ instances, measures, batch, control }: SimulationPlan, settings: MonteCarloSettings): Writable {
   const column = (): Float64Array => new Float64Array(instances.count);
   const unknown = (): Float64Array => column().fill(Number.NaN);
   const estimates = () => ({
@@ -324,14 +176,13 @@ function emptyResult(
     errorEstimate: unknown(),
     halfWidth: column(),
   });
-  const names = [...measures, ...scores];
   return {
     ...estimates(),
     paths: column(),
     effectivePaths: column(),
     status: firstStatus(instances),
     error: instances.error,
-    sensitivities: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
+    sensitivities: Object.fromEntries(measures.map(({ name, method }) => [name, { ...estimates(), method }])),
     sampling: batch.shape.sampling,
     antithetic: settings.antithetic ?? false,
     control: control?.name,
@@ -341,31 +192,22 @@ function emptyResult(
 
 /** Estimates of some instances from their moments. */
 function read(result: Writable, plan: SimulationPlan, moments: Moments, members: Uint32Array): void {
-  const { batch, names, scores, controlMean } = plan;
-  const { scramblings, measures, scores: scoreCount, product } = batch.shape;
-  const { weights } = batch.variants;
-  const meanOf = (measure: number, i: number): ControlMean =>
-    controlMeanOf(
-      (measure < measures ? weights[measure] : [1]).map((weight) => columnAt(weight, i)),
-      (v) => controlMean(v, i),
-    );
-  const all = batch.shape.model.score?.names ?? [];
-  const outputs: (readonly [SensitivityEstimates | MonteCarloResult, number])[] = [
-    [result, 0],
-    ...names.map((name, k) => [result.sensitivities[name], 1 + k] as const),
-    ...scores.map((name) => [result.sensitivities[name], measures + all.indexOf(name)] as const),
+  const { scramblings, product } = plan.batch.shape;
+  const outputs = [
+    { ...plan.value, output: result },
+    ...plan.measures.map((one) => ({ ...one, output: result.sensitivities[one.name] })),
   ];
   for (const [k, i] of members.entries()) {
-    for (const [output, measure] of outputs) {
-      const estimate = moments.estimate(measure, k, scramblings, meanOf(measure, i));
+    for (const { output, at, widthAt, controlMean } of outputs) {
+      const estimate = moments.estimate(at, k, scramblings, controlMean(i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
       output.errorEstimate[i] = estimate.errorEstimate;
-      if (product.halfWidth !== undefined && measure < measures) {
-        output.halfWidth[i] = halfWidthOf(moments, measures + scoreCount + measure, k, scramblings);
+      if (product.halfWidth !== undefined && widthAt !== undefined) {
+        output.halfWidth[i] = halfWidthOf(moments, widthAt, k, scramblings);
         output.errorEstimate[i] += output.halfWidth[i];
       }
-      if (measure === 0) result.effectivePaths[i] = estimate.effective;
+      if (at === 0) result.effectivePaths[i] = estimate.effective;
     }
   }
 }

@@ -40,13 +40,8 @@ export { type Control, europeanControl } from "./controls.ts";
 export { intervalWidth } from "./moments.ts";
 export type { SensitivityMethod } from "./sensitivities.ts";
 export type { Sampling } from "./paths/shape.ts";
-export {
-  type Estimates,
-  type SensitivityEstimates,
-  monteCarlo,
-  type MonteCarloResult,
-  type MonteCarloSettings,
-} from "./estimate.ts";
+export { type Estimates, type SensitivityEstimates, monteCarlo, type MonteCarloResult } from "./estimate.ts";
+export type { MonteCarloSettings } from "./plan.ts";
 export type { Status } from "./instances.ts";
 export type { Variant } from "./variants.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";

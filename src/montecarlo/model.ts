@@ -131,6 +131,11 @@ export interface PathModel {
     readonly names: readonly string[];
     readonly function: KernelFunction<typeof scoreParams, void>;
   };
+  /**
+   * The parameters with which steps jump, as where a scheme changes from one distribution to another. Sensitivities to
+   * them are differences, because derivatives along paths would leave out the jumps. None by default.
+   */
+  readonly jumpsWith?: readonly string[];
   /** The parameters by sensitivity: delta and gamma of spots, vega of volatilities, rho of the rate. */
   readonly sensitivities?: Readonly<Record<string, readonly string[]>>;
 }

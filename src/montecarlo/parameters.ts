@@ -27,7 +27,10 @@ export const LAYOUT_NUMBERS = 3;
 
 /** The parameters in the layout that kernels read. */
 export interface ParameterTable {
+  /** The parameters, followed by their tangents in each direction in the same layout. */
   readonly values: Float64Array;
+  /** The number of parameters' values, without tangents. */
+  readonly length: number;
   /** The layout, [parameters, 3]: offset, step stride, instance stride. */
   readonly layout: Int32Array;
 }
@@ -61,7 +64,8 @@ export function instancesOf(groups: Readonly<Record<string, Parameters>>): numbe
 
 /**
  * Packs the finite parameters of some instances: all instances of the first variant, then those of the next. Variants
- * are the same parameters with some of them shifted. @throws ShapeError a number of steps that differs from the time
+ * are the same parameters with some of them shifted. `tangents` says for each direction how fast the parameters of the
+ * first variant move; those that it does not name stay. @throws ShapeError a number of steps that differs from the time
  * grid's
  */
 export function tableOf(
@@ -69,40 +73,56 @@ export function tableOf(
   variants: readonly Parameters[],
   steps: number,
   members: Uint32Array,
+  tangents: readonly Parameters[] = [],
 ): ParameterTable {
   const names = Object.keys(variants[0]);
   const layout = new Int32Array(Math.max(1, names.length) * LAYOUT_NUMBERS);
-  const parts: Float64Array[] = [];
+  const parts: Float64Array[][] = [];
   let offset = 0;
   names.forEach((name, j) => {
-    const columns = variants.map((parameters) => columnsOf(parameters[name]));
-    const byStep = variants.some((parameters) => isByStep(parameters[name]));
-    if (byStep && columns[0].length !== steps)
+    const values = variants.map((parameters) => parameters[name]);
+    const moves = tangents.map((parameters) => parameters[name] ?? 0);
+    const all = [...values, ...moves];
+    const count = all.some(isByStep) ? steps : 1;
+    const wrong = all.find((one) => isByStep(one) && one.byStep.length !== steps);
+    if (wrong !== undefined)
       throw new ShapeError(
-        `${group}.${name}: byStep: got ${columns[0].length} columns, expected ${steps}, one per step`,
+        `${group}.${name}: byStep: got ${columnsOf(wrong).length} columns, expected ${steps}, one per step`,
       );
     const wide =
-      columns.some((some) => some.some((column) => lengthOf(column) > 1)) ||
-      columns.some((some) => some.some((column, k) => columnAt(column, 0) !== columnAt(columns[0][k], 0)));
-    const width = wide ? members.length * variants.length : 1;
-    layout.set([offset, byStep ? width : 0, wide ? 1 : 0], j * LAYOUT_NUMBERS);
-    columns[0].forEach((_, k) => {
-      const part = new Float64Array(width);
-      const each = wide ? members.length : 1;
-      for (let w = 0; w < width; w++)
-        part[w] = columnAt(columns[Math.floor(w / each)][k], wide ? members[w % each] : 0);
-      parts.push(part);
-    });
-    offset += columns[0].length * width;
+      all.some((one) => columnsOf(one).some((column) => lengthOf(column) > 1)) ||
+      values.some((one) =>
+        columnsOf(one).some((column, k) => columnAt(column, 0) !== columnAt(stepOf(values[0], k), 0)),
+      );
+    const each = wide ? members.length : 1;
+    const width = wide ? each * variants.length : 1;
+    layout.set([offset, count > 1 ? width : 0, wide ? 1 : 0], j * LAYOUT_NUMBERS);
+    const packed = (some: readonly Parameter[]): Float64Array => {
+      const part = new Float64Array(count * width);
+      for (let k = 0; k < count; k++)
+        for (let v = 0; v < Math.min(some.length, width / each); v++) {
+          const column = stepOf(some[v], k);
+          const at = k * width + v * each;
+          for (let i = 0; i < each; i++) part[at + i] = columnAt(column, wide ? members[i] : 0);
+        }
+      return part;
+    };
+    parts.push([packed(values), ...moves.map((one) => packed([one]))]);
+    offset += count * width;
   });
-  const values = new Float64Array(Math.max(1, offset));
+  const length = Math.max(1, offset);
+  const values = new Float64Array(length * (1 + tangents.length));
   let at = 0;
   for (const part of parts) {
-    values.set(part, at);
-    at += part.length;
+    part.forEach((numbers, d) => values.set(numbers, d * length + at));
+    at += part[0].length;
   }
-  return { values, layout };
+  return { values, layout, length };
 }
+
+/** Returns the column of a parameter for a step. */
+const stepOf = (parameter: Parameter, k: number): Column =>
+  isByStep(parameter) ? parameter.byStep[parameter.byStep.length === 1 ? 0 : k] : parameter;
 
 /** Returns the number of an instance in a column. */
 export const columnAt = (column: Column, i: number): number =>

@@ -78,6 +78,10 @@ export interface PathProduct {
   readonly uniforms?: number;
   /** True where `update` reads `logs`; false by default. */
   readonly usesLogs?: boolean;
-  /** True where the payoff jumps, so that pathwise Greeks are wrong and rejected. */
+  /**
+   * False for a payoff that is a continuous function of the path, whose first sensitivities are then derivatives along
+   * paths. True where it jumps, so that those are wrong and rejected. Sensitivities are differences where neither is
+   * said.
+   */
   readonly isDiscontinuous?: boolean;
 }

@@ -1,38 +1,38 @@
-/** Sensitivities: which parameters are shifted, by how much, and how values of shifted copies combine. */
+/** Sensitivities: derivatives along paths by some parameters, and copies with others shifted. */
 import { SpecError } from "../base/errors.ts";
 import type { PathModel } from "./model.ts";
+import type { ControlMean } from "./moments.ts";
 import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Parameters } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
 /**
- * The method for sensitivities: "bump", central differences of copies with the same random numbers; "pathwise", the
- * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ * How a sensitivity was found: "pathwise", by derivatives of model and product along each path; "bump", by central
+ * differences of copies with the same random numbers; "likelihood-ratio", by payoffs times scores of the model.
  * @experimental
  */
-export type SensitivityMethod = "bump" | "pathwise" | "likelihood-ratio";
+export type SensitivityMethod = "pathwise" | "bump" | "likelihood-ratio";
 
-/** A bumped parameter and the order of the derivative. */
-export interface Bump {
+/** A sensitivity: the derivative of some order by a parameter, and its method. */
+export interface Sensitivity {
   readonly name: string;
   readonly parameter: string;
   readonly order: 1 | 2;
+  readonly method: "pathwise" | "bump";
 }
 
 /** Relative shifts of parameters, or absolute ones where the parameter may be 0 or negative. */
 const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
-/** The relative bump of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
-const PATHWISE = 1e-5;
 
 /**
- * Returns the bumps of Greeks by name: those that the model defines, or derivatives by any parameter of model or
- * product. @throws SpecError
+ * Returns sensitivities by name: those that the model defines, or derivatives by any parameter of model or product.
+ * "auto" is pathwise for first derivatives where neither payoff nor steps jump. @throws SpecError
  */
-export function bumpsOf(
+export function sensitivitiesOf(
   model: PathModel,
   product: PathProduct,
   names: readonly string[],
-  method: SensitivityMethod,
-): Bump[] {
+  method: "auto" | "pathwise" | "bump",
+): Sensitivity[] {
   const known = model.sensitivities ?? {};
   const parameters = [...Object.keys(model.parameters), ...Object.keys(product.parameters)];
   return names.flatMap((name) => {
@@ -42,14 +42,31 @@ export function bumpsOf(
     if (order === 2 && method === "pathwise")
       throw new SpecError(
         `sensitivities: "${name}" pathwise: the payoff has no second derivative along a path; ` +
-          `use "bump" or "likelihood-ratio"`,
+          `use "auto", "bump" or "likelihood-ratio"`,
       );
+    const by = (parameter: string, of: 1 | 2): Omit<Sensitivity, "name"> => {
+      const jumps = model.jumpsWith?.includes(parameter) === true;
+      if (jumps && method === "pathwise")
+        throw new SpecError(
+          `sensitivities: "${name}" pathwise: steps of the model "${model.name}" jump with ${parameter}, and ` +
+            `derivatives along paths leave out the jumps; use "auto" or "bump"`,
+        );
+      const isSmooth = of === 1 && product.isDiscontinuous === false && !jumps;
+      return { parameter, order: of, method: method !== "auto" ? method : isSmooth ? "pathwise" : "bump" };
+    };
     if (chosen.length > 0)
-      return chosen.flatMap((one) => known[one].map((parameter) => ({ name: one, parameter, order }) as const));
-    if (parameters.includes(name)) return [{ name, parameter: name, order: 1 } as const];
+      return chosen.flatMap((one) => known[one].map((parameter) => ({ name: one, ...by(parameter, order) })));
+    if (parameters.includes(name)) return [{ name, ...by(name, 1) }];
     const all = [...new Set([...Object.keys(known), ...parameters])];
     throw new SpecError(`sensitivities: got "${name}", expected one of ${all.join(", ")}`);
   });
+}
+
+/** A direction: how fast parameters move. Those that it does not name stay. */
+export interface Direction {
+  readonly model: Parameters;
+  readonly product: Parameters;
+  readonly control: Parameters;
 }
 
 /** Copies of the parameters, and the weight of every copy in each measure; the first measure is the value. */
@@ -60,30 +77,31 @@ export interface Variants {
   readonly dates: readonly (readonly Column[])[];
   /** The weights, [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
+  /** The directions of the derivatives of the first copy, which are further measures. */
+  readonly directions: readonly Direction[];
 }
 
 /**
  * Returns the copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². The
- * derivatives by one parameter share bumps.
+ * derivatives by one parameter share bumps. Pathwise sensitivities have a direction each.
  */
-export function bumpedVariants(
-  { model, product, control, dates }: Paths,
-  bumps: readonly Bump[],
-  method: SensitivityMethod,
-): Variants {
+export function sensitivityVariants({ model, product, control, dates }: Paths, all: readonly Sensitivity[]): Variants {
   const models: Parameters[] = [model.parameters];
   const products: Parameters[] = [product.parameters];
+  const controls: Parameters[] = [control?.parameters ?? {}];
   const shifted = new Map<string, { readonly at: number; readonly h: Column }>();
+  const bumps = all.filter(({ method }) => method === "bump");
   for (const { parameter } of bumps) {
     if (shifted.has(parameter)) continue;
     const ofModel = parameter in model.parameters;
     const owner = ofModel ? model.parameters : product.parameters;
-    const h = widthOf(parameter, owner[parameter], method);
+    const h = widthOf(parameter, owner[parameter]);
     shifted.set(parameter, { at: models.length, h });
     for (const sign of [1, -1]) {
-      const moved = { ...owner, [parameter]: plus(owner[parameter], h, sign) };
-      models.push(ofModel ? moved : model.parameters);
-      products.push(ofModel ? product.parameters : moved);
+      const moved = { [parameter]: plus(owner[parameter], h, sign) };
+      models.push(ofModel ? { ...model.parameters, ...moved } : model.parameters);
+      products.push(ofModel ? product.parameters : { ...product.parameters, ...moved });
+      controls.push({ ...controls[0], ...(ofModel ? {} : sharedBy(control, product, moved)) });
     }
   }
   const row = (entries: Readonly<Record<number, Column>>): Column[] => models.map((_, v) => entries[v] ?? 0);
@@ -93,23 +111,66 @@ export function bumpedVariants(
     const middle = order === 1 ? {} : { 0: mapColumns([h], (x) => -2 / (x * x)) };
     return row({ ...middle, [at]: outer(1), [at + 1]: outer(-1) });
   });
+  const directions = all.flatMap(({ parameter, method }): Direction[] => {
+    if (method === "bump") return [];
+    const along = { [parameter]: 1 };
+    if (parameter in model.parameters) return [{ model: along, product: {}, control: {} }];
+    return [{ model: {}, product: along, control: sharedBy(control, product, along) }];
+  });
   return {
     model: models,
     product: products,
-    control: products.map((moved) =>
-      control === undefined ? {} : sharedParameters(control.parameters, product.parameters, moved),
-    ),
+    control: controls,
     dates: models.map(() => dates),
     weights: [row({ 0: 1 }), ...weights],
+    directions,
   };
 }
 
-/** A control moves with its product where that is shifted, in what it has of it: the same number or column. */
-function sharedParameters(control: Parameters, product: Parameters, moved: Parameters): Parameters {
-  return Object.fromEntries(
-    Object.entries(control).map(([name, own]) => [name, own === product[name] ? moved[name] : own]),
+/** What moves of a control with its product: the parameters that are the same number or column in both. */
+const sharedBy = (control: PathProduct | undefined, product: PathProduct, moved: Parameters): Parameters =>
+  Object.fromEntries(Object.entries(moved).filter(([name]) => control?.parameters[name] === product.parameters[name]));
+
+/** The step of differences of closed forms, relative to what moves, and the weights at ±1 and ±2 steps. */
+const STEP = 1e-4;
+const FOURTH_ORDER = [
+  [1, 2 / 3],
+  [2, -1 / 12],
+] as const;
+
+/**
+ * Returns the derivative along a direction of the mean of a control, a closed form without noise, by the central
+ * difference of fourth order; and the size of means over that of what moves.
+ */
+export function meanAlong(
+  { model, product, control }: Paths,
+  along: Direction,
+  mean: (model: Parameters, control: Parameters, i: number) => number,
+): (i: number) => ControlMean {
+  const scale = mapColumns([...scalesOf(model, along.model), ...scalesOf(product, along.product)], (...each) =>
+    Math.min(...each),
   );
+  const terms = FOURTH_ORDER.flatMap(([steps, weight]) =>
+    [1, -1].map((sign) => {
+      const by = mapColumns([scale], (x) => sign * steps * STEP * x);
+      return { weight: sign * weight, p: moved(model, along.model, by), q: moved(control, along.control, by) };
+    }),
+  );
+  return (i) => {
+    const difference = terms.reduce((sum, { weight, p, q }) => sum + weight * mean(p, q, i), 0);
+    const size = Math.abs(mean(model.parameters, control?.parameters ?? {}, i));
+    return { mean: difference / (STEP * columnAt(scale, i)), size: size / columnAt(scale, i) };
+  };
 }
+
+/** The sizes of the parameters that move. */
+const scalesOf = ({ parameters }: PathModel | PathProduct, along: Parameters): readonly Column[] =>
+  Object.keys(along).map((name) => mapColumns([widthOf(name, parameters[name])], (x) => x / WIDTHS[kindOf(name)]));
+
+const moved = (owner: PathModel | PathProduct | undefined, along: Parameters, h: Column): Parameters => ({
+  ...owner?.parameters,
+  ...Object.fromEntries(Object.keys(along).map((name) => [name, plus(owner!.parameters[name], h, 1)])),
+});
 
 /** The functions and dates of a simulation: those of the settings, or of a copy with other parameters. */
 export interface Paths {
@@ -128,13 +189,17 @@ export function givenVariants(all: readonly Paths[], measures: readonly (readonl
     control: all.map(({ control }) => control?.parameters ?? {}),
     dates: all.map(({ dates }) => dates),
     weights: [value, ...measures],
+    directions: [],
   };
 }
 
+const kindOf = (name: string): keyof typeof WIDTHS =>
+  name.startsWith("spot") ? "spot" : name.startsWith("volatility") ? "volatility" : "other";
+
 /** The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. */
-function widthOf(name: string, parameter: Parameter, method: SensitivityMethod): Column {
-  const kind = name.startsWith("spot") ? "spot" : name.startsWith("volatility") ? "volatility" : "other";
-  const width = method === "pathwise" ? PATHWISE : WIDTHS[kind];
+function widthOf(name: string, parameter: Parameter): Column {
+  const kind = kindOf(name);
+  const width = WIDTHS[kind];
   const first = isByStep(parameter) ? parameter.byStep : [parameter];
   return mapColumns(first, (...numbers) => {
     const least = Math.min(...numbers.map(Math.abs));

@@ -65,23 +65,14 @@ export function checkSettings(settings: SimulationSettings): readonly ParameterF
   return failures;
 }
 
-function checkSensitivities({
-  product,
-  sensitivities = [],
-  sensitivityMethod = "bump",
-  precision = "f64",
-}: SimulationSettings): void {
+function checkSensitivities({ product, sensitivities = [], sensitivityMethod = "auto" }: SimulationSettings): void {
   checkList("sensitivities", sensitivities, 'names: ["delta", "vega"]');
-  checkOneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
+  checkOneOf("sensitivityMethod", sensitivityMethod, ["auto", "pathwise", "bump", "likelihood-ratio"]);
   if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(
       `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves ` +
-        `out the jumps; use "bump" or "likelihood-ratio"`,
-    );
-  if (precision === "f32")
-    throw new SpecError(
-      `sensitivityMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`,
+        `out the jumps; use "auto", "bump" or "likelihood-ratio"`,
     );
 }
 

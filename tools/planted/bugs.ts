@@ -211,11 +211,21 @@ export const bugs: readonly Bug[] = [
       ["products/barrier-functions.ts", "const variance = variances[a];", "const variance = variances[0];"],
       ["products/barrier-functions.ts", "0.5 * (running[R + 1] - running[R])", "gpu.real(0)"],
       ["moments.ts", "intervalWidth(randomisations - 1)", "intervalWidth(Infinity)"],
-      ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
+      ["plan.ts", "at: measures + slopes + s,", "at: measures + slopes,"],
       ["stopping/upper.ts", ", price.standardError[members[i]])", ", 0)"],
       ["sensitivities.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
     ],
   ),
+  ...beside("montecarlo", "montecarlo/slopes", [
+    ["sensitivities.ts", "[2, -1 / 12],", "[2, 1 / 12],"],
+    ["parameters.ts", "values.set(numbers, d * length + at)", "values.set(numbers, at)"],
+    ["plan.ts", "at: measures + k,", "at: measures,"],
+    ["models/heston.ts", 'jumpsWith: ["v0", "kappa", "theta", "sigma"],', ""],
+  ]),
+  ...beside("kernel/differentiate", "kernel/differentiate", [
+    ["forward.ts", "make.shifted(rule.index, tangents.offset)", "rule.index"],
+    ["inline.ts", "make.distance(array.from, by.from)", "by.from"],
+  ]),
   ...beside("service/pipeline", "service/pipeline/pipeline", [
     ["chunk-pricer.ts", "[ids[2 * i], ids[2 * i + 1]] = hash", "[ids[i], ids[i + 1]] = hash"],
     ["chunk-pricer.ts", "continues: place.first > 0", "continues: place.first > 1000"],

@@ -64,6 +64,8 @@ export function heston(settings: HestonSettings): PathModel {
     parameters: { spot, yield: carry, rate, v0, kappa, theta, sigma, rho },
     failures,
     ...FUNCTIONS,
+    // Of the variance: its distribution changes where ψ passes the switch.
+    jumpsWith: ["v0", "kappa", "theta", "sigma"],
     sensitivities: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
   };
 }

@@ -1,5 +1,5 @@
 /** The table of a batch: initial states, parameters of products, and for each step what no path changes. */
-import { fn, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { fn, i32, kernel, read, real, tangent, write } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
 import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { type PathShape, room, rowsOf, shapeKey } from "./shape.ts";
@@ -13,31 +13,34 @@ const valueAt = fn({
   },
 });
 
+/** What a column of the table is computed from, and the table. */
+const columnParams = {
+  steps: i32,
+  columns: i32,
+  modelValues: read(real),
+  modelLayout: read(i32),
+  productValues: read(real),
+  productLayout: read(i32),
+  controlValues: read(real),
+  controlLayout: read(i32),
+  table: write(real),
+} as const;
+
 /**
- * Returns the kernel that computes the parameter table of paths, [rows, columns] as in `Rows`, with one work item for
- * each column. The rows of step n have the parameters of the model, the time at which the step ends, the shifts of its
- * normal numbers if there are any, and
+ * Returns the function that computes a column of the parameter table of paths, [rows, columns] as in `Rows`. The rows
+ * of step n have the parameters of the model, the time at which the step ends, the shifts of its normal numbers if
+ * there are any, and
  *
  *   the discount factor to the end of the step = exp(−Σ rateₘ·Δtₘ), m ≤ n.
  *
- * Memory traffic: each number is written once.
+ * It returns the time at which the last step ends. Memory traffic: each number is written once.
  */
-function makePrepare(shape: PathShape) {
+function columnFunction(shape: PathShape) {
   const rows = rowsOf(shape);
   const names = Object.keys(shape.model.parameters);
-  return kernel({
-    name: "preparePaths",
-    params: {
-      steps: i32,
-      columns: i32,
-      modelValues: read(real),
-      modelLayout: read(i32),
-      productValues: read(real),
-      productLayout: read(i32),
-      controlValues: read(real),
-      controlLayout: read(i32),
-      table: write(real),
-    },
+  return fn({
+    name: "prepareColumn",
+    params: { ...columnParams, column: i32 },
     env: {
       valueAt,
       start: shape.model.start,
@@ -56,9 +59,8 @@ function makePrepare(shape: PathShape) {
       P_ROOM: room(rows.modelParameters),
       C_ROOM: room(rows.coefficients),
     },
-    body(args, gpu, env): undefined {
-      const { columns, table, modelValues: values, modelLayout: layout } = args;
-      const column = gpu.globalId();
+    body(args, gpu, env) {
+      const { column, columns, table, modelValues: values, modelLayout: layout } = args;
       const p = gpu.privateReal(env.P_ROOM);
       const c = gpu.privateReal(env.C_ROOM);
       const state = gpu.privateReal(env.STATE_ROOM);
@@ -100,7 +102,93 @@ function makePrepare(shape: PathShape) {
           });
         t = end;
       }
+      return t;
     },
   });
 }
-export const prepareKernel = memoize(makePrepare, 64, (shape) => shapeKey(shape));
+
+/** The tangent of `columnFunction` in one direction. */
+const alongFunction = (shape: PathShape) =>
+  tangent(columnFunction(shape), {
+    of: ["modelValues", "productValues", "controlValues", "table"],
+    directions: ["along"],
+  });
+
+/** The kernel that computes the parameter table, with one work item for each column. */
+export const prepareKernel = memoize(
+  (shape: PathShape) =>
+    kernel({
+      name: "preparePaths",
+      params: columnParams,
+      env: { prepare: columnFunction(shape) },
+      body(args, gpu, { prepare }): undefined {
+        const { steps, columns, modelValues, modelLayout, productValues, productLayout } = args;
+        const { controlValues, controlLayout, table } = args;
+        const column = gpu.globalId();
+        prepare({
+          steps,
+          columns,
+          column,
+          modelValues,
+          modelLayout,
+          productValues,
+          productLayout,
+          controlValues,
+          controlLayout,
+          table,
+        });
+      },
+    }),
+  64,
+  (shape) => shapeKey(shape),
+);
+
+/**
+ * The kernel that computes the tangents of the parameter table, with one work item for each column that has any. The
+ * tangents of values and table in direction d are copies behind them, d·length numbers further.
+ */
+export const tangentKernel = memoize(
+  (shape: PathShape) =>
+    kernel({
+      name: "prepareTangents",
+      params: {
+        ...columnParams,
+        directions: i32,
+        modelLength: i32,
+        productLength: i32,
+        controlLength: i32,
+        tableLength: i32,
+      },
+      env: {
+        prepare: alongFunction(shape),
+      },
+      body(args, gpu, { prepare }): undefined {
+        const { steps, columns, modelValues, modelLayout, productValues, productLayout } = args;
+        const { controlValues, controlLayout, table } = args;
+        const column = gpu.globalId();
+        for (let d = 1; d <= args.directions; d++) {
+          const along = {
+            modelValues: gpu.part(modelValues, d * args.modelLength),
+            productValues: gpu.part(productValues, d * args.productLength),
+            controlValues: gpu.part(controlValues, d * args.controlLength),
+            table: gpu.part(table, d * args.tableLength),
+          };
+          prepare({
+            steps,
+            columns,
+            column,
+            modelValues,
+            modelLayout,
+            productValues,
+            productLayout,
+            controlValues,
+            controlLayout,
+            table,
+            along,
+          });
+        }
+      },
+    }),
+  64,
+  (shape) => shapeKey(shape),
+);

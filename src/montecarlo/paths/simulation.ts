@@ -6,32 +6,17 @@ import {
   type DeviceBuffer,
   createBufferOf,
 } from "../../device/index.ts";
-import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
+import { hostReal, type Kernel } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../numerics/random/index.ts";
-import { type Variants, weightTable } from "../sensitivities.ts";
+import { weightTable } from "../sensitivities.ts";
 import { END_OF_STEP } from "../model.ts";
 import type { Moments } from "../moments.ts";
-import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
-import { prepareKernel } from "./prepare.ts";
-import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
+import { columnAt } from "../parameters.ts";
+import { BLOCK, drawsOf, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
-import { measuresOf, mergedOf, mergeKernel, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
-
-/** A batch of instances to be simulated, with the settings that stay the same while samples are added. */
-export interface Batch {
-  readonly shape: WalkShape;
-  readonly precision: Precision;
-  readonly seed: bigint;
-  /** The time of each date in years: one number for all instances, or a column with one for each. */
-  readonly dates: readonly Column[];
-  readonly variants: Variants;
-  /** The number of the random stream of each instance; instances with equal numbers use the same random numbers. */
-  readonly streams: Uint32Array;
-  /**
-   * The shifts of the normal numbers of each step for importance sampling, the same for all variants; none by default.
-   */
-  readonly shifts?: readonly Parameter[] | undefined;
-}
+import { type Batch, preparedTable, stepEnds, tableLength } from "./table.ts";
+import { mergedOf, mergeKernel, walkKernel } from "./walk.ts";
+import { measuresOf, momentsOf } from "./walk-shape.ts";
 
 /** The regression coefficients and scales of an exercise rule, in buffers of the device. */
 export interface Rule {
@@ -63,26 +48,6 @@ function blockBytes({ shape, dates }: Pick<Batch, "shape" | "dates">): number {
 export const stepsPerLaunch = ({ parallelism }: Device): number =>
   Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
 
-/**
- * Returns the time at the end of each step, as columns. The intervals between dates are divided into `substeps` equal
- * steps.
- */
-export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
-  return dates.flatMap((date, k) =>
-    Array.from({ length: substeps }, (_, s): Column => {
-      if (s === substeps - 1) return date;
-      const before = k === 0 ? 0 : dates[k - 1];
-      const share = (s + 1) / substeps;
-      if (typeof date === "number" && typeof before === "number") return before + share * (date - before);
-      const length = Math.max(...[date, before].map((column) => (typeof column === "number" ? 1 : column.length)));
-      return Float64Array.from({ length }, (_one, i) => {
-        const start = columnAt(before, i);
-        return start + share * (columnAt(date, i) - start);
-      });
-    }),
-  );
-}
-
 /** The number of steps that a block of an instance takes. */
 const stepsPerBlock = ({ shape, dates }: Batch): number =>
   BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
@@ -95,7 +60,7 @@ const stepsPerBlock = ({ shape, dates }: Batch): number =>
 export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
-  const bytes = 8 * shape.variants * (rows.head + rows.step * dates.length * shape.substeps);
+  const bytes = 8 * shape.variants * (1 + shape.slopes) * (rows.head + rows.step * dates.length * shape.substeps);
   const merged = Math.min(blocks, mergedOf(shape));
   const points = shape.sampling === "sobol" ? pointBytes(device) / (merged * blockBytes(batch)) : Infinity;
   const steps = merged * stepsPerBlock(batch);
@@ -186,6 +151,7 @@ export class Simulation implements Disposable {
           dates: dates.length,
           instances,
           table,
+          tableStride: tableLength(this.#batch, instances),
           streams,
           slots,
           slotCount,
@@ -230,57 +196,6 @@ interface Made {
   readonly rule: Rule | undefined;
   readonly weights: DeviceBuffer;
   readonly none: DeviceBuffer;
-}
-
-/** Returns the parameter table of the instances with given indices, computed on the device. The caller disposes it. */
-export async function preparedTable(
-  device: Device,
-  batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },
-  members: Uint32Array,
-): Promise<DeviceBuffer> {
-  const { shape, precision, dates, variants, shifts = [] } = batch;
-  const rows = rowsOf(shape);
-  const steps = dates.length * shape.substeps;
-  const columns = members.length * variants.model.length;
-  const element = hostReal(precision);
-  const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
-  const timed = variants.model.map((parameters, v) => {
-    const ends = parameters[END_OF_STEP] ?? { byStep: stepEnds(variants.dates[v], shape.substeps) };
-    return { ...parameters, " end of step": ends, ...shifted };
-  });
-  const groups = [
-    tableOf("model", timed, steps, members),
-    tableOf("product", variants.product, steps, members),
-    tableOf("control", variants.control, steps, members),
-  ];
-  const buffers = groups.map(({ values, layout }) => ({
-    values: createBufferOf(device, element, values),
-    layout: createBufferOf(device, "i32", layout),
-  }));
-  const prepare = await compileExact(device, prepareKernel(shape), precision);
-  const table = device.createBuffer(element, columns * (rows.head + rows.step * steps));
-  const [model, product, other] = buffers;
-  device.launch(
-    prepare,
-    {
-      steps,
-      columns,
-      modelValues: model.values,
-      modelLayout: model.layout,
-      productValues: product.values,
-      productLayout: product.layout,
-      controlValues: other.values,
-      controlLayout: other.layout,
-      table,
-    },
-    { items: columns },
-  );
-  await device.finish();
-  for (const { values, layout } of buffers) {
-    values[Symbol.dispose]();
-    layout[Symbol.dispose]();
-  }
-  return table;
 }
 
 /** The kernels and tables of Sobol' points of a batch. */

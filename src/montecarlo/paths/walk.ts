@@ -1,48 +1,11 @@
 /** Paths and the moments of what they pay: the kernel that all estimates come from, and the one that sums it up. */
-import { bool, fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
+import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
-import { advanceFunction, Batch, beginFunction, Draws, Path, pathFunction, payoffOfPath } from "./advance.ts";
-import type { BasisShape } from "../stopping/basis.ts";
-import { basisParts, continuationFunction, Rule } from "../stopping/rule.ts";
-import { BLOCK, type PathShape, room, shapeKey } from "./shape.ts";
-
-/** The properties of a simulation that the code of the kernel of samples depends on. */
-export interface WalkShape extends PathShape {
-  /** True where each sample is the mean of a path and its reflection. */
-  readonly antithetic: boolean;
-  /**
-   * The number of copies of each instance, the base and bumped ones, that use the same random numbers; 1 without bumps.
-   */
-  readonly variants: number;
-  /**
-   * The number of linear combinations of the variants' payoffs that are estimated; the first is the value, the others
-   * are Greeks.
-   */
-  readonly measures: number;
-  /**
-   * The number of scores of the model, derivatives of the path's log-density. The payoff times each of them is a
-   * further measure (likelihood-ratio method).
-   */
-  readonly scores: number;
-  /** The number of independent randomisations of Sobol' points; 1 with Philox. */
-  readonly scramblings: number;
-  /** True where all work items simulate the same instance, so that they share its parameters. */
-  readonly single: boolean;
-  /** The basis functions of the exercise rule, if there is one. */
-  readonly basis?: BasisShape | undefined;
-}
-
-/**
- * Returns the number of moments that are kept for each measure: its mean and its centred sum of squares. With a control
- * variate there are also those of the control, and the centred sum of products.
- */
-export const momentsOf = ({ control }: Pick<PathShape, "control">): number => (control === undefined ? 2 : 5);
-/**
- * Returns the number of quantities that a shape estimates: combinations of payoffs, products with scores, and the same
- * combinations of the half widths of payoffs that have one.
- */
-export const measuresOf = ({ measures, scores, product }: WalkShape): number =>
-  measures + scores + (product.halfWidth === undefined ? 0 : measures);
+import { pathFunction } from "./advance.ts";
+import { Paid, payFunction, payFunctionWithSlopes } from "./sample.ts";
+import { basisParts } from "../stopping/rule.ts";
+import { BLOCK, room, shapeKey } from "./shape.ts";
+import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
 
 /**
  * The kernel of samples. A work item simulates one block of `BLOCK` samples of an instance and writes their moments,
@@ -54,70 +17,23 @@ export const measuresOf = ({ measures, scores, product }: WalkShape): number =>
  * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */
 export const walkKernel = memoize(makeWalk, 64, (s) =>
-  shapeKey(s, [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "), basisParts(s.basis)),
+  shapeKey(
+    s,
+    [s.antithetic, s.variants, s.measures, s.slopes, s.scores, s.scramblings, s.single].join(" "),
+    basisParts(s.basis),
+  ),
 );
 
 /**
- * Returns the function that follows a path from its start to date number `last`, or to an earlier date if it `decides`
- * and the exercise rule ends it there. It returns the date's number, its time, and the discount factor to it.
- */
-function followFunction(shape: WalkShape) {
-  return fn({
-    name: "followPath",
-    params: {
-      batch: Batch,
-      draws: Draws,
-      path: Path,
-      scores: write(real),
-      initial: write(real),
-      rule: Rule,
-      dates: i32,
-      last: i32,
-      decides: bool,
-    },
-    env: {
-      begin: beginFunction(shape),
-      advance: advanceFunction(shape, shape.scores > 0),
-      payoff: payoffOfPath(shape.product.payoff),
-      continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
-      SCORES: shape.scores,
-      A: shape.model.assets,
-    },
-    body({ batch, draws, path, scores, initial, rule, dates, last, decides }, gpu, env) {
-      const { betas, scales, instances, instance } = rule;
-      env.begin({ batch, path });
-      for (let s = 0; s < env.SCORES; s++) scores[s] = 0;
-      if (env.SCORES > 0) for (let a = 0; a < env.A; a++) initial[a] = path.spots[a];
-      let end = last;
-      let time = gpu.real(0);
-      let discount = gpu.real(1);
-      for (let date = 0; date < dates; date++)
-        if (date <= end) {
-          const reached = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
-          time = reached.time;
-          discount = reached.discount;
-          if (env.continuation !== undefined && decides && date < dates - 1) {
-            const now = discount * env.payoff({ path, end: { time, discount } });
-            const at = { betas, scales, instances, instance, date };
-            if (now > 0) if (now >= env.continuation({ rule: at, path, payoff: now })) end = date;
-          }
-        }
-      return { last: end, time, discount };
-    },
-  });
-}
-/**
- * Returns the function that adds what a path of variant `v` pays, with its weight in each measure, to the sample: `y`
- * of the product, `x` of the control.
+ * Returns the function that adds what a path of variant `v` pays to the sample, with its weight in each measure: `y` of
+ * the product, `x` of the control. Derivatives are those of the first variant.
  */
 function earnFunction(shape: WalkShape) {
-  const { product, control } = shape;
   return fn({
     name: "earnOnPath",
     params: {
-      path: Path,
-      time: real,
-      discount: real,
+      v: i32,
+      paid: Paid,
       scores: read(real),
       weights: read(real),
       first: i32,
@@ -126,40 +42,38 @@ function earnFunction(shape: WalkShape) {
       x: write(real),
     },
     env: {
-      payoff: payoffOfPath(product.payoff),
-      halfWidth: product.halfWidth && payoffOfPath(product.halfWidth),
-      controlPayoff: control?.payoff,
-      SHIFTED: shape.isShifted === true,
+      BOUNDED: shape.product.halfWidth !== undefined,
       V: shape.variants,
       M: shape.measures,
+      SLOPES: shape.slopes,
       SCORES: shape.scores,
       SIDES: shape.antithetic ? 2 : 1,
     },
-    body({ path, time, discount, scores, weights, first, stride, y, x }, _gpu, env) {
-      const end = { time, discount };
-      const factor = env.SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
-      const paid = factor * env.payoff({ path, end });
-      const { controlRunning: running, spots, controlP: p } = path;
-      const other =
-        env.controlPayoff === undefined ? 0 : factor * env.controlPayoff({ running, spots, p, t: time, discount });
-      if (env.V === 1 && env.SCORES === 0) {
-        y[0] += paid / env.SIDES;
-        x[0] += other / env.SIDES;
+    body({ v, paid: { product, control, halfWidth }, scores, weights, first, stride, y, x }, _gpu, env) {
+      const { BOUNDED, V, M, SLOPES, SCORES, SIDES } = env;
+      const widths = M + SLOPES + SCORES;
+      if (V === 1 && SCORES === 0) {
+        y[0] += product[0] / SIDES;
+        x[0] += control[0] / SIDES;
+        if (BOUNDED) y[widths] += halfWidth[0] / SIDES;
       } else {
-        for (let m = 0; m < env.M; m++) {
-          const weight = weights[first + m * stride] / env.SIDES;
-          y[m] += weight * paid;
-          x[m] += weight * other;
+        for (let m = 0; m < M; m++) {
+          const weight = weights[first + m * stride] / SIDES;
+          y[m] += weight * product[0];
+          x[m] += weight * control[0];
+          if (BOUNDED) y[widths + m] += weight * halfWidth[0];
         }
-        for (let s = 0; s < env.SCORES; s++) {
-          y[env.M + s] += (scores[s] * paid) / env.SIDES;
-          x[env.M + s] += other / env.SIDES;
+        for (let s = 0; s < SCORES; s++) {
+          y[M + SLOPES + s] += (scores[s] * product[0]) / SIDES;
+          x[M + SLOPES + s] += control[0] / SIDES;
         }
       }
-      if (env.halfWidth !== undefined) {
-        const width = factor * env.halfWidth({ path, end });
-        for (let m = 0; m < env.M; m++) y[env.M + env.SCORES + m] += (weights[first + m * stride] / env.SIDES) * width;
-      }
+      if (SLOPES > 0 && v === 0)
+        for (let k = 0; k < SLOPES; k++) {
+          y[M + k] += product[k + 1] / SIDES;
+          x[M + k] += control[k + 1] / SIDES;
+          if (BOUNDED) y[widths + M + k] += halfWidth[k + 1] / SIDES;
+        }
     },
   });
 }
@@ -175,6 +89,7 @@ function makeWalk(shape: WalkShape) {
       dates: i32,
       instances: i32,
       table: read(real),
+      tableStride: i32,
       streams: read(u32),
       slots: read(i32),
       slotCount: i32,
@@ -189,11 +104,13 @@ function makeWalk(shape: WalkShape) {
     },
     env: {
       newPath: pathFunction(shape),
-      follow: followFunction(shape),
+      pay: payFunction(shape),
+      payWithSlopes: shape.slopes === 0 ? undefined : payFunctionWithSlopes(shape),
       earn: earnFunction(shape),
       BLOCK,
       R: shape.scramblings,
       V: shape.variants,
+      PAID: shape.slopes + 1,
       ALL: measuresOf(shape),
       SIDES: shape.antithetic ? 2 : 1,
       SINGLE: shape.single,
@@ -216,6 +133,9 @@ function makeWalk(shape: WalkShape) {
       const path = env.newPath();
       const scores = gpu.privateReal(env.SCORE_ROOM);
       const initial = gpu.privateReal(env.A);
+      const product = gpu.privateReal(env.PAID);
+      const control = gpu.privateReal(env.PAID);
+      const halfWidth = gpu.privateReal(env.PAID);
       const y = gpu.privateReal(ALL);
       const x = gpu.privateReal(ALL);
       // Sums of differences from the first sample, so that squares do not cancel.
@@ -235,11 +155,8 @@ function makeWalk(shape: WalkShape) {
           let last = dates - 1;
           // Several are counted at run time, so that the front end does not copy a path's code for each.
           for (let v = 0; v < (V === 1 ? 1 : args.variants); v++) {
-            const batch = {
-              table,
-              columns: V * instances,
-              column: env.SINGLE && V === 1 ? 0 : v * instances + instance,
-            };
+            const columns = V * instances;
+            const column = env.SINGLE && V === 1 ? 0 : v * instances + instance;
             const draws = {
               seedLow: args.seedLow,
               seedHigh: args.seedHigh,
@@ -252,11 +169,27 @@ function makeWalk(shape: WalkShape) {
               pointStride: args.pointStride,
             };
             const decides = v === 0;
-            const end = env.follow({ batch, draws, path, scores, initial, rule, dates, last, decides });
-            last = end.last;
-            const { time, discount } = end;
+            const stride = args.tableStride;
+            const paid = { product, control, halfWidth };
+            const walk = {
+              table,
+              columns,
+              column,
+              draws,
+              path,
+              scores,
+              initial,
+              rule,
+              dates,
+              last,
+              decides,
+              stride,
+              paid,
+            };
+            if (env.payWithSlopes !== undefined && v === 0) last = env.payWithSlopes(walk);
+            else last = env.pay(walk);
             const first = v * instances + instance;
-            env.earn({ path, time, discount, scores, weights, first, stride: V * instances, y, x });
+            env.earn({ v, paid, scores, weights, first, stride: V * instances, y, x });
           }
         }
         for (let m = 0; m < ALL; m++) {

@@ -64,6 +64,7 @@ export function asian(settings: AsianSettings): PathProduct {
     usesLogs: average === "geometric",
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
     failures,
+    isDiscontinuous: false,
     ...(continuous ? { monitoring: "steps" } : {}),
     ...asianFunctions(payoff, average, continuous, includesStart && !continuous),
   };

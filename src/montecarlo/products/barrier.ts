@@ -110,7 +110,7 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
     failures: [...(inner.failures ?? []), ...failures],
     ...(continuous ? { monitoring: "bridge" } : {}),
     ...barrierFunctions(shape, inner.start, inner.update, inner.payoff, inner.halfWidth),
-    isDiscontinuous: !continuous || inner.isDiscontinuous === true,
+    ...(continuous ? {} : { isDiscontinuous: true }),
   };
 }
 

@@ -62,6 +62,7 @@ export function basket(settings: BasketSettings): PathProduct {
     ...(kind === "geometric" ? { usesLogs: true, update: weightedLogs(weights.length) } : {}),
     parameters: { strike, ...named },
     failures,
+    isDiscontinuous: false,
     payoff: basketPayoff(kind, signOf(payoff), weights.length),
   };
 }
@@ -105,7 +106,7 @@ export interface TerminalSettings<F extends UserFunctions = Record<never, never>
   /** The user's functions that it may call, by name; the third argument of a function. */
   readonly functions?: F;
   readonly assets: number;
-  /** True where the payoff jumps; false by default. */
+  /** True where the payoff jumps, false where it does not: see `PathProduct`. */
   readonly isDiscontinuous?: boolean;
 }
 
@@ -123,7 +124,7 @@ export interface TerminalSettings<F extends UserFunctions = Record<never, never>
 export function terminalPayoff<F extends UserFunctions = Record<never, never>>(
   settings: TerminalSettings<F>,
 ): PathProduct {
-  const { payoff, assets, isDiscontinuous = false } = settings;
+  const { payoff, assets, isDiscontinuous } = settings;
   const functions = declaredFunctions(settings.functions);
   if (!Number.isInteger(assets) || assets < 1)
     throw new SpecError(`terminalPayoff: assets: got ${assets}, expected a whole number from 1 on`);
@@ -133,7 +134,7 @@ export function terminalPayoff<F extends UserFunctions = Record<never, never>>(
     running: 0,
     parameters: {},
     payoff: terminalFunction({ payoff, assets, functions }),
-    isDiscontinuous,
+    ...(isDiscontinuous === undefined ? {} : { isDiscontinuous }),
   };
 }
 

@@ -71,6 +71,7 @@ export function european(settings: { readonly payoff: OptionType; readonly strik
     running: 0,
     parameters: { strike },
     failures,
+    isDiscontinuous: false,
     payoff: europeanPayoff(signOf(payoff)),
   };
 }

@@ -55,6 +55,7 @@ export function lookback(settings: LookbackSettings): PathProduct {
     running: 1,
     parameters: { strike: floating ? 0 : strike, extremum: extremum ?? (isMaximum ? 0 : FAR), from },
     failures,
+    isDiscontinuous: false,
     ...(continuous ? { monitoring: "bridge", uniforms: 1 } : {}),
     ...lookbackFunctions(payoff, floating, continuous),
   };

@@ -12,14 +12,16 @@ import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
-import { bumpedVariants, givenVariants, type Paths } from "../sensitivities.ts";
+import { givenVariants, type Paths } from "../sensitivities.ts";
 import { firstStatus, instancesIn, type Status } from "../instances.ts";
 import type { PathModel } from "../model.ts";
 import { type ControlMean, controlMeanOf, halfWidthOf, Moments } from "../moments.ts";
 import { type Column, columnAt } from "../parameters.ts";
 import { BLOCK, type Sampling } from "../paths/shape.ts";
-import { type Batch, preparedTable, Simulation } from "../paths/simulation.ts";
-import { MERGED, measuresOf, mergeKernel, momentsOf, type WalkShape } from "../paths/walk.ts";
+import { Simulation } from "../paths/simulation.ts";
+import { type Batch, preparedTable } from "../paths/table.ts";
+import { MERGED, mergeKernel } from "../paths/walk.ts";
+import { measuresOf, momentsOf, type WalkShape } from "../paths/walk-shape.ts";
 import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../numerics/random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
@@ -215,6 +217,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
       scramblings,
       variants: variants.model.length,
       measures: variants.weights.length,
+      slopes: 0,
       scores: 0,
     },
     precision,
@@ -227,7 +230,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const [regression, upper, condition, effectivePaths] = [estimates(), estimates(), column(), column()];
   const measures = [undefined, ...weights].map(estimates);
-  const base = bumpedVariants({ ...own, control: undefined }, [], "bump");
+  const base = givenVariants([{ ...own, control: undefined }], []);
   const means = [settings.control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
   const meanOf = (measure: number, i: number): ControlMean =>
     controlMeanOf(

@@ -4,7 +4,8 @@ import { prepareKernel } from "../../../src/montecarlo/paths/prepare.ts";
 import type { PathShape } from "../../../src/montecarlo/paths/shape.ts";
 import { rowsOf } from "../../../src/montecarlo/paths/shape.ts";
 import { bridgeKernel } from "../../../src/montecarlo/paths/sobol.ts";
-import { mergeKernel, momentsOf, walkKernel, type WalkShape } from "../../../src/montecarlo/paths/walk.ts";
+import { mergeKernel, walkKernel } from "../../../src/montecarlo/paths/walk.ts";
+import { measuresOf, momentsOf, type WalkShape } from "../../../src/montecarlo/paths/walk-shape.ts";
 import { basisOf } from "../../../src/montecarlo/stopping/basis.ts";
 import { solveKernel, sumsOf, sweepKernel } from "../../../src/montecarlo/stopping/regression.ts";
 import type { StoppingShape } from "../../../src/montecarlo/stopping/rule.ts";
@@ -86,15 +87,17 @@ const twoBasis = basisOf({ kind: "monomials", degree: 2 }, two.model, two.produc
 const plain = { variants: 1, measures: 1 };
 const walked: readonly (readonly [string, Partial<WalkShape> & PathShape])[] = [
   ...Object.entries(shapes).map(([name, shape]) => [name, { ...shape, ...plain }] as const),
+  ["derivatives along the path", { ...shapes["average with control"], ...plain, slopes: 2 }],
   ["shifted normal numbers", { ...shapes["average with control"], ...plain, isShifted: true }],
   ["a rule of exercise, and copies that follow it", { ...two, variants: 2, measures: 2, basis: twoBasis }],
 ];
 
 const walks = walked.map(([name, base]): ConformanceCase => {
-  const rest = { antithetic: true, scores: 0, scramblings: 1, single: false };
+  const rest = { antithetic: true, slopes: 0, scores: 0, scramblings: 1, single: false };
   const shape: WalkShape = { ...rest, variants: 1, measures: 1, ...base };
-  const { variants, measures } = shape;
+  const { variants, measures, slopes } = shape;
   const rows = rowsOf(shape);
+  const tableStride = variants * COLUMNS * (rows.head + rows.step * STEPS);
   const items = 2 * COLUMNS;
   return {
     name: `paths: ${name}`,
@@ -107,7 +110,8 @@ const walks = walked.map(([name, base]): ConformanceCase => {
       firstPoint: 0,
       dates: 2,
       instances: COLUMNS,
-      table: real(uniforms(variants * COLUMNS * (rows.head + rows.step * STEPS), 0.1, 0.4)),
+      table: real(uniforms(tableStride * (1 + slopes), 0.1, 0.4)),
+      tableStride,
       streams: Uint32Array.from(range(COLUMNS)),
       slots: Int32Array.from(range(COLUMNS)),
       slotCount: COLUMNS,
@@ -117,11 +121,12 @@ const walks = walked.map(([name, base]): ConformanceCase => {
       points: real([0]),
       pointStride: 1,
       variants: shape.variants,
-      moments: zeros(measures * momentsOf(shape) * items),
+      moments: zeros(measuresOf(shape) * momentsOf(shape) * items),
       itemCount: items,
     }),
     precisions: EXACT,
     fma: "exact",
+    ...(slopes > 0 && { notJavaScript: "derivatives are called from kernels alone, but for tests" }),
     javaScript: { relative: 1e-9, absolute: 1e-9, because: "64 paths of JavaScript's own exponentials and logarithms" },
   };
 });

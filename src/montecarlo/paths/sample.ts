@@ -1,0 +1,153 @@
+/** A sample: a path from its start to its end, what it pays there, and the derivatives of that by the table. */
+import { bool, fn, functionFromSource, i32, read, real, record, tangent, write } from "../../kernel/index.ts";
+import { advanceFunction, Batch, beginFunction, Draws, Path, payoffOfPath } from "./advance.ts";
+import { continuationFunction, Rule } from "../stopping/rule.ts";
+import type { WalkShape } from "./walk-shape.ts";
+
+const sampleParams = {
+  table: read(real),
+  columns: i32,
+  column: i32,
+  draws: Draws,
+  path: Path,
+  scores: write(real),
+  initial: write(real),
+  rule: Rule,
+  dates: i32,
+  last: i32,
+  decides: bool,
+} as const;
+
+/**
+ * Returns the function that follows a path from its start to date number `last`, or to an earlier date if it `decides`
+ * and the exercise rule ends it there. It returns the date's number, its time, and the discount factor to it.
+ */
+function followFunction(shape: WalkShape) {
+  return fn({
+    name: "followPath",
+    params: {
+      batch: Batch,
+      draws: Draws,
+      path: Path,
+      scores: write(real),
+      initial: write(real),
+      rule: Rule,
+      dates: i32,
+      last: i32,
+      decides: bool,
+    },
+    env: {
+      begin: beginFunction(shape),
+      advance: advanceFunction(shape, shape.scores > 0),
+      payoff: payoffOfPath(shape.product.payoff),
+      continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
+      SCORES: shape.scores,
+      A: shape.model.assets,
+    },
+    body({ batch, draws, path, scores, initial, rule, dates, last, decides }, gpu, env) {
+      const { betas, scales, instances, instance } = rule;
+      env.begin({ batch, path });
+      for (let s = 0; s < env.SCORES; s++) scores[s] = 0;
+      if (env.SCORES > 0) for (let a = 0; a < env.A; a++) initial[a] = path.spots[a];
+      let end = last;
+      let time = gpu.real(0);
+      let discount = gpu.real(1);
+      for (let date = 0; date < dates; date++)
+        if (date <= end) {
+          const reached = env.advance({ batch, draws, path, date, isFirst: date === 0, scores, initial });
+          time = reached.time;
+          discount = reached.discount;
+          if (env.continuation !== undefined && decides && date < dates - 1) {
+            const now = discount * env.payoff({ path, end: { time, discount } });
+            const at = { betas, scales, instances, instance, date };
+            if (now > 0) if (now >= env.continuation({ rule: at, path, payoff: now })) end = date;
+          }
+        }
+      return { last: end, time, discount };
+    },
+  });
+}
+
+/**
+ * Returns the function that follows a path and returns what it pays, discounted to time 0: `product`, `control` and
+ * `halfWidth`, which is half the distance of the bounds of the product. `last` is the date at which it ended.
+ */
+function sampleFunction(shape: WalkShape) {
+  const { product, control } = shape;
+  return fn({
+    name: "samplePath",
+    params: sampleParams,
+    env: {
+      follow: followFunction(shape),
+      payoff: payoffOfPath(product.payoff),
+      halfWidth: product.halfWidth && payoffOfPath(product.halfWidth),
+      controlPayoff: control?.payoff,
+      SHIFTED: shape.isShifted === true,
+    },
+    body({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides }, gpu, env) {
+      const batch = { table, columns, column };
+      const end = env.follow({ batch, draws, path, scores, initial, rule, dates, last, decides });
+      const { time, discount } = end;
+      const factor = env.SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
+      const { controlRunning: running, spots, controlP: p } = path;
+      return {
+        last: end.last,
+        product: factor * env.payoff({ path, end: { time, discount } }),
+        control:
+          env.controlPayoff === undefined
+            ? gpu.real(0)
+            : factor * env.controlPayoff({ running, spots, p, t: time, discount }),
+        halfWidth:
+          env.halfWidth === undefined ? gpu.real(0) : factor * env.halfWidth({ path, end: { time, discount } }),
+      };
+    },
+  });
+}
+
+const paidFields = { product: write(real), control: write(real), halfWidth: write(real) } as const;
+
+/** What a path pays, in arrays: the values first, then their derivatives in each direction. */
+export const Paid = record(paidFields);
+
+const payParams = { ...sampleParams, stride: i32, paid: Paid } as const;
+
+/** Returns the function that stores what a path pays. It returns the date at which the path ended. */
+export const payFunction = (shape: WalkShape) =>
+  fn({
+    name: "payOnPath",
+    params: payParams,
+    env: { sample: sampleFunction(shape) },
+    body({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides, paid }, _gpu, { sample }) {
+      const value = sample({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides });
+      paid.product[0] = value.product;
+      paid.control[0] = value.control;
+      paid.halfWidth[0] = value.halfWidth;
+      return value.last;
+    },
+  });
+
+/**
+ * Returns `payFunction` that also stores the derivatives in each direction: tangents of all that happens on the path.
+ * The tangents of the table are copies of it, `stride` numbers apart.
+ */
+export function payFunctionWithSlopes(shape: WalkShape) {
+  const directions = Array.from({ length: shape.slopes }, (_, k) => `d${k}`);
+  const given = [
+    ...Object.keys(sampleParams),
+    ...directions.map((name, k) => `${name}: { table: gpu.part(table, ${k + 1} * stride) }`),
+  ];
+  const stores = Object.keys(paidFields).flatMap((name) => [
+    `paid.${name}[0] = value.${name};`,
+    ...directions.map((direction, k) => `paid.${name}[${k + 1}] = d.${direction}.${name};`),
+  ]);
+  return functionFromSource<typeof payParams, number>({
+    name: "payOnPathWithSlopes",
+    params: payParams,
+    env: { sample: tangent(sampleFunction(shape), { of: ["table"], directions }) },
+    source: `({ ${Object.keys(payParams).join(", ")} }, gpu, { sample }) => {
+      const { value, d } = sample({ ${given.join(", ")} });
+      ${stores.join("\n      ")}
+      return value.last;
+    }`,
+  });
+}
