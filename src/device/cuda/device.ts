@@ -178,7 +178,7 @@ export class CudaDevice implements Device {
     if (!(kernel instanceof CudaKernel) || kernel.program.session !== this.#session)
       throw new ShapeError(`${kernel.kernel.name}: compiled for another device than ${this.name}`);
     const { program } = kernel;
-    const { signature, parameters, module } = program;
+    const { signature, parameters, source } = program;
     const count = launchCount(signature, size);
     const buffers = bufferArguments(this, CudaBuffer, signature, args);
     parameters.fill(signature, args, buffers, count);
@@ -187,8 +187,8 @@ export class CudaDevice implements Device {
     if (this.#recording === undefined) this.#suspects.launched(program);
     else this.#note(this.#recording, kernel, buffers);
     const { calls, stream } = this.#session;
-    const blocks = signature.cooperative ? count : Math.ceil(count / module.groupSize);
-    const { groupSize, dynamicSharedBytes } = module;
+    const blocks = signature.cooperative ? count : Math.ceil(count / source.groupSize);
+    const { groupSize, dynamicSharedBytes } = source;
     const { function: entry } = program;
     const { address } = parameters;
     const status = calls.cuLaunchKernel(entry, blocks, 1, 1, groupSize, 1, 1, dynamicSharedBytes, stream, address, 0);

@@ -26,23 +26,26 @@ export function quoteLog(code: string, log: string): string {
   return quoted.join("\n") || log.trim();
 }
 
-/** Compiles a module by NVRTC. @throws KernelError with NVRTC's messages and the generated lines that they refer to */
+/**
+ * Compiles the CUDA source of a kernel by NVRTC. @throws KernelError with NVRTC's messages and the generated lines that
+ * they refer to
+ */
 export async function compileImage(
   nvrtc: Nvrtc,
-  module: CudaSource,
+  source: CudaSource,
   target: CompileTarget,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { calls, koffi } = nvrtc;
-  const { code, signature } = module;
+  const { code, signature } = source;
   const words = new BigUint64Array(1);
   const at = addressOf(koffi, words.buffer);
   nvrtc.check("nvrtcCreateProgram", calls.nvrtcCreateProgram(at, code, `${signature.name}.cu`, 0, 0, 0));
   const program = Number(words[0]);
   try {
-    const options = [`--gpu-architecture=${target.architecture}`, ...module.compilerOptions];
+    const options = [`--gpu-architecture=${target.architecture}`, ...source.compilerOptions];
     const status = await compile(nvrtc, program, options);
     if (status === NVRTC_SUCCESS) return image(nvrtc, program, target);
-    throw rejected(module, status, logOf(nvrtc, program), options);
+    throw rejected(source, status, logOf(nvrtc, program), options);
   } finally {
     words[0] = BigInt(program);
     calls.nvrtcDestroyProgram(at);

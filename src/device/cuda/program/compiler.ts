@@ -30,7 +30,7 @@ export class Compiler {
 
   /** Compiles a kernel to an image. @throws KernelError */
   async compile(ir: KernelIR, fma: Contraction): Promise<CudaImage> {
-    const module = emitCuda(ir, { fma });
-    return { source: module, bytes: await compileImage(this.nvrtc, module, this.target) };
+    const source = emitCuda(ir, { fma });
+    return { source, bytes: await compileImage(this.nvrtc, source, this.target) };
   }
 }

@@ -18,18 +18,18 @@ const isImageFailure = (status: number): boolean => status >= 200 && status < 30
 export class Program {
   readonly session: Session;
   readonly signature: KernelSignature;
-  readonly module: CudaSource;
+  readonly source: CudaSource;
   readonly function: number;
   readonly parameters: ParameterBlock;
   /** The number of the program's last launch. */
   lastLaunch = 0;
 
-  constructor(session: Session, module: CudaSource, entry: number) {
+  constructor(session: Session, source: CudaSource, entry: number) {
     this.session = session;
-    this.signature = module.signature;
-    this.module = module;
+    this.signature = source.signature;
+    this.source = source;
     this.function = entry;
-    this.parameters = new ParameterBlock(session.driver.koffi, module.parameters);
+    this.parameters = new ParameterBlock(session.driver.koffi, source.parameters);
   }
 }
 
@@ -40,10 +40,10 @@ export interface KernelHandles {
 }
 
 /** Loads a compiled image. @throws KernelError (the driver rejects the image) | OutOfMemoryError */
-export function loadImage(session: Session, { source: module, bytes }: CudaImage): KernelHandles {
+export function loadImage(session: Session, { source, bytes }: CudaImage): KernelHandles {
   session.enter();
   const { calls, driver } = session;
-  const { name } = module.signature;
+  const { name } = source.signature;
   const loaded = driver.take(
     (to) => calls.cuModuleLoadData(to, bytes),
     (status) => {
@@ -53,7 +53,7 @@ export function loadImage(session: Session, { source: module, bytes }: CudaImage
     },
   );
   try {
-    return { module: loaded, entry: functionOf(session, module, loaded) };
+    return { module: loaded, entry: functionOf(session, source, loaded) };
   } catch (error) {
     calls.cuModuleUnload(loaded);
     throw error;
@@ -61,19 +61,19 @@ export function loadImage(session: Session, { source: module, bytes }: CudaImage
 }
 
 /** Returns the handle of a loaded module's function, ready for launches. */
-function functionOf(session: Session, module: CudaSource, loaded: number): number {
+function functionOf(session: Session, source: CudaSource, loaded: number): number {
   const { calls, driver } = session;
-  const { name, groupSize } = module.signature;
-  const entry = session.word(`${name}: ${module.entryPoint}`, (to) =>
-    calls.cuModuleGetFunction(to, loaded, module.entryPoint),
+  const { name, groupSize } = source.signature;
+  const entry = session.word(`${name}: ${source.entryPoint}`, (to) =>
+    calls.cuModuleGetFunction(to, loaded, source.entryPoint),
   );
   const max = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
-  if (module.groupSize > max) {
+  if (source.groupSize > max) {
     throw new KernelError(
       `${name}: a group of ${groupSize} items, but its registers leave room for ${max}; make the group smaller`,
     );
   }
-  if (module.dynamicSharedBytes > 0) allowSharedBytes(session, module, entry);
+  if (source.dynamicSharedBytes > 0) allowSharedBytes(session, source, entry);
   return entry;
 }
 
@@ -88,6 +88,6 @@ function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }:
 /** A kernel compiled for a CUDA device. */
 export class CudaKernel<P extends Params = Params> extends BaseKernel<P, Program> implements CompiledKernel<P> {
   get code(): string {
-    return this.program.module.code;
+    return this.program.source.code;
   }
 }
