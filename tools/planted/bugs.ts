@@ -237,7 +237,7 @@ export const bugs: readonly Bug[] = [
     "pricing",
     "pricing/greeks pricing/explain pricing/kinks pricing/memory pricing/limits pricing/expiry-dividends book/totals",
     [
-      ["guard/sides.ts", "kept *= 1 - proportional;", "kept *= 1 + proportional;"],
+      ["guard/bound-inputs.ts", "kept *= 1 - proportional;", "kept *= 1 + proportional;"],
       ["price-book.ts", "if (item.done === true) open = false;", "if (item.done !== true) open = false;"],
       ["methods/closed-form/closed-form.ts", "input[2 * items + item] = rates;", "input[2 * items + item] = 0;"],
       ["methods/integral/integral.ts", "this.#values.all[5 * (at + k)]", "this.#values.all[5 * at]"],

@@ -300,8 +300,8 @@ export const fresh: readonly Bug[] = [
     ],
   ),
   ...beside("pricing", "pricing/guard pricing/limits pricing/degenerate pricing/expiry-dividends pricing/ladder", [
-    ["guard/option-limits.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
-    ["guard/sides.ts", "if (time > until) break;", "if (time >= until) break;"],
+    ["guard/option-bounds.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
+    ["guard/bound-inputs.ts", "if (time > until) break;", "if (time >= until) break;"],
     ["guard/guard.ts", "return movedTo(range, value);", "return value;"],
     ["terms.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
     [
@@ -349,7 +349,7 @@ export const fresh: readonly Bug[] = [
   ]),
   ...beside("pricing", "pricing/factors/known-values pricing/factors/assets pricing/theta-slope", [
     ["terms.ts", "(i === a && j === b) || (i === b && j === a)", "i === a && j === b"],
-    ["plan/bends.ts", 'if (exercise.kind === "bermudan") times.push(...exercise.times);', ""],
+    ["plan/kinks.ts", 'if (exercise.kind === "bermudan") times.push(...exercise.times);', ""],
   ]),
   ...beside("market/products", "market/products/payoff", [
     ["payoff.ts", 'cash < 0 ? "unknown" : right === "call" ? "high" : "low"', 'right === "call" ? "high" : "low"'],

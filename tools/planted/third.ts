@@ -17,7 +17,11 @@ export const third: readonly Bug[] = [
     ["linear/legs.ts", "years(day, next) / years(observed, after)", "1"],
   ]),
   ...beside("pricing", "pricing/kinds pricing/roll-forward", [
-    ["kinds.ts", 'same(rolled.barriers, after.barriers) ? undefined : "its', 'rolled.barriers ? undefined : "its'],
+    [
+      "kinds.ts",
+      'equalUpToRounding(rolled.barriers, after.barriers) ? undefined : "its',
+      'rolled.barriers ? undefined : "its',
+    ],
     ["terms.ts", "a * past.mean + b * spot", "b * past.mean + a * spot"],
     ["methods/rates/roll-forward.ts", "Math.exp(-model.kappa * years)", "Math.exp(model.kappa * years)"],
     ["methods/rates/roll-forward.ts", "r0: other.r0, theta: other.theta }", "r0: other.r0 }"],
