@@ -146,3 +146,20 @@ it("a period of a cap or floor that ends between the dates pays what its fixing 
   expect(results[0].cash).toBeCloseTo((100 * 0.02 * 184) / 365, 10);
   expect(results[1].cash).toBe(0);
 });
+
+it("a period that begins and ends between the dates is refused, as nobody knows its rate", async () => {
+  using device = await openDevice({ backend: "cpu", threads: 1 });
+  const leg = { start: "2026-11-01", end: "2027-11-01", frequency: 12, notional: 100, fixing: 0.02 };
+  const [before, after] = ["2026-11-16", "2027-01-16"].map((asOf) =>
+    parseBook({
+      asOf,
+      market: { rates: { EUR: 0.03 } },
+      trades: [{ id: "C", currency: "EUR", cap: leg, strike: 0.03, volatility: { normal: 0.008 } }],
+    }),
+  );
+  const { results } = await explainBook(before, after, { device });
+  expect(results[0]).toMatchObject({
+    status: "error",
+    error: { message: expect.stringContaining("a period began and ended between the two dates") },
+  });
+});

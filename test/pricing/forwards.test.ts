@@ -75,6 +75,22 @@ describe("a forward", () => {
     expect(Math.abs(call.value - put.value - one.value)).toBeLessThan(error);
   });
 
+  it("pays after a dividend on the day of its expiry, as options do", async () => {
+    const asset = { volatility: 0.25, dividends: { discrete: [{ date: YEARS, cash: 3 }] } };
+    const option = { id: "C", underlying: "A", payoff: "call", strike: 102, expiry: YEARS } as const;
+    const [call, put, one] = await priced(book([option, { ...option, id: "P", payoff: "put" }, forward], asset));
+    const error = call.errorEstimate + put.errorEstimate + 1e-9;
+    expect(error).toBeLessThan(0.1);
+    expect(Math.abs(call.value - put.value - one.value)).toBeLessThan(error);
+  });
+
+  it("says that its curve is extrapolated", async () => {
+    const input = book([forward]);
+    const curve = { instruments: [{ deposit: 1, rate: 0.03 }] };
+    const [{ warnings }] = await priced({ ...input, market: { ...input.market, rates: { C: curve } } });
+    expect(warnings).toEqual([expect.stringMatching(/extrapolated after the last/)]);
+  });
+
   it("has scenarios, up to its payoff at expiry and nothing after", async () => {
     const scenarios = { spot: [-0.1, 0], rate: [0, 0.01], volatility: [0, 0.1], time: [0, 0.7, YEARS, 2] };
     const [{ value, scenarios: got }] = await priced(book([forward], {}, { scenarios }));

@@ -4,6 +4,7 @@ import { type BookInput, parseBook, type PricedTrade, type TradeInput } from "..
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { constant, dividendSchedule } from "../../src/market/index.ts";
 import { priceBook } from "../../src/pricing/index.ts";
+import { kindOf } from "../../src/pricing/kinds.ts";
 import { boundsOf } from "../../src/pricing/methods/convertibles/kind.ts";
 
 const device = createCpuDevice({ threads: 1 });
@@ -68,7 +69,7 @@ it("the adjusted spread of a bond that its holder may put is a move of the rates
 });
 
 it("a convertible has its values at the spots of scenarios, and the parity of a right that comes later", async () => {
-  const convertible = { underlying: "A", convertible: { ...TERMS, ratio: 1, conversion: "american" } };
+  const convertible = { underlying: "A", convertible: { ...TERMS, ratio: 2, conversion: "american" } };
   const moves = [-0.5, 1];
   const market = { rates: 0.03 };
   const [{ scenarios, scenarioErrorEstimates }] = await priced([convertible], {
@@ -98,4 +99,25 @@ it("a convertible is worth its bond at least, unless it may be called", () => {
   expect(lowOf({})).toBeCloseTo(straight, 9);
   expect(lowOf({ puts: [{ date: 3, price: 90 }] })).toBeGreaterThan(straight - 1e-9);
   expect(lowOf({ calls: [{ date: 3, price: 90 }] })).toBe(0);
+});
+
+it("an option on a bond says that its time was over", async () => {
+  const rates = { blackKarasinski: { curve: 0.03, meanReversion: 0.1, volatility: 0.2 } };
+  const trades = [{ id: "T", ...bondOption, strike: 103 }] as TradeInput[];
+  const book = parseBook({ asOf: "2026-11-20", market: { rates: { E: rates } }, trades });
+  const options = { device, accuracy: { relative: 1e-8 }, greeks: "none" } as const;
+  const [quick] = (await priceBook(book, { ...options, timePerTrade: 1e-9 })).results;
+  expect(quick.warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
+});
+
+it("a cap with a volatility of its own does not depend on the fit of a model", () => {
+  const doubtsOf = (terms: object): readonly string[] => {
+    const trades = [{ id: "T", ...cap, ...terms }] as TradeInput[];
+    const [parsed] = parseBook({ asOf: "2026-11-20", market: { rates: { E: HW } }, trades }).trades;
+    if (!parsed.ok || parsed.trade.kind !== "rates") throw new Error("no cap");
+    const rates = { ...parsed.trade.rates, fit: { place: "market.rates.E", doubts: ["not converged"] } };
+    return kindOf(parsed.trade).doubts({ ...parsed.trade, rates } as never);
+  };
+  expect(doubtsOf({})).toHaveLength(1);
+  expect(doubtsOf({ volatility: { normal: 0.01 } })).toEqual([]);
 });
