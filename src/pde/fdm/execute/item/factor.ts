@@ -50,8 +50,8 @@ export const LoopState = record({
   /** h·r of the matrix; h and h·r of `rowLower` and `rowUpper`. */
   rates: record({ hRate: real, hFirst: real, firstRate: real }),
   /**
-   * True where the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink, and the
-   * place of the next step's in the table.
+   * True where the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink; and the
+   * index in the table of that of the next step.
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
   /** A volatility surface, with the slice of the next factorisation. */
@@ -59,7 +59,7 @@ export const LoopState = record({
   /** The nodes between which the trade is alive, and what is held at their ends. */
   live: LiveNodes,
   held: HeldValues,
-  /** The last event's words of what is dormant. */
+  /** The first coefficient of the dormant value at the last event. */
   dormantRow: i32,
 });
 

@@ -312,7 +312,8 @@ export function factor(plan: TeamEquationPlan) {
 
 /**
  * Returns the function that restores the products of scans from the factors of an earlier launch, bit for bit as
- * `factorSegment` left them, and returns the reach of scans (`scanRounds`).
+ * `factorSegment` left them. It returns the reach of scans
+ * (`scanRounds`).
  */
 export function scansOf({ team, rows }: TeamEquationPlan) {
   return fn({
