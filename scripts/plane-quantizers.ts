@@ -4,8 +4,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { hostNormals, randomGuess, splitGuess } from "../src/quadrature/quantization/normal/guess.ts";
-import { OFFSET, planeSizes, UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
-import { planeOptimum } from "../src/quadrature/quantization/normal/plane.ts";
+import { COORDINATE_OFFSET, planeSizes, COORDINATE_UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
+import { optimalPlaneQuantizer } from "../src/quadrature/quantization/normal/plane.ts";
 import type { Quantizer } from "../src/quadrature/quantization/quantizer.ts";
 
 const path = fileURLToPath(new URL("../src/quadrature/quantization/normal/plane-data.ts", import.meta.url));
@@ -13,13 +13,13 @@ const end = performance.now() + 1000 * Number(process.argv[2] ?? 600);
 const best = new Map<number, Quantizer>();
 if (existsSync(path)) {
   const { planeData } = (await import(path)) as { readonly planeData: string };
-  for (const size of planeSizes()) best.set(size, planeOptimum(unpackPlane(planeData, size), 0));
+  for (const size of planeSizes()) best.set(size, optimalPlaneQuantizer(unpackPlane(planeData, size), 0));
 }
 
 /** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
 function packPlane(points: readonly Float64Array[]): string {
   const bytes = points.flatMap((of) =>
-    Array.from(of, (x) => Math.round(x / UNIT) + OFFSET).flatMap((word) => [word & 255, word >> 8]),
+    Array.from(of, (x) => Math.round(x / COORDINATE_UNIT) + COORDINATE_OFFSET).flatMap((word) => [word & 255, word >> 8]),
   );
   let text = "";
   for (let k = 0; k < bytes.length; k += 3 * 1024) text += btoa(String.fromCharCode(...bytes.slice(k, k + 3 * 1024)));
@@ -50,7 +50,7 @@ for (let round = 0; performance.now() < end; round++) {
   for (const size of planeSizes()) {
     if (performance.now() > end && best.has(size)) break;
     const known = best.get(size);
-    const found = planeOptimum(attempt(size, known === undefined ? 0 : Math.floor(1000 * Math.random()) + 1), 60);
+    const found = optimalPlaneQuantizer(attempt(size, known === undefined ? 0 : Math.floor(1000 * Math.random()) + 1), 60);
     if (known !== undefined && found.distortion > known.distortion - 1e-12) continue;
     best.set(size, found);
     improved++;

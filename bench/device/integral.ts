@@ -6,7 +6,7 @@
  */
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
-import { Boundaries } from "../../src/quadrature/integral/boundaries.ts";
+import { BoundaryCache } from "../../src/quadrature/integral/boundaries.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "../../src/quadrature/integral/premium.ts";
 import { SCHEMES } from "../../src/quadrature/integral/scheme.ts";
 import type { Benchmark, Context } from "../harness.ts";
@@ -26,7 +26,7 @@ const spread = (i: number, step: number, from: number, to: number): number =>
 async function onDevice(device: Device, context: Context): Promise<void> {
   const watch = stopwatch(device);
   const count = context.quick ? 2 ** 10 : 2 ** 20;
-  using boundaries = new Boundaries(device);
+  using boundaries = new BoundaryCache(device);
   // As `BOUNDARY_INPUTS` says: boundaries of puts, up to four years.
   const inputs = Array.from({ length: UNDERLYINGS }, (_, i) => [
     0.03,

@@ -16,9 +16,9 @@ import {
   TransitionCounter,
   type TransitionMethod,
 } from "../../src/quadrature/quantization/index.ts";
-import { rowPlaces } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
+import { rowRanges } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
 import { emptyRows, rowMakerOf } from "../../src/quadrature/quantization/tree/rows.ts";
-import { LAYER_GROUP, layersKernel, gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
+import { LAYER_GROUP_SIZE, layersKernel, gridWalkKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
 import { walkKernel } from "../../src/quadrature/quantization/tree/walk.ts";
 import { RandomGenerator, randomSpec, seedWords } from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
@@ -87,7 +87,7 @@ async function job(
 
   using counter = await TransitionCounter.create(device, settings);
   const { plan, counters } = counter;
-  using maker = await rowMakerOf(device, rowPlaces(plan), precision);
+  using maker = await rowMakerOf(device, rowRanges(plan), precision);
   const { rows, slots } = first.rows;
   const sparse = emptyRows(device, precision, rows, slots);
   const fill = (): void => maker.fill(counters, sparse.columns, sparse.probabilities);
@@ -160,7 +160,7 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
     device.launch(compiled, { ...common, layout, rounds: 1 }, { items: paths }),
   );
   const pairs = days;
-  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));
+  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP_SIZE / pairs));
   const length = Math.ceil(paths / parts);
   const groups = pairs * Math.ceil(paths / length);
   const { parameters, points, geometry } = numbers;

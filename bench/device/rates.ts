@@ -8,8 +8,8 @@ import { type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import {
   type GaussianMarket,
-  oneFactorRecursion,
-  RecursionEngine,
+  oneFactorInduction,
+  BackwardInductionEngine,
   type ShortRateTrade,
 } from "../../src/quadrature/rates/index.ts";
 import { type Benchmark, type Context, median } from "../harness.ts";
@@ -57,7 +57,7 @@ async function onDevice(device: CudaDevice, { quick, report }: Context): Promise
     const trades = Array.from({ length: count }, (_, i) => tradeOf(kind, i));
     const instances = trades.map((_, trade) => ({ trade, market: 0 }));
     const launches: Promise<number>[] = [];
-    using engine = new RecursionEngine(oneFactorRecursion, timed(device, launches));
+    using engine = new BackwardInductionEngine(oneFactorInduction, timed(device, launches));
     const exact = await engine.values(trades, [MARKET], instances.slice(0, 41), FINEST);
     const runs: number[] = [];
     let error = 0;

@@ -12,10 +12,10 @@ import { DeviceUnavailableError } from "../../src/base/errors.ts";
 import { combinationGrids } from "../../src/pde/sparsegrid/combination.ts";
 import { GridSolver } from "../../src/pde/sparsegrid/grids.ts";
 import { solveOnSparseGrid, type SparseGridProblem } from "../../src/pde/sparsegrid/index.ts";
-import { sparseModelOf } from "../../src/pde/sparsegrid/problem/model.ts";
-import { Runs } from "../../src/pde/sparsegrid/runs.ts";
+import { compileSparseGridEquation } from "../../src/pde/sparsegrid/problem/model.ts";
+import { SolvedGrids } from "../../src/pde/sparsegrid/solved-grids.ts";
 import { type GridShape } from "../../src/pde/sparsegrid/shapes.ts";
-import { combined } from "../../src/pde/sparsegrid/solution.ts";
+import { combinedValue } from "../../src/pde/sparsegrid/solution.ts";
 import { type Context, median, medianSeconds, type Benchmark, type Report } from "../harness.ts";
 import { floorOn } from "./h200.ts";
 
@@ -52,16 +52,16 @@ async function launches(
   repetitions: number,
   shape?: GridShape,
 ): Promise<Timed> {
-  const model = sparseModelOf(problem);
+  const model = compileSparseGridEquation(problem);
   const [entry] = model.batch.entries;
   const members = [{ index: 0, timeline: model.timelineOf(entry) }];
   const grids = combinationGrids(model.combination);
   const pace = new StoppedPace(device, {});
   const solver = new GridSolver(device, model, "f64", pace, shape);
   const times: number[] = [];
-  let runs = new Runs([solver], model, members, pace, new Error("here"));
+  let runs = new SolvedGrids([solver], model, members, pace, new Error("here"));
   for (let i = 0; i <= repetitions; i++) {
-    runs = new Runs([solver], model, members, pace, new Error("here"));
+    runs = new SolvedGrids([solver], model, members, pace, new Error("here"));
     pace.milliseconds = 0;
     await runs.solve(grids, "all");
     const { error } = runs.outcome(0);
@@ -74,7 +74,7 @@ async function launches(
   return {
     seconds: median(times),
     min: Math.min(...times),
-    value: combined(
+    value: combinedValue(
       found,
       point,
       point.map(() => 0),

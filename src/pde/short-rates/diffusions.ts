@@ -46,7 +46,7 @@ const squareRoot = fn({
 });
 
 /** The kernel functions that define a model of the short rate. */
-export interface Diffusion {
+export interface ShortRateDiffusion {
   readonly name: string;
   /** Computes the drift of x, and half its variance per year. */
   readonly coefficients: typeof meanReverting;
@@ -72,7 +72,7 @@ const squaredRate = fn({
 });
 
 /** Hull and White's model, r = x + α(t), dx = −a·x dt + σ(t) dW, with the parameter a. */
-export const additive: Diffusion = {
+export const hullWhiteDiffusion: ShortRateDiffusion = {
   name: "Hull-White",
   coefficients: meanReverting,
   rate: normalRate,
@@ -81,7 +81,7 @@ export const additive: Diffusion = {
 };
 
 /** Black and Karasinski's model, r = α(t)·eˣ, dx = −a·x dt + σ dW, with the parameter a. */
-export const multiplied: Diffusion = {
+export const blackKarasinskiDiffusion: ShortRateDiffusion = {
   name: "Black-Karasinski",
   coefficients: meanReverting,
   rate: lognormalRate,
@@ -93,7 +93,7 @@ export const multiplied: Diffusion = {
  * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by a user's formulas, in which α
  * is omitted. Parameters: r0, and the elapsed years.
  */
-export const usersRate = memoize((drift: string, volatility: string): Diffusion => {
+export const userDefinedDiffusion = memoize((drift: string, volatility: string): ShortRateDiffusion => {
   const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));
   return {
     name: "short rate",
@@ -115,7 +115,7 @@ export const usersRate = memoize((drift: string, volatility: string): Diffusion 
 });
 
 /** Cox, Ingersoll and Ross' model, r = y + α(t), dy = κ(θ − y) dt + σ√y dW, with the parameters κ and θ. */
-export const squareRootRate: Diffusion = {
+export const cirDiffusion: ShortRateDiffusion = {
   name: "Cox-Ingersoll-Ross",
   coefficients: squareRoot,
   rate: squaredRate,

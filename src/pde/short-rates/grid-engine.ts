@@ -2,12 +2,12 @@
 import { type Device, type DeviceBuffer, instancesThatFit, createBufferOf } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { INSTANT, valueAt } from "../../market/index.ts";
-import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
-import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
+import { GRID_ARRAYS, GRID_INTEGERS, gridKernel, MESH_REALS } from "./grid.ts";
+import { COARSEST_INTERVALS, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { keyOf } from "../../base/memoize.ts";
 import {
   lagrangeCoefficients,
-  NO_PRICE,
+  NO_EXERCISE_PRICE,
   type ShortRateInstance,
   type ShortRateTrade,
   sidesOf,
@@ -52,7 +52,7 @@ export class GridEngine implements Disposable {
     const values = new Float64Array(instances.length);
     const all = instances.map(({ trade, market }, number): Prepared => {
       const [claim, at] = [trades[trade], markets[market]];
-      const mesh = at.mesh(claim.flows[claim.flows.length - 1][0], COARSEST * 2 ** level);
+      const mesh = at.mesh(claim.flows[claim.flows.length - 1][0], COARSEST_INTERVALS * 2 ** level);
       return { number, trade: claim, market: at, mesh, ...timesOf(claim, at, level) };
     });
     for (const launch of launchesOf(this.#device, all)) {
@@ -78,7 +78,7 @@ export class GridEngine implements Disposable {
       const head = [stop, own, step, parameter, mesh.nodes, mesh.first, side, isSum ? 1 : 0];
       stop += own;
       step += logs.length;
-      parameter += MESH_WIDTH + parameters.length;
+      parameter += MESH_REALS + parameters.length;
       return head;
     });
     const real = hostReal(this.#precision);
@@ -116,7 +116,7 @@ export class GridEngine implements Disposable {
 }
 
 /** Time, steps, σ, cash, floor, cap. */
-const STOP_REALS = GRID_WIDTH - 2;
+const STOP_REALS = GRID_INTEGERS - 2;
 
 /** The stops of a claim in a market, and ln P(0, t + h)/P(0, t) of each step of h years. */
 function timesOf(
@@ -149,7 +149,7 @@ function timesOf(
     before = time;
     let cash = 0;
     for (; flow < flows.length && isAt(flows[flow][0], time); flow++) cash += flows[flow][1];
-    const { floor = -NO_PRICE, cap = NO_PRICE } =
+    const { floor = -NO_EXERCISE_PRICE, cap = NO_EXERCISE_PRICE } =
       date < dates.length && isAt(dates[date].time, time) ? dates[date++] : {};
     return [time, steps, sigma, cash, floor, cap];
   });

@@ -2,7 +2,7 @@
 import { SpecError } from "../../base/errors.ts";
 import { formula } from "../../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../market/index.ts";
-import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from "./diffusions.ts";
+import { hullWhiteDiffusion, type ShortRateDiffusion, blackKarasinskiDiffusion, cirDiffusion, userDefinedDiffusion } from "./diffusions.ts";
 import { decayIntegral, packMarkets, stepVariance } from "../../quadrature/rates/index.ts";
 import { breaksInTime, isRoughInRate, stepsInTime } from "./in-time.ts";
 
@@ -21,7 +21,7 @@ export interface GridMesh {
 
 /** A short rate and the curve to which it is fitted. */
 export interface GridMarket {
-  readonly diffusion: Diffusion;
+  readonly diffusion: ShortRateDiffusion;
   readonly parameters: readonly number[];
   /** The volatility σ(t), for the functions of the diffusion. */
   readonly volatility: PiecewiseConstant;
@@ -58,7 +58,7 @@ const MOST_LONGER = 40;
 const ON_NODE = { second: 0, third: 0 };
 
 /** The number of intervals of the coarsest mesh; finer ones have a multiple of it, so that their nodes are nested. */
-export const COARSEST = 32;
+export const COARSEST_INTERVALS = 32;
 
 /** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */
 function centred(deviation: number, drift: number, spaces: number): GridMesh {
@@ -69,7 +69,7 @@ function centred(deviation: number, drift: number, spaces: number): GridMesh {
 }
 
 function gaussian(
-  diffusion: Diffusion,
+  diffusion: ShortRateDiffusion,
   meanReversion: number,
   volatility: PiecewiseConstant,
   curve: GridCurve,
@@ -90,11 +90,11 @@ function gaussian(
 
 /** Returns the market of Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
 export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
-  gaussian(additive, a, volatility, curve);
+  gaussian(hullWhiteDiffusion, a, volatility, curve);
 
 /** Returns the market of Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
 export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
-  gaussian(multiplied, a, volatility, curve);
+  gaussian(blackKarasinskiDiffusion, a, volatility, curve);
 
 /** Returns the market of Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
 export function cirOnGrid(
@@ -117,14 +117,14 @@ export function cirOnGrid(
       return { low: today - first * wanted, step: wanted, bend: 0, centre: 0, nodes, first, ...ON_NODE };
     }
     // Today's state is a node where its distance from 0 allows; else functions are quadratic in the rate up to node 2.
-    const first = Math.round((today / (REACH * width)) * COARSEST) * (spaces / COARSEST);
+    const first = Math.round((today / (REACH * width)) * COARSEST_INTERVALS) * (spaces / COARSEST_INTERVALS);
     const step = first > 0 ? today / first : wanted;
     const z = (today / step) ** 2;
     const weights = first > 0 ? ON_NODE : { second: (z * (4 - z)) / 3, third: (z * (z - 1)) / 12 };
     return { low: 0, step, bend: 0, centre: 0, nodes: Math.ceil(high / step) + 1, first, ...weights };
   };
   return {
-    diffusion: squareRootRate,
+    diffusion: cirDiffusion,
     parameters: [kappa, theta],
     volatility: constant(sigma),
     ...curve,
@@ -162,14 +162,14 @@ export function usersRateOnGrid(
     now = Math.min(Math.max(now + h * driftAt(half, (k + 0.5) * h), low), high);
   }
   const volatilityAt = formula(volatility, ["r", "t"]);
-  const diffusion = usersRate(drift, volatility);
+  const diffusion = userDefinedDiffusion(drift, volatility);
   const own = (t: number): number => Math.max(volatilityAt(now, years + t) + shift, 0);
   const mesh = (horizon: number, spaces: number): GridMesh => {
     const usual = diffusion.isTimed ? rootMeanSquare(own, horizon) : own(0);
     const bend = BEND * Math.max(usual * Math.sqrt(Math.min(horizon, 1)), 1e-3 * (high - low));
     const on = nodesOn(low - now, high - now, bend);
     const [left, right] = [low, high].map((end) => Math.asinh((end - now - on.centre) / on.bend));
-    const finer = spaces / COARSEST;
+    const finer = spaces / COARSEST_INTERVALS;
     const nodes = CELLS * finer + 1;
     return { low: left, step: (right - left) / (nodes - 1), ...on, nodes, first: on.first * finer, ...ON_NODE };
   };
@@ -191,7 +191,7 @@ export function usersRateOnGrid(
 }
 
 /** The number of intervals of a user's coarsest mesh. */
-const CELLS = 2 * COARSEST;
+const CELLS = 2 * COARSEST_INTERVALS;
 /** A part of the range so close to its end that today's rate is that end. */
 const AT_END = 1e-10;
 
@@ -230,7 +230,7 @@ function rootMeanSquare(f: (t: number) => number, t: number): number {
 
 /** Checks that claims up to `last` can be priced in a market. @throws SpecError with the reason */
 export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket, last: number): void {
-  mesh(last, COARSEST);
+  mesh(last, COARSEST_INTERVALS);
   const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);
   const falling = ends.findIndex(
     (end, i) => end > (ends[i - 1] ?? 0) && !(logDiscount(end) < logDiscount(ends[i - 1] ?? 0)),

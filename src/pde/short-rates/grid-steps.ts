@@ -1,7 +1,7 @@
 /** Steps of the finite differences of a short rate on one axis: its generator, diffusion, discounts. */
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
-import { Room } from "../../quadrature/rates/index.ts";
-import type { Diffusion } from "./diffusions.ts";
+import { InstanceArrays } from "../../quadrature/rates/index.ts";
+import type { ShortRateDiffusion } from "./diffusions.ts";
 
 /**
  * e^z is Σ cᵢ/(1 − γz)ⁱ, i = 1 … 4, to the fourth order. With this γ the sum lies between 0 and 1 on the negative axis,
@@ -16,12 +16,12 @@ const SCHEME = {
   C4: -2.700218641817467,
 };
 
-/** A mesh in a launch's parameters, see `MESH_WIDTH`, and where the model's begin. */
+/** A mesh in a launch's parameters, see `MESH_REALS`, and where the model's begin. */
 const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
 /** The arrays of an instance on the nodes of its mesh, `capacity` apart, by their number in `slot`. */
-export const Grid = record({ room: Room, nodes: i32, capacity: i32, mesh: Mesh, parameters: read(real) });
+export const GridArrays = record({ room: InstanceArrays, nodes: i32, capacity: i32, mesh: Mesh, parameters: read(real) });
 /** Equal steps from the time `before` on, over which σ is constant. */
-export const Steps = record({ count: i32, years: real, before: real, sigma: real });
+export const EqualSteps = record({ count: i32, years: real, before: real, sigma: real });
 
 /** The numbers of an instance's arrays, each with one real a node; its levels follow them. */
 export const slot = {
@@ -42,7 +42,7 @@ export const slot = {
 /** Makes the LU factors of 1 − g·L in the array number `to` and the next one. */
 const factorise = fn({
   name: "factorise",
-  params: { grid: Grid, to: i32, g: real },
+  params: { grid: GridArrays, to: i32, g: real },
   env: slot,
   body({ grid: { room, nodes, capacity }, to, g }, _gpu, { DOWN, UP }) {
     const { work, origin, block } = room;
@@ -65,7 +65,7 @@ const factorise = fn({
 const propagateFor = (isAdjoint: boolean) =>
   fn({
     name: "propagate",
-    params: { grid: Grid, factors: i32, g: real, at: i32 },
+    params: { grid: GridArrays, factors: i32, g: real, at: i32 },
     env: { ...SCHEME, ...slot, isAdjoint },
     body({ grid: { room, nodes, capacity }, factors, g, at }, _gpu, env) {
       const { work, origin, block } = room;
@@ -108,10 +108,10 @@ const propagateFor = (isAdjoint: boolean) =>
   });
 
 /** Assembles L and the rates at the nodes, from the functions of a model at a time t. */
-const assembleFor = ({ coefficients, rate }: Diffusion) =>
+const assembleFor = ({ coefficients, rate }: ShortRateDiffusion) =>
   fn({
     name: "assemble",
-    params: { grid: Grid, sigma: real, t: real },
+    params: { grid: GridArrays, sigma: real, t: real },
     env: { ...slot, coefficients, rate },
     body({ grid: { room, nodes, capacity, mesh, parameters }, sigma, t }, gpu, env) {
       const { work, origin, block } = room;
@@ -142,10 +142,10 @@ const assembleFor = ({ coefficients, rate }: Diffusion) =>
  * next, the k-th of a series in the direction of time, or backwards. At both ends it is e^{½hL}, in between e^{hL}, and
  * in time the second half of a step before the first half of the next one, which has its own L.
  */
-export const diffuseFor = (diffusion: Diffusion, isAdjoint: boolean) =>
+export const diffusionFor = (diffusion: ShortRateDiffusion, isAdjoint: boolean) =>
   fn({
     name: isAdjoint ? "diffuseForwards" : "diffuseBackwards",
-    params: { grid: Grid, steps: Steps, k: i32, at: i32, vectors: i32 },
+    params: { grid: GridArrays, steps: EqualSteps, k: i32, at: i32, vectors: i32 },
     env: {
       ...slot,
       GAMMA: SCHEME.GAMMA,
@@ -177,7 +177,7 @@ export const diffuseFor = (diffusion: Diffusion, isAdjoint: boolean) =>
  * The discount of a step at a node. `level` is α, which multiplies the rate `base`, or the factor e^{−αh} of discounts
  * where α is added to it.
  */
-export const discountFor = ({ isMultiplied }: Diffusion) =>
+export const discountFor = ({ isMultiplied }: ShortRateDiffusion) =>
   fn({
     name: "discountAt",
     params: { base: real, level: real, years: real },

@@ -1,14 +1,14 @@
 /** Finite differences of a short rate on one axis: the fit of its shift by state prices, and claims with rights. */
 import { bool, fn, i32, kernel, type Kernel, read, real, record, write } from "../../kernel/index.ts";
-import type { Diffusion } from "./diffusions.ts";
-import { diffuseFor, discountFor, Grid, slot } from "./grid-steps.ts";
-import { correctKink, NO_PRICE, Room } from "../../quadrature/rates/index.ts";
+import type { ShortRateDiffusion } from "./diffusions.ts";
+import { diffusionFor, discountFor, GridArrays, slot } from "./grid-steps.ts";
+import { correctKink, NO_EXERCISE_PRICE, InstanceArrays } from "../../quadrature/rates/index.ts";
 
 /**
  * The number of integers of an instance: first stop, stops, first step, first parameter, nodes, first node, side, and
  * whether it is a sum.
  */
-export const GRID_WIDTH = 8;
+export const GRID_INTEGERS = 8;
 /** The number of reals of a stop: time, steps since the last stop, σ over them, cash, floor, cap. */
 const STOP_WIDTH = 6;
 /**
@@ -16,14 +16,14 @@ const STOP_WIDTH = 6;
  * `centre` of x = centre + bend·sinh ξ, and the weights of the second and the third node from which the value at
  * today's rate is read.
  */
-export const MESH_WIDTH = 6;
+export const MESH_REALS = 6;
 /** The number of arrays with one real a node. */
 export const GRID_ARRAYS = 11;
 
 /** Adds factor·max(g, 0) to the array at `to`, g at `slot`, corrected across the kinks of g. */
 const addPositive = fn({
   name: "addPositive",
-  params: { room: Room, table: read(real), nodes: i32, to: i32, slot: i32, factor: real },
+  params: { room: InstanceArrays, table: read(real), nodes: i32, to: i32, slot: i32, factor: real },
   env: { correctKink },
   body({ room, table, nodes, to, slot, factor }, gpu, { correctKink }) {
     const { work, origin, block } = room;
@@ -71,15 +71,15 @@ const weightOf = fn({
  * of each step's rates by which a bond that pays after it has the curve's price. It returns the number of steps, and
  * whether all levels were found.
  */
-const fitForwardsFor = (diffusion: Diffusion) =>
+const fitForwardsFor = (diffusion: ShortRateDiffusion) =>
   fn({
     name: "fitForwards",
-    params: { grid: Grid, of: Stops, today: Today, logs: read(real), isFitted: bool },
+    params: { grid: GridArrays, of: Stops, today: Today, logs: read(real), isFitted: bool },
     env: {
       ...slot,
       GRID_ARRAYS,
       isMultiplied: diffusion.isMultiplied,
-      diffuse: diffuseFor(diffusion, true),
+      diffuse: diffusionFor(diffusion, true),
       discountAt: discountFor(diffusion),
       stepsTo,
       weightOf,
@@ -148,8 +148,8 @@ const fitForwardsFor = (diffusion: Diffusion) =>
 /** What a claim's holder and issuer do at stop s, and its payment then. */
 const decide = fn({
   name: "decide",
-  params: { grid: Grid, of: Stops, s: i32, side: real, isSum: bool, table: read(real) },
-  env: { ...slot, STOP_WIDTH, NO_PRICE, addPositive },
+  params: { grid: GridArrays, of: Stops, s: i32, side: real, isSum: bool, table: read(real) },
+  env: { ...slot, STOP_WIDTH, NO_EXERCISE_PRICE, addPositive },
   body({ grid, of: { stops, first }, s, side, isSum, table }, _gpu, env) {
     const { room, nodes, capacity } = grid;
     const { work, origin, block } = room;
@@ -186,15 +186,15 @@ const decide = fn({
  * Returns the function that goes backwards from the last stop with a claim and what it may be exchanged for, by the
  * `count` steps and levels of `fitForwards`, and returns the value at today's rate.
  */
-const priceBackwardsFor = (diffusion: Diffusion) =>
+const priceBackwardsFor = (diffusion: ShortRateDiffusion) =>
   fn({
     name: "priceBackwards",
-    params: { grid: Grid, of: Stops, today: Today, count: i32, side: real, isSum: bool, table: read(real) },
+    params: { grid: GridArrays, of: Stops, today: Today, count: i32, side: real, isSum: bool, table: read(real) },
     env: {
       ...slot,
       GRID_ARRAYS,
       decide,
-      diffuse: diffuseFor(diffusion, false),
+      diffuse: diffusionFor(diffusion, false),
       discountAt: discountFor(diffusion),
       stepsTo,
       weightOf,
@@ -273,15 +273,15 @@ const gridParams = {
  * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
  * Verified: test/pde/short-rates/grid.test.ts.
  */
-export const gridKernel = (diffusion: Diffusion): Kernel<typeof gridParams> =>
+export const gridKernel = (diffusion: ShortRateDiffusion): Kernel<typeof gridParams> =>
   kernel({
     name: `${diffusion.name} finite differences`,
     params: gridParams,
     env: {
       fitForwards: fitForwardsFor(diffusion),
       priceBackwards: priceBackwardsFor(diffusion),
-      GRID_WIDTH,
-      MESH_WIDTH,
+      GRID_INTEGERS,
+      MESH_REALS,
       GRID_ARRAYS,
     },
     body(given, gpu, env) {

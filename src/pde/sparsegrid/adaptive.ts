@@ -3,10 +3,10 @@ import { allowedError } from "../../base/accuracy.ts";
 import { SpecError } from "../../base/errors.ts";
 import { type ParameterValues } from "../fdm/index.ts";
 import { IndexSet } from "./combination.ts";
-import type { SparseModel } from "./problem/model.ts";
+import type { SparseGridEquation } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";
-import { checkedPoint, combined, type CombinedGrid, type EndValue, type SparseContents } from "./solution.ts";
-import type { Runs } from "./runs.ts";
+import { checkedPoint, combinedValue, type CombinedGrid, type EndValue, type SparseContents } from "./solution.ts";
+import type { SolvedGrids } from "./solved-grids.ts";
 
 /** Grids are refined together whose surplus is at least this part of the largest. */
 const SHARE = 0.3;
@@ -26,8 +26,8 @@ const DEFAULT_UNKNOWNS = 20e6;
  * @throws SpecError where `maxUnknowns` do not suffice, with the accuracy that was reached
  */
 export async function adaptiveGrids(
-  runs: Runs,
-  model: SparseModel,
+  runs: SolvedGrids,
+  model: SparseGridEquation,
   accuracy: SparseAccuracy<string>,
   endValue: EndValue,
 ): Promise<Pick<SparseContents, "error" | "warnings"> & Partial<SparseContents>> {
@@ -36,7 +36,7 @@ export async function adaptiveGrids(
   const none = point.map(() => 0);
   const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
   const allowed = (value: number): number => allowedError(accuracy, value);
-  const read = (of: readonly CombinedGrid[]): number => combined(of, point, none, 4, endValue);
+  const read = (of: readonly CombinedGrid[]): number => combinedValue(of, point, none, 4, endValue);
   const by = 2 ** model.order - 1;
   const set = new IndexSet();
   set.add(initial);
@@ -70,7 +70,7 @@ export async function adaptiveGrids(
       levels.some((level, k) => level < max[k] && !set.has(levels.with(k, level + 1))),
     );
     const fine = runs.combined(set.combination(), 0, "all");
-    const open = active.filter((levels) => nextOf(levels, set, initial, max).length > 0);
+    const open = active.filter((levels) => refinementsOf(levels, set, initial, max).length > 0);
     // With errors of order h² what is left out along an axis is a third of the last surplus; half, for logarithms.
     const estimate = open.reduce((sum, levels) => sum + 0.5 * Math.abs(surplusOf(levels)), 0);
     const value = read(fine);
@@ -79,7 +79,7 @@ export async function adaptiveGrids(
     const added = new Map<string, readonly number[]>();
     for (const levels of open)
       if (Math.abs(surplusOf(levels)) >= SHARE * largest)
-        for (const next of nextOf(levels, set, initial, max)) added.set(next.join(), next);
+        for (const next of refinementsOf(levels, set, initial, max)) added.set(next.join(), next);
     for (const levels of added.values()) unknowns += runs.unknownsOf(levels);
     if (unknowns > maxUnknowns)
       return {
@@ -104,7 +104,7 @@ export async function adaptiveGrids(
  * Returns the grids that refine a grid along one axis each, as far as `max` allows and all of their coarser neighbours
  * down to `initial` are in `set`.
  */
-export function nextOf(
+export function refinementsOf(
   levels: readonly number[],
   set: IndexSet,
   initial: readonly number[],
@@ -132,7 +132,7 @@ function surplus(
 
 /** @throws SpecError */
 function pointOf(
-  { names, axesOf }: SparseModel,
+  { names, axesOf }: SparseGridEquation,
   { at }: SparseAccuracy<string>,
   entry: ParameterValues,
 ): readonly number[] {

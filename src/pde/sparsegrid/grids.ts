@@ -18,9 +18,9 @@ import {
 } from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { sharedGridKernel } from "./kernel/time-loop.ts";
-import { neighboursOf, REPORT, REPORT_INTEGERS, ROW, slot, slotsOf } from "./kernel/variant.ts";
+import { neighboursOf, REPORT, REPORT_INTEGERS, ROW_FIELD, slot, slotsOf } from "./kernel/variant.ts";
 import { type GradedMesh, gradedMesh } from "./mesh.ts";
-import type { SparseModel } from "./problem/model.ts";
+import type { SparseGridEquation } from "./problem/model.ts";
 import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
 
 /** A grid to be solved for one entry of the batch, with the entry's parameters and dates. */
@@ -105,7 +105,7 @@ const MIN_ROWS = 2;
 /** A solver of the grids of one model on one device. */
 export class GridSolver {
   readonly #device: Device;
-  readonly #model: SparseModel;
+  readonly #model: SparseGridEquation;
   readonly #precision: Precision;
   readonly #pace: LaunchScheduler;
   readonly #shape: GridShape | undefined;
@@ -116,7 +116,7 @@ export class GridSolver {
    * Creates a solver. If `shape` is given it is used for every grid, instead of the best one for the device and the
    * size of each grid.
    */
-  constructor(device: Device, model: SparseModel, precision: Precision, pace: LaunchScheduler, shape?: GridShape) {
+  constructor(device: Device, model: SparseGridEquation, precision: Precision, pace: LaunchScheduler, shape?: GridShape) {
     this.#device = device;
     this.#model = model;
     this.#precision = precision;
@@ -306,14 +306,14 @@ const CORNERS = [
 /** Rows of the time program with the time from where u is to t, as parts of their segments. */
 function rowsOf({ words, reals }: TimeProgram): Float64Array {
   const rows = words.length / 2;
-  const out = new Float64Array(ROW.WORDS * rows);
+  const out = new Float64Array(ROW_FIELD.WORDS * rows);
   for (let run = 0; run < rows; run++) {
     const own = reals.subarray(ROW_REALS * run, ROW_REALS * (run + 1));
-    out.set(own, ROW.WORDS * run);
+    out.set(own, ROW_FIELD.WORDS * run);
     const goesOn =
       run > 0 && (words[2 * run - 2] & PROGRAM_BITS.EVENT) === 0 && words[2 * run - 1] === words[2 * run + 1];
-    const here = goesOn ? reals[ROW_REALS * (run - 1) + ROW.END] : 1;
-    out[ROW.WORDS * run + ROW.ADVANCE] = here - own[ROW.AT];
+    const here = goesOn ? reals[ROW_REALS * (run - 1) + ROW_FIELD.END] : 1;
+    out[ROW_FIELD.WORDS * run + ROW_FIELD.ADVANCE] = here - own[ROW_FIELD.AT];
   }
   return out;
 }

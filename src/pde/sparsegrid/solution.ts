@@ -123,7 +123,7 @@ export class SparseEntrySolution<A extends string = string> {
     const x = this.#checked("at", point);
     const { axes, fine, coarser, plain, time, estimate } = contents;
     const read = (combination: readonly CombinedGrid[], orders: readonly number[]): number =>
-      combined(combination, x, orders, order, contents.endValue);
+      combinedValue(combination, x, orders, order, contents.endValue);
     const none = axes.map(() => 0);
     const value = read(fine, none);
     const first = Object.fromEntries(axes.map((name, k) => [name, read(fine, none.with(k, 1))]));
@@ -186,7 +186,7 @@ export class SparseEntrySolution<A extends string = string> {
         return [name, value] as const;
       });
       const x = this.#checked("on", Object.fromEntries(point) as Record<A, number>);
-      return combined(fine, x, none, order, endValue);
+      return combinedValue(fine, x, none, order, endValue);
     });
   }
 
@@ -227,7 +227,7 @@ export function checkedPoint(
  * Returns the combined function or a derivative at the point `x`. `orders` has the order of differentiation by each
  * axis, and `order` the order of the interpolation.
  */
-export function combined(
+export function combinedValue(
   combination: readonly CombinedGrid[],
   x: readonly number[],
   orders: readonly number[],

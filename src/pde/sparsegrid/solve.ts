@@ -21,9 +21,9 @@ import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
 import { combinationGrids, type CombinationGrid } from "./combination.ts";
 import { GridSolver } from "./grids.ts";
-import { type SparseModel, sparseModelOf } from "./problem/model.ts";
+import { type SparseGridEquation, compileSparseGridEquation } from "./problem/model.ts";
 import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
-import { Runs } from "./runs.ts";
+import { SolvedGrids } from "./solved-grids.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
 /** The options of `solveOnSparseGrid`. @experimental */
@@ -85,7 +85,7 @@ export async function solveOnSparseGrid<
     const borrowed = devicesOf(options);
     const given = problem as unknown as AnySparseProblem;
     // What is wrong with a problem is said before a device is opened.
-    const model = sparseModelOf(given);
+    const model = compileSparseGridEquation(given);
     const wanted = given.precision ?? "f64";
     if (borrowed.length > 0) return await solveOn(borrowed, model, wanted, options, called);
     return await withDevice(undefined, given, (opened) => solveOn([opened], model, wanted, options, called));
@@ -108,7 +108,7 @@ function devicesOf({ device, devices }: SparseOptions): readonly Device[] {
 
 async function solveOn(
   devices: readonly Device[],
-  model: SparseModel,
+  model: SparseGridEquation,
   wanted: Precision,
   options: WorkOptions,
   called: Error,
@@ -149,7 +149,7 @@ async function solveOn(
   for (const members of groups.values()) {
     if (accuracy !== undefined) {
       for (const { index, timeline } of members) {
-        const runs = new Runs(solvers, model, [{ index, timeline }], pace, called);
+        const runs = new SolvedGrids(solvers, model, [{ index, timeline }], pace, called);
         contents[index] = {
           ...contents[index],
           ...(await adaptiveGrids(runs, model, accuracy, contents[index].endValue)),
@@ -157,7 +157,7 @@ async function solveOn(
       }
       continue;
     }
-    const runs = new Runs(solvers, model, members, pace, called);
+    const runs = new SolvedGrids(solvers, model, members, pace, called);
     const fine = combinationGrids(combination);
     const { level } = combination;
     const below = (levels: number): readonly CombinationGrid[] =>
@@ -183,7 +183,7 @@ async function solveOn(
   return { entries: contents.map((one) => new SparseEntrySolution(one)), backend: device.backend, precision };
 }
 
-function emptyContents(model: SparseModel, index: number, error: SpecError | undefined): SparseContents {
+function emptyContents(model: SparseGridEquation, index: number, error: SpecError | undefined): SparseContents {
   const { names, batch, ends } = model;
   const entry = batch.entries[index];
   return {

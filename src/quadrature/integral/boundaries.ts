@@ -25,7 +25,7 @@ interface OpenScheme {
  * finest. Each scheme starts from the result of the one before, so that a boundary does not depend on other requests.
  * The cache is cleared when it has too many boundaries.
  */
-export class Boundaries implements Disposable {
+export class BoundaryCache implements Disposable {
   readonly #device: Device;
   #capacity = 0;
   /** The slot of each boundary, by its inputs. */

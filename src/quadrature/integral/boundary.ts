@@ -1,5 +1,5 @@
 import { bool, fn, i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { boundaryLimits, Constants, sidesAt, BoundaryLimits } from "./model.ts";
+import { boundaryLimits, PutParameters, boundaryTerms, BoundaryLimits } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /**
@@ -13,7 +13,7 @@ import { MAX_NODES } from "./scheme.ts";
  */
 const firstGuess = fn({
   name: "firstGuess",
-  params: { constants: Constants, limits: BoundaryLimits, tau: real },
+  params: { constants: PutParameters, limits: BoundaryLimits, tau: real },
   body({ constants: { rate: r, dividendYield: q, sigma }, limits: { isBelow, atExpiry, depth }, tau }, gpu) {
     const deviation = sigma * Math.sqrt(tau);
     const least = depth * -Math.expm1((-0.6 * deviation) / depth);
@@ -70,7 +70,7 @@ export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1);
 const MAX_STEPS = 12;
 
 /** Evaluates a Chebyshev series at z by Clenshaw's recurrence. */
-export const seriesAt = fn({
+export const chebyshevSeriesAt = fn({
   name: "seriesAt",
   params: { series: read(real), start: i32, degree: i32, z: real },
   body({ series, start, degree, z }) {
@@ -91,7 +91,7 @@ export const seriesAt = fn({
  */
 const formOf = fn({
   name: "formOf",
-  params: { constants: Constants, tau: real, isLower: bool },
+  params: { constants: PutParameters, tau: real, isLower: bool },
   body({ constants: { rate, dividendYield, sigma }, tau, isLower }) {
     const isPair = rate < 0 && dividendYield < 0 && !isLower;
     // By value the equation says nothing of the boundary next to expiry where q > r; r ≈ q is best by slope, too.
@@ -110,7 +110,7 @@ const formOf = fn({
  *
  *   B(τ) = e^{−(r−q)τ}·N(τ)/D(τ),   N = left + r·∫₀^τ e^{ru}·left du,   D = right + q·∫₀^τ e^{qu}·right du
  *
- * (`sidesAt` has left and right). It uses the equation by value where r ≥ q and by slope where r < q, because the other
+ * (`boundaryTerms` has left and right). It uses the equation by value where r ≥ q and by slope where r < q, because the other
  * form is ill-conditioned there. H is interpolated in √τ. All nodes are solved together by Newton's method with the
  * whole Jacobian, where the paper iterates to a fixed point: two or three steps suffice, also for large r/σ². The same
  * factors give the derivatives of the boundary by σ, and by r or q: J·∂y/∂θ = −∂F/∂θ.
@@ -153,8 +153,8 @@ export const boundaryKernel = kernel({
     boundaryLimits,
     firstGuess,
     formOf,
-    seriesAt,
-    sidesAt,
+    chebyshevSeriesAt,
+    boundaryTerms,
     N: MAX_NODES,
     COLUMNS: MAX_NODES + 3,
     ROOM: MAX_NODES * (MAX_NODES + 3),

@@ -1,6 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
-import { Boundaries } from "./boundaries.ts";
-import { meetingKernel, Pairs } from "./pairs.ts";
+import { BoundaryCache } from "./boundaries.ts";
+import { meetingKernel, BoundaryPairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 
@@ -50,13 +50,13 @@ const OPTION_MICROSECONDS = 20;
 /** The engine that prices American options on a device by the integral equation of the exercise boundary. */
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
-  readonly #boundaries: Boundaries;
-  readonly #pairs: Pairs;
+  readonly #boundaries: BoundaryCache;
+  readonly #pairs: BoundaryPairs;
 
   constructor(device: Device) {
     this.#device = device;
-    this.#boundaries = new Boundaries(device);
-    this.#pairs = new Pairs(device);
+    this.#boundaries = new BoundaryCache(device);
+    this.#pairs = new BoundaryPairs(device);
   }
 
   /**

@@ -5,7 +5,7 @@ import { bool, fn, real, record } from "../../kernel/index.ts";
  * The rate, dividend yield and volatility per year of a put. A call is the put with rate and yield exchanged (McDonald
  * & Schroder 1998).
  */
-export const Constants = record({ rate: real, dividendYield: real, sigma: real });
+export const PutParameters = record({ rate: real, dividendYield: real, sigma: real });
 
 /**
  * The limits of ln B: its value `atExpiry`, whether that is below the strike (`isBelow`), and the `depth`, the largest
@@ -36,7 +36,7 @@ export const limitAtExpiry = fn({
  */
 export const boundaryLimits = fn({
   name: "boundaryLimits",
-  params: { constants: Constants },
+  params: { constants: PutParameters },
   env: { limitAtExpiry },
   body({ constants: { rate, dividendYield, sigma } }, _, env) {
     const { isBelow, atExpiry } = env.limitAtExpiry({ rate, dividendYield });
@@ -63,7 +63,7 @@ export const boundaryLimits = fn({
  * or the sum of both forms with the weights `byValue` and `bySlope`. The terms outside of the integrals are the same
  * with 1 instead of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
  */
-export const sidesAt = fn({
+export const boundaryTerms = fn({
   name: "sidesAt",
   params: { moneyness: real, deviation: real, byValue: real, bySlope: real },
   body({ moneyness, deviation, byValue, bySlope }, gpu) {

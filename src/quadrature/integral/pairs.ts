@@ -1,7 +1,7 @@
 import type { Device } from "../../device/index.ts";
-import { Boundaries } from "./boundaries.ts";
+import { BoundaryCache } from "./boundaries.ts";
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
+import { BOUNDARY_OUTPUTS, chebyshevSeriesAt } from "./boundary.ts";
 
 /** The inputs of the exercise boundaries of some puts, including the lower boundary of those that have two. */
 interface Expanded {
@@ -45,12 +45,12 @@ const PAST = 1.1;
  * which the secant method finds with the coarsest scheme. `premiumKernel` then finds the meeting time for its own
  * scheme's boundaries.
  */
-export class Pairs implements Disposable {
-  readonly #trials: Boundaries;
+export class BoundaryPairs implements Disposable {
+  readonly #trials: BoundaryCache;
   readonly #horizons = new Map<string, number>();
 
   constructor(device: Device) {
-    this.#trials = new Boundaries(device);
+    this.#trials = new BoundaryCache(device);
   }
 
   /**
@@ -174,7 +174,7 @@ export const meetingKernel = kernel({
     boundary: read(i32),
     option: write(real),
   },
-  env: { seriesAt, SERIES: BOUNDARY_OUTPUTS },
+  env: { chebyshevSeriesAt, SERIES: BOUNDARY_OUTPUTS },
   body({ count, boundaries, nodes: degree, model, series, boundary, option }, gpu, { seriesAt, SERIES }) {
     const l = gpu.globalId();
     if (l >= count) return;

@@ -1,5 +1,5 @@
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
+import { BOUNDARY_OUTPUTS, chebyshevSeriesAt } from "./boundary.ts";
 import { limitAtExpiry } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
@@ -42,7 +42,7 @@ export const premiumKernel = kernel({
     option: read(real),
     output: write(real),
   },
-  env: { limitAtExpiry, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
+  env: { limitAtExpiry, chebyshevSeriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
   body({ count, boundaries, nodes, points, rule, table, model, series, boundary, option, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;

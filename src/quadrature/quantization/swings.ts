@@ -37,7 +37,7 @@ interface SwingBatch<S> {
 /**
  * Values the swings within their bounds, as if there were no others. @throws SpecError bounds that are no numbers
  */
-export async function withinBounds<S extends Bounds>(
+export async function valuesWithinBounds<S extends Bounds>(
   batch: SwingBatch<S>,
   valuesOf: (swings: readonly S[]) => Promise<ArrayLike<number>>,
 ): Promise<SwingsResult> {

@@ -10,10 +10,10 @@ import { SpecError } from "../../base/errors.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { keyOf } from "../../base/memoize.ts";
 import { lagrangeCoefficients } from "./kink.ts";
-import { DATE_RECORD, NODE_ARRAYS, nodesAt, recursionKernel } from "./recursion.ts";
+import { DATE_REALS, NODE_ARRAYS, dateNodes, inductionKernel } from "./recursion.ts";
 import {
   type GaussianMarket,
-  MOST_GROWTH,
+  MAX_LOG_CHANGE,
   type ShortRateInstance,
   packBonds,
   packMarkets,
@@ -23,7 +23,7 @@ import {
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 
 /** The fineness of the recursion. */
-export interface Fineness {
+export interface InductionResolution {
   /** The number of nodes per standard deviation of a step between dates. */
   readonly density: number;
   /** The number of standard deviations included on each side. */
@@ -34,7 +34,7 @@ export interface Fineness {
  * The maximum number of nodes of a date, exceeded when two dates are too close to each other relative to their distance
  * from today.
  */
-export const mostNodes = 16385;
+export const MAX_DATE_NODES = 16385;
 
 /** The sizes of an instance; those of the same sizes share a launch. */
 interface RecursionSizes {
@@ -45,7 +45,7 @@ interface RecursionSizes {
 }
 
 /** A backward recursion under one kind of short rate. */
-export interface Recursion<M> {
+export interface BackwardInduction<M> {
   readonly kernel: Kernel;
   /** The number of reals kept for a date. */
   readonly record: number;
@@ -57,18 +57,18 @@ export interface Recursion<M> {
   readonly sizesIn: (
     trades: readonly ShortRateTrade[],
     markets: readonly M[],
-    fineness: Fineness,
+    fineness: InductionResolution,
   ) => (instance: ShortRateInstance) => RecursionSizes;
 }
 
 /** An engine that values claims with rights on dates by a recursion, on a device. */
-export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> implements Disposable {
-  readonly #recursion: Recursion<M>;
+export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount">> implements Disposable {
+  readonly #recursion: BackwardInduction<M>;
   readonly #device: Device;
   readonly #precision: Precision;
   readonly #table: DeviceBuffer;
 
-  constructor(recursion: Recursion<M>, device: Device, precision: Precision = "f64") {
+  constructor(recursion: BackwardInduction<M>, device: Device, precision: Precision = "f64") {
     this.#recursion = recursion;
     this.#device = device;
     this.#precision = precision;
@@ -83,7 +83,7 @@ export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> impl
     trades: readonly ShortRateTrade[],
     markets: readonly M[],
     instances: readonly ShortRateInstance[],
-    fineness: Fineness,
+    fineness: InductionResolution,
     signal?: AbortSignal,
   ): Promise<Float64Array> {
     const device = this.#device;
@@ -162,9 +162,9 @@ function launchesOf(
 }
 
 /** The recursion under Gaussian short rates of one factor. */
-export const oneFactorRecursion: Recursion<GaussianMarket> = {
-  kernel: recursionKernel,
-  record: DATE_RECORD,
+export const oneFactorInduction: BackwardInduction<GaussianMarket> = {
+  kernel: inductionKernel,
+  record: DATE_REALS,
   microseconds: 0.02,
   packed: packMarkets,
   sizesIn,
@@ -174,7 +174,7 @@ export const oneFactorRecursion: Recursion<GaussianMarket> = {
 function sizesIn(
   trades: readonly ShortRateTrade[],
   markets: readonly GaussianMarket[],
-  fineness: Fineness,
+  fineness: InductionResolution,
 ): (instance: ShortRateInstance) => RecursionSizes {
   // Instances that differ in their curve only need the same nodes.
   const dynamics = dynamicsOf(markets);
@@ -183,24 +183,24 @@ function sizesIn(
   return (instance) => {
     const { trade, market } = instance;
     if (trade === previous?.trade && dynamics[market] === dynamics[previous.market]) return sizes;
-    const needed = nodesNeeded(trades[trade], markets[market], fineness);
+    const needed = maxNodesOf(trades[trade], markets[market], fineness);
     previous = instance;
-    if (needed > mostNodes)
+    if (needed > MAX_DATE_NODES)
       throw new SpecError(
-        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
+        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${MAX_DATE_NODES}; ` +
           "leave out some of the dates",
       );
-    const capacity = rounded(needed);
-    sizes = { room: { capacity }, nodes: capacity, mostDates: rounded(trades[trade].dates.length) };
+    const capacity = roundedNodeCount(needed);
+    sizes = { room: { capacity }, nodes: capacity, mostDates: roundedNodeCount(trades[trade].dates.length) };
     return sizes;
   };
 }
 
 /** Returns the maximum number of nodes at any date of a trade, by the functions of the kernel. */
-export function nodesNeeded(
+export function maxNodesOf(
   { dates, flows }: ShortRateTrade,
   market: GaussianMarket,
-  { density, reach }: Fineness,
+  { density, reach }: InductionResolution,
 ): number {
   const { markets, parameters } = packMarkets([market]);
   const packed = { parameters, start: markets[0], pieces: markets[1] };
@@ -212,8 +212,8 @@ export function nodesNeeded(
   const count = (after: number): void => {
     if (before <= 0) return;
     const weight = decayIntegral(a, terminal - before);
-    const width = Math.min(step, after, MOST_GROWTH / Math.max(Math.abs(weight), 1e-30)) / density;
-    most = Math.max(most, nodesAt({ variance, width, difference: weight, reach, capacity: 2 ** 30 + 1 }).count);
+    const width = Math.min(step, after, MAX_LOG_CHANGE / Math.max(Math.abs(weight), 1e-30)) / density;
+    most = Math.max(most, dateNodes({ variance, width, difference: weight, reach, capacity: 2 ** 30 + 1 }).count);
   };
   for (const { time } of dates) {
     const decay = Math.exp(-a * (time - before));
@@ -239,4 +239,4 @@ function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
 }
 
 /** Returns the next power of 2 plus one, since numbers of nodes are odd. */
-export const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;
+export const roundedNodeCount = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -1,7 +1,7 @@
 /** The closed forms of a Gaussian short rate, and expectations over it, as functions of the kernel language. */
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { MIN_VOLATILITY } from "./terms.ts";
-import { Room } from "./kink.ts";
+import { InstanceArrays } from "./kink.ts";
 
 /** A market packed by `packMarkets`: its parameters start at `start`. */
 export const Market = record({ parameters: read(real), start: i32, pieces: i32 });
@@ -46,7 +46,7 @@ export const stepVariance = fn({
  */
 export const gaussianSum = fn({
   name: "gaussianSum",
-  params: { room: Room, from: i32, nodes: i32, centre: real, deviation: real, reach: real },
+  params: { room: InstanceArrays, from: i32, nodes: i32, centre: real, deviation: real, reach: real },
   env: { NORM: 1 / Math.sqrt(2 * Math.PI) },
   body({ room, from, nodes, centre, deviation, reach }, gpu, { NORM }) {
     const { work, origin, block } = room;

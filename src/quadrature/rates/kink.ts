@@ -6,7 +6,7 @@ const STENCIL = 8;
 const BEFORE = 3;
 
 /** The arrays of one instance: element j of the array that starts at `slot` is `work[origin + (slot + j)·block]`. */
-export const Room = record({ work: write(real), origin: i32, block: i32 });
+export const InstanceArrays = record({ work: write(real), origin: i32, block: i32 });
 
 /**
  * Returns the coefficients of Lagrange's polynomials on the nodes −3 … 4 as [power][node]: the polynomial with the
@@ -41,7 +41,7 @@ export function lagrangeCoefficients(): Float64Array {
  */
 export const correctKink = fn({
   name: "correctKink",
-  params: { room: Room, table: read(real), g: read(real), to: i32, at: i32, factor: real },
+  params: { room: InstanceArrays, table: read(real), g: read(real), to: i32, at: i32, factor: real },
   env: { STENCIL, BEFORE },
   body({ room, table, g, to, at, factor }, gpu, { STENCIL, BEFORE }) {
     const { work, origin, block } = room;

@@ -1,7 +1,7 @@
 /** Black, Derman and Toy's lattice: fitted to yields and their volatilities, and gone back for claims with rights. */
 import { fn, i32, kernel, read, real, record, write, hostReal, type Precision } from "../../kernel/index.ts";
-import { Room } from "./kink.ts";
-import { DATE_WIDTH, FLOW_WIDTH, NO_PRICE, TRADE_WIDTH, packTrades, type ShortRateTrade } from "./terms.ts";
+import { InstanceArrays } from "./kink.ts";
+import { EXERCISE_DATE_REALS, FLOW_REALS, NO_EXERCISE_PRICE, TRADE_INTEGERS, packTrades, type ShortRateTrade } from "./terms.ts";
 import { type Device, createBufferOf } from "../../device/index.ts";
 
 /** The number of integers of an instance: trade, first of its yields, periods. */
@@ -18,7 +18,7 @@ const Period = record({ lowest: real, factor: real });
 /** Σ Qⱼ/(1 + r·fʲ) over j = 0 … i, and its derivatives by ln r and ln f. */
 const bondFrom = fn({
   name: "bondFrom",
-  params: { room: Room, slot: i32, period: i32, rates: Period },
+  params: { room: InstanceArrays, slot: i32, period: i32, rates: Period },
   body({ room: { work, origin, block }, slot, period, rates: { lowest, factor } }, gpu) {
     let rate = lowest;
     let value = 0.0;
@@ -40,7 +40,7 @@ const bondFrom = fn({
 /** State prices one period later, in place: half of each discounted price goes to each of two nodes. */
 const advance = fn({
   name: "advance",
-  params: { room: Room, slot: i32, period: i32, rates: Period },
+  params: { room: InstanceArrays, slot: i32, period: i32, rates: Period },
   body({ room: { work, origin, block }, slot, period, rates: { lowest, factor } }) {
     let below = 0.0;
     let rate = lowest;
@@ -82,7 +82,7 @@ const latticeKernel = kernel({
     output: write(real),
     rates: write(real),
   },
-  env: { advance, bondFrom, LATTICE_ARRAYS, LATTICE_WIDTH, TRADE_WIDTH, FLOW_WIDTH, DATE_WIDTH, NO_PRICE },
+  env: { advance, bondFrom, LATTICE_ARRAYS, LATTICE_WIDTH, TRADE_INTEGERS, FLOW_REALS, EXERCISE_DATE_REALS, NO_EXERCISE_PRICE },
   body({ count, block, most, instances, trades, flows, dates, yields, work, output, rates }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;

@@ -1,11 +1,11 @@
 /** Backward recursion of claims with rights on dates, under a rate of two Gaussian factors. */
 import { fn, i32, kernel, real, record } from "../../kernel/index.ts";
-import { Room } from "./kink.ts";
-import { Frame, frameOf, planeNodes, stepCovariance, stepFrom } from "./plane.ts";
-import { recursionEnv, recursionParams } from "./recursion.ts";
+import { InstanceArrays } from "./kink.ts";
+import { Frame, frameOf, planeNodes, stepCovariance, covarianceOfFrame } from "./plane.ts";
+import { inductionEnv, inductionParams } from "./recursion.ts";
 import { gaussianSum, decayIntegral } from "./gaussian.ts";
 import { SpecError } from "../../base/errors.ts";
-import { type Fineness, type Recursion, rounded } from "./engine.ts";
+import { type InductionResolution, type BackwardInduction, roundedNodeCount } from "./engine.ts";
 import type { ShortRateTrade } from "./terms.ts";
 
 /**
@@ -24,7 +24,7 @@ const Plane = record({ rows: i32, lowU: real, stepU: real, columns: i32, lowV: r
  */
 const planeSum = fn({
   name: "planeSum",
-  params: { room: Room, plane: Plane, u: real, v: real, reach: real, reachV: real },
+  params: { room: InstanceArrays, plane: Plane, u: real, v: real, reach: real, reachV: real },
   env: { gaussianSum, NORM: 1 / Math.sqrt(2 * Math.PI) },
   body({ room, plane: { rows, lowU, stepU, columns, lowV, stepV }, u, v, reach, reachV }, gpu, { gaussianSum, NORM }) {
     const middle = (u - lowU) / stepU;
@@ -60,7 +60,7 @@ const plane = { PLANE_RECORD, PLANE_MARKET } as const;
  *
  *   dx = −a·x dt + σ dW₁,   dy = −b·y dt + η dW₂,   dW₁·dW₂ = ρ dt
  *
- * As in one factor (`recursionKernel`) values in units of P(t, T*) are martingales under the measure of the last
+ * As in one factor (`inductionKernel`) values in units of P(t, T*) are martingales under the measure of the last
  * payment, and the transition from date to date is Gaussian. Each date has coordinates (u, v) of its own, in which the
  * increments of the step before it are independent with standard deviation 1 (`frameOf`). The integral is the
  * trapezoidal rule along both. A boundary of exercise crosses each row of constant u, so that its kink is corrected row
@@ -73,8 +73,8 @@ const plane = { PLANE_RECORD, PLANE_MARKET } as const;
  */
 const planeKernel = kernel({
   name: "two-factor recursion",
-  params: { ...recursionParams, rows: i32, columns: i32 },
-  env: { ...recursionEnv, ...plane, frameOf, planeNodes, planeSum, stepCovariance, stepFrom, within },
+  params: { ...inductionParams, rows: i32, columns: i32 },
+  env: { ...inductionEnv, ...plane, frameOf, planeNodes, planeSum, stepCovariance, covarianceOfFrame, within },
   body(given, gpu, env) {
     const { count, block, rows, columns, mostDates, density, reach, table, work, output } = given;
     const { instances, trades, flows, dates, parameters, bonds } = given;
@@ -251,7 +251,7 @@ export interface PlaneMarket {
 const MOST_NODES = 2 ** 18;
 
 /** The recursion in two factors. */
-export const twoFactorRecursion: Recursion<PlaneMarket> = {
+export const twoFactorInduction: BackwardInduction<PlaneMarket> = {
   kernel: planeKernel,
   record: PLANE_RECORD,
   microseconds: 0.5,
@@ -259,13 +259,13 @@ export const twoFactorRecursion: Recursion<PlaneMarket> = {
   sizesIn:
     (trades, markets, fineness) =>
     ({ trade, market }) => {
-      const [rows, columns] = planeNeeded(trades[trade], markets[market], fineness).map(rounded);
-      return { room: { rows, columns }, nodes: rows * columns, mostDates: rounded(trades[trade].dates.length) };
+      const [rows, columns] = planeNeeded(trades[trade], markets[market], fineness).map(roundedNodeCount);
+      return { room: { rows, columns }, nodes: rows * columns, mostDates: roundedNodeCount(trades[trade].dates.length) };
     },
 };
 
 /** Checks that a claim does not need too many nodes. @throws SpecError the dates for which it does */
-export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, fineness: Fineness): void {
+export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, fineness: InductionResolution): void {
   const [rows, columns] = planeNeeded(trade, market, fineness);
   if (rows * columns > MOST_NODES)
     throw new SpecError(
@@ -278,7 +278,7 @@ export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, finenes
 function planeNeeded(
   { dates, flows }: ShortRateTrade,
   { parameters }: PlaneMarket,
-  { density, reach }: Fineness,
+  { density, reach }: InductionResolution,
 ): readonly [rows: number, columns: number] {
   const [a, , b] = parameters;
   const terminal = flows[flows.length - 1][0];
@@ -297,7 +297,7 @@ function planeNeeded(
   points.forEach(({ time, wx, wy, covariance: own, frame }, k) => {
     if (time <= 0) return;
     const { frame: following, dx, dy } = points[k + 1] ?? { frame, dx: 1, dy: 1 };
-    const next = stepFrom({ frame: following, dx, dy });
+    const next = covarianceOfFrame({ frame: following, dx, dy });
     const capacity = { rows: 2 ** 20 + 1, columns: 2 ** 20 + 1 };
     const nodes = planeNodes({ frame, covariance: own, next, wx, wy, density, reach, ...capacity });
     rows = Math.max(rows, nodes.rows);

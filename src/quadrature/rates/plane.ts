@@ -1,8 +1,8 @@
 /** States of two Gaussian factors and the coordinates in which they are integrated, in the kernel language. */
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { decayIntegral } from "./gaussian.ts";
-import { nodesAt } from "./recursion.ts";
-import { MIN_VOLATILITY, MOST_GROWTH } from "./terms.ts";
+import { dateNodes } from "./recursion.ts";
+import { MIN_VOLATILITY, MAX_LOG_CHANGE } from "./terms.ts";
 
 /** The parameters a, σ, b, η, ρ of a market start at `start`. */
 export const PlaneMarket = record({ parameters: read(real), start: i32 });
@@ -60,7 +60,7 @@ export const frameOf = fn({
 });
 
 /** The covariance of a step that has a frame, in units of the state before it, which decays by dx and dy. */
-export const stepFrom = fn({
+export const covarianceOfFrame = fn({
   name: "stepFrom",
   params: { frame: Frame, dx: real, dy: real },
   body: ({ frame: { xu, xv, yu, yv }, dx, dy }) => ({
@@ -104,7 +104,7 @@ export const planeNodes = fn({
     rows: i32,
     columns: i32,
   },
-  env: { nodesAt, spreadIn, ROWS, MOST_GROWTH },
+  env: { dateNodes, spreadIn, ROWS, MAX_LOG_CHANGE },
   body({ frame, covariance, next, wx, wy, density, reach, rows, columns }, _gpu, env) {
     const { nodesAt, spreadIn, ROWS, MOST_GROWTH } = env;
     const { xu, xv, yu, yv } = frame;

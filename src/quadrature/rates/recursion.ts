@@ -1,13 +1,13 @@
 /** Backward recursion of claims with rights on dates, under a Gaussian short rate. */
 import { bool, fn, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
 import { decayIntegral, stepVariance, gaussianSum } from "./gaussian.ts";
-import { correctKink, Room } from "./kink.ts";
-import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, MARKET_WIDTH, MOST_GROWTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
+import { correctKink, InstanceArrays } from "./kink.ts";
+import { EXERCISE_DATE_REALS, FLOW_REALS, INSTANCE_INTEGERS, MARKET_INTEGERS, MAX_LOG_CHANGE, NO_EXERCISE_PRICE, TRADE_INTEGERS } from "./terms.ts";
 
 /** The number of arrays of node values: the value, the value if held, the floor, the cap. */
 export const NODE_ARRAYS = 4;
 /** The number of reals kept for a date: the variance of x, that of the step before it, the decay over that step. */
-export const DATE_RECORD = 3;
+export const DATE_REALS = 3;
 
 /** Uniform nodes y_j = low + j·step. */
 const Nodes = record({ count: i32, low: real, step: real });
@@ -22,7 +22,7 @@ const Nodes = record({ count: i32, low: real, step: real });
  */
 export const addPayment = fn({
   name: "addPayment",
-  params: { room: Room, nodes: Nodes, slot: i32, amount: real, logBond: real, difference: real, variance: real },
+  params: { room: InstanceArrays, nodes: Nodes, slot: i32, amount: real, logBond: real, difference: real, variance: real },
   body({ room: { work, origin, block }, nodes, slot, amount, logBond, difference, variance }) {
     const exponent = logBond - 0.5 * difference * difference * variance - difference * nodes.low;
     const ratio = Math.exp(-difference * nodes.step);
@@ -35,7 +35,7 @@ export const addPayment = fn({
 });
 
 /** The nodes at a date: `step` apart, to `reach` deviations on both sides and to where payments of weight G move x. */
-export const nodesAt = fn({
+export const dateNodes = fn({
   name: "nodesAt",
   params: { variance: real, width: real, difference: real, reach: real, capacity: i32 },
   body({ variance, width, difference, reach, capacity }, gpu) {
@@ -52,7 +52,7 @@ export const nodesAt = fn({
  * The deviations of a step that its integral includes, where the logarithms of payments change by `growth` in one of
  * them: a payment e^{g·z} has its weight about z = g. Up to half a deviation is within what `reach` leaves.
  */
-export const reachOf = fn({
+export const integralReach = fn({
   name: "reachOf",
   params: { reach: real, growth: real },
   body: ({ reach, growth }) => reach + Math.max(Math.abs(growth) - 0.5, 0),
@@ -61,7 +61,7 @@ export const reachOf = fn({
 /** One of three values at a node, held, floor and cap, less another: `more` and `less` are their arrays, from 1 on. */
 const differenceAt = fn({
   name: "differenceAt",
-  params: { room: Room, capacity: i32, j: i32, more: i32, less: i32 },
+  params: { room: InstanceArrays, capacity: i32, j: i32, more: i32, less: i32 },
   body({ room: { work, origin, block }, capacity, j, more, less }) {
     const here = origin + j * block;
     return work[here + more * capacity * block] - work[here + less * capacity * block];
@@ -76,9 +76,9 @@ const differenceAt = fn({
  * each kink corrected: that of held and cap, and that of held and floor, where the floor is below the cap; that of
  * floor and cap, which are settled at different times, where both are below what is held.
  */
-export const exercise = fn({
+export const applyExercise = fn({
   name: "exercise",
-  params: { room: Room, table: read(real), capacity: i32, from: i32, count: i32, hasFloor: bool, hasCap: bool },
+  params: { room: InstanceArrays, table: read(real), capacity: i32, from: i32, count: i32, hasFloor: bool, hasCap: bool },
   env: { correctKink, differenceAt },
   body({ room, table, capacity, from, count, hasFloor, hasCap }, gpu, { correctKink, differenceAt }) {
     const { work, origin, block } = room;
@@ -120,7 +120,7 @@ export const exercise = fn({
 });
 
 /** The parameters of the recursions in one factor and in two: sizes, instances, and where they are kept. */
-export const recursionParams = {
+export const inductionParams = {
   count: i32,
   block: i32,
   mostDates: i32,
@@ -137,9 +137,9 @@ export const recursionParams = {
   output: write(real),
 } as const;
 
-const sizes = { NODE_ARRAYS, TRADE_WIDTH, FLOW_WIDTH, DATE_WIDTH, INSTANCE_WIDTH, NO_PRICE } as const;
+const sizes = { NODE_ARRAYS, TRADE_INTEGERS, FLOW_REALS, EXERCISE_DATE_REALS, INSTANCE_INTEGERS, NO_EXERCISE_PRICE } as const;
 /** The functions, and the sizes of records, that the kernels of recursions in one and in two factors use. */
-export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise, reachOf } as const;
+export const inductionEnv = { ...sizes, addPayment, decayIntegral, applyExercise, integralReach } as const;
 
 /**
  * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
@@ -158,13 +158,13 @@ export const recursionEnv = { ...sizes, addPayment, decayIntegral, exercise, rea
  * (2010), 11.A.
  *
  * One item an instance, `instances` has its trade and its market; `output[l]` is the value at time 0. `work` has
- * `NODE_ARRAYS·capacity + DATE_RECORD·mostDates` reals an item, `block` items side by side. Cost: a node at
+ * `NODE_ARRAYS·capacity + DATE_REALS·mostDates` reals an item, `block` items side by side. Cost: a node at
  * a date takes 8·reach·density operations and 2 for each payment.
  */
-export const recursionKernel = kernel({
+export const inductionKernel = kernel({
   name: "short-rate recursion",
-  params: { ...recursionParams, capacity: i32, markets: read(i32) },
-  env: { ...recursionEnv, gaussianSum, nodesAt, stepVariance, DATE_RECORD, MARKET_WIDTH, MOST_GROWTH },
+  params: { ...inductionParams, capacity: i32, markets: read(i32) },
+  env: { ...inductionEnv, gaussianSum, dateNodes, stepVariance, DATE_REALS, MARKET_INTEGERS, MAX_LOG_CHANGE },
   body(given, gpu, env) {
     const { count, block, capacity, mostDates, density, reach, table, work, output } = given;
     const { instances, trades, flows, dates, markets, parameters, bonds } = given;

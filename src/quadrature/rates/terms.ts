@@ -43,27 +43,27 @@ export interface GaussianMarket {
 }
 
 /** The price of an absent right, which nobody would exercise. */
-export const NO_PRICE = 1e30;
+export const NO_EXERCISE_PRICE = 1e30;
 
 /** The smallest volatility of the recursion, which needs a positive width. */
 export const MIN_VOLATILITY = 1e-10;
 
 /** The most by which logarithms of payments change over `density` nodes: a kink is a polynomial on eight of them. */
-export const MOST_GROWTH = 0.625;
+export const MAX_LOG_CHANGE = 0.625;
 
 /** The number of integers of a trade: first flow, flows, first date, dates, side. */
-export const TRADE_WIDTH = 5;
+export const TRADE_INTEGERS = 5;
 /** The number of reals of a flow: time, amount. */
-export const FLOW_WIDTH = 2;
+export const FLOW_REALS = 2;
 /** The number of reals of a date: time, settlements of floor and cap, floor, cap. */
-export const DATE_WIDTH = 5;
+export const EXERCISE_DATE_REALS = 5;
 /** The number of integers of a market: first parameter, pieces of the volatility. */
-export const MARKET_WIDTH = 2;
+export const MARKET_INTEGERS = 2;
 /**
  * The number of integers of an instance: trade, market, first of the zero bonds at the times of its flows and
  * settlements.
  */
-export const INSTANCE_WIDTH = 3;
+export const INSTANCE_INTEGERS = 3;
 
 const SIDES = { bond: 0, receiver: 1, payer: -1, receivers: 1, payers: -1 } as const;
 
@@ -72,25 +72,25 @@ export function sidesOf(kind: ShortRateTrade["kind"]): { readonly side: -1 | 0 |
   return { side: SIDES[kind], isSum: kind === "receivers" || kind === "payers" };
 }
 
-/** Packs trades into arrays: `TRADE_WIDTH` integers each, and the flows and dates to which they refer. */
+/** Packs trades into arrays: `TRADE_INTEGERS` integers each, and the flows and dates to which they refer. */
 export function packTrades(list: readonly ShortRateTrade[]) {
-  const trades = new Int32Array(TRADE_WIDTH * list.length);
-  const flows = new Float64Array(FLOW_WIDTH * list.reduce((sum, trade) => sum + trade.flows.length, 0));
-  const dates = new Float64Array(DATE_WIDTH * list.reduce((sum, trade) => sum + trade.dates.length, 0));
+  const trades = new Int32Array(TRADE_INTEGERS * list.length);
+  const flows = new Float64Array(FLOW_REALS * list.reduce((sum, trade) => sum + trade.flows.length, 0));
+  const dates = new Float64Array(EXERCISE_DATE_REALS * list.reduce((sum, trade) => sum + trade.dates.length, 0));
   let flow = 0;
   let date = 0;
   let at = 0;
   for (const trade of list) {
-    trades[at++] = flow / FLOW_WIDTH;
+    trades[at++] = flow / FLOW_REALS;
     trades[at++] = trade.flows.length;
-    trades[at++] = date / DATE_WIDTH;
+    trades[at++] = date / EXERCISE_DATE_REALS;
     trades[at++] = trade.dates.length;
     trades[at++] = SIDES[trade.kind];
     for (const [time, amount] of trade.flows) {
       flows[flow++] = time;
       flows[flow++] = amount;
     }
-    for (const { time, settlement, capSettlement = settlement, floor = -NO_PRICE, cap = NO_PRICE } of trade.dates) {
+    for (const { time, settlement, capSettlement = settlement, floor = -NO_EXERCISE_PRICE, cap = NO_EXERCISE_PRICE } of trade.dates) {
       dates[date++] = time;
       dates[date++] = settlement;
       dates[date++] = capSettlement;
@@ -102,14 +102,14 @@ export function packTrades(list: readonly ShortRateTrade[]) {
 }
 
 /**
- * Packs markets into arrays: `MARKET_WIDTH` integers each, and the parameters to which they refer. The parameters are
+ * Packs markets into arrays: `MARKET_INTEGERS` integers each, and the parameters to which they refer. The parameters are
  * a, and the end and value of each piece of σ; the last piece is unbounded.
  */
 export function packMarkets(list: readonly GaussianMarket[]) {
   const parameters: number[] = [];
   const markets = list.flatMap(({ meanReversion, volatility: { times, values } }) => {
     const start = parameters.length;
-    parameters.push(meanReversion, ...values.flatMap((value, i) => [times[i] ?? NO_PRICE, value]));
+    parameters.push(meanReversion, ...values.flatMap((value, i) => [times[i] ?? NO_EXERCISE_PRICE, value]));
     return [start, values.length];
   });
   return { markets: Int32Array.from(markets), parameters: Float64Array.from(parameters) };
@@ -121,7 +121,7 @@ export interface ShortRateInstance {
   readonly market: number;
 }
 
-/** Packs some instances into arrays: `INSTANCE_WIDTH` integers each, and ln P(0, t) of flows and settlements. */
+/** Packs some instances into arrays: `INSTANCE_INTEGERS` integers each, and ln P(0, t) of flows and settlements. */
 export function packBonds(
   trades: readonly ShortRateTrade[],
   markets: readonly Pick<GaussianMarket, "logDiscount">[],
@@ -130,7 +130,7 @@ export function packBonds(
 ): { readonly instances: Int32Array; readonly bonds: Float64Array } {
   let count = 0;
   for (const k of members) count += trades[all[k].trade].flows.length + 2 * trades[all[k].trade].dates.length;
-  const instances = new Int32Array(INSTANCE_WIDTH * members.length);
+  const instances = new Int32Array(INSTANCE_INTEGERS * members.length);
   const bonds = new Float64Array(count);
   let next = 0;
   let at = 0;

@@ -1,8 +1,8 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
-import { layersKernel, LAYER_GROUP, gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
+import { layersKernel, LAYER_GROUP_SIZE, gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import {
   autoregressiveStep,
-  standardised,
+  standardisedChain,
   meanRevertingFactors,
 } from "../../../src/quadrature/quantization/tree/chain.ts";
 import { rowKernels } from "../../../src/quadrature/quantization/tree/rows.ts";
@@ -12,8 +12,8 @@ import { assignKernel } from "../../../src/quadrature/quantization/normal/lloyd.
 import { decideKernel, expectationKernel } from "../../../src/quadrature/quantization/control/whole-swings.ts";
 import {
   decideKernel as decideOnGrid,
-  gatherKernel,
-  growthKernel,
+  weightedSumKernel,
+  exponentialKernel,
   weightsKernel,
 } from "../../../src/quadrature/quantization/convolution/kernels.ts";
 import { stencilOf } from "../../../src/quadrature/quantization/convolution/steps.ts";
@@ -58,7 +58,7 @@ const correlation = [
   [-0.5, 1],
 ];
 const TIMES = [0, 0.25, 0.5, 1];
-const chain = standardised(meanRevertingFactors({ times: TIMES, meanReversion: [0.5, 4], correlation }));
+const chain = standardisedChain(meanRevertingFactors({ times: TIMES, meanReversion: [0.5, 4], correlation }));
 /** Where normal numbers are the same bits: not in WGSL. */
 const EXACT: readonly Precision[] = ["f64"];
 
@@ -134,8 +134,8 @@ const byLayers = [true, false].map((shares): ConformanceCase => {
       seedLow: 7,
       seedHigh: 0,
       pairs: TIMES.length - 1,
-      paths: LAYER_GROUP + 70,
-      length: LAYER_GROUP - 40,
+      paths: LAYER_GROUP_SIZE + 70,
+      length: LAYER_GROUP_SIZE - 40,
       parameters: real(chain.parameters),
       points: real(points),
       table,
@@ -288,7 +288,7 @@ const bases = Int32Array.from(words(GRID, 6), (word) => ((word >>> 4) % 9) - 4);
 const convolutions: readonly ConformanceCase[] = [
   {
     name: "convolution: the spot at the nodes",
-    kernel: growthKernel,
+    kernel: exponentialKernel,
     size: { items: GRID },
     args: ({ zeros }) => ({
       columns: GRID_COLUMNS,
@@ -323,7 +323,7 @@ const convolutions: readonly ConformanceCase[] = [
   ...(["instances", "nodes"] as const).flatMap((by): readonly ConformanceCase[] => [
     {
       name: `convolution: expectations along an axis, by ${by}`,
-      kernel: gatherKernel(by),
+      kernel: weightedSumKernel(by),
       size: { items: by === "nodes" ? GRID * 6 : 6 },
       args: ({ real, zeros }) => ({
         nodes: GRID,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openDevice } from "../../../src/device/index.ts";
 import { fineGrid, type Instance, instance, BatchSolver, type OneFactorProblem } from "../../../src/pde/fdm/index.ts";
 import { flagsOfKept } from "../../../src/pde/fdm/execute/instance.ts";
-import { REFACTOR, SECOND } from "../../../src/pde/fdm/time/time-grid.ts";
+import { REFACTOR, SECOND_FACTORS } from "../../../src/pde/fdm/time/time-grid.ts";
 import { constant } from "../../../src/market/index.ts";
 import { vanillaPayoff } from "../../../src/market/products/index.ts";
 
@@ -59,7 +59,7 @@ describe("factorisations", () => {
 
   it("leaves flags alone but for what is factored and where", () => {
     const { grid } = laneOf(bermudan(inTurns));
-    const ours = REFACTOR | SECOND;
+    const ours = REFACTOR | SECOND_FACTORS;
     expect([...flagsOfKept([laneOf(bermudan(inTurns))])].map((flag) => flag & ~ours)).toEqual(
       [...grid.time.flags].map((flag) => flag & ~ours),
     );

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { SpecError } from "../../../src/base/errors.ts";
 import { combinationGrids } from "../../../src/pde/sparsegrid/index.ts";
-import { nextOf } from "../../../src/pde/sparsegrid/adaptive.ts";
+import { refinementsOf } from "../../../src/pde/sparsegrid/adaptive.ts";
 import { IndexSet } from "../../../src/pde/sparsegrid/combination.ts";
 import { casesOf } from "./support.ts";
 
@@ -94,7 +94,7 @@ describe("combinationGrids", () => {
       [2, 1, 2],
     ])
       set.add(levels);
-    const next = (levels: readonly number[]) => nextOf(levels, set, [1, 1, 1], [2, 3, 9]);
+    const next = (levels: readonly number[]) => refinementsOf(levels, set, [1, 1, 1], [2, 3, 9]);
     // [2, 2, 2] waits for [1, 2, 2]; axis 0 ends at level 2.
     expect(next([2, 2, 1])).toEqual([]);
     expect(next([1, 2, 1])).toEqual([

@@ -7,7 +7,7 @@ import { timeProgram } from "../../../src/pde/fdm/index.ts";
 import { GridSolver } from "../../../src/pde/sparsegrid/grids.ts";
 import { gridKernel } from "../../../src/pde/sparsegrid/kernel/time-loop.ts";
 import { neighboursOf } from "../../../src/pde/sparsegrid/kernel/variant.ts";
-import { sparseModelOf } from "../../../src/pde/sparsegrid/problem/model.ts";
+import { compileSparseGridEquation } from "../../../src/pde/sparsegrid/problem/model.ts";
 import { type GridShape, shapeFor } from "../../../src/pde/sparsegrid/shapes.ts";
 import { solveOnSparseGrid } from "../../../src/pde/sparsegrid/index.ts";
 import { compile, nvccMissing, translationUnit } from "../../kernel/cuda-support.ts";
@@ -134,7 +134,7 @@ test("a batch has the numbers of its entries alone", async () => {
 
 /** V on one grid in kernels of a shape, in launches of so many rows of the time program each. */
 async function solvedIn(shape: GridShape, device: Device, method: "bicgstab" | "cgs", rowsOfLaunch = 1000) {
-  const model = sparseModelOf(problem(method));
+  const model = compileSparseGridEquation(problem(method));
   const [entry] = model.batch.entries;
   const timeline = model.timelineOf(entry);
   const levels = [3, 4];
@@ -180,8 +180,8 @@ describe("GPUs", () => {
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   test("compiles for CUDA without spilling, with as many rows in registers as are allowed", async () => {
     const gpu = { backend: "cuda", parallelism: 1e5, limits: { maxGroupSize: 1024, subgroupSize: 32 } } as Device;
-    const three = sparseModelOf(problemOf(bestOf(3))).variant;
-    const mixed = sparseModelOf(problem("bicgstab")).variant;
+    const three = compileSparseGridEquation(problemOf(bestOf(3))).variant;
+    const mixed = compileSparseGridEquation(problem("bicgstab")).variant;
     const wanted = [
       { variant: three, unknowns: 1280, rows: 5 },
       { variant: mixed, unknowns: 768, rows: 3 },

@@ -1,9 +1,9 @@
 /** The solver of one grid's systems, by itself. */
 import { expect, test } from "vitest";
 import { i32, kernel, read, real, write } from "../../../src/kernel/index.ts";
-import { scratchOf, solveStage } from "../../../src/pde/sparsegrid/kernel/krylov.ts";
+import { scratchReals, solveStage } from "../../../src/pde/sparsegrid/kernel/krylov.ts";
 import { type GridVariant, slot, slotsOf } from "../../../src/pde/sparsegrid/kernel/variant.ts";
-import { sparseModelOf } from "../../../src/pde/sparsegrid/problem/model.ts";
+import { compileSparseGridEquation } from "../../../src/pde/sparsegrid/problem/model.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
 import { bestOf, problemOf } from "./support.ts";
 
@@ -13,7 +13,7 @@ const stageKernel = (variant: GridVariant) =>
     name: "one stage",
     groupSize: 1,
     params: { own: write(real), distances: read(i32), pitch: i32, rounds: i32, solved: write(i32) },
-    env: { solveStage: solveStage(variant), SCRATCH: scratchOf(variant) },
+    env: { solveStage: solveStage(variant), SCRATCH: scratchReals(variant) },
     *body({ own, distances, pitch, rounds, solved }, gpu, { solveStage, SCRATCH }) {
       const scratch = gpu.sharedReal(SCRATCH);
       const system = {
@@ -38,7 +38,7 @@ const stageKernel = (variant: GridVariant) =>
 test("BiCGStab starts again where the residual is orthogonal to its shadow", async () => {
   // A = I + a·e₂e₁ᵀ + b·e₃e₂ᵀ + c·e₁e₃ᵀ and the right-hand side e₁: the first residual has no component along e₁.
   const [a, b, c] = [0.5, 0.75, -0.25];
-  const model = sparseModelOf(problemOf(bestOf(1)));
+  const model = compileSparseGridEquation(problemOf(bestOf(1)));
   const variant = { ...model.variant, method: "bicgstab", groupSize: 1, shuffles: false, residentRows: 0 } as const;
   const pitch = 8;
   const own = new Float64Array(slotsOf(variant) * pitch + 4);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import type { Device } from "../../../src/device/index.ts";
 import { IntegralEngine, PutValues, type Puts } from "../../../src/quadrature/integral/index.ts";
-import { Boundaries } from "../../../src/quadrature/integral/boundaries.ts";
+import { BoundaryCache } from "../../../src/quadrature/integral/boundaries.ts";
 import { openCudaForTests } from "../../support/cuda.ts";
 import { readFixture } from "../../support/fixtures.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
@@ -143,9 +143,9 @@ test.each(["upper", "lower"])("nothing is known of a value whose %s boundary has
   expect(known.estimate).toBeLessThan(1e-6);
   // The boundaries of the engine's only put have the slots 0 and 1.
   const spoiled = which === "upper" ? 0 : 1;
-  const hasConverged = Boundaries.prototype.hasConverged;
-  using _ = vi.spyOn(Boundaries.prototype, "hasConverged").mockImplementation(function (
-    this: Boundaries,
+  const hasConverged = BoundaryCache.prototype.hasConverged;
+  using _ = vi.spyOn(BoundaryCache.prototype, "hasConverged").mockImplementation(function (
+    this: BoundaryCache,
     slot: number,
     scheme: number,
   ) {
@@ -307,7 +307,7 @@ describe("the same on every device", () => {
 });
 
 test("boundaries beyond the number that the cache has room for, over several calls", async () => {
-  using boundaries = new Boundaries(device);
+  using boundaries = new BoundaryCache(device);
   const some = (from: number, count: number): number[][] =>
     Array.from({ length: count }, (_, i) => [0.05, 0.01, 0.2, 1 + (from + i) * 1e-4, 1]);
   const first = boundaries.slotsOf(some(0, 3000));

@@ -1,7 +1,7 @@
 /** Competitive learning by itself: its gain falls from batch to batch (Pagès 2015, section 3.3). */
 import { expect, test } from "vitest";
 import { WorkProgress } from "../../../src/base/event-loop.ts";
-import { type Assignment, learn } from "../../../src/quadrature/quantization/normal/lloyd.ts";
+import { type Assignment, learnQuantizer } from "../../../src/quadrature/quantization/normal/lloyd.ts";
 
 test("γₜ = 1/(1 + 8·t/T)", async () => {
   // One point, which the samples of the batches draw to 1, then to 0 three times.
@@ -24,6 +24,6 @@ test("γₜ = 1/(1 + 8·t/T)", async () => {
     samples: 0,
     work: new WorkProgress({}),
   };
-  const [point] = await learn(settings);
+  const [point] = await learnQuantizer(settings);
   expect(point).toBeCloseTo((1 - 1 / 3) * (1 - 1 / 5) * (1 - 1 / 7), 12);
 });

@@ -5,9 +5,9 @@ import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../../src/pricing/index.ts";
 import {
   type PlaneMarket,
-  RecursionEngine,
+  BackwardInductionEngine,
   type ShortRateTrade,
-  twoFactorRecursion,
+  twoFactorInduction,
 } from "../../../src/quadrature/rates/index.ts";
 import { openCudaForTests } from "../../support/cuda.ts";
 import { readFixture } from "../../support/fixtures.ts";
@@ -60,7 +60,7 @@ describe("claims under two Gaussian factors", () => {
     const instances = cases.map((_, k) => ({ trade: k, market: k }));
     for (const on of [device, cuda]) {
       if (on === undefined) continue;
-      using engine = new RecursionEngine(twoFactorRecursion, on);
+      using engine = new BackwardInductionEngine(twoFactorInduction, on);
       const [coarse, fine] = [
         await engine.values(cases, markets, instances, { density: 2, reach: 6 }),
         await engine.values(cases, markets, instances, { density: 3, reach: 7 }),

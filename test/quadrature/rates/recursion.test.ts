@@ -6,8 +6,8 @@ import { integrate, zeroCurve } from "../../../src/market/index.ts";
 import {
   type ExerciseDate,
   type GaussianMarket,
-  oneFactorRecursion,
-  RecursionEngine,
+  oneFactorInduction,
+  BackwardInductionEngine,
   type ShortRateTrade,
 } from "../../../src/quadrature/rates/index.ts";
 import { openCudaForTests } from "../../support/cuda.ts";
@@ -44,7 +44,7 @@ afterAll(() => {
 });
 
 async function errorsAt(density: number, on: Device = device): Promise<number[]> {
-  using engine = new RecursionEngine(oneFactorRecursion, on);
+  using engine = new BackwardInductionEngine(oneFactorInduction, on);
   const instances = cases.map((_, k) => ({ trade: k, market: k }));
   const values = await engine.values(cases, markets, instances, { density, reach: 7.5 });
   return instances.map((_, k) => Math.abs(values[k] - cases[k].value));
@@ -59,7 +59,7 @@ describe("claims with rights on dates", () => {
   });
 
   test("without rights are their discounted payments", async () => {
-    using engine = new RecursionEngine(oneFactorRecursion, device);
+    using engine = new BackwardInductionEngine(oneFactorInduction, device);
     const bare = cases.map(({ flows }): ShortRateTrade => ({ kind: "bond", flows, dates: [] }));
     const instances = cases.map((_, k) => ({ trade: k, market: k }));
     const values = await engine.values(bare, markets, instances, { density: 2, reach: 7 });
@@ -71,7 +71,7 @@ describe("claims with rights on dates", () => {
 
   /** A right that nobody uses leaves the curve to be met through all the integrals. */
   test("with rights that are worth nothing reprice the curve to 1e-10", async () => {
-    using engine = new RecursionEngine(oneFactorRecursion, device);
+    using engine = new BackwardInductionEngine(oneFactorInduction, device);
     const idle = cases.map(({ flows, dates }): ShortRateTrade => {
       return { kind: "bond", flows, dates: dates.map(({ time }) => ({ time, settlement: time, floor: -10 })) };
     });
@@ -84,7 +84,7 @@ describe("claims with rights on dates", () => {
   });
 
   test("without volatility have the best of what is certain", async () => {
-    using engine = new RecursionEngine(oneFactorRecursion, device);
+    using engine = new BackwardInductionEngine(oneFactorInduction, device);
     const certain = markets.map((market) => ({ ...market, volatility: { times: [], values: [0] } }));
     const trades = cases.filter(({ kind }) => kind !== "bond");
     const values = await engine.values(
@@ -118,7 +118,7 @@ const market = (meanReversion: number, sigma: number): GaussianMarket => ({
 });
 
 test("what the issuer pays is discounted from its own settlement", async () => {
-  using engine = new RecursionEngine(oneFactorRecursion, device);
+  using engine = new BackwardInductionEngine(oneFactorInduction, device);
   const dates = [{ time: 1, settlement: 1, capSettlement: 1.5, floor: 10, cap: 50 }];
   const trade: ShortRateTrade = { kind: "bond", flows: [[3, 100]], dates };
   const [value] = await engine.values([trade], [market(0.1, 0)], [{ trade: 0, market: 0 }], { density: 4, reach: 7 });
@@ -126,7 +126,7 @@ test("what the issuer pays is discounted from its own settlement", async () => {
 });
 
 test("a trade in markets of other dynamics has the value that it has alone", async () => {
-  using engine = new RecursionEngine(oneFactorRecursion, device);
+  using engine = new BackwardInductionEngine(oneFactorInduction, device);
   const flows = Array.from({ length: 20 }, (_, i): readonly [number, number] => [(i + 1) / 2, i === 19 ? 102 : 2]);
   const dates = flows.slice(1, -1).map(([time]) => ({ time, settlement: time, cap: 98 }));
   const trade: ShortRateTrade = { kind: "bond", flows, dates };

@@ -1,4 +1,4 @@
-import { type KinkedMesh, nodesOf, placeOf } from "../mesh/mesh.ts";
+import { type KinkedMesh, nodesOf, nodePositionOf } from "../mesh/mesh.ts";
 import { datedCoefficients, dividendReals, eventReals, type InstanceProblem } from "./coefficients.ts";
 import {
   blockReals,
@@ -14,7 +14,7 @@ import { windowOf } from "../read/solution.ts";
 import { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import type { LocalSurface } from "../../../market/index.ts";
-import { BARRIERS, DIVIDEND, REFACTOR, SECOND, type TimeGrid } from "../time/time-grid.ts";
+import { BARRIERS, DIVIDEND, REFACTOR, SECOND_FACTORS, type TimeGrid } from "../time/time-grid.ts";
 
 /**
  * A grid and a problem to be solved on it, in the form in which the solver takes them; an instance is one entry of a
@@ -76,7 +76,7 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
   const mesh = { ...(base.mesh as KinkedMesh), kink: forward.flat.payoff.kinks[0] };
   const today = windowOf(base);
   const spot = problem.spots[0];
-  const moved = Math.abs((placeOf(mesh, spot) ?? 0) - (placeOf(base.mesh, spot) ?? 0));
+  const moved = Math.abs((nodePositionOf(mesh, spot) ?? 0) - (nodePositionOf(base.mesh, spot) ?? 0));
   return {
     ...base,
     mesh,
@@ -252,7 +252,7 @@ export function flagsOfKept(instances: readonly InstanceProblem[]): Int32Array {
         isAnyKept = true;
       }
     }
-    return place === 1 ? needed | SECOND : needed;
+    return place === 1 ? needed | SECOND_FACTORS : needed;
   });
   // In one place factors stay nearer.
   return isAnyKept ? needs : flags;

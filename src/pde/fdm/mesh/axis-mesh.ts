@@ -55,7 +55,7 @@ export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {
   const { xi, slope, inverse } = density(description.density, dense, description.width, from, to);
   const [low, high] = [xi(from), xi(to)];
   const targets = points.flatMap(({ at, align, path }): Target[] =>
-    align === "none" ? [] : [{ place: (last * (xi(toCoordinate(coordinate, at)) - low)) / (high - low), align, path }],
+    align === "none" ? [] : [{ index: (last * (xi(toCoordinate(coordinate, at)) - low)) / (high - low), align, path }],
   );
   const placeOf = alignment(targets, last, level === 0 && description.nodes % 2 === 1 ? 2 : 1);
   const coordinates = new Float64Array(last + 1);
@@ -167,7 +167,7 @@ export function density(
 /** A point to be aligned with a mesh. */
 interface Target {
   /** The position of the point in the mesh without alignment, as a fractional node index. */
-  readonly place: number;
+  readonly index: number;
   readonly align: Alignment;
   /** The path of the point for error messages: "axes.S.points[2]". */
   readonly path: string;
@@ -182,19 +182,19 @@ interface Target {
  * @throws SpecError two targets too close for the mesh
  */
 export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {
-  const sorted = targets.toSorted((a, b) => a.place - b.place);
+  const sorted = targets.toSorted((a, b) => a.index - b.index);
   const numbers = [0];
   const places = [0];
   for (const target of sorted) {
     const number = alignedNumber(target, last, stride);
-    if (target.place <= 0 || target.place >= last) continue;
+    if (target.index <= 0 || target.index >= last) continue;
     if (number - numbers[numbers.length - 1] < 1 || last - number < 1)
       throw new SpecError(
         `${target.path}: closer to the point or the end beside it than the mesh's spacing there, so both cannot be aligned; ` +
           'more nodes, or align: "none"',
       );
     numbers.push(number);
-    places.push(target.place);
+    places.push(target.index);
   }
   numbers.push(last);
   places.push(last);
@@ -206,7 +206,7 @@ export function alignment(targets: readonly Target[], last: number, stride: numb
   };
 }
 
-function alignedNumber({ place, align }: Target, last: number, stride: number): number {
+function alignedNumber({ index: place, align }: Target, last: number, stride: number): number {
   if (align === "midway") return Math.min(Math.max(Math.floor(place), 1), last - 2) + 0.5;
   return Math.min(Math.max(stride * Math.round(place / stride), stride), last - stride);
 }

@@ -89,7 +89,7 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 const NEAR_NODE = 1e-6;
 
 /** The fractional node index of a price in a mesh in closed form; undefined for other meshes and for the price zero. */
-export function placeOf(mesh: Mesh, price: number): number | undefined {
+export function nodePositionOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
   return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
 }
@@ -98,7 +98,7 @@ export function placeOf(mesh: Mesh, price: number): number | undefined {
 const isNearNode = (position: number): boolean => Math.abs(position - Math.round(position)) < NEAR_NODE;
 
 /** Tells whether a price is beyond the ends of the mesh; `position` is its fractional node index, if known. */
-export function isBeyond(mesh: Mesh, price: number, position = placeOf(mesh, price)): boolean {
+export function isBeyond(mesh: Mesh, price: number, position = nodePositionOf(mesh, price)): boolean {
   const last = mesh.count - 1;
   if (position !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
     if (!isNearNode(position)) return position < 0 || position > last;
@@ -111,7 +111,7 @@ export function isBeyond(mesh: Mesh, price: number, position = placeOf(mesh, pri
  * Returns the index i of the cell between nodes i and i + 1 that contains a price. It is limited to 0 … count − 2, so
  * that prices beyond an end belong to the cell at that end. `position` is the price's fractional node index, if known.
  */
-export function cellOf(mesh: Mesh, price: number, position = placeOf(mesh, price)): number {
+export function cellOf(mesh: Mesh, price: number, position = nodePositionOf(mesh, price)): number {
   return position === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, position);
 }
 

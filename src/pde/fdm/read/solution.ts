@@ -1,5 +1,5 @@
 import type { Grid, Stencil, TodaysWindow } from "../mesh/grid.ts";
-import { cellOf, firstNodeFrom, isBeyond, type Mesh, nodeAt, placeOf } from "../mesh/mesh.ts";
+import { cellOf, firstNodeFrom, isBeyond, type Mesh, nodeAt, nodePositionOf } from "../mesh/mesh.ts";
 import {
   aliveBetween,
   dormantBetween,
@@ -83,7 +83,7 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
     return cell === undefined ? undefined : cell >> 1;
   }
   const spot = problem.spots[0];
-  const place = placeOf(mesh, spot);
+  const place = nodePositionOf(mesh, spot);
   if (isBeyond(mesh, spot, place) || knockedOutBy(problem, spot) !== undefined) return undefined;
   return cellOf(mesh, spot, place);
 }

@@ -14,10 +14,10 @@ export const BARRIERS = 16;
 /** The flag of a stage of Alexander's scheme, which only grids with exercise on dates have. */
 const ALEXANDER = 32;
 /** The flag of a step that uses the second of the two factorisations that a time-homogeneous solver keeps. */
-export const SECOND = 64;
+export const SECOND_FACTORS = 64;
 
 /** All flags of time steps, for use as the environment of a kernel. */
-export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
+export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND_FACTORS } as const;
 
 /** The coefficient γ = 1 − 1/√2 of Alexander's scheme: h of both stages as a fraction of their time step. */
 const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
@@ -25,7 +25,7 @@ const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 /** The flags of what happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
 /** The flags of all events. */
-export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
+export const EVENT_FLAGS = DIVIDEND | EXERCISE | BARRIERS;
 /** The bit position of the number of steps in the integers of `encodedSteps`. */
 export const STEPS_SHIFT = 8;
 
@@ -38,9 +38,9 @@ export function encodedSteps(flags: ArrayLike<number>, homogeneous: boolean): In
   const runs: number[] = [];
   for (let step = 0; step < flags.length; step++) {
     const flag = flags[step];
-    const before = step > 0 ? flags[step - 1] : EVENTS;
+    const before = step > 0 ? flags[step - 1] : EVENT_FLAGS;
     const joins =
-      homogeneous && (before & EVENTS) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | EVENTS)) === 0;
+      homogeneous && (before & EVENT_FLAGS) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | EVENT_FLAGS)) === 0;
     if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
     else runs.push(flag | (1 << STEPS_SHIFT));
   }

@@ -59,7 +59,7 @@ export interface TimeProgram {
   /**
    * The times at which the exercise boundary is recorded, in order: the segment, and the position in it as a fraction.
    */
-  readonly records: readonly { readonly segment: number; readonly place: number }[];
+  readonly records: readonly { readonly segment: number; readonly position: number }[];
 }
 
 /** Returns the timeline of an entry. @throws SpecError a date outside the life */

@@ -1,8 +1,8 @@
 /** The rows of I − hL, divided by their diagonals. */
 import { bool, fn, i32, real, record, write } from "../../../kernel/index.ts";
 import { coefficientFault, EquationState, FAULT } from "../../fdm/index.ts";
-import { axisBits, Node, nodeOf, numberOf, pairsAt, weightsAt } from "./place.ts";
-import { axisWords, Fault, Grid, type GridVariant, header, Launch, neighboursOf, slot } from "./variant.ts";
+import { axisBits, Node, nodeOf, linearIndexOf, pairsAt, weightsAt } from "./node.ts";
+import { AXIS_FIELD, FirstFault, Grid, type GridVariant, header, Launch, neighboursOf, slot } from "./variant.ts";
 
 /** A row of L off the diagonal, and what is added up beside it: the diagonal and the source, in `sums`. */
 const Row = record({ entries: write(real), sums: write(real) });
@@ -44,7 +44,7 @@ const addEntry = (variant: GridVariant) =>
       t: real,
       entry: record({ at: i32, weight: real, j: i32, byJ: i32, k: i32, byK: i32 }),
     },
-    env: { axes: variant.axes.length, ends: endNumber(variant), ...header, ...axisWords, SOURCE },
+    env: { axes: variant.axes.length, ends: endNumber(variant), ...header, ...AXIS_FIELD, SOURCE },
     body({ launch, grid, node: { index, x }, row: { entries, sums }, t, entry }, gpu, env) {
       const { table, meshes, parameters, instances } = launch;
       const { at, weight, j, byJ, k, byK } = entry;
@@ -95,7 +95,7 @@ const addAxis = (variant: GridVariant) =>
       weightsAt,
       addEntry: addEntry(variant),
       ...header,
-      ...axisWords,
+      ...AXIS_FIELD,
       ...axisBits(variant),
       DIAGONAL,
       SOURCE,
@@ -206,7 +206,7 @@ const addCorner = (variant: GridVariant) =>
 export const assemble = (variant: GridVariant) =>
   fn({
     name: "assemble",
-    params: { launch: Launch, grid: Grid, t: real, h: real, mask: i32, row: i32, found: Fault },
+    params: { launch: Launch, grid: Grid, t: real, h: real, mask: i32, row: i32, found: FirstFault },
     env: {
       axes: variant.axes.length,
       pairs: variant.pairs.length,
@@ -216,7 +216,7 @@ export const assemble = (variant: GridVariant) =>
       inside: variant.region?.inside,
       insideValue: variant.region?.value,
       nodeOf: nodeOf(variant),
-      numberOf: numberOf(variant),
+      numberOf: linearIndexOf(variant),
       coefficientFault: coefficientFault(variant.axes.length, variant.pairs),
       addAxis: addAxis(variant),
       addCorner: addCorner(variant),

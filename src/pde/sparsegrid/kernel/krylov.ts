@@ -10,7 +10,7 @@ import { type GridVariant, neighboursOf, slot } from "./variant.ts";
  * `pitch` apart. Vectors that rows read from their neighbours are in `seen`: row r of array s is at seenBase +
  * s·seenPitch + r·GROUP + item. The distances from a row to its neighbours are in `distances` from index `offsets` on.
  */
-export const System = record({
+export const LinearSystem = record({
   own: write(real),
   base: i32,
   pitch: i32,
@@ -36,7 +36,7 @@ const SLOTS_THEMSELVES = { SEEN_Y: slot.Y, SEEN_P: slot.P, SEEN_R: slot.R, SEEN_
 const cell = (variant: GridVariant) =>
   fn({
     name: "cell",
-    params: { system: System, r: i32 },
+    params: { system: LinearSystem, r: i32 },
     env: { ROWS: variant.residentRows, GROUP: variant.groupSize },
     body: ({ system: { base, item }, r }, _gpu, { ROWS, GROUP }) => (ROWS > 0 ? r : base + r * GROUP + item),
   });
@@ -45,7 +45,7 @@ const cell = (variant: GridVariant) =>
 const show = (variant: GridVariant) =>
   fn({
     name: "show",
-    params: { system: System, to: i32, r: i32, value: real },
+    params: { system: LinearSystem, to: i32, r: i32, value: real },
     env: { ROWS: variant.residentRows, GROUP: variant.groupSize },
     body({ system: { seen, seenBase, seenPitch, item }, to, r, value }, _gpu, { ROWS, GROUP }) {
       if (ROWS > 0) seen[seenBase + to * seenPitch + r * GROUP + item] = value;
@@ -56,10 +56,10 @@ const show = (variant: GridVariant) =>
  * Returns the number of reals of workgroup memory for sums over the group. There are four alternating buffers, so that
  * a sum needs only one barrier.
  */
-export const scratchOf = ({ groupSize, shuffles }: GridVariant): number =>
-  4 * 2 * (shuffles ? groupSize / SUBGROUP : groupSize);
+export const scratchReals = ({ groupSize, shuffles }: GridVariant): number =>
+  4 * 2 * (shuffles ? groupSize / SUBGROUP_SIZE : groupSize);
 /** The number of work items of a subgroup. */
-export const SUBGROUP = 32;
+export const SUBGROUP_SIZE = 32;
 
 /**
  * Two sums over the workgroup, the same in all items: of subgroups by their own sums, otherwise as a tree; CPUs have
@@ -69,7 +69,7 @@ const totals = ({ groupSize, shuffles }: GridVariant) =>
   fn({
     name: "totals",
     params: { scratch: write(real), slot: i32, item: i32, first: real, second: real },
-    env: { GROUP: groupSize, SERIAL: groupSize <= 16, SHUFFLES: shuffles, PARTS: groupSize / SUBGROUP },
+    env: { GROUP: groupSize, SERIAL: groupSize <= 16, SHUFFLES: shuffles, PARTS: groupSize / SUBGROUP_SIZE },
     *body({ scratch, slot, item, first, second }, gpu, { GROUP, SERIAL, SHUFFLES, PARTS }) {
       let a = 0.0;
       let b = 0.0;
@@ -116,7 +116,7 @@ const totals = ({ groupSize, shuffles }: GridVariant) =>
 const product = (variant: GridVariant) =>
   fn({
     name: "product",
-    params: { system: System, from: i32, r: i32 },
+    params: { system: LinearSystem, from: i32, r: i32 },
     env: {
       neighbours: neighboursOf(variant),
       MATRIX: slot.MATRIX,
@@ -151,7 +151,7 @@ const Stage = record({ fromU: real, fromV: real, advance: real, extrapolation: r
 const beginSystem = (variant: GridVariant) =>
   fn({
     name: "beginSystem",
-    params: { system: System, stage: Stage },
+    params: { system: LinearSystem, stage: Stage },
     env: parts(variant),
     *body({ system, stage: { fromU, fromV, advance } }, _gpu, env) {
       const { own, pitch, rounds, item, scratch } = system;
@@ -184,7 +184,7 @@ const beginSystem = (variant: GridVariant) =>
     },
   });
 
-const iterated = { system: System, rr: real, threshold: real, maxIterations: i32 } as const;
+const iterated = { system: LinearSystem, rr: real, threshold: real, maxIterations: i32 } as const;
 
 /**
  * van der Vorst (1992): until r·r ≤ threshold. Where a division would give nothing (breakdown) it starts again with the
@@ -346,7 +346,7 @@ const iterate = (variant: GridVariant) => (variant.method === "cgs" ? cgs(varian
 const endStage = (variant: GridVariant) =>
   fn({
     name: "endStage",
-    params: { system: System, stage: Stage },
+    params: { system: LinearSystem, stage: Stage },
     env: parts(variant),
     body({ system, stage: { advance, extrapolation, keeps } }, _gpu, { ROWS, cell, U, V, Y, RATE }) {
       const { own, pitch, rounds } = system;
@@ -370,7 +370,7 @@ const endStage = (variant: GridVariant) =>
 export const solveStage = (variant: GridVariant) =>
   fn({
     name: "solveStage",
-    params: { system: System, stage: Stage, relative: real, maxIterations: i32 },
+    params: { system: LinearSystem, stage: Stage, relative: real, maxIterations: i32 },
     env: { beginSystem: beginSystem(variant), iterate: iterate(variant), endStage: endStage(variant) },
     *body({ system, stage, relative, maxIterations }, _gpu, { beginSystem, iterate, endStage }) {
       const { rr, bb } = yield* beginSystem({ system, stage });

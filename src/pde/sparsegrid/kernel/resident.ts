@@ -1,6 +1,6 @@
 /** Rows that stay in registers, and their way from memory and back. */
 import { fn, i32, read, real, write } from "../../../kernel/index.ts";
-import { offsetsAt } from "./place.ts";
+import { offsetsAt } from "./node.ts";
 import { Grid, type GridVariant, Launch, neighboursOf, slot, slotsOf } from "./variant.ts";
 
 /**

@@ -2,11 +2,11 @@
 import { kernel, memoizeByCode } from "../../../kernel/index.ts";
 import { CONDITION_SHIFT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
-import { scratchOf, solveStage } from "./krylov.ts";
-import { applyCondition, exercise, expire } from "./on-dates.ts";
-import { offsetsAt } from "./place.ts";
+import { scratchReals, solveStage } from "./krylov.ts";
+import { applyCondition, exercise, setTerminalValues } from "./on-dates.ts";
+import { offsetsAt } from "./node.ts";
 import { beginResident, loadRows, residentSizes, storeRows } from "./resident.ts";
-import { type GridVariant, header, launchParams, REPORT, REPORT_INTEGERS, ROW, slot, tableReals } from "./variant.ts";
+import { type GridVariant, header, launchParams, REPORT, REPORT_INTEGERS, ROW_FIELD, slot, tableIntegers } from "./variant.ts";
 
 /**
  * Returns the kernel of the whole backward time loop of the grids of a combination, with one workgroup for each grid.
@@ -26,16 +26,16 @@ export function gridKernel(variant: GridVariant) {
     params: launchParams,
     env: {
       GROUP: variant.groupSize,
-      WORDS: tableReals(variant),
+      WORDS: tableIntegers(variant),
       offsetsAt: offsetsAt(variant),
       dates: variant.parameters,
-      expire: expire(variant),
+      expire: setTerminalValues(variant),
       assemble: assemble(variant),
       applyCondition: applyCondition(variant),
       solveStage: solveStage(variant),
       exercise: exercise(variant),
       ROWS: variant.residentRows,
-      SCRATCH: scratchOf(variant),
+      SCRATCH: scratchReals(variant),
       ...residentSizes(variant),
       beginResident: beginResident(variant),
       loadKept: loadRows(variant, slot.V),
@@ -51,14 +51,14 @@ export function gridKernel(variant: GridVariant) {
       ...PROGRAM_BITS,
       CONDITION_SHIFT,
       MASK_SHIFT,
-      ROW_WORDS: ROW.WORDS,
-      AT: ROW.AT,
-      END: ROW.END,
-      H: ROW.H,
-      FROM_U: ROW.FROM_U,
-      FROM_V: ROW.FROM_V,
-      EXTRAPOLATION: ROW.EXTRAPOLATION,
-      ADVANCE: ROW.ADVANCE,
+      ROW_WORDS: ROW_FIELD.WORDS,
+      AT: ROW_FIELD.AT,
+      END: ROW_FIELD.END,
+      H: ROW_FIELD.H,
+      FROM_U: ROW_FIELD.FROM_U,
+      FROM_V: ROW_FIELD.FROM_V,
+      EXTRAPOLATION: ROW_FIELD.EXTRAPOLATION,
+      ADVANCE: ROW_FIELD.ADVANCE,
       REPORT_INTEGERS,
       ...REPORT,
     },

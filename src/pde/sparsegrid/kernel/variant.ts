@@ -71,16 +71,16 @@ export const header = {
  * The index of each field in the integers of an axis: the number of nodes, the first unknown, the number of unknowns,
  * their stride, and the position of its values, which its coordinates follow.
  */
-export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
+export const AXIS_FIELD = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
 /** Returns the number of integers of a grid in the table. */
-export const tableReals = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
-  header.AXES + axisWords.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
+export const tableIntegers = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
+  header.AXES + AXIS_FIELD.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
 
 /**
  * The index of each field in the reals of a program row: the time of the stage, the time of its end, h, the weights of
  * u and v, the extrapolation, and the length of time from u to the stage.
  */
-export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
+export const ROW_FIELD = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
 /** The index of each field in the status that a work item reports (`GridReport`). */
 export const REPORT = {
@@ -132,4 +132,4 @@ export const Grid = record({
 });
 
 /** The first fault that a work item found (`FAULT`), with its node and its row of the time program. */
-export const Fault = record({ fault: i32, node: i32, row: i32 });
+export const FirstFault = record({ fault: i32, node: i32, row: i32 });

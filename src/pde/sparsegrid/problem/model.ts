@@ -27,7 +27,7 @@ const DEFAULT_STEPS = 40;
  * The compiled model of an equation on sparse grids: its levels, the solver of its linear systems, and the target
  * accuracy.
  */
-export interface SparseModel extends CompiledEquation {
+export interface SparseGridEquation extends CompiledEquation {
   /** Returns the axes of an entry. */
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
   readonly steps: number;
@@ -47,7 +47,7 @@ export interface SparseModel extends CompiledEquation {
 }
 
 /** Checks and compiles a problem on sparse grids. @throws SpecError | KernelError, with the path in the problem */
-export function sparseModelOf(problem: AnySparseProblem): SparseModel {
+export function compileSparseGridEquation(problem: AnySparseProblem): SparseGridEquation {
   const model = compileEquation(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
   const jump = conditions.find(({ kind }) => kind === "jump");
@@ -176,7 +176,7 @@ function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Require
 }
 
 /** @throws SpecError */
-function accuracyOf({ accuracy, level }: AnySparseProblem, names: readonly string[]): SparseModel["accuracy"] {
+function accuracyOf({ accuracy, level }: AnySparseProblem, names: readonly string[]): SparseGridEquation["accuracy"] {
   if (accuracy === undefined) return undefined;
   checkAccuracy("accuracy", accuracy, ["absolute", "relative"], ["at", "maxUnknowns"]);
   if (level !== undefined) throw new SpecError("level: given beside accuracy, which chooses the grids; leave one out");

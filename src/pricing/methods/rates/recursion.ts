@@ -5,14 +5,14 @@ import type { Precision } from "../../../kernel/index.ts";
 import { constant } from "../../../market/index.ts";
 import {
   checkOnPlane,
-  type Fineness,
+  type InductionResolution,
   type GaussianMarket,
-  mostNodes,
-  nodesNeeded,
-  oneFactorRecursion,
+  MAX_DATE_NODES,
+  maxNodesOf,
+  oneFactorInduction,
   type PlaneMarket,
-  RecursionEngine,
-  twoFactorRecursion,
+  BackwardInductionEngine,
+  twoFactorInduction,
 } from "../../../quadrature/rates/index.ts";
 import { type DatedRules, DatedSession, PER_YEAR } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
@@ -22,7 +22,7 @@ import type { RatesMarket } from "./rates-market.ts";
  * How finely a recursion integrates: rights on dates by two resolutions, whose difference tells the error;
  * sensitivities, whose errors cancel for the most part; and rights at any time, where the number of dates decides.
  */
-type Resolutions = Readonly<Record<"fine" | "coarse" | "moved" | "window", Fineness>>;
+type Resolutions = Readonly<Record<"fine" | "coarse" | "moved" | "window", InductionResolution>>;
 
 const ONE_FACTOR: Resolutions = {
   fine: { density: 2.5, reach: 7 },
@@ -46,8 +46,8 @@ const ROUNDING = {
 /** The rules of a recursion but for its market and what it can price. */
 const rulesOf = <M>(
   { fine, coarse, moved, window }: Resolutions,
-  rules: Pick<DatedRules<M, Fineness>, "marketOf" | "checked" | "perYear" | "least">,
-): DatedRules<M, Fineness> => ({
+  rules: Pick<DatedRules<M, InductionResolution>, "marketOf" | "checked" | "perYear" | "least">,
+): DatedRules<M, InductionResolution> => ({
   ...rules,
   dates: { value: [[1, fine]], checks: [[2, [[1, coarse]]]] },
   moved: [[1, moved]],
@@ -78,18 +78,18 @@ export const recursionRates: RatesMethod = {
     const rules = rulesOf<GaussianMarket>(ONE_FACTOR, {
       marketOf: (market) => ({ ...dynamicsOf(market), logDiscount: (t) => market.logDiscount(t) }),
       checked(claim, market, hasWindows) {
-        const nodes = nodesNeeded(claim, market, hasWindows ? ONE_FACTOR.window : ONE_FACTOR.fine);
-        if (nodes > mostNodes)
+        const nodes = maxNodesOf(claim, market, hasWindows ? ONE_FACTOR.window : ONE_FACTOR.fine);
+        if (nodes > MAX_DATE_NODES)
           throw new SpecError(
             `dates of exercise too close to each other for how far away they are: ${nodes} nodes, at most ` +
-              `${mostNodes}; leave some of the dates out`,
+              `${MAX_DATE_NODES}; leave some of the dates out`,
           );
       },
       perYear: PER_YEAR,
       // At the density of windows the error of nodes was at most 1e-6 of the largest payment.
       least: { dates: rounding, windows: Math.max(1e-6, rounding) },
     });
-    return new DatedSession(new RecursionEngine(oneFactorRecursion, device, precision), rules);
+    return new DatedSession(new BackwardInductionEngine(oneFactorInduction, device, precision), rules);
   },
 };
 
@@ -125,7 +125,7 @@ export const planeRates: RatesMethod = {
       perYear: [2, 4, 8],
       least: { dates: ROUNDING.two[precision], windows: 1e-5 },
     });
-    return new DatedSession(new RecursionEngine(twoFactorRecursion, device, precision), rules);
+    return new DatedSession(new BackwardInductionEngine(twoFactorInduction, device, precision), rules);
   },
 };
 

@@ -4,7 +4,7 @@ import { ShapeError } from "../../../base/errors.ts";
 import { checkList } from "../../../base/argument-checks.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
-import { type SwingsResult, withinBounds } from "../swings.ts";
+import { type SwingsResult, valuesWithinBounds } from "../swings.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
@@ -146,7 +146,7 @@ export async function wholeSwings(
         if (!Number.isFinite(payoff[row])) return [`payoff[${row}]`, payoff[row]] as const;
     return undefined;
   };
-  return withinBounds({ path: "wholeSwings", swings, dates, notFinite }, (some) =>
+  return valuesWithinBounds({ path: "wholeSwings", swings, dates, notFinite }, (some) =>
     valuesOf(tree, some, isDate, options),
   );
 }

@@ -12,10 +12,10 @@ import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { checkList } from "../../../base/argument-checks.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
-import { type SwingsResult, withinBounds } from "../swings.ts";
-import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
-import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
-import { type Nodes, type Pass, passesOf, stencilOf } from "./steps.ts";
+import { type SwingsResult, valuesWithinBounds } from "../swings.ts";
+import { type AutoregressiveChain, standardisedChain } from "../tree/chain.ts";
+import { decideKernel, weightedSumKernel, exponentialKernel, weightsKernel } from "./kernels.ts";
+import { type Nodes, type ExpectationPass, passesOf, stencilOf } from "./steps.ts";
 
 /** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. @experimental */
 export interface GaussianSwing {
@@ -93,7 +93,7 @@ export async function gaussianSwings(
     return undefined;
   };
   return withDevice(settings.device, settings, (device) =>
-    withinBounds({ path: place, swings, dates, notFinite }, (some) => values(device, settings, some)),
+    valuesWithinBounds({ path: place, swings, dates, notFinite }, (some) => values(device, settings, some)),
   );
 }
 
@@ -149,7 +149,7 @@ interface Grid {
 
 function gridOf({ chain, sigma, spacing }: GaussianSwingSettings): Grid {
   const { dimension: d } = chain;
-  const { roots, parameters } = standardised(chain);
+  const { roots, parameters } = standardisedChain(chain);
   const loadings = roots.map((root): readonly [number, number] =>
     d === 1 ? [0, sigma[0] * root[0]] : [sigma[0] * root[0] + sigma[1] * root[2], sigma[1] * root[3]],
   );
@@ -246,7 +246,7 @@ class Rollback implements Disposable {
   }
 
   #gather(
-    { axis, place, deviation, targets }: Pass,
+    { axis, position: place, deviation, targets }: ExpectationPass,
     active: { readonly first: number; readonly active: number },
   ): void {
     const { count } = this.#grid.nodes;
@@ -296,9 +296,9 @@ const mostOf = (swings: readonly GaussianSwing[]): number => Math.max(...swings.
 async function compiled(device: Device, precision: Precision) {
   const by = isGpu(device) ? "nodes" : "instances";
   return {
-    growth: await compileExact(device, growthKernel, precision),
+    growth: await compileExact(device, exponentialKernel, precision),
     weights: await compileExact(device, weightsKernel, precision),
-    gather: await compileExact(device, gatherKernel(by), precision),
+    gather: await compileExact(device, weightedSumKernel(by), precision),
     decide: await compileExact(device, decideKernel(by), precision),
   };
 }

@@ -3,7 +3,7 @@ import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { FRACTIONS } from "./steps.ts";
 
 /** The kernel of exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
-export const growthKernel = kernel({
+export const exponentialKernel = kernel({
   name: "convolution-growth",
   params: {
     columns: i32,
@@ -74,7 +74,7 @@ export const weightsKernel = kernel({
  *
  * Bytes per value: 8 written, 8 read per tap, mostly from the cache.
  */
-export function gatherKernel(by: "instances" | "nodes") {
+export function weightedSumKernel(by: "instances" | "nodes") {
   return kernel({
     name: `convolution-gather-${by}`,
     params: {

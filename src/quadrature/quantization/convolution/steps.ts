@@ -2,7 +2,7 @@
  * A Gaussian chain's steps between standardised states, as operations along one axis after the other, and the
  * expectation of an interpolated function after a step, as weights of its nodes.
  */
-import { stepNumbers } from "../tree/chain.ts";
+import { stepReals } from "../tree/chain.ts";
 import { hostNormalCdf } from "../../../market/models/index.ts";
 
 /** The number of subdivisions of a cell in a table of weights. */
@@ -82,10 +82,10 @@ export interface Nodes {
 }
 
 /** One operation: expectations along an axis of the source, for targets on a grid. */
-export interface Pass {
+export interface ExpectationPass {
   readonly axis: 0 | 1;
   /** The position of target (i, j) on the axis, in cells: p₁·i + p₂·j + p₀. */
-  readonly place: readonly [number, number, number];
+  readonly position: readonly [number, number, number];
   /** The standard deviation in cells. */
   readonly deviation: number;
   /** The number of targets on each axis. */
@@ -115,8 +115,8 @@ export function passesOf(
   { dimension, parameters }: Standardised,
   { start, spacing, count }: Nodes,
   step: number,
-): readonly Pass[] {
-  const numbers = parameters.subarray(step * stepNumbers(dimension));
+): readonly ExpectationPass[] {
+  const numbers = parameters.subarray(step * stepReals(dimension));
   const isFirst = step === 0;
   const at = isFirst ? 1 : count;
   const [y, dy] = isFirst ? [0, 0] : [start, spacing];
@@ -124,7 +124,7 @@ export function passesOf(
   if (dimension === 1) {
     const [a, t] = numbers;
     const place = [cells(a * y), 0, (a * dy) / spacing] as const;
-    return [{ axis: 1, place, deviation: Math.abs(t) / spacing, targets: [1, at] }];
+    return [{ axis: 1, position: place, deviation: Math.abs(t) / spacing, targets: [1, at] }];
   }
   const [a11, , a21, a22, t11, , t21, t22] = numbers;
   const s = t11 === 0 ? 0 : t21 / t11;
@@ -134,13 +134,13 @@ export function passesOf(
   return [
     {
       axis: 1,
-      place: [cells(w * y + s * start), s, (w * dy) / spacing],
+      position: [cells(w * y + s * start), s, (w * dy) / spacing],
       deviation: Math.abs(t22) / spacing,
       targets: [count, at],
     },
     {
       axis: 0,
-      place: [cells(a11 * y), (a11 * dy) / spacing, 0],
+      position: [cells(a11 * y), (a11 * dy) / spacing, 0],
       deviation: Math.abs(t11) / spacing,
       targets: [at, at],
     },

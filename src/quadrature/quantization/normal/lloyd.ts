@@ -179,7 +179,7 @@ interface LloydSettings {
  * 1/(1 + 8·t/T), no farther than their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès,
  * ESAIM: Proceedings and Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
  */
-export async function learn(settings: LloydSettings): Promise<Float64Array> {
+export async function learnQuantizer(settings: LloydSettings): Promise<Float64Array> {
   const { assignment, guess, batches, batch, iterations, samples, work } = settings;
   work.expect(batches + iterations);
   const { dimension } = assignment;

@@ -9,10 +9,10 @@ import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
 import { optimalNormalLine } from "./line.ts";
-import { assignmentOf, learn } from "./lloyd.ts";
+import { assignmentOf, learnQuantizer } from "./lloyd.ts";
 import { planeSizes, unpackPlane } from "./plane-ladder.ts";
-import { planeOptimum } from "./plane.ts";
-import { measured } from "./samples.ts";
+import { optimalPlaneQuantizer } from "./plane.ts";
+import { quantizerOfSums } from "./samples.ts";
 
 /** The settings of `normalQuantizer`. @experimental */
 export interface NormalSettings extends CallOptions {
@@ -93,12 +93,12 @@ export async function normalQuantizer(settings: NormalSettings): Promise<Quantiz
 /** Reads the quantizer that the package holds, to 2⁻¹²; Newton's method finds the other digits. */
 async function shippedPlane(size: number): Promise<Quantizer> {
   const { planeData } = await import("./plane-data.ts");
-  return planeOptimum(unpackPlane(planeData, size), 0);
+  return optimalPlaneQuantizer(unpackPlane(planeData, size), 0);
 }
 
 async function planeFromShipped(size: number): Promise<Quantizer> {
   const from = await shippedPlane(planeSizes().findLast((other) => other < size)!);
-  return planeOptimum(splitGuess(from.points, from.weights, 2, size), 100);
+  return optimalPlaneQuantizer(splitGuess(from.points, from.weights, 2, size), 100);
 }
 
 function sampled(settings: NormalSettings, d: number, seed: bigint, samples: number): Promise<Quantizer> {
@@ -109,9 +109,9 @@ function sampled(settings: NormalSettings, d: number, seed: bigint, samples: num
     const batch = Math.min(samples, Math.max(1024, 20 * size));
     const work = new WorkProgress(settings);
     const learnt = { assignment, guess, batches: BATCHES, batch, iterations: ITERATIONS, samples, work };
-    const points = await learn(learnt);
+    const points = await learnQuantizer(learnt);
     // Weights and distortion from samples that the points have not seen.
     const unseen = samples + BATCHES * batch;
-    return measured(points, d, await assignment.sums(points, unseen, samples), samples);
+    return quantizerOfSums(points, d, await assignment.sums(points, unseen, samples), samples);
   });
 }

@@ -22,7 +22,7 @@ const POINTS = 12;
 const MAX_EDGES = 128;
 
 /** An edge of a cell with the integrals of 1, s and s² times the density along it. */
-export interface Edge {
+export interface CellEdge {
   /** The cell on this side. */
   readonly cell: number;
   readonly other: number;
@@ -40,7 +40,7 @@ export interface PlaneCells {
   /** The first moments E[X; Cᵢ], [size, 2]. */
   readonly firstMoments: Float64Array;
   /** The edges between two cells, once from each side. */
-  readonly edges: readonly Edge[];
+  readonly edges: readonly CellEdge[];
   /** The distortion E minᵢ |X − xᵢ|². */
   readonly distortion: number;
 }
@@ -128,7 +128,7 @@ export function planeCells(points: Float64Array, scratch: PlaneScratch): PlaneCe
   const size = points.length / 2;
   const weights = new Float64Array(size);
   const firstMoments = new Float64Array(2 * size);
-  const edges: Edge[] = [];
+  const edges: CellEdge[] = [];
   const neighbours: number[][] = [];
   let distortion = 2;
   for (let i = 0; i < size; i++) {
@@ -153,7 +153,7 @@ export function planeCells(points: Float64Array, scratch: PlaneScratch): PlaneCe
 }
 
 /** Edge k of a cell; undefined if it is a point. */
-function integrate(polygon: Polygon, k: number, cell: number): (Edge & { readonly mass: number }) | undefined {
+function integrate(polygon: Polygon, k: number, cell: number): (CellEdge & { readonly mass: number }) | undefined {
   const next = k + 1 === polygon.count ? 0 : k + 1;
   const [x, y] = [polygon.x[k], polygon.y[k]];
   const [dx, dy] = [polygon.x[next] - x, polygon.y[next] - y];

@@ -15,8 +15,8 @@ export const planeSizes = (): readonly number[] => [
 ];
 
 /** Coordinates are multiples of 2⁻¹² from −8 to 8: near enough for Newton's method, which finds all their digits. */
-export const UNIT = 2 ** -12;
-export const OFFSET = 2 ** 15;
+export const COORDINATE_UNIT = 2 ** -12;
+export const COORDINATE_OFFSET = 2 ** 15;
 
 /** Returns the rounded points of one size. */
 export function unpackPlane(text: string, size: number): Float64Array {
@@ -25,5 +25,5 @@ export function unpackPlane(text: string, size: number): Float64Array {
     .reduce((sum, other) => sum + other, 0);
   const bytes = atob(text);
   const at = (k: number): number => bytes.charCodeAt(4 * before + k);
-  return Float64Array.from({ length: 2 * size }, (_, k) => (at(2 * k) + 256 * at(2 * k + 1) - OFFSET) * UNIT);
+  return Float64Array.from({ length: 2 * size }, (_, k) => (at(2 * k) + 256 * at(2 * k + 1) - COORDINATE_OFFSET) * COORDINATE_UNIT);
 }

@@ -1,6 +1,6 @@
 /** Optimal quantizers of N(0, I₂): Lloyd's iteration, then Newton's method, on exactly integrated cells. */
 import type { Quantizer } from "../quantizer.ts";
-import { type Edge, type PlaneCells, planeCells, PlaneScratch } from "./plane-cells.ts";
+import { type CellEdge, type PlaneCells, planeCells, PlaneScratch } from "./plane-cells.ts";
 
 /** Lloyd's iterations before Newton's method. */
 const LLOYD = 20;
@@ -9,7 +9,7 @@ const MAX_NEWTON = 200;
 const GRADIENT = 1e-15;
 
 /** Minimises the distortion locally from a first guess, [size, 2], and returns the quantizer. */
-export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
+export function optimalPlaneQuantizer(guess: Float64Array, lloyd = LLOYD): Quantizer {
   const scratch = new PlaneScratch();
   let points = Float64Array.from(guess);
   let cells = planeCells(points, scratch);
@@ -20,7 +20,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
   let damping = 1e-3;
   for (let iteration = 0; iteration < MAX_NEWTON && damping < 1e6; iteration++) {
     const order = byPlace(points);
-    const gradient = gradientOf(points, cells);
+    const gradient = halfGradientOf(points, cells);
     if (gradient.every((g) => Math.abs(g) < GRADIENT)) break;
     const step = newtonStep({ points, cells, gradient, order, damping });
     const next = step === undefined ? undefined : points.map((x, k) => x - step[k]);
@@ -29,7 +29,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
     const isBetter =
       after !== undefined &&
       (after.distortion < cells.distortion - 1e-13 ||
-        (after.distortion < cells.distortion + 1e-13 && norm(gradientOf(next!, after)) < norm(gradient)));
+        (after.distortion < cells.distortion + 1e-13 && norm(halfGradientOf(next!, after)) < norm(gradient)));
     if (!isBetter) {
       damping *= 10;
       continue;
@@ -44,7 +44,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
 const norm = (a: Float64Array): number => Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));
 
 /** Returns half the gradient of the distortion, wᵢ·xᵢ − E[X; Cᵢ]. */
-export const gradientOf = (points: Float64Array, { weights, firstMoments }: PlaneCells): Float64Array =>
+export const halfGradientOf = (points: Float64Array, { weights, firstMoments }: PlaneCells): Float64Array =>
   points.map((x, k) => weights[k >> 1] * x - firstMoments[k]);
 
 /**
@@ -111,7 +111,7 @@ function newtonStep({ points, cells, gradient, order, damping }: NewtonSystem): 
 }
 
 /** ∫ (ξ − xᵢ)(ξ − xⱼ)ᵀ·φ ds along an edge, [2, 2]. */
-function edgeMoments(edge: Edge, points: Float64Array, i: number, j: number): readonly number[] {
+function edgeMoments(edge: CellEdge, points: Float64Array, i: number, j: number): readonly number[] {
   const { normalX, normalY, height, moments } = edge;
   const [one, first, second] = moments;
   const [tangentX, tangentY] = [-normalY, normalX];
@@ -128,7 +128,7 @@ function edgeMoments(edge: Edge, points: Float64Array, i: number, j: number): re
   ];
 }
 
-function skyline(edges: readonly Edge[], order: Int32Array): Skyline {
+function skyline(edges: readonly CellEdge[], order: Int32Array): Skyline {
   const rows = 2 * order.length;
   const first = Int32Array.from({ length: rows }, (_, row) => row & ~1);
   for (const { cell, other } of edges)

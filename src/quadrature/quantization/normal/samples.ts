@@ -6,7 +6,7 @@ import { WorkProgress } from "../../../base/event-loop.ts";
 import { checkPoints, type Quantizer } from "../quantizer.ts";
 import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
-import { assignmentOf, type CellSums, learn } from "./lloyd.ts";
+import { assignmentOf, type CellSums, learnQuantizer } from "./lloyd.ts";
 
 /** The settings of `sampleQuantizer`. @experimental */
 export interface SampleSettings extends CallOptions {
@@ -58,8 +58,8 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
   return withDevice(settings.device, { backend: "cpu" }, async (device) => {
     using assignment = await assignmentOf(device, dimension, { kind: "given", values: samples }, precision);
     const work = new WorkProgress(settings);
-    const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count, work });
-    return measured(points, dimension, await assignment.sums(points, 0, count), count);
+    const points = await learnQuantizer({ assignment, guess, batches: 0, batch: 0, iterations, samples: count, work });
+    return quantizerOfSums(points, dimension, await assignment.sums(points, 0, count), count);
   });
 }
 
@@ -67,7 +67,7 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
 const NORMAL_95 = 1.959963984540054;
 
 /** Returns a quantizer with weights and distortion from assigned samples. */
-export function measured(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
+export function quantizerOfSums(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
   const { counts, squares, fourths } = found;
   const weights = Float64Array.from(counts, (n) => n / count);
   const mean = (sums: Float64Array): number => sums.reduce((sum, x) => sum + x, 0) / count;

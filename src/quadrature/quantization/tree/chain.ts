@@ -232,7 +232,7 @@ export function steppedChain(settings: SteppedSettings): SteppedChain {
 }
 
 /** Returns the number of reals of one step in `standardParameters`: Ã, then T̃, both full. */
-export const stepNumbers = (dimension: number): number => 2 * dimension * dimension;
+export const stepReals = (dimension: number): number => 2 * dimension * dimension;
 
 /** Returns the step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
 export function autoregressiveStep(dimension: number): StepFunction {
@@ -260,16 +260,16 @@ export function autoregressiveStep(dimension: number): StepFunction {
  *
  *   Ãₖ = Sₖ₊₁⁻¹·Aₖ·Sₖ,   T̃ₖ = Sₖ₊₁⁻¹·Tₖ
  */
-export function standardised(chain: AutoregressiveChain): {
+export function standardisedChain(chain: AutoregressiveChain): {
   readonly roots: readonly Float64Array[];
   readonly parameters: Float64Array;
 } {
   const { dimension: d, covariances, transitions, noise } = chain;
   const roots = covariances.map((c, k) => (k === 0 ? new Float64Array(d * d) : choleskyOf(c, d)));
-  const parameters = new Float64Array(transitions.length * stepNumbers(d));
+  const parameters = new Float64Array(transitions.length * stepReals(d));
   transitions.forEach((a, k) => {
-    parameters.set(solveLower(roots[k + 1], product(a, roots[k], d), d), k * stepNumbers(d));
-    parameters.set(solveLower(roots[k + 1], noise[k], d), k * stepNumbers(d) + d * d);
+    parameters.set(solveLower(roots[k + 1], product(a, roots[k], d), d), k * stepReals(d));
+    parameters.set(solveLower(roots[k + 1], noise[k], d), k * stepReals(d) + d * d);
   });
   return { roots, parameters };
 }

@@ -1,7 +1,7 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
 import { compileExact, type Device, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
-import { LAYER_GROUP, layersKernel, gridWalkKernel } from "./walk-grid.ts";
+import { LAYER_GROUP_SIZE, layersKernel, gridWalkKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { WorkProgress } from "../../../base/event-loop.ts";
 import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
@@ -213,7 +213,7 @@ async function compileLayers(device: Device, plan: QuantizationTreePlan): Promis
   const shape = { dimension, size, step, nearest: searcher.nearestIn(table), sharesCounters, sharesTable };
   const layers = layersKernel({ ...shape, tableLength: table.length });
   const compiled = await compileExact(device, layers, precision);
-  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP / pairs));
+  const parts = Math.max(1, Math.ceil(device.parallelism / LAYER_GROUP_SIZE / pairs));
   const length = Math.ceil(paths / parts);
   const used = Math.ceil(paths / length);
   return ({ parameters, points, table: lists, geometry, counters }) => {

@@ -3,7 +3,7 @@ import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { gaussLegendre } from "../../../numerics/linalg/index.ts";
 
 /** The number of standard deviations beyond which the normal distribution is negligible in f64. */
-export const REACH = 8.5;
+export const MAX_DEVIATIONS = 8.5;
 const NODES = 10;
 
 /** Returns the nodes and weights of the quadrature rule for the kernel. */

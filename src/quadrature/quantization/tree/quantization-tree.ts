@@ -5,11 +5,11 @@ import { SpecError } from "../../../base/errors.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
 import { product } from "../gaussian.ts";
 import { checkWholeNumber } from "../../../base/argument-checks.ts";
-import { stepNumbers } from "./chain.ts";
-import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
+import { stepReals } from "./chain.ts";
+import { exactRows, MAX_DEVIATIONS, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
-import { emptyRows, rowMakerOf, type RowPlaces } from "./rows.ts";
+import { emptyRows, rowMakerOf, type RowRanges } from "./rows.ts";
 import { LAYER_HEADER } from "./walk.ts";
 import { cellAt } from "../../../base/search.ts";
 
@@ -228,7 +228,7 @@ interface Probabilities {
 const rowsOf = ({ offsets, sizes }: QuantizationTreePlan): number => offsets[sizes.length - 1] - 1;
 
 /** Returns the positions of the counters of the transitions from each point; see `rowMakerOf`. */
-export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): RowPlaces {
+export function rowRanges({ sizes, offsets, layout }: QuantizationTreePlan): RowRanges {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
   for (let k = 1; k + 1 < sizes.length; k++)
@@ -248,7 +248,7 @@ async function counted(device: Device, plan: QuantizationTreePlan, work: WorkPro
   // The law of layer 1 is known exactly if the chain is Gaussian.
   const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
   if (rows === 0) return { root, rows: emptyRows(device, precision, 0, 0) };
-  using maker = await rowMakerOf(device, rowPlaces(plan), precision);
+  using maker = await rowMakerOf(device, rowRanges(plan), precision);
   maker.measure(counters);
   const found = emptyRows(device, precision, rows, await maker.slots());
   maker.fill(counters, found.columns, found.probabilities);
@@ -263,17 +263,17 @@ async function counted(device: Device, plan: QuantizationTreePlan, work: WorkPro
 async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probabilities> {
   const { precision, quantizer } = plan;
   const { points, size, weights } = quantizer!;
-  const ends = Float64Array.of(-REACH, ...points.slice(1).map((x, i) => 0.5 * (x + points[i])), REACH);
+  const ends = Float64Array.of(-MAX_DEVIATIONS, ...points.slice(1).map((x, i) => 0.5 * (x + points[i])), MAX_DEVIATIONS);
   const rows = rowsOf(plan);
   const parameters = plan.parameters;
   const firstColumns = new Int32Array(rows);
   const widths = new Int32Array(rows);
   for (let row = 0; row < rows; row++) {
-    const [a, b] = parameters.subarray(stepNumbers(1) * (1 + Math.floor(row / size)));
+    const [a, b] = parameters.subarray(stepReals(1) * (1 + Math.floor(row / size)));
     const images = [a * ends[row % size], a * ends[(row % size) + 1]];
-    const first = cellAt(ends, Math.min(...images) - REACH * b);
+    const first = cellAt(ends, Math.min(...images) - MAX_DEVIATIONS * b);
     firstColumns[row] = first;
-    widths[row] = cellAt(ends, Math.max(...images) + REACH * b) - first + 1;
+    widths[row] = cellAt(ends, Math.max(...images) + MAX_DEVIATIONS * b) - first + 1;
   }
   const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);

@@ -166,7 +166,7 @@ export const rowKernels = {
 } as const;
 
 /** The start of each row of counts, and the number of its counts: the cells of the next layer. */
-export interface RowPlaces {
+export interface RowRanges {
   readonly starts: Int32Array;
   readonly widths: Int32Array;
 }
@@ -182,7 +182,7 @@ interface RowMaker extends Disposable {
 }
 
 /** Prepares the conversion of rows. @throws PrecisionError | OutOfMemoryError */
-export async function rowMakerOf(device: Device, places: RowPlaces, precision: Precision): Promise<RowMaker> {
+export async function rowMakerOf(device: Device, places: RowRanges, precision: Precision): Promise<RowMaker> {
   const kernels = rowKernels[byTiles(device) ? "tiles" : "items"];
   const lengths = await compileExact(device, kernels.lengths, precision);
   const shares = await compileExact(device, kernels.probabilities, precision);

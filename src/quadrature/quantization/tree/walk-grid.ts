@@ -103,7 +103,7 @@ export function gridWalkKernel(shape: GridWalkShape) {
 }
 
 /** The number of items of a workgroup. */
-export const LAYER_GROUP = 256;
+export const LAYER_GROUP_SIZE = 256;
 
 interface LayersShape extends OneGridShape {
   /** True where counters fit in workgroup memory; otherwise they are in device memory. */
@@ -125,7 +125,7 @@ export function layersKernel(shape: LayersShape) {
   const blocks = Math.ceil((2 * dimension) / 4);
   return kernel({
     name: "transitions-layers",
-    groupSize: LAYER_GROUP,
+    groupSize: LAYER_GROUP_SIZE,
     params: {
       ...countingParams,
       /** Pairs of layers, and paths of a part; the last part has fewer. */
@@ -141,7 +141,7 @@ export function layersKernel(shape: LayersShape) {
       N: size,
       TABLE: tableLength,
       BLOCKS: blocks,
-      ITEMS: LAYER_GROUP,
+      ITEMS: LAYER_GROUP_SIZE,
       SHARES: sharesCounters,
       SHARES_TABLE: sharesTable,
     },

@@ -97,8 +97,8 @@ describe("meshes", () => {
   test("alignment goes through its targets and keeps the ends", () => {
     const place = alignment(
       [
-        { place: 3.3, align: "node", path: "p" },
-        { place: 7.1, align: "midway", path: "q" },
+        { index: 3.3, align: "node", path: "p" },
+        { index: 7.1, align: "midway", path: "q" },
       ],
       12,
       2,

@@ -3,7 +3,7 @@ import { atSeries, atStart, LoopState, Diagonal, Factors, Products, Rows, Scans,
 import { scanRounds, scanProducts } from "./scan.ts";
 import { partsOf, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";
-import { EVENTS } from "../../time/time-grid.ts";
+import { EVENT_FLAGS } from "../../time/time-grid.ts";
 import { assembleByMetrics, assembleSegment, decoupleEnds, pinHeldRows, rescaleSegment } from "./rows.ts";
 import { premiumSources, eliminationThresholds } from "./exercise.ts";
 import type { TeamPlan } from "../option/plan.ts";
@@ -313,7 +313,7 @@ export function factor(plan: TeamPlan) {
       policy,
       hasBarriers,
       eventful,
-      EVENTS,
+      EVENT_FLAGS,
       held,
       scaled,
       isSummed: summed,

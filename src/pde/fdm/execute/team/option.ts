@@ -4,7 +4,7 @@ import { computeRowMetrics, END_REALS, writeHeldValues } from "./rows.ts";
 import { contextOf, type TeamPlan } from "../option/plan.ts";
 import { ItemContext } from "../rollback.ts";
 import { MAX_RESIDENT_ROWS, multiplierCount, multiplierReals, scratchReals, type Team } from "./team.ts";
-import { EVENTS, FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
+import { EVENT_FLAGS, FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
 import { iteratePolicyOnSegment } from "./policy.ts";
 import { atSeries, atStart, LoopState } from "./records.ts";
 import { advanceSegment } from "./step.ts";
@@ -228,7 +228,7 @@ function applyEvents(plan: TeamPlan) {
     params: atSeries,
     env: {
       ...FLAGS,
-      EVENTS,
+      EVENT_FLAGS,
       count: rows,
       dates,
       dividends,

@@ -1,6 +1,6 @@
 /** The places of the nodes of a grid, and the weights of the differences at them. */
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
-import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from "./variant.ts";
+import { AXIS_FIELD, Grid, type GridVariant, header, Launch, neighboursOf } from "./variant.ts";
 
 const KINDS = { linear: 0, "zero-curvature": 1, dirichlet: 2, neumann: 3 } as const;
 
@@ -25,7 +25,7 @@ export const nodeOf = ({ axes }: GridVariant) =>
   fn({
     name: "nodeOf",
     params: { launch: Launch, grid: Grid, i: i32, node: Node },
-    env: { axes: axes.length, ...header, ...axisWords },
+    env: { axes: axes.length, ...header, ...AXIS_FIELD },
     body({ launch: { table, meshes }, grid: { words, unknowns }, i, node: { index, x } }, _gpu, env) {
       let rest = Math.min(i, unknowns - 1);
       for (let k = 0; k < env.axes; k++) {
@@ -41,11 +41,11 @@ export const nodeOf = ({ axes }: GridVariant) =>
   });
 
 /** Returns the function for the linear index of a node among all nodes of the grid, Dirichlet ends included. */
-export const numberOf = ({ axes }: GridVariant) =>
+export const linearIndexOf = ({ axes }: GridVariant) =>
   fn({
     name: "numberOf",
     params: { launch: Launch, grid: Grid, index: read(i32) },
-    env: { axes: axes.length, ...header, ...axisWords },
+    env: { axes: axes.length, ...header, ...AXIS_FIELD },
     body({ launch: { table }, grid: { words }, index }, _gpu, env) {
       let number = 0;
       for (let k = env.axes - 1; k >= 0; k--)
@@ -106,6 +106,6 @@ export const weightsAt = fn({
  * Returns the index, among a grid's integers in the table, of the distances from a row to its neighbours; the pairs of
  * axes follow.
  */
-export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes.length;
+export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + AXIS_FIELD.WORDS * axes.length;
 /** Returns the index, among a grid's integers in the table, of the pairs of axes with mixed derivatives. */
 export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

@@ -13,11 +13,11 @@ import {
 } from "../fdm/index.ts";
 import type { CombinationGrid } from "./combination.ts";
 import type { GridJob, GridSolver, GridValues } from "./grids.ts";
-import type { SparseModel } from "./problem/model.ts";
+import type { SparseGridEquation } from "./problem/model.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
 /** The time steps of a solution: all, or half as many. */
-export type Steps = "all" | "half";
+export type TimeSteps = "all" | "half";
 
 /** A grid's values for every entry, and the time program that led to them. */
 interface Solved {
@@ -28,9 +28,9 @@ interface Solved {
 /**
  * The grids solved so far for those entries of a batch that share a time program (`members`); each is solved only once.
  */
-export class Runs {
+export class SolvedGrids {
   readonly #solvers: readonly GridSolver[];
-  readonly #model: SparseModel;
+  readonly #model: SparseGridEquation;
   readonly #members: readonly { readonly index: number; readonly timeline: Timeline }[];
   readonly #pace: LaunchScheduler;
   readonly #called: Error;
@@ -41,7 +41,7 @@ export class Runs {
   /** One solver a device. */
   constructor(
     solvers: readonly GridSolver[],
-    model: SparseModel,
+    model: SparseGridEquation,
     members: readonly { readonly index: number; readonly timeline: Timeline }[],
     pace: LaunchScheduler,
     called: Error,
@@ -65,7 +65,7 @@ export class Runs {
   }
 
   /** Solves the given grids, except those already solved. */
-  async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: Steps): Promise<void> {
+  async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: TimeSteps): Promise<void> {
     const missing = new Map<string, readonly number[]>();
     for (const { levels } of grids)
       if (!this.#solved.has(this.#key(levels, steps))) missing.set(this.#key(levels, steps), levels);
@@ -81,7 +81,7 @@ export class Runs {
   }
 
   /** The given grids with their coefficients and their solutions for one member. */
-  combined(grids: readonly CombinationGrid[], member: number, steps: Steps): readonly CombinedGrid[] {
+  combined(grids: readonly CombinationGrid[], member: number, steps: TimeSteps): readonly CombinedGrid[] {
     return grids.map(({ levels, coefficient }) => ({
       grid: this.#solved.get(this.#key(levels, steps))!.values[member],
       coefficient,
@@ -111,7 +111,7 @@ export class Runs {
     return { error: undefined, warnings: [] };
   }
 
-  #programOf(steps: Steps): TimeProgram {
+  #programOf(steps: TimeSteps): TimeProgram {
     // Nested, so that every step of the coarse grid is two of the fine one.
     const hasHalf = this.#model.errorEstimate || this.#model.accuracy !== undefined;
     return timeProgram(
@@ -124,13 +124,13 @@ export class Runs {
     );
   }
 
-  #key(levels: readonly number[], steps: Steps): string {
+  #key(levels: readonly number[], steps: TimeSteps): string {
     return `${this.steps} ${levels.join()} ${steps}`;
   }
 }
 
 function unsolved(
-  { solver, batch }: SparseModel,
+  { solver, batch }: SparseGridEquation,
   levels: readonly number[],
   count: number,
   entry: readonly number[],
