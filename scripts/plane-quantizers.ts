@@ -4,7 +4,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { hostNormals, randomGuess, splitGuess } from "../src/quadrature/quantization/normal/guess.ts";
-import { COORDINATE_OFFSET, planeSizes, COORDINATE_UNIT, unpackPlane } from "../src/quadrature/quantization/normal/plane-ladder.ts";
+import {
+  COORDINATE_OFFSET,
+  planeSizes,
+  COORDINATE_UNIT,
+  unpackPlane,
+} from "../src/quadrature/quantization/normal/plane-ladder.ts";
 import { optimalPlaneQuantizer } from "../src/quadrature/quantization/normal/plane.ts";
 import type { Quantizer } from "../src/quadrature/quantization/quantizer.ts";
 
@@ -19,7 +24,10 @@ if (existsSync(path)) {
 /** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
 function packPlane(points: readonly Float64Array[]): string {
   const bytes = points.flatMap((of) =>
-    Array.from(of, (x) => Math.round(x / COORDINATE_UNIT) + COORDINATE_OFFSET).flatMap((word) => [word & 255, word >> 8]),
+    Array.from(of, (x) => Math.round(x / COORDINATE_UNIT) + COORDINATE_OFFSET).flatMap((word) => [
+      word & 255,
+      word >> 8,
+    ]),
   );
   let text = "";
   for (let k = 0; k < bytes.length; k += 3 * 1024) text += btoa(String.fromCharCode(...bytes.slice(k, k + 3 * 1024)));
@@ -50,7 +58,10 @@ for (let round = 0; performance.now() < end; round++) {
   for (const size of planeSizes()) {
     if (performance.now() > end && best.has(size)) break;
     const known = best.get(size);
-    const found = optimalPlaneQuantizer(attempt(size, known === undefined ? 0 : Math.floor(1000 * Math.random()) + 1), 60);
+    const found = optimalPlaneQuantizer(
+      attempt(size, known === undefined ? 0 : Math.floor(1000 * Math.random()) + 1),
+      60,
+    );
     if (known !== undefined && found.distortion > known.distortion - 1e-12) continue;
     best.set(size, found);
     improved++;

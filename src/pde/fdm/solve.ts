@@ -334,7 +334,7 @@ export async function solveAxes(
 /** Recorded from expiry to today; given the other way round. */
 function boundaryOf({ program, timeline: { dates }, boundary }: InstanceResult): ExerciseBoundary {
   const times = program.records.map(
-    ({ segment, position: place }) => dates[segment] + place * (dates[segment + 1] - dates[segment]),
+    ({ segment, position }) => dates[segment] + position * (dates[segment + 1] - dates[segment]),
   );
   return { times: Float64Array.from(times).reverse(), levels: boundary.slice().reverse() };
 }

@@ -54,7 +54,7 @@ export interface ShortRateDiffusion {
   readonly rate: typeof normalRate;
   /** True where the shift multiplies the rate, false where it is added. */
   readonly isMultiplied: boolean;
-  /** True where the coefficients depend on t, other than by σ. */
+  /** True where the coefficients depend on t other than through σ. */
   readonly isTimed: boolean;
 }
 
@@ -90,8 +90,8 @@ export const blackKarasinskiDiffusion: ShortRateDiffusion = {
 };
 
 /**
- * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by a user's formulas, in which α
- * is omitted. Parameters: r0, and the elapsed years.
+ * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW with a user's formulas for drift
+ * and volatility, in which α is omitted. Parameters: r0, and the elapsed years.
  */
 export const userDefinedDiffusion = memoize((drift: string, volatility: string): ShortRateDiffusion => {
   const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));

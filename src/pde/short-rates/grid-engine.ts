@@ -25,7 +25,9 @@ interface Prepared {
   readonly logs: readonly number[];
 }
 
-/** An engine that values claims with rights under one-factor short rates by finite differences, on a device. */
+/**
+ * An engine on a device that values claims with exercise rights under one-factor short rates, by finite differences.
+ */
 export class GridEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;

@@ -2,24 +2,33 @@
 import { SpecError } from "../../base/errors.ts";
 import { formula } from "../../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../../market/index.ts";
-import { hullWhiteDiffusion, type ShortRateDiffusion, blackKarasinskiDiffusion, cirDiffusion, userDefinedDiffusion } from "./diffusions.ts";
+import {
+  hullWhiteDiffusion,
+  type ShortRateDiffusion,
+  blackKarasinskiDiffusion,
+  cirDiffusion,
+  userDefinedDiffusion,
+} from "./diffusions.ts";
 import { decayIntegral, packMarkets, stepVariance } from "../../quadrature/rates/index.ts";
 import { breaksInTime, isRoughInRate, stepsInTime } from "./in-time.ts";
 
-/** The nodes of a coordinate ξ, where x is centre + bend·sinh ξ, or ξ itself if `bend` is 0. */
+/** The mesh of a coordinate ξ with equidistant nodes, where x = centre + bend·sinh ξ, or x = ξ if `bend` is 0. */
 export interface GridMesh {
   readonly centre: number;
   readonly low: number;
   readonly step: number;
   readonly bend: number;
   readonly nodes: number;
-  /** The node of today's state, up to the weights of the next two. */
+  /**
+   * The index of the first of three nodes from which the value at today's state is read, and the weights of the second
+   * and the third.
+   */
   readonly first: number;
   readonly second: number;
   readonly third: number;
 }
 
-/** A short rate and the curve to which it is fitted. */
+/** A model of the short rate and the curve to which it is fitted. */
 export interface GridMarket {
   readonly diffusion: ShortRateDiffusion;
   readonly parameters: readonly number[];
@@ -32,7 +41,7 @@ export interface GridMarket {
   readonly breaks: readonly number[];
   /** True where coefficients have jumps or kinks in the rate, or vanish at its ends. */
   readonly lacksErrorExpansion?: boolean;
-  /** The changes of formulas in time; undefined where coefficients depend on t by σ alone. */
+  /** Describes how formulas change in time; undefined where coefficients depend on t through σ alone. */
   readonly inTime?: {
     /** Returns the times up to a horizon at which they have jumps or kinks. */
     breaks(horizon: number): readonly number[];
@@ -57,7 +66,7 @@ const MOST_LONGER = 40;
 
 const ON_NODE = { second: 0, third: 0 };
 
-/** The number of intervals of the coarsest mesh; finer ones have a multiple of it, so that their nodes are nested. */
+/** The number of intervals of the coarsest mesh. Finer meshes have a multiple of it, so that their nodes are nested. */
 export const COARSEST_INTERVALS = 32;
 
 /** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */

@@ -18,9 +18,15 @@ const SCHEME = {
 
 /** A mesh in a launch's parameters, see `MESH_REALS`, and where the model's begin. */
 const Mesh = record({ low: real, width: real, bend: real, centre: real, start: i32 });
-/** The arrays of an instance on the nodes of its mesh, `capacity` apart, by their number in `slot`. */
-export const GridArrays = record({ room: InstanceArrays, nodes: i32, capacity: i32, mesh: Mesh, parameters: read(real) });
-/** Equal steps from the time `before` on, over which σ is constant. */
+/** The arrays of an instance on the nodes of its mesh. Array number k (`slot`) starts at k·`capacity`. */
+export const GridArrays = record({
+  room: InstanceArrays,
+  nodes: i32,
+  capacity: i32,
+  mesh: Mesh,
+  parameters: read(real),
+});
+/** A number of equal steps from the time `before` on, over which σ is constant. */
 export const EqualSteps = record({ count: i32, years: real, before: real, sigma: real });
 
 /** The numbers of an instance's arrays, each with one real a node; its levels follow them. */
@@ -138,9 +144,10 @@ const assembleFor = ({ coefficients, rate }: ShortRateDiffusion) =>
   });
 
 /**
- * Returns the function that takes `vectors` arrays from number `at` on from the discount of one step to that of the
- * next, the k-th of a series in the direction of time, or backwards. At both ends it is e^{½hL}, in between e^{hL}, and
- * in time the second half of a step before the first half of the next one, which has its own L.
+ * Returns the kernel function that applies the diffusion between two discounts, e^{hL} or its transpose (`isAdjoint`),
+ * to the `vectors` arrays that begin with number `at`. `k` counts the diffusions from 0 to `count`: in the direction of
+ * time if `isAdjoint`, otherwise backwards. The first and the last are half a step, e^{½hL}. If L depends on time, each
+ * of the others consists of two half steps, the second half of one step and the first half of the next.
  */
 export const diffusionFor = (diffusion: ShortRateDiffusion, isAdjoint: boolean) =>
   fn({
@@ -174,8 +181,8 @@ export const diffusionFor = (diffusion: ShortRateDiffusion, isAdjoint: boolean) 
   });
 
 /**
- * The discount of a step at a node. `level` is α, which multiplies the rate `base`, or the factor e^{−αh} of discounts
- * where α is added to it.
+ * Returns the kernel function that computes the discount factor of a step at a node. `level` is α, which multiplies the
+ * rate `base`, or the factor e^{−αh} of discount factors if α is added to the rate.
  */
 export const discountFor = ({ isMultiplied }: ShortRateDiffusion) =>
   fn({

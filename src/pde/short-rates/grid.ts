@@ -157,8 +157,8 @@ const decide = fn({
     const cash = stops[stop + 3];
     const floor = stops[stop + 4];
     const cap = stops[stop + 5];
-    const hasFloor = floor > -env.NO_PRICE;
-    const hasCap = cap < env.NO_PRICE && floor < cap;
+    const hasFloor = floor > -env.NO_EXERCISE_PRICE;
+    const hasCap = cap < env.NO_EXERCISE_PRICE && floor < cap;
     // A floor above the cap is what the bond is worth, whatever it would be worth if held.
     const isForced = hasFloor && floor >= cap;
     // The arrays of factors, which no step needs any more, have what exercise and a call are worth beyond holding.
@@ -253,8 +253,8 @@ const gridParams = {
 };
 
 /**
- * Returns the kernel of values of claims with rights under a short rate r(x, t) that is fitted to a curve on the mesh
- * itself.
+ * Returns the kernel that computes the values of claims with exercise rights under a short rate r(x, t) that is fitted
+ * to a curve on the mesh itself.
  *
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *
@@ -268,10 +268,10 @@ const gridParams = {
  * rounding. Errors are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's
  * extrapolation raises the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
  *
- * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
- * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.
- * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
- * Verified: test/pde/short-rates/grid.test.ts.
+ * There is one work item for each instance. `stops` are the times of payments, exercise rights and steps of the curve;
+ * `logs` has for each step ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is
+ * the value at time 0. Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990). Verified:
+ * test/pde/short-rates/grid.test.ts.
  */
 export const gridKernel = (diffusion: ShortRateDiffusion): Kernel<typeof gridParams> =>
   kernel({
@@ -289,14 +289,14 @@ export const gridKernel = (diffusion: ShortRateDiffusion): Kernel<typeof gridPar
       const l = gpu.globalId();
       if (l >= count) return;
       const group = (l / block) | 0;
-      const head = env.GRID_WIDTH * l;
+      const head = env.GRID_INTEGERS * l;
       const at = instances[head + 3];
       const mesh = {
         low: parameters[at],
         width: parameters[at + 1],
         bend: parameters[at + 2],
         centre: parameters[at + 3],
-        start: at + env.MESH_WIDTH,
+        start: at + env.MESH_REALS,
       };
       const origin = group * block * (env.GRID_ARRAYS * capacity + mostSteps) + (l - group * block);
       const grid = { room: { work, origin, block }, nodes: instances[head + 4], capacity, mesh, parameters };

@@ -102,7 +102,7 @@ interface Layout extends GridSize {
 /** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
-/** A solver of the grids of one model on one device. */
+/** A solver of the grids of one equation on one device. */
 export class GridSolver {
   readonly #device: Device;
   readonly #model: SparseGridEquation;
@@ -133,7 +133,7 @@ export class GridSolver {
    * Solves grids that share a time program, and returns them in the given order. One workgroup solves each grid, so
    * results do not depend on the number of cores. The slowest grids start first, so that cores finish together.
    *
-   * @param room the smallest number of rows for which the kernel is compiled: that of the largest of all grids @throws
+   * @param room the number of rows for which the kernel is compiled at least: that of the largest of all grids @throws
    * SpecError a grid that exceeds the device's memory | KernelError | PrecisionError | the signal's reason
    */
   async solve(jobs: readonly GridJob[], program: TimeProgram, room = 0): Promise<GridValues[]> {

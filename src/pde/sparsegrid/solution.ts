@@ -12,8 +12,8 @@ export interface CombinedGrid {
 }
 
 /**
- * A function for V today at a point of a Dirichlet end, which is no unknown: the axis, whether it is the upper end, and
- * the values of all axes.
+ * A function that returns V today at a point of a Dirichlet end, where V is prescribed. Its arguments are the axis,
+ * whether the end is the upper one, and the values of all axes.
  */
 export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
 
@@ -224,8 +224,8 @@ export function checkedPoint(
 }
 
 /**
- * Returns the combined function or a derivative at the point `x`. `orders` has the order of differentiation by each
- * axis, and `order` the order of the interpolation.
+ * Returns the combined function or a derivative at the point `x`. `orders` has the order of differentiation with
+ * respect to each axis, and `order` is the order of the interpolation.
  */
 export function combinedValue(
   combination: readonly CombinedGrid[],

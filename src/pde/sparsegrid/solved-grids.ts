@@ -16,7 +16,7 @@ import type { GridJob, GridSolver, GridValues } from "./grids.ts";
 import type { SparseGridEquation } from "./problem/model.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
-/** The time steps of a solution: all, or half as many. */
+/** The time steps of a solution: all of them, or half as many. */
 export type TimeSteps = "all" | "half";
 
 /** A grid's values for every entry, and the time program that led to them. */
@@ -26,7 +26,7 @@ interface Solved {
 }
 
 /**
- * The grids solved so far for those entries of a batch that share a time program (`members`); each is solved only once.
+ * The solved grids of those entries of a batch that share a time program (`members`). Each grid is solved only once.
  */
 export class SolvedGrids {
   readonly #solvers: readonly GridSolver[];
@@ -80,7 +80,7 @@ export class SolvedGrids {
     );
   }
 
-  /** The given grids with their coefficients and their solutions for one member. */
+  /** Returns the given grids with their coefficients and their solutions for one member. */
   combined(grids: readonly CombinationGrid[], member: number, steps: TimeSteps): readonly CombinedGrid[] {
     return grids.map(({ levels, coefficient }) => ({
       grid: this.#solved.get(this.#key(levels, steps))!.values[member],

@@ -48,8 +48,8 @@ export class BoundaryCache implements Disposable {
   }
 
   /**
-   * Returns the index in the cache (slot) of each boundary with given inputs, adding new ones. Slots returned earlier
-   * may become invalid.
+   * Returns the index in the cache (slot) of each boundary with given inputs. Boundaries that are not in the cache are
+   * added. Slots returned earlier may become invalid.
    */
   slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
     const missing = boundaries.reduce((count, inputs) => count + (this.#slots.find(inputs) < 0 ? 1 : 0), 0);

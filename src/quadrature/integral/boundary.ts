@@ -71,7 +71,7 @@ const MAX_STEPS = 12;
 
 /** Evaluates a Chebyshev series at z by Clenshaw's recurrence. */
 export const chebyshevSeriesAt = fn({
-  name: "seriesAt",
+  name: "chebyshevSeriesAt",
   params: { series: read(real), start: i32, degree: i32, z: real },
   body({ series, start, degree, z }) {
     let first = 0.0;
@@ -104,16 +104,16 @@ const formOf = fn({
 });
 
 /**
- * The kernel of the exercise boundary B(τ) of an American put with strike 1, τ the time to expiry, by the equation of
- * Kim (1990) in the form of Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput.
- * Finance 20 (2016),
+ * The kernel that computes the exercise boundary B(τ) of an American put with strike 1, τ the time to expiry, by the
+ * equation of Kim (1990) in the form of Andersen, Lake & Offengenden, *High-performance American option pricing*, J.
+ * Comput. Finance 20 (2016),
  *
  *   B(τ) = e^{−(r−q)τ}·N(τ)/D(τ),   N = left + r·∫₀^τ e^{ru}·left du,   D = right + q·∫₀^τ e^{qu}·right du
  *
- * (`boundaryTerms` has left and right). It uses the equation by value where r ≥ q and by slope where r < q, because the other
- * form is ill-conditioned there. H is interpolated in √τ. All nodes are solved together by Newton's method with the
- * whole Jacobian, where the paper iterates to a fixed point: two or three steps suffice, also for large r/σ². The same
- * factors give the derivatives of the boundary by σ, and by r or q: J·∂y/∂θ = −∂F/∂θ.
+ * (`boundaryTerms` defines left and right). It uses the equation by value where r ≥ q and by slope where r < q, because
+ * the other form is ill-conditioned there. H is interpolated in √τ. All nodes are solved together by Newton's method
+ * with the whole Jacobian, where the paper iterates to a fixed point: two or three steps suffice, also for large r/σ².
+ * The same factors give the derivatives of the boundary with respect to σ, and to r or q: J·∂y/∂θ = −∂F/∂θ.
  *
  * With q < r < 0 there are two boundaries: the put is exercised for Y(τ) < S < B(τ), Y(0) = r/q. Since exercise
  * separates the regions above and below, neither boundary depends on the other (Andersen & Lake, *Fast American option
@@ -209,14 +209,14 @@ export const boundaryKernel = kernel({
     // Between expiry and its first node an interpolated H tells little: there the first guess is scaled to that node.
     let scale = 1.0;
     if (fromNodes > 0 && !isPair) {
-      const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * fromRoot - 1 });
+      const h = env.chebyshevSeriesAt({ series: from, start: base, degree: fromNodes, z: 2 * fromRoot - 1 });
       scale = Math.sqrt(Math.max(h, 0)) / env.firstGuess({ constants, limits, tau: expiry * fromRoot * fromRoot });
     }
     for (let i = 0; i < n; i++) {
       const root = table[roots + i];
       const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
       if (fromNodes > 0 && (root >= fromRoot || isPair)) {
-        const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
+        const h = env.chebyshevSeriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
         y[i] = Math.max(Math.sqrt(Math.max(h, 0)), least);
       } else y[i] = Math.max(scale * env.firstGuess({ constants, limits, tau: expiry * root * root }), least);
     }
@@ -260,7 +260,7 @@ export const boundaryKernel = kernel({
           const distance = isEnd ? atExpiry : Math.sqrt(isFree ? h : least);
           const s = Math.sqrt(t);
           const moneyness = b - atExpiry + distance + (r - q) * t;
-          const sides = env.sidesAt({ moneyness, deviation: sigma * s, byValue, bySlope });
+          const sides = env.boundaryTerms({ moneyness, deviation: sigma * s, byValue, bySlope });
           const leftWeight = weight * Math.exp(r * u);
           const rightWeight = weight * Math.exp(q * u);
           const leftFactor = isEnd ? outside : r * leftWeight;

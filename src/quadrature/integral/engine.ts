@@ -61,10 +61,10 @@ export class IntegralEngine implements Disposable {
 
   /**
    * Prices the puts with the indices `open` by successively finer schemes. After each scheme `isEnough` returns the
-   * puts that need a finer one. The result are the puts that the finest scheme leaves. The error estimate of a value is
-   * 1.5 times its change between schemes plus 0.6 standard deviations of S times the change of delta and 0.2 σ times
-   * that of vega, since a change may vanish by chance at one spot and σ. It is infinite where a boundary has not
-   * converged. @throws the signal's reason
+   * puts that need a finer one. The result is the indices of the puts that still need a finer scheme than the finest.
+   * The error estimate of a value is 1.5 times its change between schemes plus 0.6 standard deviations of S times the
+   * change of delta and 0.2 σ times that of vega, since a change may vanish by chance at one spot and σ. It is infinite
+   * where a boundary has not converged. @throws the signal's reason
    */
   async solve(
     puts: Puts,

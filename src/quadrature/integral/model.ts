@@ -2,7 +2,7 @@
 import { bool, fn, real, record } from "../../kernel/index.ts";
 
 /**
- * The rate, dividend yield and volatility per year of a put. A call is the put with rate and yield exchanged (McDonald
+ * The rate, dividend yield and volatility of a put, per year. A call is the put with rate and yield exchanged (McDonald
  * & Schroder 1998).
  */
 export const PutParameters = record({ rate: real, dividendYield: real, sigma: real });
@@ -55,7 +55,8 @@ export const boundaryLimits = fn({
 
 /**
  * Computes the terms `left` and `right` in the equation of the exercise boundary (`boundaryKernel`) at one earlier time
- * u, and their derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
+ * u, and their derivatives with respect to the moneyness m = ln(B(τ)/B(u)) + (r − q)t and the deviation s = σ√t, t = τ
+ * − u:
  *
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2
  *   by slope    φ(d₋)/s         and   N(d₊) + φ(d₊)/s
@@ -64,7 +65,7 @@ export const boundaryLimits = fn({
  * with 1 instead of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
  */
 export const boundaryTerms = fn({
-  name: "sidesAt",
+  name: "boundaryTerms",
   params: { moneyness: real, deviation: real, byValue: real, bySlope: real },
   body({ moneyness, deviation, byValue, bySlope }, gpu) {
     const inverse = 1 / deviation;

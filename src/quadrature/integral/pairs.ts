@@ -39,11 +39,11 @@ const STAGES = 20;
 const PAST = 1.1;
 
 /**
- * The treatment of puts with two exercise boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| the boundaries meet, and for
- * longer times to expiry there is no early exercise. Beyond that time the equation of the upper boundary can be solved
- * only for a while. Both boundaries are therefore solved until the requested expiry or until shortly after they meet,
- * which the secant method finds with the coarsest scheme. `premiumKernel` then finds the meeting time for its own
- * scheme's boundaries.
+ * A solver of pairs of exercise boundaries, which puts have where q < r < 0. For σ > |√(−2r) − √(−2q)| the boundaries
+ * meet, and for longer times to expiry there is no early exercise. Beyond that time the equation of the upper boundary
+ * can be solved only for a while. Both boundaries are therefore solved until the requested expiry or until shortly
+ * after they meet, which the secant method finds with the coarsest scheme. `premiumKernel` then finds the meeting time
+ * for its own scheme's boundaries.
  */
 export class BoundaryPairs implements Disposable {
   readonly #trials: BoundaryCache;
@@ -175,7 +175,7 @@ export const meetingKernel = kernel({
     option: write(real),
   },
   env: { chebyshevSeriesAt, SERIES: BOUNDARY_OUTPUTS },
-  body({ count, boundaries, nodes: degree, model, series, boundary, option }, gpu, { seriesAt, SERIES }) {
+  body({ count, boundaries, nodes: degree, model, series, boundary, option }, gpu, { chebyshevSeriesAt, SERIES }) {
     const l = gpu.globalId();
     if (l >= count) return;
     const upper = boundary[l];
@@ -190,8 +190,8 @@ export const meetingKernel = kernel({
     let before = 0.0;
     let gap = 1.0;
     for (let k = 0; k < 10; k++) {
-      const high = seriesAt({ series, start: upper * SERIES, degree, z });
-      const low = seriesAt({ series, start: lower * SERIES, degree, z });
+      const high = chebyshevSeriesAt({ series, start: upper * SERIES, degree, z });
+      const low = chebyshevSeriesAt({ series, start: lower * SERIES, degree, z });
       const found = Math.sqrt(Math.max(high, 0)) + Math.sqrt(Math.max(low, 0)) - apart;
       if (k === 0 && found <= 0 && expiry <= longest) return;
       if (k > 0) {

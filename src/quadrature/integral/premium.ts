@@ -10,8 +10,8 @@ import { MAX_NODES } from "./scheme.ts";
 export const PREMIUM_OUTPUTS = 5;
 
 /**
- * The kernel of the values of American puts with strike 1, given their exercise boundaries. A value is that of the
- * European put and the early-exercise premium,
+ * The kernel that computes the values of American puts with strike 1, given their exercise boundaries. A value is that
+ * of the European put and the early-exercise premium,
  *
  *   V = p(S, T) + ∫₀^T (r·e^{−ru}·N(−d₋) − q·S·e^{−qu}·N(−d₊)) du,   d± = (ln(S/B(T−u)) + (r−q)u)/(σ√u) ± ½σ√u
  *
@@ -19,7 +19,7 @@ export const PREMIUM_OUTPUTS = 5;
  * formula, including those of the boundary. With S·e^{−qu}·φ(d₊) = B·e^{−ru}·φ(d₋) one density serves all of them.
  *
  * With two boundaries the same integral over the lower one is subtracted, and V = 1 − S between them. Where they have
- * met before T, the integrals begin at the meeting time, and the derivative of V by that time is 0.
+ * met before T, the integrals begin at the meeting time, and the derivative of V with respect to that time is 0.
  *
  * There is one work item for each option l. `boundary[l]` is the slot of its boundary in `model` (inputs) and `series`
  * (outputs), and `boundary[count + l]` is that of its lower boundary, or −1. `option[l]` is ln S. `option[count + l]`
@@ -65,8 +65,8 @@ export const premiumKernel = kernel({
     const lowest = isPair ? Math.log(r / q) : 0.0;
     const z = 2 * Math.sqrt(expiry / longest) - 1;
     const horizon = option[2 * count + l];
-    const distance = Math.sqrt(Math.max(isEarly ? env.seriesAt({ series, start, degree, z }) : 0.0, 0));
-    const rise = Math.sqrt(Math.max(isPair ? env.seriesAt({ series, start: startLower, degree, z }) : 0.0, 0));
+    const distance = Math.sqrt(Math.max(isEarly ? env.chebyshevSeriesAt({ series, start, degree, z }) : 0.0, 0));
+    const rise = Math.sqrt(Math.max(isPair ? env.chebyshevSeriesAt({ series, start: startLower, degree, z }) : 0.0, 0));
     const isAbove = !isPair || (horizon === expiry && x >= lowest + rise);
     if (isEarly && x <= atExpiry - distance && isAbove) {
       output[l] = -Math.expm1(x);
@@ -103,12 +103,12 @@ export const premiumKernel = kernel({
         const u = expiry - horizon + horizon * table[rule + 2 * j];
         const weight = sign * horizon * table[rule + 2 * j + 1];
         const at = 2 * Math.sqrt((expiry - u) / longest) - 1;
-        const h = Math.max(env.seriesAt({ series, start: from, degree, z: at }), 1e-30);
+        const h = Math.max(env.chebyshevSeriesAt({ series, start: from, degree, z: at }), 1e-30);
         const depth = Math.sqrt(h);
         const slope = (-0.5 * sign) / depth;
-        const bySigma = slope * env.seriesAt({ series, start: from + env.WIDTH, degree, z: at });
+        const bySigma = slope * env.chebyshevSeriesAt({ series, start: from + env.WIDTH, degree, z: at });
         const byOther =
-          sign * limitByOther + slope * env.seriesAt({ series, start: from + 2 * env.WIDTH, degree, z: at });
+          sign * limitByOther + slope * env.chebyshevSeriesAt({ series, start: from + 2 * env.WIDTH, degree, z: at });
         const logLevel = sign * (limits.atExpiry - depth);
         const level = Math.exp(logLevel);
         const s = sigma * Math.sqrt(u);

@@ -33,7 +33,8 @@ export const SCHEMES: readonly SchemeSize[] = [
 ];
 
 /**
- * The quadrature and interpolation weights of a scheme in one array, `values`; the other fields are positions in it.
+ * The quadrature and interpolation weights of a scheme in one array, `values`. The other fields are positions in this
+ * array.
  */
 export interface SchemeTable {
   readonly size: SchemeSize;

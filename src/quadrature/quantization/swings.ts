@@ -35,7 +35,8 @@ interface SwingBatch<S> {
 }
 
 /**
- * Values the swings within their bounds, as if there were no others. @throws SpecError bounds that are no numbers
+ * Returns the values of those swings whose bounds can be met, as if there were no others, and the errors of the others.
+ * @throws SpecError bounds that are no numbers
  */
 export async function valuesWithinBounds<S extends Bounds>(
   batch: SwingBatch<S>,

@@ -22,7 +22,7 @@ import {
 } from "./terms.ts";
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 
-/** The fineness of the recursion. */
+/** The resolution of the grid of a backward induction. */
 export interface InductionResolution {
   /** The number of nodes per standard deviation of a step between dates. */
   readonly density: number;
@@ -31,8 +31,8 @@ export interface InductionResolution {
 }
 
 /**
- * The maximum number of nodes of a date, exceeded when two dates are too close to each other relative to their distance
- * from today.
+ * The maximum number of nodes at a date. It is exceeded if two dates are too close to each other relative to their
+ * distance from today.
  */
 export const MAX_DATE_NODES = 16385;
 
@@ -44,24 +44,27 @@ interface RecursionSizes {
   readonly mostDates: number;
 }
 
-/** A backward recursion under one kind of short rate. */
+/** A backward induction from date to date under one kind of short rate. */
 export interface BackwardInduction<M> {
   readonly kernel: Kernel;
   /** The number of reals kept for a date. */
   readonly record: number;
-  /** The microseconds of a node and date. */
+  /** The computing time of a node at a date, in microseconds. */
   readonly microseconds: number;
   /** Returns the markets' arrays by the names of the kernel's parameters. */
   readonly packed: (markets: readonly M[]) => { readonly markets?: Int32Array; readonly parameters: Float64Array };
-  /** Returns the function of an instance's sizes. */
+  /** Returns the function that computes the sizes of an instance. */
   readonly sizesIn: (
     trades: readonly ShortRateTrade[],
     markets: readonly M[],
-    fineness: InductionResolution,
+    resolution: InductionResolution,
   ) => (instance: ShortRateInstance) => RecursionSizes;
 }
 
-/** An engine that values claims with rights on dates by a recursion, on a device. */
+/**
+ * An engine on a device that values bonds and options with exercise dates under a Gaussian short rate, by backward
+ * induction from date to date.
+ */
 export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount">> implements Disposable {
   readonly #recursion: BackwardInduction<M>;
   readonly #device: Device;
@@ -83,7 +86,7 @@ export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount
     trades: readonly ShortRateTrade[],
     markets: readonly M[],
     instances: readonly ShortRateInstance[],
-    fineness: InductionResolution,
+    resolution: InductionResolution,
     signal?: AbortSignal,
   ): Promise<Float64Array> {
     const device = this.#device;
@@ -104,9 +107,9 @@ export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount
     };
     const values = new Float64Array(instances.length);
     const block = device.backend === "cpu" ? 2 : 32;
-    const { density, reach } = fineness;
+    const { density, reach } = resolution;
     const realsOf = ({ nodes, mostDates }: RecursionSizes): number => NODE_ARRAYS * nodes + record * mostDates;
-    for (const { members, sizes } of launchesOf(device, instances, sizesIn(trades, markets, fineness), realsOf)) {
+    for (const { members, sizes } of launchesOf(device, instances, sizesIn(trades, markets, resolution), realsOf)) {
       signal?.throwIfAborted();
       const count = members.length;
       const { room, nodes, mostDates } = sizes;
@@ -161,7 +164,7 @@ function launchesOf(
   });
 }
 
-/** The recursion under Gaussian short rates of one factor. */
+/** The backward induction under Gaussian short rates of one factor. */
 export const oneFactorInduction: BackwardInduction<GaussianMarket> = {
   kernel: inductionKernel,
   record: DATE_REALS,
@@ -174,7 +177,7 @@ export const oneFactorInduction: BackwardInduction<GaussianMarket> = {
 function sizesIn(
   trades: readonly ShortRateTrade[],
   markets: readonly GaussianMarket[],
-  fineness: InductionResolution,
+  resolution: InductionResolution,
 ): (instance: ShortRateInstance) => RecursionSizes {
   // Instances that differ in their curve only need the same nodes.
   const dynamics = dynamicsOf(markets);
@@ -183,7 +186,7 @@ function sizesIn(
   return (instance) => {
     const { trade, market } = instance;
     if (trade === previous?.trade && dynamics[market] === dynamics[previous.market]) return sizes;
-    const needed = maxNodesOf(trades[trade], markets[market], fineness);
+    const needed = maxNodesOf(trades[trade], markets[market], resolution);
     previous = instance;
     if (needed > MAX_DATE_NODES)
       throw new SpecError(
@@ -238,5 +241,8 @@ function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
   });
 }
 
-/** Returns the next power of 2 plus one, since numbers of nodes are odd. */
+/**
+ * Returns the smallest power of 2 plus one that is at least `count`; it is odd, as numbers of nodes are, and at least
+ * 9.
+ */
 export const roundedNodeCount = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -3,7 +3,10 @@ import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { MIN_VOLATILITY } from "./terms.ts";
 import { InstanceArrays } from "./kink.ts";
 
-/** A market packed by `packMarkets`: its parameters start at `start`. */
+/**
+ * The packed parameters of a market (`packMarkets`), which start at index `start`, and the number of pieces of its
+ * volatility.
+ */
 export const Market = record({ parameters: read(real), start: i32, pieces: i32 });
 
 /** Computes (1 − e^{−at})/a, the integral of e^{−as} from 0 to t: the bond's sensitivity B(0, t) to the short rate. */
@@ -42,7 +45,7 @@ export const stepVariance = fn({
  *
  * The rule converges exponentially: its relative error is 2·exp(−2π²·deviation²), 3e-17 for a deviation of 1.4 nodes.
  * Nodes beyond `reach` deviations are left out. The weights follow from one another outwards by two products each.
- * Cost: 4 operations and one word a node.
+ * Cost: 4 operations and one word for each node.
  */
 export const gaussianSum = fn({
   name: "gaussianSum",

@@ -1,5 +1,11 @@
 /** Short-rate models: claims with rights on dates by backward recursion. */
-export { type InductionResolution, MAX_DATE_NODES, maxNodesOf, oneFactorInduction, BackwardInductionEngine } from "./engine.ts";
+export {
+  type InductionResolution,
+  MAX_DATE_NODES,
+  maxNodesOf,
+  oneFactorInduction,
+  BackwardInductionEngine,
+} from "./engine.ts";
 export { checkOnPlane, type PlaneMarket, twoFactorInduction } from "./plane-recursion.ts";
 export {
   type ExerciseDate,

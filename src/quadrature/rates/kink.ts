@@ -5,7 +5,10 @@ import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 const STENCIL = 8;
 const BEFORE = 3;
 
-/** The arrays of one instance: element j of the array that starts at `slot` is `work[origin + (slot + j)·block]`. */
+/**
+ * The arrays of one instance in the launch's work memory: element j of the array that starts at `slot` is `work[origin
+ * + (slot + j)·block]`.
+ */
 export const InstanceArrays = record({ work: write(real), origin: i32, block: i32 });
 
 /**

@@ -15,7 +15,7 @@ const LATTICE_ARRAYS = 6;
 /** One period: its lowest rate r, and the factor e^{2s} from one rate to the next. */
 const Period = record({ lowest: real, factor: real });
 
-/** Σ Qⱼ/(1 + r·fʲ) over j = 0 … i, and its derivatives by ln r and ln f. */
+/** Σ Qⱼ/(1 + r·fʲ) over j = 0 … i, and its derivatives with respect to ln r and ln f. */
 const bondFrom = fn({
   name: "bondFrom",
   params: { room: InstanceArrays, slot: i32, period: i32, rates: Period },
@@ -82,7 +82,16 @@ const latticeKernel = kernel({
     output: write(real),
     rates: write(real),
   },
-  env: { advance, bondFrom, LATTICE_ARRAYS, LATTICE_WIDTH, TRADE_INTEGERS, FLOW_REALS, EXERCISE_DATE_REALS, NO_EXERCISE_PRICE },
+  env: {
+    advance,
+    bondFrom,
+    LATTICE_ARRAYS,
+    LATTICE_WIDTH,
+    TRADE_INTEGERS,
+    FLOW_REALS,
+    EXERCISE_DATE_REALS,
+    NO_EXERCISE_PRICE,
+  },
   body({ count, block, most, instances, trades, flows, dates, yields, work, output, rates }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;
@@ -96,7 +105,7 @@ const latticeKernel = kernel({
     const LOWEST = 4 * most;
     const FACTOR = 5 * most;
     const head = l * env.LATTICE_WIDTH;
-    const trade = instances[head] * env.TRADE_WIDTH;
+    const trade = instances[head] * env.TRADE_INTEGERS;
     const first = instances[head + 1];
     const periods = instances[head + 2];
 
@@ -170,13 +179,13 @@ const latticeKernel = kernel({
     for (let i = periods; i >= 0; i--) {
       const time = gpu.real(i);
       let cash = 0.0;
-      while (flow >= firstFlow && flows[flow * env.FLOW_WIDTH] > time - 0.5) {
-        cash += flows[flow * env.FLOW_WIDTH + 1];
+      while (flow >= firstFlow && flows[flow * env.FLOW_REALS] > time - 0.5) {
+        cash += flows[flow * env.FLOW_REALS + 1];
         flow--;
       }
-      const hasRight = date >= firstDate && dates[date * env.DATE_WIDTH] > time - 0.5;
-      const floor = hasRight ? dates[date * env.DATE_WIDTH + 3] : -env.NO_PRICE;
-      const cap = hasRight ? dates[date * env.DATE_WIDTH + 4] : env.NO_PRICE;
+      const hasRight = date >= firstDate && dates[date * env.EXERCISE_DATE_REALS] > time - 0.5;
+      const floor = hasRight ? dates[date * env.EXERCISE_DATE_REALS + 3] : -env.NO_EXERCISE_PRICE;
+      const cap = hasRight ? dates[date * env.EXERCISE_DATE_REALS + 4] : env.NO_EXERCISE_PRICE;
       if (hasRight) date--;
       let own = i < periods ? work[origin + (LOWEST + i) * block] : 0.0;
       const spread = i < periods ? work[origin + (FACTOR + i) * block] : 1.0;
@@ -187,7 +196,7 @@ const latticeKernel = kernel({
         const held = i < periods ? half * (work[at] + work[at + block]) : 0.0;
         const claim = i < periods ? half * (work[other] + work[other + block]) : 0.0;
         let exercised = floor;
-        if (side !== 0) exercised = hasRight ? side * (claim - floor) : -env.NO_PRICE;
+        if (side !== 0) exercised = hasRight ? side * (claim - floor) : -env.NO_EXERCISE_PRICE;
         work[at] = Math.max(exercised, Math.min(held, cap)) + (side === 0 ? cash : 0.0);
         work[other] = claim + cash;
         own *= spread;

@@ -80,7 +80,7 @@ const planeKernel = kernel({
     const { instances, trades, flows, dates, parameters, bonds } = given;
     const l = gpu.globalId();
     if (l >= count) return;
-    const { FLOW_WIDTH, DATE_WIDTH, PLANE_RECORD, NO_PRICE } = env;
+    const { FLOW_REALS, EXERCISE_DATE_REALS, PLANE_RECORD, NO_EXERCISE_PRICE } = env;
     const capacity = rows * columns;
     const size = env.NODE_ARRAYS * capacity + PLANE_RECORD * mostDates;
     const group = (l / block) | 0;
@@ -88,22 +88,22 @@ const planeKernel = kernel({
     const room = { work, origin, block };
     const recordsAt = origin + env.NODE_ARRAYS * capacity * block;
 
-    const trade = instances[env.INSTANCE_WIDTH * l] * env.TRADE_WIDTH;
+    const trade = instances[env.INSTANCE_INTEGERS * l] * env.TRADE_INTEGERS;
     const firstFlow = trades[trade];
     const flowCount = trades[trade + 1];
     const firstDate = trades[trade + 2];
     const dateCount = trades[trade + 3];
     const side = gpu.real(trades[trade + 4]);
-    const market = { parameters, start: instances[env.INSTANCE_WIDTH * l + 1] * env.PLANE_MARKET };
-    const firstBond = instances[env.INSTANCE_WIDTH * l + 2];
+    const market = { parameters, start: instances[env.INSTANCE_INTEGERS * l + 1] * env.PLANE_MARKET };
+    const firstBond = instances[env.INSTANCE_INTEGERS * l + 2];
     const a = parameters[market.start];
     const b = parameters[market.start + 2];
-    const terminal = flows[(firstFlow + flowCount - 1) * FLOW_WIDTH];
+    const terminal = flows[(firstFlow + flowCount - 1) * FLOW_REALS];
 
     let before = 0.0;
     let state = { xx: 0.0, xy: 0.0, yy: 0.0 };
     for (let k = 0; k < dateCount; k++) {
-      const time = dates[(firstDate + k) * DATE_WIDTH];
+      const time = dates[(firstDate + k) * EXERCISE_DATE_REALS];
       const dx = Math.exp(-a * (time - before));
       const dy = Math.exp(-b * (time - before));
       const step = env.stepCovariance({ market, years: time - before });
@@ -131,17 +131,17 @@ const planeKernel = kernel({
     // Of the date after the one at hand: its nodes, its time, and the step to it.
     let next = { rows: 1, lowU: 0.0, stepU: 1.0, columns: 1, lowV: 0.0, stepV: 1.0 };
     let nextFrame = { xu: 1.0, xv: 0.0, yu: 0.0, yv: 1.0 };
-    let nextTime = NO_PRICE;
+    let nextTime = NO_EXERCISE_PRICE;
     let dx = 1.0;
     let dy = 1.0;
     let reachV = reach;
-    const isNow = dateCount > 0 && dates[firstDate * DATE_WIDTH] <= 0;
+    const isNow = dateCount > 0 && dates[firstDate * EXERCISE_DATE_REALS] <= 0;
     const last = isNow ? 0 : -1;
     for (let k = dateCount - 1; k >= last; k--) {
       const isToday = k === last;
       const hasRight = k >= 0;
-      const hasNext = nextTime < NO_PRICE;
-      const date = (firstDate + Math.max(k, 0)) * DATE_WIDTH;
+      const hasNext = nextTime < NO_EXERCISE_PRICE;
+      const date = (firstDate + Math.max(k, 0)) * EXERCISE_DATE_REALS;
       const at = recordsAt + PLANE_RECORD * Math.max(k, 0) * block;
       const time = isToday ? 0.0 : dates[date];
       const wx = env.decayIntegral(a, terminal - time);
@@ -159,7 +159,7 @@ const planeKernel = kernel({
         };
         // The next step's covariance as seen from here; without one, that of the step before counts.
         if (!hasNext) nextFrame = { xu: frame.xu, xv: frame.xv, yu: frame.yu, yv: frame.yv };
-        const after = env.stepFrom({ frame: nextFrame, dx, dy });
+        const after = env.covarianceOfFrame({ frame: nextFrame, dx, dy });
         plane = env.planeNodes({ frame, covariance, next: after, wx, wy, density, reach, rows, columns });
       }
       const nodes = { count: plane.columns, low: plane.lowV, step: plane.stepV };
@@ -182,10 +182,10 @@ const planeKernel = kernel({
         }
       }
 
-      const floor = hasRight ? dates[date + 3] : -NO_PRICE;
-      const cap = hasRight ? dates[date + 4] : NO_PRICE;
-      const hasFloor = floor > -NO_PRICE;
-      const hasCap = cap < NO_PRICE;
+      const floor = hasRight ? dates[date + 3] : -NO_EXERCISE_PRICE;
+      const cap = hasRight ? dates[date + 4] : NO_EXERCISE_PRICE;
+      const hasFloor = floor > -NO_EXERCISE_PRICE;
+      const hasCap = cap < NO_EXERCISE_PRICE;
       // Payments of the holder until the next date, and what is exchanged at exercise; the last payment is the price.
       for (let part = 0; part < 3; part++) {
         const isHeld = part === 0;
@@ -195,9 +195,9 @@ const planeKernel = kernel({
         const bond = firstBond + flowCount + 2 * Math.max(k, 0) + (part === 2 ? 1 : 0);
         for (let p = 0; p < payments; p++) {
           const isPrice = p === flowCount;
-          const flow = (firstFlow + Math.min(p, flowCount - 1)) * FLOW_WIDTH;
+          const flow = (firstFlow + Math.min(p, flowCount - 1)) * FLOW_REALS;
           const t = isPrice ? settlement : flows[flow];
-          const until = isHeld ? nextTime : side === 0 ? settlement : NO_PRICE;
+          const until = isHeld ? nextTime : side === 0 ? settlement : NO_EXERCISE_PRICE;
           let amount = t > time && t <= until ? flows[flow + 1] : 0.0;
           if (isPrice) amount = isHeld ? 0.0 : part === 1 ? floor : cap;
           if (side !== 0) amount *= isPrice ? -side : side;
@@ -218,7 +218,7 @@ const planeKernel = kernel({
       }
       for (let i = 0; i < plane.rows; i++) {
         const from = i * plane.columns;
-        env.exercise({ room, table, capacity, from, count: plane.columns, hasFloor, hasCap });
+        env.applyExercise({ room, table, capacity, from, count: plane.columns, hasFloor, hasCap });
       }
 
       next = {
@@ -231,7 +231,7 @@ const planeKernel = kernel({
       };
       nextFrame = { xu: frame.xu, xv: frame.xv, yu: frame.yu, yv: frame.yv };
       nextTime = time;
-      reachV = env.reachOf({ reach, growth: wx * frame.xv + wy * frame.yv });
+      reachV = env.integralReach({ reach, growth: wx * frame.xv + wy * frame.yv });
       dx = isToday ? 1.0 : work[at + 7 * block];
       dy = isToday ? 1.0 : work[at + 8 * block];
     }
@@ -250,23 +250,27 @@ export interface PlaneMarket {
 /** Most nodes of a date. */
 const MOST_NODES = 2 ** 18;
 
-/** The recursion in two factors. */
+/** The backward induction under Gaussian short rates of two factors. */
 export const twoFactorInduction: BackwardInduction<PlaneMarket> = {
   kernel: planeKernel,
   record: PLANE_RECORD,
   microseconds: 0.5,
   packed: (markets) => ({ parameters: Float64Array.from(markets.flatMap(({ parameters }) => parameters)) }),
   sizesIn:
-    (trades, markets, fineness) =>
+    (trades, markets, resolution) =>
     ({ trade, market }) => {
-      const [rows, columns] = planeNeeded(trades[trade], markets[market], fineness).map(roundedNodeCount);
-      return { room: { rows, columns }, nodes: rows * columns, mostDates: roundedNodeCount(trades[trade].dates.length) };
+      const [rows, columns] = planeNeeded(trades[trade], markets[market], resolution).map(roundedNodeCount);
+      return {
+        room: { rows, columns },
+        nodes: rows * columns,
+        mostDates: roundedNodeCount(trades[trade].dates.length),
+      };
     },
 };
 
 /** Checks that a claim does not need too many nodes. @throws SpecError the dates for which it does */
-export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, fineness: InductionResolution): void {
-  const [rows, columns] = planeNeeded(trade, market, fineness);
+export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, resolution: InductionResolution): void {
+  const [rows, columns] = planeNeeded(trade, market, resolution);
   if (rows * columns > MOST_NODES)
     throw new SpecError(
       `dates of exercise too close to each other for how far away they are, or rho too close to ±1: ${rows} × ` +

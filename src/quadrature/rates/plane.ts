@@ -4,7 +4,7 @@ import { decayIntegral } from "./gaussian.ts";
 import { dateNodes } from "./recursion.ts";
 import { MIN_VOLATILITY, MAX_LOG_CHANGE } from "./terms.ts";
 
-/** The parameters a, σ, b, η, ρ of a market start at `start`. */
+/** The packed parameters a, σ, b, η, ρ of a market, which start at index `start`. */
 export const PlaneMarket = record({ parameters: read(real), start: i32 });
 /** The covariance of the factors x and y. */
 const Covariance = record({ xx: real, xy: real, yy: real });
@@ -14,7 +14,7 @@ export const Frame = record({ xu: real, xv: real, yu: real, yv: real });
 /** The least share of a step's variance of y that does not depend on x: a plane must not become a line. */
 const LEAST_OWN = 1e-10;
 
-/** The covariance that a step of some years adds. */
+/** Returns the covariance of the two factors that a step of some years adds. */
 export const stepCovariance = fn({
   name: "stepCovariance",
   params: { market: PlaneMarket, years: real },
@@ -59,9 +59,9 @@ export const frameOf = fn({
   },
 });
 
-/** The covariance of a step that has a frame, in units of the state before it, which decays by dx and dy. */
+/** Returns the covariance of a step that has a frame, in units of the state before it, which decays by dx and dy. */
 export const covarianceOfFrame = fn({
-  name: "stepFrom",
+  name: "covarianceOfFrame",
   params: { frame: Frame, dx: real, dy: real },
   body: ({ frame: { xu, xv, yu, yv }, dx, dy }) => ({
     xx: (xu * xu + xv * xv) / (dx * dx),
@@ -88,8 +88,8 @@ const spreadIn = fn({
 const ROWS = 0.65;
 
 /**
- * Returns the rows of nodes along u and columns along v at a date: to `reach` deviations of the state and to where
- * payments move it, with `density` columns per deviation of this step or of the `next` one.
+ * Returns the rows of nodes along u and the columns along v at a date. They extend to `reach` deviations of the state
+ * and to where payments move it, with `density` columns for each deviation of this step or of the `next` one.
  */
 export const planeNodes = fn({
   name: "planeNodes",
@@ -106,23 +106,23 @@ export const planeNodes = fn({
   },
   env: { dateNodes, spreadIn, ROWS, MAX_LOG_CHANGE },
   body({ frame, covariance, next, wx, wy, density, reach, rows, columns }, _gpu, env) {
-    const { nodesAt, spreadIn, ROWS, MOST_GROWTH } = env;
+    const { dateNodes, spreadIn, ROWS, MAX_LOG_CHANGE } = env;
     const { xu, xv, yu, yv } = frame;
     const spread = spreadIn({ frame, covariance });
     const after = spreadIn({ frame, covariance: next });
     const determinant = xu * yv - xv * yu;
     const mx = covariance.xx * wx + covariance.xy * wy;
     const my = covariance.xy * wx + covariance.yy * wy;
-    const u = nodesAt({
+    const u = dateNodes({
       variance: spread.u,
       width: Math.min(1, Math.sqrt(after.u)) / (ROWS * density),
       difference: (yv * mx - xv * my) / (determinant * Math.max(spread.u, 1e-30)),
       reach,
       capacity: rows,
     });
-    const v = nodesAt({
+    const v = dateNodes({
       variance: spread.v,
-      width: Math.min(1, Math.sqrt(after.v), MOST_GROWTH / Math.max(Math.abs(wx * xv + wy * yv), 1e-30)) / density,
+      width: Math.min(1, Math.sqrt(after.v), MAX_LOG_CHANGE / Math.max(Math.abs(wx * xv + wy * yv), 1e-30)) / density,
       difference: (xu * my - yu * mx) / (determinant * Math.max(spread.v, 1e-30)),
       reach,
       capacity: columns,

@@ -2,11 +2,22 @@
 import { bool, fn, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
 import { decayIntegral, stepVariance, gaussianSum } from "./gaussian.ts";
 import { correctKink, InstanceArrays } from "./kink.ts";
-import { EXERCISE_DATE_REALS, FLOW_REALS, INSTANCE_INTEGERS, MARKET_INTEGERS, MAX_LOG_CHANGE, NO_EXERCISE_PRICE, TRADE_INTEGERS } from "./terms.ts";
+import {
+  EXERCISE_DATE_REALS,
+  FLOW_REALS,
+  INSTANCE_INTEGERS,
+  MARKET_INTEGERS,
+  MAX_LOG_CHANGE,
+  NO_EXERCISE_PRICE,
+  TRADE_INTEGERS,
+} from "./terms.ts";
 
-/** The number of arrays of node values: the value, the value if held, the floor, the cap. */
+/** The number of arrays of node values: the value, the continuation value, the floor and the cap. */
 export const NODE_ARRAYS = 4;
-/** The number of reals kept for a date: the variance of x, that of the step before it, the decay over that step. */
+/**
+ * The number of reals kept for a date: the variance of x, the variance of the step before it, and the decay over that
+ * step.
+ */
 export const DATE_REALS = 3;
 
 /** Uniform nodes y_j = low + j·step. */
@@ -17,12 +28,20 @@ const Nodes = record({ count: i32, low: real, step: real });
  *
  *   P(t, T)/P(t, T*) = P(0, T)/P(0, T*)·exp(−G·y − ½·G²·Var(y)),   G = B(t, T) − B(t, T*)
  *
- * with y = x under the measure of T*, for which E[y] = 0. `logBond` is ln P(0, T), and the factor 1/P(0, T*) is left
- * out: it is that of the value, too.
+ * with y = x under the measure of T*, for which E[y] = 0. `logBond` is ln P(0, T), and the factor 1/P(0, T*) is
+ * omitted, because the value has it, too.
  */
 export const addPayment = fn({
   name: "addPayment",
-  params: { room: InstanceArrays, nodes: Nodes, slot: i32, amount: real, logBond: real, difference: real, variance: real },
+  params: {
+    room: InstanceArrays,
+    nodes: Nodes,
+    slot: i32,
+    amount: real,
+    logBond: real,
+    difference: real,
+    variance: real,
+  },
   body({ room: { work, origin, block }, nodes, slot, amount, logBond, difference, variance }) {
     const exponent = logBond - 0.5 * difference * difference * variance - difference * nodes.low;
     const ratio = Math.exp(-difference * nodes.step);
@@ -34,9 +53,12 @@ export const addPayment = fn({
   },
 });
 
-/** The nodes at a date: `step` apart, to `reach` deviations on both sides and to where payments of weight G move x. */
+/**
+ * Returns the nodes at a date, `step` apart. They extend to `reach` deviations on both sides, and to where payments of
+ * weight G move x.
+ */
 export const dateNodes = fn({
-  name: "nodesAt",
+  name: "dateNodes",
   params: { variance: real, width: real, difference: real, reach: real, capacity: i32 },
   body({ variance, width, difference, reach, capacity }, gpu) {
     const half = reach * Math.sqrt(variance) + Math.abs(difference) * variance;
@@ -49,11 +71,12 @@ export const dateNodes = fn({
 });
 
 /**
- * The deviations of a step that its integral includes, where the logarithms of payments change by `growth` in one of
- * them: a payment e^{g·z} has its weight about z = g. Up to half a deviation is within what `reach` leaves.
+ * Returns the number of deviations of a step that its integral includes, where the logarithms of payments change by
+ * `growth` in one deviation: a payment e^{g·z} has its weight about z = g. Up to half a deviation is within what
+ * `reach` omits.
  */
 export const integralReach = fn({
-  name: "reachOf",
+  name: "integralReach",
   params: { reach: real, growth: real },
   body: ({ reach, growth }) => reach + Math.max(Math.abs(growth) - 0.5, 0),
 });
@@ -69,7 +92,7 @@ const differenceAt = fn({
 });
 
 /**
- * The value at `count` nodes of a line that starts at `from`, once who has the rights has decided:
+ * Applies exercise at `count` nodes of a line that starts at `from`:
  *
  *   V = max(min(held, cap), floor),
  *
@@ -77,8 +100,16 @@ const differenceAt = fn({
  * floor and cap, which are settled at different times, where both are below what is held.
  */
 export const applyExercise = fn({
-  name: "exercise",
-  params: { room: InstanceArrays, table: read(real), capacity: i32, from: i32, count: i32, hasFloor: bool, hasCap: bool },
+  name: "applyExercise",
+  params: {
+    room: InstanceArrays,
+    table: read(real),
+    capacity: i32,
+    from: i32,
+    count: i32,
+    hasFloor: bool,
+    hasCap: bool,
+  },
   env: { correctKink, differenceAt },
   body({ room, table, capacity, from, count, hasFloor, hasCap }, gpu, { correctKink, differenceAt }) {
     const { work, origin, block } = room;
@@ -119,7 +150,10 @@ export const applyExercise = fn({
   },
 });
 
-/** The parameters of the recursions in one factor and in two: sizes, instances, and where they are kept. */
+/**
+ * The kernel parameters that the backward inductions in one and in two factors share: sizes, the data of trades and
+ * markets, working memory and output.
+ */
 export const inductionParams = {
   count: i32,
   block: i32,
@@ -137,29 +171,38 @@ export const inductionParams = {
   output: write(real),
 } as const;
 
-const sizes = { NODE_ARRAYS, TRADE_INTEGERS, FLOW_REALS, EXERCISE_DATE_REALS, INSTANCE_INTEGERS, NO_EXERCISE_PRICE } as const;
-/** The functions, and the sizes of records, that the kernels of recursions in one and in two factors use. */
+const sizes = {
+  NODE_ARRAYS,
+  TRADE_INTEGERS,
+  FLOW_REALS,
+  EXERCISE_DATE_REALS,
+  INSTANCE_INTEGERS,
+  NO_EXERCISE_PRICE,
+} as const;
+/** The functions, and the sizes of records, that the kernels of backward induction in one and in two factors use. */
 export const inductionEnv = { ...sizes, addPayment, decayIntegral, applyExercise, integralReach } as const;
 
 /**
- * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
+ * The kernel that computes the values of bonds with calls and puts, and of Bermudan options on payments, under a
+ * Gaussian short rate.
  *
- * Under the measure of the last payment T* values in units of P(t, T*) are martingales, and so is no discounting left:
- * from one date of exercise to the one before,
+ * Under the measure of the last payment T* values in units of P(t, T*) are martingales, so that no discounting is left.
+ * From one exercise date to the one before,
  *
  *   hold(y) = ∫ V(z)·N(z; e^{−aΔ}·y, v) dz + payments between,   V = max(floor, min(hold, cap))
  *
- * with x as y, Gaussian with mean 0. Payments are exact in closed form, of the curve only its discount factors count,
- * and a claim without rights is repriced to rounding. The integral is the trapezoidal rule on nodes that are uniform at
- * each date, `density` in a deviation of the shorter one of the two steps at that date: it converges exponentially, and
- * the kinks of exercise are corrected to high order (`correctKink`). No step of time is needed but the dates.
+ * with x as y, Gaussian with mean 0. Payments are exact in closed form. They depend on the curve only through its
+ * discount factors, so that a claim without exercise rights is repriced to rounding. The integral is the trapezoidal
+ * rule on nodes that are uniform at each date, `density` in a deviation of the shorter one of the two steps at that
+ * date: it converges exponentially, and the kinks of exercise are corrected to high order (`correctKink`). No step of
+ * time is needed but the dates.
  *
  * Source: Hull & White (1990); Jamshidian (1989) for the measure; Andersen & Piterbarg, *Interest Rate Modeling*
  * (2010), 11.A.
  *
- * One item an instance, `instances` has its trade and its market; `output[l]` is the value at time 0. `work` has
- * `NODE_ARRAYS·capacity + DATE_REALS·mostDates` reals an item, `block` items side by side. Cost: a node at
- * a date takes 8·reach·density operations and 2 for each payment.
+ * There is one work item for each instance, whose trade and market are in `instances`. `output[l]` is the value at time
+ * 0. `work` has `NODE_ARRAYS·capacity + DATE_REALS·mostDates` reals for each item, and those of `block` items are interleaved.
+ * Cost: a node at a date takes 8·reach·density operations and 2 for each payment.
  */
 export const inductionKernel = kernel({
   name: "short-rate recursion",
@@ -170,8 +213,8 @@ export const inductionKernel = kernel({
     const { instances, trades, flows, dates, markets, parameters, bonds } = given;
     const l = gpu.globalId();
     if (l >= count) return;
-    const { FLOW_WIDTH, DATE_WIDTH, DATE_RECORD, NO_PRICE } = env;
-    const size = env.NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
+    const { FLOW_REALS, EXERCISE_DATE_REALS, DATE_REALS, NO_EXERCISE_PRICE } = env;
+    const size = env.NODE_ARRAYS * capacity + DATE_REALS * mostDates;
     const group = (l / block) | 0;
     const room = { work, origin: group * block * size + (l - group * block), block };
     const origin = room.origin;
@@ -180,52 +223,52 @@ export const inductionKernel = kernel({
     const CAP = 3 * capacity;
     const recordsAt = origin + env.NODE_ARRAYS * capacity * block;
 
-    const trade = instances[env.INSTANCE_WIDTH * l] * env.TRADE_WIDTH;
+    const trade = instances[env.INSTANCE_INTEGERS * l] * env.TRADE_INTEGERS;
     const firstFlow = trades[trade];
     const flowCount = trades[trade + 1];
     const firstDate = trades[trade + 2];
     const dateCount = trades[trade + 3];
     const side = gpu.real(trades[trade + 4]);
-    const head = instances[env.INSTANCE_WIDTH * l + 1] * env.MARKET_WIDTH;
+    const head = instances[env.INSTANCE_INTEGERS * l + 1] * env.MARKET_INTEGERS;
     const market = { parameters, start: markets[head], pieces: markets[head + 1] };
-    const firstBond = instances[env.INSTANCE_WIDTH * l + 2];
+    const firstBond = instances[env.INSTANCE_INTEGERS * l + 2];
     const a = parameters[market.start];
-    const terminal = flows[(firstFlow + flowCount - 1) * FLOW_WIDTH];
+    const terminal = flows[(firstFlow + flowCount - 1) * FLOW_REALS];
 
     let before = 0.0;
     let variance = 0.0;
     for (let k = 0; k < dateCount; k++) {
-      const time = dates[(firstDate + k) * DATE_WIDTH];
+      const time = dates[(firstDate + k) * EXERCISE_DATE_REALS];
       const decay = Math.exp(-a * (time - before));
       const step = env.stepVariance({ market, t: before, s: time });
       variance = decay * decay * variance + step;
-      work[recordsAt + DATE_RECORD * k * block] = variance;
-      work[recordsAt + (DATE_RECORD * k + 1) * block] = step;
-      work[recordsAt + (DATE_RECORD * k + 2) * block] = decay;
+      work[recordsAt + DATE_REALS * k * block] = variance;
+      work[recordsAt + (DATE_REALS * k + 1) * block] = step;
+      work[recordsAt + (DATE_REALS * k + 2) * block] = decay;
       before = time;
     }
 
     // Of the date after the one at hand: its nodes, its time, the decay, the deviation and the reach of the step to it.
     let next = { count: 1, low: 0.0, step: 1.0 };
-    let nextTime = NO_PRICE;
+    let nextTime = NO_EXERCISE_PRICE;
     let decay = 1.0;
     let deviation = 0.0;
     let stepReach = reach;
-    const isNow = dateCount > 0 && dates[firstDate * DATE_WIDTH] <= 0;
+    const isNow = dateCount > 0 && dates[firstDate * EXERCISE_DATE_REALS] <= 0;
     const last = isNow ? 0 : -1;
     for (let k = dateCount - 1; k >= last; k--) {
       const isToday = k === last;
       const hasRight = k >= 0;
-      const date = (firstDate + Math.max(k, 0)) * DATE_WIDTH;
-      const record = recordsAt + DATE_RECORD * Math.max(k, 0) * block;
+      const date = (firstDate + Math.max(k, 0)) * EXERCISE_DATE_REALS;
+      const record = recordsAt + DATE_REALS * Math.max(k, 0) * block;
       const time = isToday ? 0.0 : dates[date];
       const variance = isToday ? 0.0 : work[record];
       const before = isToday ? 0.0 : Math.sqrt(work[record + block]);
-      const hasNext = nextTime < NO_PRICE;
+      const hasNext = nextTime < NO_EXERCISE_PRICE;
       const weight = env.decayIntegral(a, terminal - time);
       const shortest = hasNext ? Math.min(before, deviation / decay) : before;
-      const width = Math.min(shortest, env.MOST_GROWTH / Math.max(Math.abs(weight), 1e-30)) / density;
-      const nodes = env.nodesAt({ variance, width, difference: weight, reach, capacity });
+      const width = Math.min(shortest, env.MAX_LOG_CHANGE / Math.max(Math.abs(weight), 1e-30)) / density;
+      const nodes = env.dateNodes({ variance, width, difference: weight, reach, capacity });
       for (let j = 0; j < nodes.count; j++) {
         const mean = decay * (nodes.low + gpu.real(j) * nodes.step);
         let held = 0.0;
@@ -245,10 +288,10 @@ export const inductionKernel = kernel({
         work[origin + (CAP + j) * block] = 0.0;
       }
 
-      const floor = hasRight ? dates[date + 3] : -NO_PRICE;
-      const cap = hasRight ? dates[date + 4] : NO_PRICE;
-      const hasFloor = floor > -NO_PRICE;
-      const hasCap = cap < NO_PRICE;
+      const floor = hasRight ? dates[date + 3] : -NO_EXERCISE_PRICE;
+      const cap = hasRight ? dates[date + 4] : NO_EXERCISE_PRICE;
+      const hasFloor = floor > -NO_EXERCISE_PRICE;
+      const hasCap = cap < NO_EXERCISE_PRICE;
       // Payments of the holder until the next date, and what is exchanged at exercise; the last payment is the price.
       for (let part = 0; part < 3; part++) {
         const isHeld = part === 0;
@@ -258,9 +301,9 @@ export const inductionKernel = kernel({
         const bond = firstBond + flowCount + 2 * Math.max(k, 0) + (part === 2 ? 1 : 0);
         for (let i = 0; i < payments; i++) {
           const isPrice = i === flowCount;
-          const flow = (firstFlow + Math.min(i, flowCount - 1)) * FLOW_WIDTH;
+          const flow = (firstFlow + Math.min(i, flowCount - 1)) * FLOW_REALS;
           const t = isPrice ? settlement : flows[flow];
-          const until = isHeld ? nextTime : side === 0 ? settlement : NO_PRICE;
+          const until = isHeld ? nextTime : side === 0 ? settlement : NO_EXERCISE_PRICE;
           let amount = t > time && t <= until ? flows[flow + 1] : 0.0;
           if (isPrice) amount = isHeld ? 0.0 : part === 1 ? floor : cap;
           if (side !== 0) amount *= isPrice ? -side : side;
@@ -272,11 +315,11 @@ export const inductionKernel = kernel({
         }
       }
 
-      env.exercise({ room, table, capacity, from: 0, count: nodes.count, hasFloor, hasCap });
+      env.applyExercise({ room, table, capacity, from: 0, count: nodes.count, hasFloor, hasCap });
       next = { count: nodes.count, low: nodes.low, step: nodes.step };
       nextTime = time;
       deviation = before;
-      stepReach = env.reachOf({ reach, growth: weight * before });
+      stepReach = env.integralReach({ reach, growth: weight * before });
       decay = isToday ? 1.0 : work[record + 2 * block];
     }
     output[l] = work[origin + block];

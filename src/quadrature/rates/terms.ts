@@ -18,8 +18,9 @@ export interface ExerciseDate {
 /**
  * A claim on fixed payments. "bond": the holder receives the payments until the bond is called or put. "receiver" and
  * "payer": the holder may on one of the dates buy or sell the later payments for the strike `floor`, as a receiver
- * swaption buys a bond for its notional. "receivers" and "payers": on each of the dates those up to the next, like the
- * caplets of a cap; payments up to the first date are certain. Amounts are in the trade's currency.
+ * swaption buys a bond for its notional. "receivers" and "payers": on each of the dates the holder may buy or sell the
+ * payments up to the next date, like the caplets of a cap; payments up to the first date are certain. Amounts are in
+ * the trade's currency.
  */
 export interface ShortRateTrade {
   readonly kind: keyof typeof SIDES;
@@ -42,13 +43,16 @@ export interface GaussianMarket {
   readonly logDiscount: (t: number) => number;
 }
 
-/** The price of an absent right, which nobody would exercise. */
+/** The price that stands for an absent exercise right, because nobody would exercise at it. */
 export const NO_EXERCISE_PRICE = 1e30;
 
-/** The smallest volatility of the recursion, which needs a positive width. */
+/** The smallest volatility in a backward induction, which needs a positive width. */
 export const MIN_VOLATILITY = 1e-10;
 
-/** The most by which logarithms of payments change over `density` nodes: a kink is a polynomial on eight of them. */
+/**
+ * The largest change of the logarithms of payments over `density` nodes, with which a kink is a polynomial on eight
+ * nodes.
+ */
 export const MAX_LOG_CHANGE = 0.625;
 
 /** The number of integers of a trade: first flow, flows, first date, dates, side. */
@@ -60,8 +64,8 @@ export const EXERCISE_DATE_REALS = 5;
 /** The number of integers of a market: first parameter, pieces of the volatility. */
 export const MARKET_INTEGERS = 2;
 /**
- * The number of integers of an instance: trade, market, first of the zero bonds at the times of its flows and
- * settlements.
+ * The number of integers of an instance: its trade, its market, and the first of its zero bonds, which mature at the
+ * times of its flows and settlements.
  */
 export const INSTANCE_INTEGERS = 3;
 
@@ -90,7 +94,13 @@ export function packTrades(list: readonly ShortRateTrade[]) {
       flows[flow++] = time;
       flows[flow++] = amount;
     }
-    for (const { time, settlement, capSettlement = settlement, floor = -NO_EXERCISE_PRICE, cap = NO_EXERCISE_PRICE } of trade.dates) {
+    for (const {
+      time,
+      settlement,
+      capSettlement = settlement,
+      floor = -NO_EXERCISE_PRICE,
+      cap = NO_EXERCISE_PRICE,
+    } of trade.dates) {
       dates[date++] = time;
       dates[date++] = settlement;
       dates[date++] = capSettlement;
@@ -102,8 +112,8 @@ export function packTrades(list: readonly ShortRateTrade[]) {
 }
 
 /**
- * Packs markets into arrays: `MARKET_INTEGERS` integers each, and the parameters to which they refer. The parameters are
- * a, and the end and value of each piece of σ; the last piece is unbounded.
+ * Packs markets into arrays: `MARKET_INTEGERS` integers each, and the parameters to which they refer. The parameters
+ * are a, and the end and value of each piece of σ; the last piece is unbounded.
  */
 export function packMarkets(list: readonly GaussianMarket[]) {
   const parameters: number[] = [];
@@ -121,7 +131,10 @@ export interface ShortRateInstance {
   readonly market: number;
 }
 
-/** Packs some instances into arrays: `INSTANCE_INTEGERS` integers each, and ln P(0, t) of flows and settlements. */
+/**
+ * Packs some instances into arrays: `INSTANCE_INTEGERS` integers each, and ln P(0, t) at the times of flows and
+ * settlements.
+ */
 export function packBonds(
   trades: readonly ShortRateTrade[],
   markets: readonly Pick<GaussianMarket, "logDiscount">[],

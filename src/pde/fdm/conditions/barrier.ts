@@ -241,7 +241,8 @@ const readDormantEnds = (barriers: number, knockIns: number) =>
  * Makes one time step of the dormant value v, which cannot be exercised. It solves (−a, 1 + hr + a + c, −c)·y = v for
  * the nodes between `low` and `high`, with y = z at the other nodes, and sets v ← y (implicit Euler) or v ← 2y − v
  * (Crank–Nicolson). It eliminates afresh, as `policy.ts` does, because v and the knocked-in value u have different ends
- * and cannot share a factorisation. Cost: 11 flops, one of them a division, and 10 reals of private memory a node.
+ * and cannot share a factorisation. Cost for each node: 11 flops, one of them a division, and 10 reals of private
+ * memory.
  */
 export const rowsStep = fn({
   name: "rowsStep",

@@ -181,7 +181,7 @@ export const kinkCorrections = fn({
  * mass and mean, but adds a variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³; κ adds a variance of
  * κh³·θ(1 − θ)(1 − 2θ)/6. Subtracting C(2 − θ)/3 from the exercised node and C(1 + θ)/3 from the other, C = θ(1 −
  * θ)·(½Jh + κh²(1 − 2θ)/12), corrects both and leaves O(h⁴), so that extrapolation in h² works. Cost: 4 flops and 4
- * reals of private memory a node, and 30 flops a kink.
+ * reals of private memory for each node, and 30 flops for each kink.
  */
 export const exerciseOnDate = fn({
   name: "exerciseOnDate",

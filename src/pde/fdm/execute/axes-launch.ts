@@ -45,7 +45,7 @@ interface Launched extends Pick<AxesInstanceResult, "program" | "values" | "sour
 
 /** The solution of an instance on several axes. */
 export interface AxesInstanceResult extends GridSolution {
-  /** The flags (1) of nodes where immediate exercise is optimal; undefined without exercise at all times. */
+  /** The flags of nodes, 1 where immediate exercise is optimal; undefined without exercise at all times. */
   readonly exercised: Uint8Array | undefined;
   readonly status: Status;
 }

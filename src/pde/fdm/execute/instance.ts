@@ -222,8 +222,8 @@ export function keptRows(instance: Instance, flags: Int32Array): readonly number
 
 /**
  * Returns the step flags of a time-homogeneous solver that keeps two factorisations (`SolverVariant`): REFACTOR where
- * it makes one, replacing the less recently used, and SECOND where a step uses the second. This pays where dates are a
- * month apart, because the intervals between them have few different lengths, so that their matrices recur.
+ * it makes one, replacing the less recently used, and SECOND_FACTORS where a step uses the second. This pays where
+ * dates are a month apart, because the intervals between them have few different lengths, so that their matrices recur.
  *
  * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`). It is never reused
  * where a barrier is monitored between dates, because the live nodes and held values change from interval to interval.

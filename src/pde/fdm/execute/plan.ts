@@ -49,8 +49,8 @@ function windowAbout(meshes: readonly AxisMesh[], point: readonly number[], name
 }
 
 /**
- * Returns the numbers that a problem's functions take as arguments: parameters, literals and dates. Value k of instance
- * l is at [k·instances + l].
+ * Returns the arguments of a problem's functions: parameters, literals and dates. Value k of instance l is at
+ * [k·instances + l].
  */
 export function packedParameters(
   instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],

@@ -283,10 +283,10 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price at a distance of `MESH_DEVIATIONS` standard deviations from `start` under a local volatility σ(S, t). It
- * follows dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is
- * far below the lognormal e^{nσ√T}. `lognormal` is the ratio of that price to `start` for constant σ, which gives the
- * distance and direction.
+ * Returns the price at a distance of `MESH_DEVIATIONS` standard deviations from `start` under a local volatility σ(S,
+ * t). It follows dx/dn = √(∫σ² dt) over the life in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1
+ * it is far below the lognormal e^{nσ√T}. The distance and its direction are given by `lognormal`, the ratio of that
+ * price to `start` for constant σ.
  */
 export function priceAtDistance(problem: OneFactorProblem, start: number, lognormal: number): number {
   const { diffusion, expiry } = problem;

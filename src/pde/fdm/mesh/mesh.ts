@@ -51,7 +51,9 @@ export type Mesh = KinkedMesh | NodeMesh;
 /** The number of nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
 
-/** Returns the strictly monotone mesh of a specification. Cost: about 25 ns a node, nothing if it has a closed form. */
+/**
+ * Returns the strictly monotone mesh of a specification. Cost: about 25 ns per node, nothing if it has a closed form.
+ */
 export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   const isSingle = spec.kinks.length === 1 && (spec.pins ?? []).length === 0;
   if (spec.coordinate === "log" && isSingle) return kinkedMesh(spec);
@@ -67,8 +69,8 @@ export function nodeAt(mesh: Mesh, i: number): number {
 }
 
 /**
- * Returns the prices of all nodes. The sinh of a closed form is computed from powers of e^step, with one exponential a
- * node instead of three.
+ * Returns the prices of all nodes. The sinh of a closed form is computed from powers of e^step, with one exponential
+ * for each node instead of three.
  */
 export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
   if ("nodes" in mesh) return mesh.nodes;
@@ -88,7 +90,10 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 /** Places nearer to a node than this are compared with the node itself, as it is rounded. */
 const NEAR_NODE = 1e-6;
 
-/** The fractional node index of a price in a mesh in closed form; undefined for other meshes and for the price zero. */
+/**
+ * Returns the fractional node index of a price in a mesh in closed form; undefined for other meshes and for the price
+ * zero.
+ */
 export function nodePositionOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
   return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;

@@ -84,7 +84,7 @@ const APART = 10;
  */
 const APART_FROM_BENDS = 4;
 
-/** Returns the ascending mesh of a specification. Cost: about 60 ns a node. @throws SpecError more pins than nodes */
+/** Returns the ascending mesh of a specification. Cost: about 60 ns per node. @throws SpecError more pins than nodes */
 export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)): NodeMesh {
   const log = spec.coordinate === "log";
   const map = new DenseMap(spec);

@@ -202,7 +202,7 @@ function parametersIn(part: unknown, names: readonly string[]): readonly number[
   return [...names.keys()].filter((k) => found.has(names[k]));
 }
 
-/** Returns the function for the values of a problem's `at`. @throws SpecError with the field's path */
+/** Returns the function that computes the values of a problem's `at`. @throws SpecError with the field's path */
 function pointOf(
   names: readonly string[],
   at: NonNullable<AnyProblem["at"]>,

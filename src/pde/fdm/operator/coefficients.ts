@@ -179,7 +179,7 @@ export function readSurface(shape: string) {
  * Returns σ at a price, shifted by `move` and not below zero: the cubic through σ and ∂σ/∂S of the slice at index
  * `slice`, whose spots begin at index `first`. σ is constant outside the spots. `piece` is the number of spots not
  * above the price; the search starts from its previous value, because neighbouring nodes lie in the same or
- * neighbouring intervals. Cost: 2 comparisons, 8 reals read, a division and 18 flops a node.
+ * neighbouring intervals. Cost for each node: 2 comparisons, 8 reals read, a division and 18 flops.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",

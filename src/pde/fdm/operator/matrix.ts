@@ -85,8 +85,8 @@ export const Factors = record({ inverse: write(real), lower: write(real), upper:
 /**
  * Returns the function that factors I − hL from the rows (−a, 1 + h′r + a + c, −c) of another step h′, where h =
  * `ratio`·h′; `hRate` is h·r of the new step. Row sums are carried along (see `solverKernel`). With barriers the rows
- * at and beyond the ends of the live nodes are decoupled from their neighbours. Cost: 9 flops, one of them a division,
- * and 5 reals of private memory a node.
+ * at and beyond the ends of the live nodes are decoupled from their neighbours. Cost for each node: 9 flops, one of
+ * them a division, and 5 reals of private memory.
  */
 export function factorRows(hasBarriers: boolean) {
   return fn({

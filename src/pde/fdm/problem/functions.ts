@@ -90,8 +90,8 @@ function argumentsText({ names, axes, literals }: FunctionScope, own: number): s
 }
 
 /**
- * Compiles a function, formula or number of the user into a kernel function that returns a number. @throws KernelError,
- * at once, for code that is not in the kernel language | SpecError for anything else
+ * Compiles a user's function, formula or number into a kernel function that returns a number. @throws KernelError, at
+ * once, for code that is not in the kernel language | SpecError for anything else
  */
 export function compileNumber(path: string, value: unknown, state: FunctionScope): CompiledFunction {
   const { names } = state;

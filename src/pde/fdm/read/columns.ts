@@ -12,7 +12,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import { checkList, typeInWords } from "../../../base/argument-checks.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 
-/** The part of a problem that decides on the derivative by time. */
+/** The part of a problem that determines the derivative with respect to time. */
 interface Timed {
   readonly names: readonly string[];
   readonly equation: Pick<CompiledCoefficients<string>, "at">;

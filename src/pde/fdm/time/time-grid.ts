@@ -24,7 +24,7 @@ const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /** The flags of what happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
-/** The flags of all events. */
+/** The flags of all events together. */
 export const EVENT_FLAGS = DIVIDEND | EXERCISE | BARRIERS;
 /** The bit position of the number of steps in the integers of `encodedSteps`. */
 export const STEPS_SHIFT = 8;
@@ -40,7 +40,10 @@ export function encodedSteps(flags: ArrayLike<number>, homogeneous: boolean): In
     const flag = flags[step];
     const before = step > 0 ? flags[step - 1] : EVENT_FLAGS;
     const joins =
-      homogeneous && (before & EVENT_FLAGS) === 0 && (flag & BEFORE) === 0 && ((flag ^ before) & ~(BEFORE | EVENT_FLAGS)) === 0;
+      homogeneous &&
+      (before & EVENT_FLAGS) === 0 &&
+      (flag & BEFORE) === 0 &&
+      ((flag ^ before) & ~(BEFORE | EVENT_FLAGS)) === 0;
     if (joins) runs[runs.length - 1] = (runs[runs.length - 1] | flag) + (1 << STEPS_SHIFT);
     else runs.push(flag | (1 << STEPS_SHIFT));
   }

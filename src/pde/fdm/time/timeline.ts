@@ -159,13 +159,13 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
   const { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } = PROGRAM_BITS;
   const words: number[] = [];
   const reals: number[] = [];
-  const records: { segment: number; place: number }[] = [];
+  const records: { segment: number; position: number }[] = [];
   const happen = (date: number): void => {
     for (const condition of events[date]) {
       const recorded = spec.record === "events" && condition === spec.exercise;
       words.push(EVENT | (recorded ? STEP_END : 0) | (condition << CONDITION_SHIFT), date);
       reals.push(0, 0, 0, 0, 0, 0);
-      if (recorded) records.push({ segment: Math.max(date - 1, 0), place: date === 0 ? 0 : 1 });
+      if (recorded) records.push({ segment: Math.max(date - 1, 0), position: date === 0 ? 0 : 1 });
     }
   };
   happen(dates.length - 1);
@@ -193,7 +193,7 @@ export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timel
         segment,
       );
       reals.push(to - stage.at * length, to - stage.end * length, h, stage.fromU, stage.fromV, stage.extrapolation);
-      if (ends) records.push({ segment, place: from });
+      if (ends) records.push({ segment, position: from });
     });
     if (from === 0) happen(segment);
   }

@@ -116,7 +116,7 @@ const addAxis = (variant: GridVariant) =>
         a = a / (x[k] * x[k]);
         b = b / x[k] - a;
       }
-      // A linear end has the first derivative by the axis itself, without the chain rule's second part.
+      // A linear end has the first derivative with respect to the axis itself, without the chain rule's second part.
       const isLinear = !w.inner && w.ghost === 0 && (slot === 0 ? low : high) !== env.ZERO_CURVATURE;
       if (log && isLinear) b = c[env.axes + k] / x[k];
       if (env.fitted && w.inner) a = Math.max(a, Math.max(0.5 * b * w.up, -0.5 * b * w.down));
@@ -216,7 +216,7 @@ export const assemble = (variant: GridVariant) =>
       inside: variant.region?.inside,
       insideValue: variant.region?.value,
       nodeOf: nodeOf(variant),
-      numberOf: linearIndexOf(variant),
+      linearIndexOf: linearIndexOf(variant),
       coefficientFault: coefficientFault(variant.axes.length, variant.pairs),
       addAxis: addAxis(variant),
       addCorner: addCorner(variant),
@@ -265,7 +265,7 @@ export const assemble = (variant: GridVariant) =>
         if (bad === 0 && !Number.isFinite(source)) bad = env.badPinned;
         if (bad !== 0 && fault === 0) {
           fault = bad;
-          faulty = env.numberOf({ launch, grid, index: node.index });
+          faulty = env.linearIndexOf({ launch, grid, index: node.index });
           faultRow = row;
         }
         const isUnknown = i < unknowns;

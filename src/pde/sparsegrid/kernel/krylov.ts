@@ -7,7 +7,7 @@ import { type GridVariant, neighboursOf, slot } from "./variant.ts";
 
 /**
  * A linear system (I + N)·y = b, divided among the work items of a group. `own` holds the arrays of an item's own rows,
- * `pitch` apart. Vectors that rows read from their neighbours are in `seen`: row r of array s is at seenBase +
+ * `pitch` apart. The vectors that items read at neighbouring rows are in `seen`: row r of array s is at seenBase +
  * s·seenPitch + r·GROUP + item. The distances from a row to its neighbours are in `distances` from index `offsets` on.
  */
 export const LinearSystem = record({

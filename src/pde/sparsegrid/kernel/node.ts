@@ -40,10 +40,12 @@ export const nodeOf = ({ axes }: GridVariant) =>
     },
   });
 
-/** Returns the function for the linear index of a node among all nodes of the grid, Dirichlet ends included. */
+/**
+ * Returns the function that computes the linear index of a node among all nodes of the grid, Dirichlet ends included.
+ */
 export const linearIndexOf = ({ axes }: GridVariant) =>
   fn({
-    name: "numberOf",
+    name: "linearIndexOf",
     params: { launch: Launch, grid: Grid, index: read(i32) },
     env: { axes: axes.length, ...header, ...AXIS_FIELD },
     body({ launch: { table }, grid: { words }, index }, _gpu, env) {
@@ -103,8 +105,8 @@ export const weightsAt = fn({
 });
 
 /**
- * Returns the index, among a grid's integers in the table, of the distances from a row to its neighbours; the pairs of
- * axes follow.
+ * Returns the index, among a grid's integers in the table, of the distances from a row to its neighbours. The pairs of
+ * axes (`pairsAt`) follow them.
  */
 export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + AXIS_FIELD.WORDS * axes.length;
 /** Returns the index, among a grid's integers in the table, of the pairs of axes with mixed derivatives. */

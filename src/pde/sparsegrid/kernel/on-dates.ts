@@ -98,7 +98,7 @@ const replace = (
       axes: variant.axes.length,
       GROUP: variant.groupSize,
       nodeOf: nodeOf(variant),
-      numberOf: linearIndexOf(variant),
+      linearIndexOf: linearIndexOf(variant),
       valueOf,
       bad,
       U: slot.U,
@@ -116,7 +116,7 @@ const replace = (
         const { value, ok } = env.valueOf({ launch, grid, state, index: node.index, k, u: work[at] });
         if (!ok && fault === 0) {
           fault = env.bad;
-          faulty = env.numberOf({ launch, grid, index: node.index });
+          faulty = env.linearIndexOf({ launch, grid, index: node.index });
           faultRow = row;
         }
         work[at] = i < unknowns ? value : 0.0;
@@ -159,7 +159,7 @@ export const applyCondition = (variant: GridVariant) =>
     }),
   );
 
-/** Returns the function of exercise at all times: u is at least the payoff. Undefined without it. */
+/** Returns the function that applies exercise at all times, u ← max(u, payoff); undefined without it. */
 export const exercise = (variant: GridVariant) =>
   variant.obstacle &&
   replace(

@@ -6,7 +6,16 @@ import { scratchReals, solveStage } from "./krylov.ts";
 import { applyCondition, exercise, setTerminalValues } from "./on-dates.ts";
 import { offsetsAt } from "./node.ts";
 import { beginResident, loadRows, residentSizes, storeRows } from "./resident.ts";
-import { type GridVariant, header, launchParams, REPORT, REPORT_INTEGERS, ROW_FIELD, slot, tableIntegers } from "./variant.ts";
+import {
+  type GridVariant,
+  header,
+  launchParams,
+  REPORT,
+  REPORT_INTEGERS,
+  ROW_FIELD,
+  slot,
+  tableIntegers,
+} from "./variant.ts";
 
 /**
  * Returns the kernel of the whole backward time loop of the grids of a combination, with one workgroup for each grid.
@@ -29,7 +38,7 @@ export function gridKernel(variant: GridVariant) {
       WORDS: tableIntegers(variant),
       offsetsAt: offsetsAt(variant),
       dates: variant.parameters,
-      expire: setTerminalValues(variant),
+      setTerminalValues: setTerminalValues(variant),
       assemble: assemble(variant),
       applyCondition: applyCondition(variant),
       solveStage: solveStage(variant),
@@ -90,7 +99,7 @@ export function gridKernel(variant: GridVariant) {
       let systems = report[out + env.systems];
       if (launch.first === 0) {
         const t = env.valueAt(column, env.dates + launch.dates - 1);
-        found = env.expire({ launch, grid, t, k: 0, row: 0, found });
+        found = env.setTerminalValues({ launch, grid, t, k: 0, row: 0, found });
       }
       if (ROWS > 0) {
         env.beginResident({ launch, grid, seen: shown, distances });

@@ -58,7 +58,7 @@ export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
 
 /** The index of each field at the start of a grid's integers in the table. */
 export const header = {
-  /** The place in `work` of node 0 of its array 0. */
+  /** The index in `work` of node 0 of the grid's array 0. */
   BASE: 0,
   UNKNOWNS: 1,
   /** The distance from one array to the next. */
@@ -69,7 +69,7 @@ export const header = {
 } as const;
 /**
  * The index of each field in the integers of an axis: the number of nodes, the first unknown, the number of unknowns,
- * their stride, and the position of its values, which its coordinates follow.
+ * their stride, and the position of its values, which its coordinates follow. `WORDS` is the number of fields.
  */
 export const AXIS_FIELD = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
 /** Returns the number of integers of a grid in the table. */
@@ -78,7 +78,7 @@ export const tableIntegers = (variant: Pick<GridVariant, "axes" | "pairs">): num
 
 /**
  * The index of each field in the reals of a program row: the time of the stage, the time of its end, h, the weights of
- * u and v, the extrapolation, and the length of time from u to the stage.
+ * u and v, the extrapolation, and the length of time from u to the stage. `WORDS` is the number of fields.
  */
 export const ROW_FIELD = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
@@ -88,7 +88,7 @@ export const REPORT = {
   node: 1,
   row: 2,
   endless: 3,
-  /** Systems that were not solved, and the row of the first. */
+  /** The number of systems that were not solved, and the row of the first. */
   unsolved: 4,
   unsolvedRow: 5,
   iterations: 6,
@@ -126,7 +126,7 @@ export const Grid = record({
   pitch: i32,
   rounds: i32,
   instance: i32,
-  /** The grid's words in the table. */
+  /** The index in the table at which the grid's integers start. */
   words: i32,
   item: i32,
 });

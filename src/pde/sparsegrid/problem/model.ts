@@ -24,8 +24,8 @@ const MAX_AXES = 10;
 const DEFAULT_STEPS = 40;
 
 /**
- * The compiled model of an equation on sparse grids: its levels, the solver of its linear systems, and the target
- * accuracy.
+ * A user's equation on sparse grids after it has been checked and compiled: its levels, the solver of its linear
+ * systems, and the target accuracy.
  */
 export interface SparseGridEquation extends CompiledEquation {
   /** Returns the axes of an entry. */

@@ -15,7 +15,8 @@ import {
 } from "./nodes.ts";
 
 /**
- * The kernel of one layer of Vₖ = max(hₖ, P·Vₖ₊₁), one item a point. Values are those of all points but the first.
+ * The kernel that computes one layer of Vₖ = max(hₖ, P·Vₖ₊₁), with one work item for each point. `values` has the
+ * values of all points but the first.
  *
  * Bytes: 12 per transition, and a value for each that is read.
  */

@@ -82,7 +82,7 @@ export async function gaussianSwings(
   settings: GaussianSwingSettings,
   swings: readonly GaussianSwing[],
 ): Promise<SwingsResult> {
-  const place = "gaussianSwings";
+  const path = "gaussianSwings";
   check(settings, swings);
   const first = settings.startsAtOnce ? 0 : 1;
   const dates = settings.chain.times.length - first;
@@ -93,7 +93,7 @@ export async function gaussianSwings(
     return undefined;
   };
   return withDevice(settings.device, settings, (device) =>
-    valuesWithinBounds({ path: place, swings, dates, notFinite }, (some) => values(device, settings, some)),
+    valuesWithinBounds({ path, swings, dates, notFinite }, (some) => values(device, settings, some)),
   );
 }
 
@@ -246,7 +246,7 @@ class Rollback implements Disposable {
   }
 
   #gather(
-    { axis, position: place, deviation, targets }: ExpectationPass,
+    { axis, position, deviation, targets }: ExpectationPass,
     active: { readonly first: number; readonly active: number },
   ): void {
     const { count } = this.#grid.nodes;
@@ -254,7 +254,7 @@ class Rollback implements Disposable {
     const stencil = stencilOf(deviation);
     const [rows, columns] = targets;
     const nodes = rows * columns;
-    const [p0, p1, p2] = place;
+    const [p0, p1, p2] = position;
     const limit = 4 * (count + stencil.taps);
     this.#device.write(table, stencil.table);
     const { taps, before } = stencil;

@@ -2,7 +2,7 @@
 import { i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { FRACTIONS } from "./steps.ts";
 
-/** The kernel of exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
+/** The kernel that computes exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j), where y = start + spacing·(i, j). */
 export const exponentialKernel = kernel({
   name: "convolution-growth",
   params: {
@@ -39,7 +39,7 @@ export const weightsKernel = kernel({
     p0: real,
     p1: real,
     p2: real,
-    /** Places are held within [−limit, limit]. */
+    /** Positions are limited to [−limit, limit]. */
     limit: real,
     table: read(real),
     bases: write(i32),
@@ -50,10 +50,10 @@ export const weightsKernel = kernel({
     const node = gpu.globalId();
     const i = (node / columns) | 0;
     const j = node % columns;
-    const place = Math.max(Math.min(p0 + p1 * gpu.real(i) + p2 * gpu.real(j), limit), -limit);
-    const below = Math.floor(place);
+    const position = Math.max(Math.min(p0 + p1 * gpu.real(i) + p2 * gpu.real(j), limit), -limit);
+    const below = Math.floor(position);
     bases[node] = gpu.i32(below) - before;
-    const at = (place - below) * gpu.real(F);
+    const at = (position - below) * gpu.real(F);
     const k = Math.max(Math.min(gpu.i32(at) - 1, F - 3), 0);
     const u = at - gpu.real(k);
     const a = ((u - 1) * (u - 2) * (u - 3)) / -6;
@@ -68,9 +68,9 @@ export const weightsKernel = kernel({
 });
 
 /**
- * Returns the kernel of out(i, j) = Σₜ w(i, j, t)·values(line, base + t) for the instances side by side at each node,
- * along one axis. Nodes beyond the ends count as the last ones. An item has one instance; on a CPU it processes all
- * nodes, so that neighbouring items read neighbouring values and share weights; on a GPU it processes one node.
+ * Returns the kernel that computes, for each node (i, j) and each instance, the weighted sum out(i, j) = Σₜ w(i, j,
+ * t)·values(line, base + t) along one axis. Beyond its ends the values of the last nodes are used. With `by` =
+ * "instances" (CPU) a work item computes all nodes of one instance, with "nodes" (GPU) one node of one instance.
  *
  * Bytes per value: 8 written, 8 read per tap, mostly from the cache.
  */
@@ -120,8 +120,8 @@ export function weightedSumKernel(by: "instances" | "nodes") {
 }
 
 /**
- * Returns the kernel of V(Q) = max of waiting, C(Q), and exercising, h + C(Q + 1), where the bounds allow them.
- * Instances are (Q, swing), with swings side by side.
+ * Returns the kernel that computes V(Q), the maximum of waiting, C(Q), and exercising, h + C(Q + 1), where the bounds
+ * allow them. An instance is a pair (Q, swing), with swings contiguous.
  *
  * The maximum is represented not by its values at the nodes but by its projection on the cubics: C + ∫ψ(x)·max(g(x), 0)
  * dx for g = h + C(Q + 1) − C(Q), linear near a node, and ψ Lagrange's cubic of that node, along the axis where g is

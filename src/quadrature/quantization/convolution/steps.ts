@@ -11,7 +11,7 @@ export const FRACTIONS = 16;
 /** Standard deviations that a stencil reaches to each side: beyond lie 2e-9. */
 const REACH = 6;
 
-/** Lagrange's cubics on the nodes −1, 0, 1, 2 of a cell, by powers of the place in it. */
+/** Lagrange's cubics on the nodes −1, 0, 1, 2 of a cell, by powers of the position in it. */
 const CUBICS = [
   [0, -1 / 3, 1 / 2, -1 / 6],
   [1, -1 / 2, -1, 1 / 2],
@@ -19,7 +19,7 @@ const CUBICS = [
   [0, -1 / 6, 0, 1 / 6],
 ] as const;
 
-/** The weights of a step. */
+/** The interpolation weights with which a step computes expectations. */
 export interface Stencil {
   /** The number of nodes with a weight. */
   readonly taps: number;
@@ -56,7 +56,7 @@ const NO_STEP = 1e-9;
 
 /** E[uʳ; 0 ≤ u < 1] for u = x + s·Z, r = 0 … 3. */
 function momentsOf(x: number, s: number): readonly [number, number, number, number] {
-  // Without a step a place at the end of a cell belongs to it: the neighbour's polynomial agrees there.
+  // Without a step a position at the end of a cell belongs to it: the neighbour's polynomial agrees there.
   if (s < NO_STEP) return x >= 0 && x <= 1 ? [1, x, x * x, x * x * x] : [0, 0, 0, 0];
   const [a, b] = [-x / s, (1 - x) / s];
   const [p, q] = [density(a), density(b)];
@@ -74,14 +74,14 @@ function momentsOf(x: number, s: number): readonly [number, number, number, numb
 
 const density = (z: number): number => Math.exp(-0.5 * z * z) / Math.sqrt(2 * Math.PI);
 
-/** Nodes y = start + spacing·index, the same on each axis and at each time. */
+/** The nodes y = start + spacing·index, which are the same on each axis and at each time. */
 export interface Nodes {
   readonly start: number;
   readonly spacing: number;
   readonly count: number;
 }
 
-/** One operation: expectations along an axis of the source, for targets on a grid. */
+/** One pass of a step: expectations along one axis of the source, for the targets on a grid. */
 export interface ExpectationPass {
   readonly axis: 0 | 1;
   /** The position of target (i, j) on the axis, in cells: p₁·i + p₂·j + p₀. */
@@ -102,7 +102,7 @@ interface Standardised {
 const MIN_SCALE = 1e-12;
 
 /**
- * Returns the passes of E[V(Y′) | Y = y] for a step Y′ = Ã·Y + T̃·Z of a standardised chain, both triangular:
+ * Returns the passes that compute E[V(Y′) | Y = y] for a step Y′ = Ã·Y + T̃·Z of a standardised chain, both triangular:
  *
  *   W(u, w) = E V(u, w + s·u + t₂₂·Z₂),   s = t₂₁/t₁₁
  *   G(y₁, w) = E W(a₁₁·y₁ + t₁₁·Z₁, w)
@@ -123,8 +123,8 @@ export function passesOf(
   const cells = (value: number): number => (value - start) / spacing;
   if (dimension === 1) {
     const [a, t] = numbers;
-    const place = [cells(a * y), 0, (a * dy) / spacing] as const;
-    return [{ axis: 1, position: place, deviation: Math.abs(t) / spacing, targets: [1, at] }];
+    const position = [cells(a * y), 0, (a * dy) / spacing] as const;
+    return [{ axis: 1, position, deviation: Math.abs(t) / spacing, targets: [1, at] }];
   }
   const [a11, , a21, a22, t11, , t21, t22] = numbers;
   const s = t11 === 0 ? 0 : t21 / t11;
@@ -149,7 +149,7 @@ export function passesOf(
       : [
           {
             axis: 1 as const,
-            place: [cells((drift * y + a22 * y) / scale), drift / scale, a22 / scale] as const,
+            position: [cells((drift * y + a22 * y) / scale), drift / scale, a22 / scale] as const,
             deviation: 0,
             targets: [at, at] as const,
           },

@@ -26,7 +26,10 @@ export function randomGuess(size: number, dimension: number, seed: number | bigi
   return hostNormals(seed, stream, size * dimension).map((x) => spread * x);
 }
 
-/** Returns a guess of `size` points from fewer: the points of the heaviest cells become close pairs. */
+/**
+ * Returns a first guess of `size` points from a smaller quantizer, by splitting the points of the heaviest cells into
+ * close pairs.
+ */
 export function splitGuess(points: Float64Array, weights: Float64Array, dimension: number, size: number): Float64Array {
   const order = Array.from(weights, (_, i) => i).sort((a, b) => weights[b] - weights[a]);
   const guess = new Float64Array(size * dimension);

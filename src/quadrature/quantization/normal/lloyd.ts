@@ -30,8 +30,8 @@ const addWide = fn({
 });
 
 /**
- * Returns the kernel that assigns samples to points, one item a sample. Samples are read, [count, d], or are normal
- * numbers generated from their index.
+ * Returns the kernel that assigns samples to their nearest points, with one work item for each sample. Samples are
+ * read, [count, d], or are normal numbers generated from their index.
  */
 export function assignKernel(dimension: number) {
   const blocks = Math.ceil(dimension / 4);
@@ -91,7 +91,7 @@ export interface CellSums {
   readonly fourths: Float64Array;
 }
 
-/** The kind of samples: normal numbers generated on the device, or [count, d] from the host. */
+/** The samples: normal numbers generated on the device, or [count, d] from the host. */
 export type Samples =
   | { readonly kind: "normal"; readonly seed: bigint }
   | { readonly kind: "given"; readonly values: Float64Array };
@@ -103,7 +103,7 @@ export interface Assignment extends Disposable {
   sums(points: Float64Array, first: number, count: number): Promise<CellSums>;
 }
 
-/** Prepares the assignment of samples. */
+/** Returns the assignment of samples to points, after compiling its kernel. */
 export async function assignmentOf(
   device: Device,
   dimension: number,
@@ -175,9 +175,9 @@ interface LloydSettings {
 }
 
 /**
- * Searches a quantizer: first CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ) over the batch's samples of cell i, γₜ =
- * 1/(1 + 8·t/T), no farther than their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès,
- * ESAIM: Proceedings and Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
+ * Returns the points of a quantizer, found by learning from samples: first CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ)
+ * over the batch's samples of cell i, γₜ = 1/(1 + 8·t/T), no farther than their mean; then Lloyd's iteration, xᵢ ← the
+ * mean of its samples. Source: G. Pagès, ESAIM: Proceedings and Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
  */
 export async function learnQuantizer(settings: LloydSettings): Promise<Float64Array> {
   const { assignment, guess, batches, batch, iterations, samples, work } = settings;

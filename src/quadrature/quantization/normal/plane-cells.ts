@@ -21,7 +21,7 @@ const POINTS = 12;
 /** The largest number of edges of a cell. */
 const MAX_EDGES = 128;
 
-/** An edge of a cell with the integrals of 1, s and s² times the density along it. */
+/** An edge of a Voronoi cell, with the integrals of 1, s and s² times the density along it. */
 export interface CellEdge {
   /** The cell on this side. */
   readonly cell: number;

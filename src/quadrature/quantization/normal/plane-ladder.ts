@@ -14,16 +14,23 @@ export const planeSizes = (): readonly number[] => [
   ...steps(350, 500, 50),
 ];
 
-/** Coordinates are multiples of 2⁻¹² from −8 to 8: near enough for Newton's method, which finds all their digits. */
+/**
+ * The unit of the coordinates of stored points, which are multiples of it from −8 to 8. This is accurate enough for
+ * Newton's method, which finds all further digits.
+ */
 export const COORDINATE_UNIT = 2 ** -12;
+/** The number that is added to stored coordinates in units, so that they are positive. */
 export const COORDINATE_OFFSET = 2 ** 15;
 
-/** Returns the rounded points of one size. */
+/** Returns the rounded points of one size from the text of `planeData`. */
 export function unpackPlane(text: string, size: number): Float64Array {
   const before = planeSizes()
     .filter((other) => other < size)
     .reduce((sum, other) => sum + other, 0);
   const bytes = atob(text);
   const at = (k: number): number => bytes.charCodeAt(4 * before + k);
-  return Float64Array.from({ length: 2 * size }, (_, k) => (at(2 * k) + 256 * at(2 * k + 1) - COORDINATE_OFFSET) * COORDINATE_UNIT);
+  return Float64Array.from(
+    { length: 2 * size },
+    (_, k) => (at(2 * k) + 256 * at(2 * k + 1) - COORDINATE_OFFSET) * COORDINATE_UNIT,
+  );
 }

@@ -8,7 +8,10 @@ const MAX_NEWTON = 200;
 /** The tolerance on the gradient's largest component relative to the smallest weight's scale: rounding. */
 const GRADIENT = 1e-15;
 
-/** Minimises the distortion locally from a first guess, [size, 2], and returns the quantizer. */
+/**
+ * Returns the optimal quantizer of N(0, I₂) near a first guess of its points, [size, 2], by minimising the distortion
+ * locally.
+ */
 export function optimalPlaneQuantizer(guess: Float64Array, lloyd = LLOYD): Quantizer {
   const scratch = new PlaneScratch();
   let points = Float64Array.from(guess);

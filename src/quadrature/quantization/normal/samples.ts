@@ -66,7 +66,9 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
 /** The normal quantile of a two-sided 95 % interval. */
 const NORMAL_95 = 1.959963984540054;
 
-/** Returns a quantizer with weights and distortion from assigned samples. */
+/**
+ * Returns the quantizer with the given points, with weights and distortion from the sums over the samples of each cell.
+ */
 export function quantizerOfSums(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
   const { counts, squares, fourths } = found;
   const weights = Float64Array.from(counts, (n) => n / count);

@@ -33,14 +33,13 @@ const params = { search: SearchTables, query: read(real) } as const;
 export type NearestFunction = KernelFunction<typeof params, number>;
 
 /**
- * Returns the kernel function for the number of the nearest point by comparing with all: `size` squared distances.
+ * Returns the kernel function that finds the number of the nearest point by comparing with all points: `size` squared
+ * distances.
  *
  * @param dimension of the points: a constant of the kernel.
- * @example
- * import { nearestByBruteForce } from "feynkac/quantization";
+ * @example import { nearestByBruteForce } from "feynkac/quantization";
  *
- * const nearest = nearestByBruteForce(1);
- * const search = {
+ * const nearest = nearestByBruteForce(1); const search = {
  *   points: Float64Array.of(-1, 0, 1),
  *   size: 3,
  *   first: 0,
@@ -48,8 +47,7 @@ export type NearestFunction = KernelFunction<typeof params, number>;
  *   tableAt: 0,
  *   geometry: new Float64Array(),
  *   geometryAt: 0,
- * };
- * console.log(nearest({ search, query: Float64Array.of(0.4) })); // 1
+ * }; console.log(nearest({ search, query: Float64Array.of(0.4) })); // 1
  * @experimental
  */
 export function nearestByBruteForce(dimension: number): NearestFunction {

@@ -62,7 +62,8 @@ const searcher = (nearest: NearestFunction, plan: Searcher["plan"]): Searcher =>
 });
 
 /**
- * Returns the kernel of `NearestSearch`, one query an item. Bytes: d words read and one written per query. @internal
+ * Returns the kernel of `NearestSearch`, with one work item for each query. Bytes: d words read and one written per
+ * query. @internal
  */
 export function nearestKernel(dimension: number, nearest: NearestFunction) {
   return kernel({

@@ -13,7 +13,9 @@ import { walkKernel } from "./walk.ts";
  */
 const CLEARED = 16;
 
-/** Returns the kernel that writes zeros: each item `words` of them, as far apart as there are items. */
+/**
+ * Returns the kernel that clears an array: each work item writes `words` zeros, whose distance is the number of items.
+ */
 export const clearKernel = (words: number) =>
   kernel({
     name: "clearCounters",

@@ -227,7 +227,7 @@ interface Probabilities {
 /** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: QuantizationTreePlan): number => offsets[sizes.length - 1] - 1;
 
-/** Returns the positions of the counters of the transitions from each point; see `rowMakerOf`. */
+/** Returns the ranges of the counters of the transitions from each point, which `rowMakerOf` takes. */
 export function rowRanges({ sizes, offsets, layout }: QuantizationTreePlan): RowRanges {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
@@ -263,7 +263,11 @@ async function counted(device: Device, plan: QuantizationTreePlan, work: WorkPro
 async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probabilities> {
   const { precision, quantizer } = plan;
   const { points, size, weights } = quantizer!;
-  const ends = Float64Array.of(-MAX_DEVIATIONS, ...points.slice(1).map((x, i) => 0.5 * (x + points[i])), MAX_DEVIATIONS);
+  const ends = Float64Array.of(
+    -MAX_DEVIATIONS,
+    ...points.slice(1).map((x, i) => 0.5 * (x + points[i])),
+    MAX_DEVIATIONS,
+  );
   const rows = rowsOf(plan);
   const parameters = plan.parameters;
   const firstColumns = new Int32Array(rows);

@@ -102,7 +102,7 @@ export function gridWalkKernel(shape: GridWalkShape) {
   });
 }
 
-/** The number of items of a workgroup. */
+/** The number of work items of a workgroup of `layersKernel`. */
 export const LAYER_GROUP_SIZE = 256;
 
 interface LayersShape extends OneGridShape {

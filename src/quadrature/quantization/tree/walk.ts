@@ -17,11 +17,14 @@ import type { StepFunction } from "./chain.ts";
  */
 export const LAYER_HEADER = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
 
-/** Returns the number of blocks of four words per group of layers, and of layers per group. */
+/** Returns the number of blocks of four random words for a group of layers, and the number of layers in a group. */
 export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>
   4 % dimension === 0 ? { blocks: 1, layers: 4 / dimension } : { blocks: Math.ceil(dimension / 4), layers: 1 };
 
-/** Writes the normal numbers of `count` blocks of Philox from block `first` on, four each, from index `at` on. */
+/**
+ * Writes the normal numbers of `count` blocks of Philox, four for each, to `normals` from index `at` on. `first` is the
+ * number of the first block.
+ */
 export const normalBlocks = fn({
   name: "normalBlocks",
   params: { first: i32, count: i32, path: u32, layer: i32, key: PhiloxKey, normals: write(real), at: i32 },

@@ -212,7 +212,7 @@ export function readSolution(variant: AxesVariant) {
   return eachNode(variant, atEach);
 }
 
-/** Returns the function for the numbers of nodes of the window of each axis. */
+/** Returns the function that computes the numbers of nodes of the window of each axis. */
 const extentsOf = (axes: number) =>
   fn({
     name: "extentsOf",

@@ -216,7 +216,7 @@ export type PhaseKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
  * Returns one kernel for each phase of the time loop on several axes, for grids that would occupy one workgroup for too
- * long. All workgroups of a device share the lines of an instance, and the boundary between two launches is the
+ * long. All workgroups of a device share the lines of an instance, and the end of a launch takes the place of a
  * barrier.
  */
 export function phaseKernels(variant: AxesVariant): PhaseKernels {

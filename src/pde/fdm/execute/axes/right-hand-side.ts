@@ -21,8 +21,8 @@ import { ProgramRow } from "../rollback.ts";
 import { AxesContext, Findings, Launch, withFault } from "./context.ts";
 
 /**
- * Returns the function for a pinned node's value at the end of a step, and its number; the node is `lane` after `first`
- * of its line along the first axis.
+ * Returns the function that computes a pinned node's value at the end of a step, and its number; the node is `lane`
+ * after `first` of its line along the first axis.
  */
 function pinnedAt(variant: AxesVariant) {
   return fn({
@@ -140,7 +140,7 @@ const onSegmentNode = {
 /**
  * Returns the right-hand side along the last axis, which computes the explicit part. The neighbours in three successive
  * planes are carried along the axis, so that each value is read once for each neighbour in its plane. Cost on two axes:
- * 24 flops a node with a mixed derivative, 11 without.
+ * 24 flops for each node with a mixed derivative, 11 without.
  */
 export function explicitSide(variant: AxesVariant, corrects: boolean) {
   const { correction = { full: 0 } } = variant;

@@ -217,7 +217,7 @@ function solveSegments(variant: AxesVariant, axis: number, corrects: boolean, si
   });
 }
 
-/** Returns the function for a segment's right-hand side, along another axis than the first. */
+/** Returns the function that computes a segment's right-hand side along another axis than the first. */
 function sideOfRun(variant: AxesVariant, corrects: boolean, { begin, next }: RightHandSide) {
   const slots = slotsOf(variant);
   return fn({

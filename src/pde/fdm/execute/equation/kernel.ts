@@ -368,9 +368,10 @@ function readSolution(plan: EquationPlan) {
  * has `STATUS.growth`, and must be solved again by a single item. Convection must be fitted, because negative
  * off-diagonal entries would let products over nodes grow.
  *
- * Cost for a team: a stage is 8 shuffles or 10 barriers an item (Brennan & Schwartz: 14 flops and two comparisons a
- * node, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops a node, 20 shuffles and 8 reals of workgroup
- * memory; a round of the penalty method as much as a matrix and a stage. Workgroup memory: `equationBytes`.
+ * Cost for a team: a stage is 8 shuffles or 10 barriers for each item (Brennan & Schwartz: 14 flops and two comparisons
+ * for each node, 11 shuffles; its boundary 4 barriers more); a matrix 30 flops for each node, 20 shuffles and 8 reals
+ * of workgroup memory; a round of the penalty method as much as a matrix and a stage. Workgroup memory:
+ * `equationBytes`.
  */
 export function equationKernel(variant: EquationVariant, team?: Team): Kernel {
   const plan = planOf(variant, team);

@@ -231,7 +231,7 @@ const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
  * Elimination runs from the last node to the first, and substitution back. With `early` exercise y is kept above its
  * lower bound during substitution: the payoff, or for Crank–Nicolson the mean of payoff and old u, which is equivalent
  * to u_new ≥ payoff. This is the method of Brennan & Schwartz (1977), which is exact if the exercise region is at the
- * first nodes. Cost: 7 flops and 8 (early exercise 9) reals of private memory a node.
+ * first nodes. Cost for each node: 7 flops and 8 (with early exercise 9) reals of private memory.
  */
 export function projectedStep(early: boolean, weighted: boolean, timeDependent: boolean) {
   return fn({

@@ -70,7 +70,7 @@ function stepSeriesAt({ homogeneous = false, exercise, capacity }: SolverVariant
         flag,
         refactor: (flag & env.REFACTOR) !== 0,
         event: (flag & (env.DIVIDEND | env.EXERCISE | env.BARRIERS)) !== 0,
-        start: env.homogeneous && (flag & env.SECOND) !== 0 ? env.capacity : 0,
+        start: env.homogeneous && (flag & env.SECOND_FACTORS) !== 0 ? env.capacity : 0,
         count: flag >> env.STEPS_SHIFT,
         crankNicolson: (flag & env.CRANK_NICOLSON) !== 0,
         alexander: env.dates && (flag & env.ALEXANDER) !== 0,

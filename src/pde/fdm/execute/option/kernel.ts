@@ -61,7 +61,8 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *                 knock-in
  *   out           [window·6 + k]; `closed`: then as many nodes, as they were rounded here; then the points' values
  *                 (`point.ts`)
- * Cost: a step is 7 flops and 8 (early exercise 9) reals of private memory a node; a factorisation about 4 steps.
+ * Cost for each node: a step is 7 flops and 8 (with early exercise 9) reals of private memory; a factorisation costs as
+ * much as about 4 steps.
  *
  * Each item of a team has capacity/items consecutive nodes, in private arrays short enough for registers. Both sweeps
  * of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
@@ -69,8 +70,8 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * with a single item, and results differ by rounding only (with early exercise see `stepSegment`). Barriers and
  * exercise dates are applied to an item's nodes at their events. There is no value before a knock-in.
  *
- * Cost of a team's step: 10 to 14 flops a node (early exercise 11 to 19) and no workgroup memory; besides, 24 flops an
- * item, and either 12 shuffles, or 28 reals of workgroup memory and 14 barriers. For policy iteration
+ * Cost of a team's step: 10 to 14 flops for each node (with early exercise 11 to 19) and no workgroup memory; besides,
+ * 24 flops for each item, and either 12 shuffles, or 28 reals of workgroup memory and 14 barriers. For policy iteration
  * `iteratePolicyOnSegment` gives the cost of a round. Workgroup memory: `teamWords`.
  */
 export const solverKernel = (variant: SolverVariant, team?: Team, homogeneous = false): Kernel =>

@@ -316,9 +316,9 @@ const isExercised = (closed: boolean, timeDependent: boolean) =>
   });
 
 /**
- * Returns the function for the value at a point, whose coefficients begin at table row `row`. The value is `EXERCISED`
- * where two nodes about the point are exercised, or where the mesh ends before the point because exercise is certain
- * there. For the value before a knock-in, which nobody can exercise, nodes are numbered from `nodes` on.
+ * Returns the function that computes the value at a point, whose coefficients begin at table row `row`. The value is
+ * `EXERCISED` where two nodes about the point are exercised, or where the mesh ends before the point because exercise
+ * is certain there. For the value before a knock-in, which nobody can exercise, nodes are numbered from `nodes` on.
  */
 function pointValue({
   closed,

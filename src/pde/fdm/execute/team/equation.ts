@@ -14,7 +14,7 @@ import { eliminateSegment, substituteSegment } from "./step.ts";
  * Returns the function that writes the exercise boundary (`exerciseBoundary`) to index `record` of the results. The
  * exercise region nearest to the first node ends at the first exercised node whose next node is not exercised. Mostly
  * only one item has such a node, and it alone accesses the counter, which is 0 before and after. Cost: 4 flops and one
- * real of workgroup memory a node, and three barriers.
+ * real of workgroup memory for each node, and three barriers.
  */
 export function recordBoundaryOnTeam({ team, rows }: TeamEquationPlan, smooth: boolean) {
   return fn({

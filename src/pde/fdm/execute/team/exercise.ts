@@ -172,8 +172,8 @@ function premiumsBeside(team: Team, rows: number) {
  * Returns the function that exercises on a date at an item's nodes. A payoff with one column is applied as by
  * `exerciseOnDate`, node by node in its order, and one with two columns as by `exerciseByHalves`. Without `halves`,
  * where the holder may exercise at other times as well, it is applied just node by node. `obstacle` is overwritten, and
- * read again on each date to save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops a node; 30 flops
- * a kink, twice where it is between two nodes of the item.
+ * read again on each date to save registers. Cost of a date: 4 shuffles, or 2 barriers; about 6 flops for each node; 30
+ * flops for each kink, twice where it is between two nodes of the item.
  */
 export function exerciseSegment(team: Team, rows: number, of: ObstacleOf, halves = true) {
   return fn({

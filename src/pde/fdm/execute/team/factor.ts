@@ -123,8 +123,8 @@ const ZERO_VALUE_GUARD = 2 ** -64;
  * a scan over the items, then each item processes its rows in order. `gain` becomes `numerator`/pivot. With `policy`,
  * rows that are `active` become y = bound. `near`: see `scanExcess`. It returns the reach of the scans.
  *
- * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); for each item 20 (35) shuffles, or as many
- * reals of workgroup memory written and read and 8 (14) barriers.
+ * Cost: about 15 (with `policy` 17) flops for each node; for each item 60 flops and 20 shuffles (unless `near`, 90 and
+ * 35), or as many reals of workgroup memory written and read and 8 (14) barriers.
  */
 export function factorSegment(team: Team, rows: number, { policy, reusesFactors, scaled, summed }: Factoring) {
   return fn({
@@ -338,7 +338,7 @@ export function factor(plan: TeamPlan) {
       // Rows divided by 1 + hr spare pivots a product each; policy iteration wants them as they are.
       const rowScale = env.policy ? 1.0 : gpu.reciprocal(1 + hRate);
       // After an event the solution is as it is.
-      const asItIs = env.eventful && (launch.flags[Math.max(programRow.index - 1, 0)] & env.EVENTS) !== 0;
+      const asItIs = env.eventful && (launch.flags[Math.max(programRow.index - 1, 0)] & env.EVENT_FLAGS) !== 0;
       if (env.scaled && programRow.index > 0 && !asItIs)
         for (let k = 0; k < env.count; k++) {
           if (premium) u[k] -= 0.5 * paid[k];

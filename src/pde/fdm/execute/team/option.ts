@@ -245,7 +245,7 @@ function applyEvents(plan: TeamPlan) {
       const { mesh, state, factors, scans, paid } = memory;
       const { u, z } = state;
       let { row, live } = loopState;
-      if (env.unscales && (flag & env.EVENTS) !== 0)
+      if (env.unscales && (flag & env.EVENT_FLAGS) !== 0)
         for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       if (env.dates && (flag & env.EXERCISE) !== 0)
         yield* env.exerciseSegment({ launch, context, x: mesh.x, u, obstacle: z, scratch: scans.scratch });

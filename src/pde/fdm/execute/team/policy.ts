@@ -37,8 +37,8 @@ function valuesBeside({ items, shuffles }: Team, rows: number) {
  * Returns the function that solves a stage with early exercise anywhere, as `iteratePolicy` does, at an item's nodes.
  * Each round of Howard's iteration factors again, solves, and improves the policy. With barriers, rows of held nodes
  * keep their values (`pinHeldRows`). The last y is in z. It returns 1 if the iteration did not converge within its
- * rounds. Cost of a round: a factorisation, about 20 flops a node, 32 reals of workgroup memory and 18 barriers an
- * item.
+ * rounds. Cost of a round: a factorisation, about 20 flops for each node, and 32 reals of workgroup memory and 18
+ * barriers for each item.
  */
 export function iteratePolicyOnSegment(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
   return fn({

@@ -66,8 +66,8 @@ export function assembleSegment({ rows, variant }: TeamPlan) {
  * Returns the function that scales the matrix rows by `ratio` where only the step h has changed. In f64 a and c may
  * have been `kept` and are then given as `before`. Otherwise `before` has the results of elimination, lower = a/pivot
  * and upper = c/pivot, with `gain` = 2/pivot. The limit on inflow at the ends depends on h (`matrixRow`), so the two
- * end rows are assembled as by `assembleSegment`. Cost: 4 flops a node, where assembling takes 20; unless `kept`, a and
- * c are rounded once each time.
+ * end rows are assembled as by `assembleSegment`. Cost for each node: 4 flops, where assembling takes 20. Unless
+ * `kept`, a and c are rounded once each time.
  */
 export function rescaleSegment({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({
@@ -160,8 +160,8 @@ export const END_REALS = 4;
 /**
  * Returns the function that computes the metrics A, B, C and D of all rows (`rowMetrics`) from the nodes, which are in
  * A. They overwrite the nodes and B, at index [i], and are 0 beyond the last node. `bounds` receives the largest bound
- * of each item, and `ends` those of the first and the last node, with D and B there without sign. It runs once a launch
- * and once a dividend.
+ * of each item, and `ends` those of the first and the last node, with D and B there without sign. It runs once for each
+ * launch and once for each dividend.
  */
 export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
@@ -213,7 +213,7 @@ export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
  * `scale`, as hσ² and hμ already are. Where drift would make one of them negative it becomes zero, and the other takes
  * the raised diffusion: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
  *
- * Cost: 4 flops and 4 reals of workgroup memory a node.
+ * Cost for each node: 4 flops and 4 reals of workgroup memory.
  */
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({

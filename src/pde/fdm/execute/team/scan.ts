@@ -204,8 +204,8 @@ function rounds(team: Team, down: boolean) {
 const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
- * Returns the function that computes the multipliers of both scans, once a factorisation, from the products of p over
- * an item's own nodes: `above` for the scan down, `below` for the scan up; 0 where there is no item 2ᵏ further. It
+ * Returns the function that computes the multipliers of both scans, once for each factorisation, from the products of p
+ * over an item's own nodes: `above` for the scan down, `below` for the scan up; 0 where there is no item 2ᵏ further. It
  * returns the reach of scans. For factors of several steps that is the number of rounds of doubling, or with shuffles
  * see `sumProducts`. For factors of a single step, which have fewer multipliers, it is 0, 1 or `FAR`.
  *

@@ -9,7 +9,7 @@ import { partsOf, type Team } from "./team.ts";
  * rows after it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source
  * of premiums, are multiplied by Pₖ. `multiple` is the total factor that is applied to u.
  *
- * Cost of a factorisation: 8 flops and a reciprocal a node.
+ * Cost of a factorisation for each node: 8 flops and a reciprocal.
  */
 export function weighSegment(rows: number, premium: boolean) {
   const { count, size } = partsOf(rows);

@@ -148,7 +148,7 @@ export const multiplierReals = (team: Team, reusesFactors: boolean): number =>
  * Returns the function that computes the sum of a number over the work items of a group ("add"), or the largest of
  * nonnegative numbers ("max"). It uses atomics, because a subgroup maximum would depend on which items execute together
  * (design/splits.md, "Reductions"). `counter` is an integer in workgroup memory that is 0 before and after, and
- * `result` one that no other function writes. Cost: an atomic operation an item, two barriers.
+ * `result` one that no other function writes. Cost: an atomic operation for each item, and two barriers.
  */
 export const groupReduction = (operation: "add" | "max") =>
   fn({
