@@ -105,7 +105,7 @@ export const second: readonly Bug[] = [
     "pde/fdm",
     "pde/fdm/extrapolation pde/fdm/equation/conditions pde/fdm/equation/errors pde/fdm/equation/sensitivities pde/fdm/equation/mesh pde/fdm/axes/errors",
     [
-      ["time/timeline.ts", "place: date === 0 ? 0 : 1 }", "place: 1 }"],
+      ["time/timeline.ts", "position: date === 0 ? 0 : 1 }", "position: 1 }"],
       [
         "conditions/dates.ts",
         "found = here - (now * (x1 - here)) / (next - now);",

@@ -270,8 +270,9 @@ const gridParams = {
  *
  * There is one work item for each instance. `stops` are the times of payments, exercise rights and steps of the curve;
  * `logs` has for each step ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is
- * the value at time 0. Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990). Verified:
- * test/pde/short-rates/grid.test.ts.
+ * the value at time 0.
+ * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
+ * Verified: test/pde/short-rates/grid.test.ts.
  */
 export const gridKernel = (diffusion: ShortRateDiffusion): Kernel<typeof gridParams> =>
   kernel({

@@ -76,7 +76,7 @@ export function slopesFromGamma(
 }
 
 /**
- * Computes sensitivities by differences, from one number of the base case and of each bumped copy (`linearIndexOf`). A copy
+ * Computes sensitivities by differences, from one number of the base case and of each bumped copy (`numberOf`). A copy
  * that failed because its correlations are invalid makes its sensitivity NaN. @throws the error of another copy
  */
 export function slopesFrom(

@@ -201,8 +201,8 @@ export const inductionEnv = { ...sizes, addPayment, decayIntegral, applyExercise
  * (2010), 11.A.
  *
  * There is one work item for each instance, whose trade and market are in `instances`. `output[l]` is the value at time
- * 0. `work` has `NODE_ARRAYS·capacity + DATE_REALS·mostDates` reals for each item, and those of `block` items are interleaved.
- * Cost: a node at a date takes 8·reach·density operations and 2 for each payment.
+ * 0. `work` has `NODE_ARRAYS·capacity + DATE_REALS·mostDates` reals for each item, and those of `block` items are
+ * interleaved. Cost: a node at a date takes 8·reach·density operations and 2 for each payment.
  */
 export const inductionKernel = kernel({
   name: "short-rate recursion",

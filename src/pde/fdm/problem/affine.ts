@@ -109,7 +109,8 @@ interface Dated {
  *
  * @param spec spot, rate, yield (per year) and dividends (times in years).
  * @throws SpecError if a number is missing, if the dividends are worth as much as the spot, or if one takes all of it.
- * @example import { affineDividends } from "feynkac/fdm";
+ * @example
+ * import { affineDividends } from "feynkac/fdm";
  *
  * const x = affineDividends({ spot: 100, rate: 0.03, dividends: [{ time: 0.5, cash: 2 }] });
  * console.log(x.forward(1).toFixed(4), x.spotAt(0, 1).toFixed(4), x.scale.toFixed(4)); // 101.0152 100.0000 98.0298

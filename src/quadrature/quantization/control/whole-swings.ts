@@ -105,26 +105,31 @@ const MAX_VALUES = 2 ** 21;
 
 /**
  * Computes the values at time 0 of swing options in whole units on one tree, all in one backward pass. Each swing
- * option has one column for each number of units taken so far, and all columns share the transitions that are read.
+ * option has one column for each number of units taken so far, and all columns share the transitions that are
+ * read.
  *
  * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
- * `status` and `error`, and changes no other. Cost: per date points × transitions × columns, a swing having `most` + 1
- * columns. Source and verification: `swingOption`, which calls this.
+ * `status` and `error`, and changes no other.
+ * Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
+ * Source and verification: `swingOption`, which calls this.
  *
  * @param tree of the chain that the payoffs are functions of.
  * @param swings payoffs at the tree's points, and bounds: 0 ≤ least ≤ most ≤ number of dates.
  * @param isDate of each layer: whether a unit may be taken.
  * @param options a signal that ends the work.
  * @throws ShapeError | SpecError (bounds that are no numbers) | the signal's reason
- * @example import { openDevice } from "feynkac/device"; import { meanRevertingFactors, QuantizationTree, wholeSwings }
- * from "feynkac/quantization";
+ * @example
+ * import { openDevice } from "feynkac/device";
+ * import { meanRevertingFactors, QuantizationTree, wholeSwings } from "feynkac/quantization";
  *
- * using device = await openDevice({ backend: "cpu", threads: 1 }); const chain = meanRevertingFactors({ times: [0, 0.5,
- * 1], meanReversion: [0] }); using tree = await QuantizationTree.create(device, { chain, size: 20 }); const payoff =
- * tree.points.map((w) => w); const swings = [0, 1].map((least) => ({ payoff, least, most: 1 })); const { value: [free,
- * obliged], status } = await wholeSwings(tree, swings, [false, true, true]); // A martingale that has to be taken once
- * is worth nothing, whenever it is taken. console.log(free! > 0.1, Math.abs(obliged!) < 0.01, status.join(" ")); //
- * true true ok ok
+ * using device = await openDevice({ backend: "cpu", threads: 1 });
+ * const chain = meanRevertingFactors({ times: [0, 0.5, 1], meanReversion: [0] });
+ * using tree = await QuantizationTree.create(device, { chain, size: 20 });
+ * const payoff = tree.points.map((w) => w);
+ * const swings = [0, 1].map((least) => ({ payoff, least, most: 1 }));
+ * const { value: [free, obliged], status } = await wholeSwings(tree, swings, [false, true, true]);
+ * // A martingale that has to be taken once is worth nothing, whenever it is taken.
+ * console.log(free! > 0.1, Math.abs(obliged!) < 0.01, status.join(" ")); // true true ok ok
  * @experimental
  */
 export async function wholeSwings(

@@ -37,9 +37,11 @@ export type NearestFunction = KernelFunction<typeof params, number>;
  * distances.
  *
  * @param dimension of the points: a constant of the kernel.
- * @example import { nearestByBruteForce } from "feynkac/quantization";
+ * @example
+ * import { nearestByBruteForce } from "feynkac/quantization";
  *
- * const nearest = nearestByBruteForce(1); const search = {
+ * const nearest = nearestByBruteForce(1);
+ * const search = {
  *   points: Float64Array.of(-1, 0, 1),
  *   size: 3,
  *   first: 0,
@@ -47,7 +49,8 @@ export type NearestFunction = KernelFunction<typeof params, number>;
  *   tableAt: 0,
  *   geometry: new Float64Array(),
  *   geometryAt: 0,
- * }; console.log(nearest({ search, query: Float64Array.of(0.4) })); // 1
+ * };
+ * console.log(nearest({ search, query: Float64Array.of(0.4) })); // 1
  * @experimental
  */
 export function nearestByBruteForce(dimension: number): NearestFunction {
