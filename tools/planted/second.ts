@@ -331,7 +331,7 @@ export const second: readonly Bug[] = [
   ...beside("pde/sparsegrid", "pde/sparsegrid/combination pde/sparsegrid/values pde/sparsegrid/errors", [
     ["solution.ts", "errorEstimate = Math.max(errorEstimate, UNSURE", "errorEstimate = Math.min(errorEstimate, UNSURE"],
     ["adaptive.ts", "0.5 * Math.abs(surplusOf(levels))", "0.5 * surplusOf(levels)"],
-    ["runs.ts", "`${this.steps} ${levels.join()} ${steps}`", "`${levels.join()} ${steps}`"],
+    ["solved-grids.ts", "`${this.steps} ${levels.join()} ${steps}`", "`${levels.join()} ${steps}`"],
     ["grids.ts", "${axis.centre} ${axis.width}`", "${axis.width}`"],
   ]),
   ...beside("base/threads", "base/threads/worker-pool pricing/workers service/pipeline/pipeline", [
