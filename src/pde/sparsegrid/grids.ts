@@ -116,7 +116,13 @@ export class GridSolver {
    * Creates a solver. If `shape` is given it is used for every grid, instead of the best one for the device and the
    * size of each grid.
    */
-  constructor(device: Device, model: SparseGridEquation, precision: Precision, pace: LaunchScheduler, shape?: GridShape) {
+  constructor(
+    device: Device,
+    model: SparseGridEquation,
+    precision: Precision,
+    pace: LaunchScheduler,
+    shape?: GridShape,
+  ) {
     this.#device = device;
     this.#model = model;
     this.#precision = precision;

@@ -1,7 +1,14 @@
 /** Black, Derman and Toy's lattice: fitted to yields and their volatilities, and gone back for claims with rights. */
 import { fn, i32, kernel, read, real, record, write, hostReal, type Precision } from "../../kernel/index.ts";
 import { InstanceArrays } from "./kink.ts";
-import { EXERCISE_DATE_REALS, FLOW_REALS, NO_EXERCISE_PRICE, TRADE_INTEGERS, packTrades, type ShortRateTrade } from "./terms.ts";
+import {
+  EXERCISE_DATE_REALS,
+  FLOW_REALS,
+  NO_EXERCISE_PRICE,
+  TRADE_INTEGERS,
+  packTrades,
+  type ShortRateTrade,
+} from "./terms.ts";
 import { type Device, createBufferOf } from "../../device/index.ts";
 
 /** The number of integers of an instance: trade, first of its yields, periods. */
