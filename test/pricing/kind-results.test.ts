@@ -116,7 +116,7 @@ it("a cap with a volatility of its own does not depend on the fit of a model", (
     const [parsed] = parseBook({ asOf: "2026-11-20", market: { rates: { E: HW } }, trades }).trades;
     if (!parsed.ok || parsed.trade.kind !== "rates") throw new Error("no cap");
     const rates = { ...parsed.trade.rates, fit: { place: "market.rates.E", doubts: ["not converged"] } };
-    return kindOf(parsed.trade).doubts({ ...parsed.trade, rates } as never);
+    return kindOf(parsed.trade).doubts({ ...parsed.trade, rates });
   };
   expect(doubtsOf({})).toHaveLength(1);
   expect(doubtsOf({ volatility: { normal: 0.01 } })).toEqual([]);
