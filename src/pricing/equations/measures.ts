@@ -1,10 +1,10 @@
 /** Sensitivities in several factors: from the grid where it has them, else by differences; by the names of measures. */
+import { combined as combinedValues } from "../../base/differences.ts";
 import { power } from "../../base/elementary.ts";
 import { alphaOf, integrate, varianceOf } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
 import { correlationBias, distanceToEnd } from "../plan/bump-sizes.ts";
 import {
-  combined as combinedValues,
   CORRELATION,
   CROSS,
   DELTA,

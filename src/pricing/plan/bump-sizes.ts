@@ -10,12 +10,13 @@
  * | paths | none | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
+import { MOVES, movesClear, movesWithin, type Room, type Side } from "../../base/differences.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
 import { kinksOf, deviationAt, lastReading, nextEvent, widthOf } from "./kinks.ts";
-import { type BumpSizes, DELTA, GAMMA, type Pair, type Side, type Step, type Valuation } from "./differences.ts";
+import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
 
 /** The longest time step of theta by differences, in years. */
 const DAY = 1 / 365;
@@ -56,7 +57,13 @@ const BEND = { reach: 3, share: 0.2, room: 0.25 } as const;
 /** The share of the distance of two barriers that a move may be. */
 const BETWEEN = 0.05;
 
-const central = (by: number): Step => [by, -by];
+const central = (by: number): Step => ({ by, moves: MOVES.CENTRAL });
+
+/** Moves of a volatility, down no further than to 0. */
+const ofVolatility = (by: number, volatility: Volatility): Step => ({
+  by: 1,
+  moves: movesWithin(by, { up: Number.POSITIVE_INFINITY, down: lowest(volatility) }),
+});
 
 /**
  * Returns the bump sizes for one-factor meshes. A European solution is smooth in its parameters, so in f64 a forward
@@ -100,11 +107,11 @@ export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
  */
 function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): Step {
   const { up, down } = correlationRoom(matrix, pair);
-  const both = Math.min(OF_CORRELATION.grid, ROOM * Math.min(up, down));
-  if (both >= MIN_CORRELATION) return central(both);
+  const { grid, beside } = OF_CORRELATION;
+  const limits = { least: MIN_CORRELATION, beside, share: 1 };
+  const { by, side } = movesClear(grid, { up: ROOM * up, down: ROOM * down }, limits);
   // At an end of the range all to the one side that there is.
-  const one = Math.max(Math.min(OF_CORRELATION.beside, ROOM * Math.max(up, down)), MIN_CORRELATION);
-  return up > down ? [one, 2 * one, 3 * one] : [-one, -2 * one, -3 * one];
+  return side === 0 ? central(by) : { by: side * Math.max(by, MIN_CORRELATION), moves: MOVES.BEYOND };
 }
 
 /**
@@ -113,9 +120,9 @@ function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): St
  * of the assets' logarithms.
  */
 export function correlationBias({ correlations }: Terms, pair: Pair, deviations: readonly number[]): number {
-  const step = correlationStep(correlations, pair);
-  if (step.length === 2) return 0.01;
-  return Math.max(0.01, 2 * Math.min((step[0] / distanceToEnd(correlations, pair, deviations)) ** 2, 1));
+  const { by, moves } = correlationStep(correlations, pair);
+  if (moves === MOVES.CENTRAL) return 0.01;
+  return Math.max(0.01, 2 * Math.min((by / distanceToEnd(correlations, pair, deviations)) ** 2, 1));
 }
 
 /** Returns the distance of a correlation to where a spread of two assets has no variance. */
@@ -131,10 +138,7 @@ export function distanceToEnd(
 }
 
 /** Returns how far a correlation can move up and down while the matrix stays one of correlations. */
-function correlationRoom(
-  matrix: readonly (readonly number[])[],
-  [i, j]: Pair,
-): Readonly<Record<"up" | "down", number>> {
+function correlationRoom(matrix: readonly (readonly number[])[], [i, j]: Pair): Room {
   // What the other drivers leave of the two: the Schur complement.
   const rest = matrix.map((row) => [...row]);
   matrix.forEach((_, k) => {
@@ -165,7 +169,7 @@ export function bumpsOnTrees(
   return {
     spots: { first: [first * spot], second: [Math.min(Math.max(first, wide), most) * spot] },
     ...(greeks === "all"
-      ? { volatilities: [[VOLATILITY.tree, -Math.min(VOLATILITY.tree, lowest(volatility))]], rate: central(RATE) }
+      ? { volatilities: [ofVolatility(VOLATILITY.tree, volatility)], rate: central(RATE) }
       : {}),
   };
 }
@@ -220,13 +224,11 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
     width = Math.min(width, Math.max((BEND.share / DEVIATIONS) * blur, distance - BEND.reach * blur));
     until = Math.min(until, from);
   }
-  const by = usual();
   // A value is smooth up to a level that counts now, and next to it differences are taken on its own side.
-  const room = Math.min(clear(1), clear(-1));
-  if (by <= room) return { by, side: 0, width, until };
-  if (room >= BEND.room * by) return { by: room * (1 - 1e-9), side: 0, width, until };
-  const side = clear(1) < clear(-1) ? 1 : -1;
-  return { by: Math.min(by, 0.5 * clear(-side)), side, width, until };
+  const within = 1 - 1e-9;
+  const by = usual();
+  const limits = { least: BEND.room * by, beside: by, share: 0.5 };
+  return { ...movesClear(by, { up: within * clear(-1), down: within * clear(1) }, limits), width, until };
 }
 
 /**
@@ -251,13 +253,12 @@ export function bumpsOnPaths(
   const sides = moves.map(({ side }) => side);
   const volatilities = assets.map(({ volatility }, i): Step => {
     const relative = (VOLATILITY.pathRelative * deviations[i]) / Math.sqrt(last) || VOLATILITY.path;
-    const by = scale * Math.min(VOLATILITY.path, relative);
-    return [by, -Math.min(by, lowest(volatility))];
+    return ofVolatility(scale * Math.min(VOLATILITY.path, relative), volatility);
   });
   const rate = scale * Math.min(RATE, (RATE_DEVIATIONS * Math.max(...deviations)) / last || RATE);
   const correlation = (pair: Pair): number => correlationMove(correlations, pair);
   const correlationStepOnPaths = (pair: Pair): Step | undefined =>
-    Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : [correlation(pair), 0];
+    Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : { by: correlation(pair), moves: MOVES.FORWARD };
   return {
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
@@ -276,7 +277,7 @@ export function bumpsOnPaths(
           return 0.2 * ((rate * last) / Math.max(...deviations) || 0) ** 2 * size;
         case "vega": {
           const own = i === "all" ? [...moves.keys()] : [Number(i)];
-          const shares = own.map((k) => (volatilities[k][0] * Math.sqrt(last)) / deviations[k] || 0);
+          const shares = own.map((k) => (volatilities[k].moves[0] * Math.sqrt(last)) / deviations[k] || 0);
           return VEGA_BIAS * Math.max(...shares) ** 2 * size;
         }
         case "correlation": {

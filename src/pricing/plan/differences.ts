@@ -1,4 +1,5 @@
-/** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
+/** Sensitivities of options as differences: moved copies of a valuation, and the weights of their values. */
+import { type Derivative, DifferencePlan, ITSELF, type MovedCopies, MOVES, type Side } from "../../base/differences.ts";
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
 /** A number and its error estimate. */
@@ -17,14 +18,11 @@ export interface Valuation {
   readonly spots: readonly number[];
 }
 
-/**
- * The two bumps of an input between which a difference is taken; a bump of 0 is the base case. Three bumps h, 2h and 3h
- * are of a difference to one side without the base case.
- */
-export type Step = readonly [number, number] | readonly [number, number, number];
-
-/** The side of a spot on which differences are taken: above it (1), below it (−1), or both (0). */
-export type Side = -1 | 0 | 1;
+/** The moves between which a derivative is taken, in units of a size. */
+export interface Step {
+  readonly by: number;
+  readonly moves: readonly number[];
+}
 
 /**
  * The bump sizes of sensitivities by differences. An input without a bump size is not bumped, because its sensitivity
@@ -60,21 +58,8 @@ export interface BumpSizes {
 /** A function for the error that bump sizes leave in a sensitivity, from the sizes of all; unknown ones are 0. */
 export type Bias = (measure: string, found: (measure: string) => number) => number;
 
-/**
- * A sensitivity as a linear combination of values: the weights of the base case and of each bumped copy, and an added
- * constant.
- */
-export interface Measure {
-  readonly name: string;
-  /** The weight of the base case, then that of each bumped copy. */
-  readonly weights: readonly number[];
-  readonly added?: number;
-}
-
 /** The bumped copies of a valuation, and the sensitivities as linear combinations of their values. */
-export interface Differences {
-  readonly copies: readonly Valuation[];
-  readonly measures: readonly Measure[];
+export interface Differences extends MovedCopies<Valuation> {
   /** The estimate of the error that the bump sizes leave, if there is one. */
   readonly bias?: Bias | undefined;
 }
@@ -105,20 +90,24 @@ export const pairsOf = (count: number): readonly Pair[] =>
  */
 export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   const { terms } = today;
-  const list = new DifferenceList(today);
-  const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
-    list.slope(name, step, (by) => ({ terms: bumped(terms, make(by)) }));
+  const plan = new DifferencePlan<Valuation>();
+  const slope = (name: string, { by, moves }: Step, make: (by: number) => Terms): void => {
+    plan.input(by, [{ name, order: 1, moves }], (move) => ({ ...today, terms: make(move) }));
   };
-  if (sizes.spots !== undefined) list.spots(sizes.spots, sizes);
+  const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
+    slope(name, step, (by) => bumped(terms, make(by)));
+  };
+  if (sizes.spots !== undefined) addSpots(plan, today, sizes.spots, sizes);
   const { later } = sizes;
-  if (later !== undefined) list.slope(THETA, [later.years, 0], () => ({ terms: later.terms }));
+  if (later !== undefined) slope(THETA, { by: later.years, moves: MOVES.FORWARD }, () => later.terms);
   sizes.volatilities?.forEach((step, asset) => {
     if (step !== undefined) bump(VEGA(asset), step, (by) => ({ kind: "volatility", asset, by }));
   });
-  if (sizes.together === true && sizes.volatilities !== undefined) {
-    const steps = sizes.volatilities.filter((step) => step !== undefined);
-    const smallest: Step = [Math.min(...steps.map(([up]) => up)), Math.max(...steps.map(([, down]) => down))];
-    if (steps.length > 1) bump(VEGA("all"), smallest, (by) => ({ kind: "volatility", asset: "all", by }));
+  const steps = sizes.together === true ? (sizes.volatilities ?? []).filter((step) => step !== undefined) : [];
+  if (steps.length > 1) {
+    const [ups, downs] = [0, 1].map((k) => steps.map(({ by, moves }) => by * moves[k]));
+    const smallest = { by: 1, moves: [Math.min(...ups), Math.max(...downs)] };
+    bump(VEGA("all"), smallest, (by) => ({ kind: "volatility", asset: "all", by }));
   }
   if (sizes.rate !== undefined) bump(RHO, sizes.rate, (by) => ({ kind: "rate", by }));
   if (sizes.correlation !== undefined)
@@ -126,157 +115,64 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
       const step = sizes.correlation(pair);
       if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
     }
-  return { copies: list.copies, measures: list.measures(), bias: sizes.bias };
+  return { copies: plan.copies, measures: plan.measures, bias: sizes.bias };
 }
 
-/** The number of the value itself among those of the copies. */
-const ITSELF = -1;
-
-/** The weights of copies in a sensitivity, by their number. */
-type Weights = readonly (readonly [copy: number, weight: number])[];
-
-/** The copies and weights of differences as they are put together. */
-class DifferenceList {
-  readonly copies: Valuation[] = [];
-  readonly #today: Valuation;
-  readonly #weights = new Map<string, Weights>();
-
-  constructor(today: Valuation) {
-    this.#today = today;
-  }
-
-  measures(): readonly Measure[] {
-    const count = 1 + this.copies.length;
-    return Array.from(this.#weights, ([name, of]) => {
-      const weights = new Array<number>(count).fill(0);
-      for (const [copy, weight] of of) weights[copy + 1] += weight;
-      return { name, weights };
-    });
-  }
-
-  slope(name: string, step: Step, copyAt: (by: number) => Partial<Valuation>): void {
-    const weights =
-      step.length === 2 ? [1, -1].map((sign) => sign / (step[0] - step[1])) : BESIDE.map((w) => w / step[0]);
-    this.#weights.set(
-      name,
-      step.map((by, k) => [by === 0 ? ITSELF : this.#add(copyAt(by)), weights[k]]),
-    );
-  }
-
-  /** Adds first differences of each spot, and second ones if they have sizes. */
-  spots(
-    { first, second, sides = [] }: NonNullable<BumpSizes["spots"]>,
-    { cross = false, together = false }: Pick<BumpSizes, "cross" | "together">,
-  ): void {
-    const own = first.map((h, asset) => {
-      const side = sides[asset] ?? 0;
-      return side === 0
-        ? this.#central(asset, h, second?.[asset])
-        : this.#toOneSide(asset, side * h, second !== undefined);
-    });
-    if (first.length === 1) return;
-    const isCentral = first.every((_, asset) => (sides[asset] ?? 0) === 0);
-    if (isCentral) this.#common(Math.min(...(second ?? first)), second !== undefined, together);
-    if (second === undefined) return;
-    for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {
-      const [i, j] = pair;
-      if (sides[i] || sides[j]) {
-        // (V(a, b) − V(a, 0) − V(0, b) + V)/(a·b), of first order.
-        const by = pair.map((asset) => (sides[asset] || 1) * first[asset]);
-        const weight = 1 / (by[0] * by[1]);
-        const both = this.#at((asset) => (asset === i ? by[0] : asset === j ? by[1] : 0));
-        const single = pair.map((asset) => [own[asset][0], -weight] as const);
-        this.#weights.set(CROSS(pair), [[ITSELF, weight], [both, weight], ...single]);
-        continue;
-      }
-      // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
-      const weight = 0.5 / (first[i] * first[j]);
-      const both = this.#around((asset) => (pair.includes(asset) ? first[asset] : 0));
-      const single = pair.flatMap((asset) => own[asset]).map((copy) => [copy, -weight] as const);
-      this.#weights.set(CROSS(pair), [[ITSELF, 2 * weight], ...both.map((copy) => [copy, weight] as const), ...single]);
-    }
-    if (!isCentral) this.#weights.set(GAMMA("all"), this.#sumOfSecond(first.length));
-  }
-
-  /** (V(h) − V(−h))/(2h) and, over its own size, (V(h) − 2·V + V(−h))/h². */
-  #central(asset: number, h: number, wide: number | undefined): Pair {
-    const around = (by: number): Pair => this.#around((i) => (i === asset ? by : 0));
-    const pair = around(h);
-    this.#weights.set(DELTA(asset), slope(pair, h));
-    if (wide !== undefined) this.#weights.set(GAMMA(asset), curvature(wide === h ? pair : around(wide), wide));
+/** Adds first differences of each spot, and second ones if they have sizes. */
+function addSpots(
+  plan: DifferencePlan<Valuation>,
+  today: Valuation,
+  { first, second, sides = [] }: NonNullable<BumpSizes["spots"]>,
+  { cross = false, together = false }: Pick<BumpSizes, "cross" | "together">,
+): void {
+  const at = (by: (asset: number) => number): Valuation => ({ ...today, spots: today.spots.map((x, i) => x + by(i)) });
+  const input = (size: number, derivatives: readonly Derivative[], isMoved: (asset: number) => boolean) =>
+    plan.input(size, derivatives, (by) => at((asset) => (isMoved(asset) ? by : 0)));
+  const own = first.map((h, asset) => {
+    const side = sides[asset] ?? 0;
+    const wide = second?.[asset];
+    const isOwn = (one: number): boolean => one === asset;
+    const delta = { name: DELTA(asset), order: 1, moves: side === 0 ? MOVES.CENTRAL : MOVES.BESIDE } as const;
+    const gamma = { name: GAMMA(asset), order: 2, moves: side === 0 ? MOVES.AROUND : MOVES.BESIDE } as const;
+    if (side !== 0) return input(side * h, wide === undefined ? [delta] : [delta, gamma], isOwn);
+    if (wide === h) return input(h, [delta, gamma], isOwn);
+    const pair = input(h, [delta], isOwn);
+    if (wide !== undefined) input(wide, [gamma], isOwn);
     return pair;
+  });
+  if (first.length === 1) return;
+  const isCentral = first.every((_, asset) => (sides[asset] ?? 0) === 0);
+  if (isCentral) {
+    // By a common move of all spots.
+    const gamma = second === undefined ? [] : [{ name: GAMMA("all"), order: 2, moves: MOVES.AROUND } as const];
+    const delta = together ? [{ name: DELTA("all"), order: 1, moves: MOVES.CENTRAL } as const] : [];
+    input(Math.min(...(second ?? first)), [...gamma, ...delta], () => true);
   }
-
-  /** Differences by a common move of all spots. */
-  #common(h: number, isSecond: boolean, isFirst: boolean): void {
-    if (!isSecond && !isFirst) return;
-    const both = this.#around(() => h);
-    if (isSecond) this.#weights.set(GAMMA("all"), curvature(both, h));
-    if (isFirst) this.#weights.set(DELTA("all"), slope(both, h));
+  if (second === undefined) return;
+  for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {
+    const isToSides = pair.some((asset) => (sides[asset] ?? 0) !== 0);
+    const by = pair.map((asset) => (sides[asset] || 1) * first[asset]);
+    const both = (sign: 1 | -1): number =>
+      plan.add(at((asset) => (pair.includes(asset) ? sign * by[pair.indexOf(asset)] : 0)));
+    // To one side (V(a, b) − V(a, 0) − V(0, b) + V)/(a·b), of first order; else, of second order,
+    // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ).
+    const weight = (isToSides ? 1 : 0.5) / (by[0] * by[1]);
+    const moved = isToSides ? [both(1)] : [both(1), both(-1)];
+    const single = pair.flatMap((asset) => own[asset].slice(0, moved.length));
+    plan.measure(CROSS(pair), [
+      [ITSELF, moved.length * weight],
+      ...moved.map((copy) => [copy, weight] as const),
+      ...single.map((copy) => [copy, -weight] as const),
+    ]);
   }
-
-  /** A first difference of second order, and (V − 2·V(h) + V(2h))/h², of first order. */
-  #toOneSide(asset: number, h: number, hasSecond: boolean): Pair {
-    const [near, far] = [1, 2].map((times) => this.#at((i) => (i === asset ? times * h : 0)));
-    this.#weights.set(DELTA(asset), oneSided(near, far, h));
-    const weight = 1 / (h * h);
-    if (hasSecond)
-      this.#weights.set(GAMMA(asset), [
-        [ITSELF, weight],
-        [near, -2 * weight],
-        [far, weight],
-      ]);
-    return [near, far];
-  }
-
-  /** The second derivative by a common move, Σ ∂²V/∂Sᵢ∂Sⱼ. */
-  #sumOfSecond(assets: number): Weights {
-    const twice = pairsOf(assets).flatMap((pair) => this.#weights.get(CROSS(pair))!);
-    return [
-      ...Array.from({ length: assets }, (_, asset) => this.#weights.get(GAMMA(asset))!).flat(),
-      ...twice.map(([copy, weight]) => [copy, 2 * weight] as const),
-    ];
-  }
-
-  #add(copy: Partial<Valuation>): number {
-    return this.copies.push({ ...this.#today, ...copy }) - 1;
-  }
-
-  #at(by: (asset: number) => number): number {
-    return this.#add({ spots: this.#today.spots.map((spot, i) => spot + by(i)) });
-  }
-
-  #around(by: (asset: number) => number): Pair {
-    return [this.#at(by), this.#at((i) => -by(i))];
-  }
+  if (isCentral) return;
+  // The second derivative by a common move, Σ ∂²V/∂Sᵢ∂Sⱼ.
+  const twice = pairsOf(first.length).flatMap((pair) => plan.weightsOf(CROSS(pair)));
+  plan.measure(GAMMA("all"), [
+    ...first.flatMap((_, asset) => plan.weightsOf(GAMMA(asset))),
+    ...twice.map(([copy, weight]) => [copy, 2 * weight] as const),
+  ]);
 }
-
-/** The weights of V(h), V(2h) and V(3h) in h·V′(0), of second order. */
-const BESIDE = [-2.5, 4, -1.5] as const;
-
-/** (−3·V + 4·V(h) − V(2h))/(2h), of second order. */
-const oneSided = (near: number, far: number, h: number): Weights => [
-  [ITSELF, -1.5 / h],
-  [near, 2 / h],
-  [far, -0.5 / h],
-];
-
-const slope = ([up, down]: Pair, h: number): Weights => [
-  [up, 0.5 / h],
-  [down, -0.5 / h],
-];
-
-const curvature = ([up, down]: Pair, h: number): Weights => [
-  [ITSELF, -2 / (h * h)],
-  [up, 1 / (h * h)],
-  [down, 1 / (h * h)],
-];
-
-/**
- * Returns a sensitivity from the value of the base case and those of the bumped copies, in the order of the weights.
- */
-export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
-  weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);
 
 /** Returns sensitivities whose error estimates contain what bump sizes leave. */
 export function withBias(

@@ -1,6 +1,7 @@
 /** Estimates of rights, and their sensitivities by differences of values on the same tree or grid. */
 import { bumpsOnTrees, timeStep } from "../plan/bump-sizes.ts";
-import { combined, type Differences, differencesOf, type Measure, THETA, type Valuation } from "../plan/differences.ts";
+import { combined, type Measure } from "../../base/differences.ts";
+import { type Differences, differencesOf, THETA, type Valuation } from "../plan/differences.ts";
 import type { Estimate, Estimator, Measured, Request } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
 import { varianceAt } from "../variance.ts";

@@ -1,4 +1,5 @@
 /** Requests by the path engine: those of one shape together. */
+import type { Measure } from "../../../base/differences.ts";
 import type { Device } from "../../../device/index.ts";
 import { type FeynkacError, SpecError } from "../../../base/errors.ts";
 import {
@@ -11,7 +12,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import { payoffAt } from "../../equations/equation.ts";
 import { WARNING } from "../../columns/result-columns.ts";
-import { type Bias, type Measure, withBias } from "../../plan/differences.ts";
+import { type Bias, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";

@@ -1,10 +1,11 @@
 /** Instances whose value needs no paths. */
+import { combined, combinedErrors } from "../../../base/differences.ts";
 import { integrate } from "../../../market/index.ts";
 import { logNormalOption } from "../../../market/models/index.ts";
 import { type ResultMethod, WARNING } from "../../columns/result-columns.ts";
 import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/lognormal.ts";
 import { knownAt } from "../../equations/parts.ts";
-import { combined, type Differences, withBias } from "../../plan/differences.ts";
+import { type Differences, withBias } from "../../plan/differences.ts";
 import type { Estimate, Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
@@ -118,11 +119,11 @@ export function exactMeasures(
   { copies, measures, bias }: Differences,
 ): ReadonlyMap<string, Measured> {
   const all = [...values, ...copies.map(({ terms, spots }) => exactly(terms, spots)?.values[0] ?? Number.NaN)];
-  const exact = measures.map(({ name, weights }): [string, Measured] => {
-    const sizes = weights.map(Math.abs);
-    const size = combined({ name, weights: sizes }, all.map(Math.abs));
-    return [name, { value: combined({ name, weights }, all), error: ROUNDING * size }];
-  });
+  const sizes = all.map(Math.abs);
+  const exact = measures.map((measure): [string, Measured] => [
+    measure.name,
+    { value: combined(measure, all), error: ROUNDING * combinedErrors(measure, sizes) },
+  ]);
   return withBias(new Map(exact), bias);
 }
 
