@@ -168,9 +168,7 @@ export function bumpsOnTrees(
   const [{ volatility }] = terms.assets;
   return {
     spots: { first: [first * spot], second: [Math.min(Math.max(first, wide), most) * spot] },
-    ...(greeks === "all"
-      ? { volatilities: [ofVolatility(VOLATILITY.tree, volatility)], rate: central(RATE) }
-      : {}),
+    ...(greeks === "all" ? { volatilities: [ofVolatility(VOLATILITY.tree, volatility)], rate: central(RATE) } : {}),
   };
 }
 

@@ -4,13 +4,13 @@ import type { ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { datedTrade } from "./claims.ts";
 import {
-  type AddValue,
   Evaluations,
   MovesOfMarkets,
+  type RatesDifferences,
+  ratesDifferences,
   type RatesEngine,
-  type Sensitivities,
   sensitivitiesBy,
-  sensitivitiesOf,
+  type Valued,
   type Weighted,
 } from "./sensitivities.ts";
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
@@ -75,7 +75,9 @@ interface Plan {
   readonly checks: readonly (readonly [factor: number, value: Weighted])[];
   readonly least: number;
   readonly aim: number;
-  readonly sensitivities: Sensitivities;
+  readonly differences: RatesDifferences;
+  /** The value and those of the moved copies, at the resolution of sensitivities; none where nobody reads it. */
+  readonly moved: readonly Weighted[];
 }
 
 /** A session that prices claims with rights on dates by an engine, which it owns and disposes. */
@@ -146,23 +148,31 @@ export class DatedSession<M, F> implements RatesSession {
       resolve(at, own(fine / 2), windows, -factor, to);
       return to;
     };
-    const add: AddValue = (of, at, factor, to) => {
+    const movedValue = ({ trade: of, market: at }: Valued): Weighted => {
       const own = (perYear: number): ShortRateTrade =>
         of === trade ? claimAt(perYear) : datedTrade(of, perYear, at.years - market.years).claim;
-      if (hasWindows) to.push(...extrapolate(own, at, second, factor));
-      else resolve(at, own(first), moved, factor, to);
+      if (hasWindows) return extrapolate(own, at, second, 1);
+      const to: number[] = [];
+      resolve(at, own(first), moved, 1, to);
+      return to;
     };
-    const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, add);
+    const wanted = { theta: greeks !== "none", model: greeks === "all", curve: greeks === "all" };
+    const differences = ratesDifferences(trade, markets.moves.of(market), wanted);
+    const isRead = differences.measures.some(({ weights }) => weights[0] !== 0);
+    const sensitivities = {
+      differences,
+      moved: [isRead ? movedValue({ trade, market }) : [], ...differences.copies.map(movedValue)],
+    };
     const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
     const aim = (accuracy ?? AIM) * size;
     if (!hasWindows) {
       const both = compared(claim, markets.of(market), dates, evaluations);
-      return { row, ...both, least: least.dates * size, aim, sensitivities };
+      return { row, ...both, least: least.dates * size, aim, ...sensitivities };
     }
     const value = extrapolate(claimAt, market, third, 1);
     const check = extrapolate(claimAt, market, second, 1);
     // Of the resolution of a window nothing is compared.
-    return { row, value, checks: [[MARGIN, check]], least: least.windows * size, aim, sensitivities };
+    return { row, value, checks: [[MARGIN, check]], least: least.windows * size, aim, ...sensitivities };
   }
 }
 
@@ -223,6 +233,6 @@ function numbersOf<M, F>(
 }
 
 function valueOf<M, F>(plan: Plan, evaluations: Evaluations<M, F>): RatesValue {
-  const sensitivities = sensitivitiesBy(plan.sensitivities, (weighted) => evaluations.sum(weighted));
-  return { ...numbersOf(plan, evaluations), ...sensitivities };
+  const moved = plan.moved.map((weighted) => evaluations.sum(weighted));
+  return { ...numbersOf(plan, evaluations), ...sensitivitiesBy(plan.differences, moved) };
 }

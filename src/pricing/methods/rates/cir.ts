@@ -3,8 +3,8 @@ import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../../market/models/index.ts";
 import { launchOptions, type OptionKernel } from "./exchange-batch.ts";
-import { cirAt, CurveSlopes, RatesMarket } from "./rates-market.ts";
-import { rollTerms } from "./roll-forward.ts";
+import { cirAt, CurveSlopes, type RatesMarket } from "./rates-market.ts";
+import { MarketMoves, ratesDifferences, sensitivitiesBy } from "./sensitivities.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import { type PaymentSum, partsOf, type RateOption, presentValueOf } from "./claims.ts";
 
@@ -30,29 +30,29 @@ export const cirRates: RatesMethod = {
 };
 
 const OPTIONS: OptionKernel = { kernel: cirKernel, outputs: 2, flowOutputs: 1, microseconds: 20 };
-const PARAMETERS = ["r0", "kappa", "theta", "sigma"] as const;
-const STEP = 1e-4;
-const LATER = 1e-3;
+/** The move of a parameter, relative to it if it is not small. */
+const stepOf = (own: number): number => 1e-4 * Math.max(own, 1e-2);
 
 async function price(
   device: Device,
   precision: Precision,
   rows: readonly RatesRow[],
 ): Promise<readonly RatesOutcome[]> {
-  const moved = rows.map(movedRows);
+  const differences = rows.map(({ trade, market, greeks }) => {
+    const wanted = { theta: greeks !== "none", model: greeks === "all", curve: false };
+    return ratesDifferences(trade, new MarketMoves(market, stepOf), wanted);
+  });
+  const moved = rows.map((row, i) =>
+    differences[i].copies.map((copy): RatesRow => ({ ...row, ...copy, greeks: "none" })),
+  );
   const outcomes = await valuesOf(device, precision, [...rows, ...moved.flat()]);
   let next = rows.length;
-  return rows.map((row, i) => {
+  return rows.map((_, i) => {
     const own = outcomes.slice(next, (next += moved[i].length));
     const outcome = outcomes[i];
     if (outcome instanceof Error || own.length === 0) return outcome;
-    const numbers = own.map((one) => (one instanceof Error ? Number.NaN : one.value));
-    const theta = (4 * numbers[0] - numbers[1] - 3 * outcome.value) / (2 * LATER);
-    if (row.greeks !== "all") return { ...outcome, theta };
-    const parameters = Object.fromEntries(
-      PARAMETERS.map((name, k) => [name, (numbers[2 + 2 * k] - numbers[3 + 2 * k]) / (2 * STEP * scaleOf(row, name))]),
-    );
-    return { ...outcome, theta, vega: parameters.sigma, parameters };
+    const numbers = [outcome, ...own].map((one) => (one instanceof Error ? Number.NaN : one.value));
+    return { ...outcome, ...sensitivitiesBy(differences[i], numbers), rho: outcome.rho };
   });
 }
 
@@ -147,30 +147,6 @@ function atOnce({ sign, strike, flows }: RateOption, market: RatesMarket): Found
   const gain = flows.reduce((sum, { amount }) => sum + presentValueOf(amount, market), -presentValueOf(strike, market));
   const weight = sign * gain > 0 ? sign : 0;
   return { value: weight * gain, toStrike: -weight, toFlows: flows.map(() => weight) };
-}
-
-/** The step of a parameter's difference, in units of `STEP`. */
-function scaleOf({ market }: RatesRow, name: (typeof PARAMETERS)[number]): number {
-  return Math.max(cirAt(market)[name], 1e-2);
-}
-
-/** The row a little later, twice, and with each parameter moved up and down. */
-function movedRows(row: RatesRow): RatesRow[] {
-  const { trade, market, greeks } = row;
-  if (greeks === "none") return [];
-  const later = [LATER, 2 * LATER].map((years): RatesRow => {
-    const left = rollTerms(trade, years, market) ?? trade;
-    return { ...row, greeks: "none", trade: left, market: new RatesMarket(market.model, { years }) };
-  });
-  if (greeks === "grid") return later;
-  const model = cirAt(market);
-  const bumps = PARAMETERS.flatMap((name) =>
-    [1, -1].map((sign): RatesRow => {
-      const value = Math.max(model[name] + sign * STEP * scaleOf(row, name), 0);
-      return { ...row, greeks: "none", market: new RatesMarket({ ...model, [name]: value }) };
-    }),
-  );
-  return [...later, ...bumps];
 }
 
 /** The longest sums of the noncentral chi-square distribution. */

@@ -3,14 +3,7 @@ import type { RatesTrade } from "../../../book/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { INSTANT } from "../../../market/index.ts";
 import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../../quadrature/rates/index.ts";
-import {
-  type AddValue,
-  MovesOfMarkets,
-  type Sensitivities,
-  sensitivitiesBy,
-  sensitivitiesOf,
-  sumOf,
-} from "./sensitivities.ts";
+import { MovesOfMarkets, type RatesDifferences, ratesDifferences, sensitivitiesBy } from "./sensitivities.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 import { datedTrade, hasNotice } from "./claims.ts";
@@ -73,9 +66,10 @@ function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
 }
 
 interface Plan {
-  readonly value: number;
+  /** The instance of the value, which those of the moved copies follow. */
+  readonly first: number;
   readonly size: number;
-  readonly sensitivities: Sensitivities;
+  readonly differences: RatesDifferences;
 }
 
 async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
@@ -83,23 +77,25 @@ async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promis
   const moves = new MovesOfMarkets();
   const plans = rows.map(({ trade, market, greeks }): Plan | SpecError => {
     if (market.years > 0) return new SpecError("a later date is not on the lattice, whose periods begin at asOf");
-    const ask = (at: RatesMarket): number => instances.push(instanceOf(trade, at)) - 1;
-    const add: AddValue = (_, at, factor, to) => to.push(factor, ask(at));
-    const value = ask(market);
-    const size = Math.max(...instances[value].trade.flows.map(([, amount]) => Math.abs(amount)));
-    const wanted = greeks === "all" ? "moves" : "none";
-    return { value, size, sensitivities: sensitivitiesOf(trade, moves.of(market), wanted, add) };
+    const isMoved = greeks === "all";
+    const wanted = { theta: false, model: isMoved, curve: isMoved };
+    const differences = ratesDifferences(trade, moves.of(market), wanted);
+    const first = instances.length;
+    for (const one of [{ trade, market }, ...differences.copies]) instances.push(instanceOf(one.trade, one.market));
+    const size = Math.max(...instances[first].trade.flows.map(([, amount]) => Math.abs(amount)));
+    return { first, size, differences };
   });
   const { values } = await engine.values(instances);
   return plans.map((plan) => (plan instanceof SpecError ? plan : resultOf(plan, values)));
 }
 
-function resultOf({ value: at, size, sensitivities }: Plan, values: Float64Array): RatesOutcome {
-  const value = values[at];
+function resultOf({ first, size, differences }: Plan, values: Float64Array): RatesOutcome {
+  const own = Array.from(values.subarray(first, first + 1 + differences.copies.length));
+  const [value] = own;
   if (Number.isNaN(value))
     return new SpecError(
       "bdt: no lattice has these yields and volatilities with rates above 0; check that discount factors fall from " +
         "year to year and that the volatilities vary little from one to the next",
     );
-  return { value, errorEstimate: ROUNDING * size, ...sensitivitiesBy(sensitivities, (of) => sumOf(of, values)) };
+  return { value, errorEstimate: ROUNDING * size, ...sensitivitiesBy(differences, own) };
 }

@@ -1,80 +1,113 @@
 /** Sensitivities of trades on rates by differences of values. */
+import {
+  combined,
+  DifferencePlan,
+  type MovedCopies,
+  MOVES,
+  movesClear,
+  movesWithin,
+  type Room,
+} from "../../../base/differences.ts";
 import type { RatesTrade } from "../../../book/index.ts";
 import type { RatesModel } from "../../../market/index.ts";
 import type { ShortRateInstance, ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { keyMove, keyRatesUpTo, RatesMarket } from "./rates-market.ts";
-import type { RatesRow, RatesValue } from "./method.ts";
+import type { RatesValue } from "./method.ts";
 import { rollTerms } from "./roll-forward.ts";
 
-/** The sensitivities of a trade as linear combinations of evaluated values; undefined or empty where not requested. */
-export interface Sensitivities {
-  readonly theta: Weighted | undefined;
-  readonly vega: Weighted | undefined;
-  readonly keyRates: readonly Weighted[];
-  readonly parameters: Readonly<Record<string, Weighted>>;
+/** A trade in a market, both as they are or moved. */
+export interface Valued {
+  readonly trade: RatesTrade;
+  readonly market: RatesMarket;
 }
 
-/**
- * Returns the sensitivities, where `sum` returns the number of a linear combination. Rho is the sum of the key rates.
- */
+/** The moved copies of a trade, and its sensitivities, of which rho is the sum of the key rates. */
+export interface RatesDifferences extends MovedCopies<Valued> {
+  /** The number of key rates, whose measures are the last ones. */
+  readonly keys: number;
+  /** The names of the model's parameters, whose measures are called so. */
+  readonly parameters: readonly string[];
+}
+
+/** What is wanted of a trade: its theta, and the derivatives by its model and by its curve. */
+export interface Wanted {
+  readonly theta: boolean;
+  readonly model: boolean;
+  readonly curve: boolean;
+}
+
+/** The names of measures that are no parameter's; no parameter has a blank. */
+const [THETA, VEGA, KEY] = [" theta", " vega", " key"] as const;
+
+/** Returns the sensitivities of a trade from its value and those of its copies; NaN where they are not wanted. */
 export function sensitivitiesBy(
-  { theta, vega, keyRates, parameters }: Sensitivities,
-  sum: (of: Weighted) => number,
+  { measures, keys, parameters }: RatesDifferences,
+  values: readonly number[],
 ): Omit<RatesValue, "value" | "errorEstimate"> {
-  const [first, own] = [theta === undefined ? Number.NaN : sum(theta), vega === undefined ? Number.NaN : sum(vega)];
-  if (keyRates.length === 0) return { theta: first, vega: own, rho: Number.NaN };
-  const keys = keyRates.map(sum);
-  const found = { theta: first, vega: own, rho: keys.reduce((all, one) => all + one, 0), keyRates: keys };
-  const entries = Object.entries(parameters);
-  if (entries.length === 0) return found;
-  return { ...found, parameters: Object.fromEntries(entries.map(([name, of]) => [name, sum(of)])) };
+  const found = new Map(measures.map((measure) => [measure.name, combined(measure, values)]));
+  const of = (name: string): number => found.get(name) ?? Number.NaN;
+  const keyRates = Array.from({ length: keys }, (_, k) => of(`${KEY}${k}`));
+  return {
+    theta: of(THETA),
+    vega: of(VEGA),
+    ...(keys === 0 ? { rho: Number.NaN } : { rho: keyRates.reduce((all, one) => all + one, 0), keyRates }),
+    ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters.map((name) => [name, of(name)])) }),
+  };
 }
-
-/** A function that adds a trade's value in a market, times a factor, to the linear combination `to`. */
-export type AddValue = (trade: RatesTrade, market: RatesMarket, factor: number, to: number[]) => void;
 
 /** Moves of rates and parameters, and a step of time in years: errors of differences are of its second order. */
 const MOVE = 1e-4;
 const STEP = 1e-3;
+/** Volatilities that are less than this are moved up alone, by so much. */
+const NO_VOLATILITY = { least: 1e-7, beside: 1e-5, share: 1 } as const;
+const ANYWHERE: Room = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
+const aboveZero = (own: number): Room => ({ ...ANYWHERE, down: own });
 
-/** A market moved up and down, and by how much in all. */
-interface Moved {
-  readonly up: RatesMarket;
-  readonly down: RatesMarket;
-  readonly width: number;
+/** An input of a market, and how it is moved. */
+interface MarketInput {
+  readonly by: number;
+  readonly moves: readonly number[];
+  readonly at: (by: number, move: number) => RatesMarket;
 }
 
-/** The bumped copies of a market for sensitivities; each is made once for all trades. */
+/** Returns an input whose moved markets are made once for all trades. */
+function inputOf(by: number, moves: readonly number[], make: (by: number) => RatesMarket): MarketInput {
+  const made = new Map<number, RatesMarket>();
+  const at = (moved: number, move: number): RatesMarket => {
+    const market = made.get(move) ?? make(moved);
+    made.set(move, market);
+    return market;
+  };
+  return { by, moves, at };
+}
+
+/** The inputs of a market that move, whose moved copies are each made once for all trades. */
 export class MarketMoves {
   readonly market: RatesMarket;
-  readonly volatility: Moved;
-  /** The bumped markets by parameter of the model, by their names in the book. */
-  readonly parameters: Readonly<Record<string, Moved>>;
-  readonly #keys: Moved[] = [];
+  readonly volatility: MarketInput;
+  /** The parameters of the model, by their names in the book. */
+  readonly parameters: Readonly<Record<string, MarketInput>>;
+  readonly #keys: MarketInput[] = [];
   readonly #later = new Map<number, RatesMarket>();
 
-  constructor(market: RatesMarket) {
+  /** `step` returns the move of a parameter of an affine model. */
+  constructor(market: RatesMarket, step: (own: number) => number = () => MOVE) {
     this.market = market;
-    const { model, years } = market;
-    const [low, high] = volatilityMoves(model);
-    this.volatility = {
-      up: new RatesMarket(model, { years, volatility: high }),
-      down: new RatesMarket(model, { years, volatility: low }),
-      width: high - low,
-    };
-    this.parameters = parametersOf(model, this.volatility);
+    const { model } = market;
+    this.parameters = parametersOf(market, step);
+    this.volatility =
+      this.parameters[model.kind === "vasicek" || model.kind === "cir" ? "sigma" : "volatility"] ??
+      volatilityOf(market);
   }
 
-  /** Returns the markets with bumped key rates, as many as payments up to the time `last` depend on. */
-  keysUpTo(last: number): readonly Moved[] {
+  /** Returns the key rates, as many as payments up to the time `last` depend on. */
+  keysUpTo(last: number): readonly MarketInput[] {
     const count = keyRatesUpTo(last);
     const { model } = this.market;
     // A key rate moves a forward rate by up to four times as much, and lognormal rates stay above 0.
     const most = model.kind === "blackKarasinski" ? Math.min(MOVE, 0.1 * Math.min(...model.curve.values)) : MOVE;
-    for (let k = this.#keys.length; k < count; k++) {
-      const [up, down] = [most, -most].map((size) => this.market.moved((t) => size * keyMove(k, t)));
-      this.#keys.push({ up, down, width: 2 * most });
-    }
+    for (let k = this.#keys.length; k < count; k++)
+      this.#keys.push(inputOf(most, MOVES.CENTRAL, (by) => this.market.moved((t) => by * keyMove(k, t))));
     return this.#keys.slice(0, count);
   }
 
@@ -86,7 +119,7 @@ export class MarketMoves {
   }
 }
 
-/** The bumped copies of all markets of a batch. */
+/** The inputs of all markets of a batch. */
 export class MovesOfMarkets {
   readonly #moves = new Map<RatesMarket, MarketMoves>();
 
@@ -98,50 +131,37 @@ export class MovesOfMarkets {
 }
 
 /**
- * Returns the requested sensitivities ("moves" means all except theta) as differences of values with errors of second
- * order. Theta is a forward difference in time; the others are central, except where a volatility would become
- * negative.
+ * Returns the moved copies for the wanted sensitivities, whose differences have errors of the second order. Theta is a
+ * difference forward in time, in which the curve rolls along its forward rates; the others are central, except where a
+ * volatility would become negative.
  */
-export function sensitivitiesOf(
-  trade: RatesTrade,
-  moves: MarketMoves,
-  greeks: RatesRow["greeks"] | "moves",
-  add: AddValue,
-): Sensitivities {
-  const theta = greeks === "none" || greeks === "moves" ? undefined : thetaOf(trade, moves, add);
-  if (greeks === "none" || greeks === "grid") return { theta, vega: undefined, keyRates: [], parameters: {} };
-  const difference = ({ up, down, width }: Moved): Weighted => {
-    const sum: number[] = [];
-    add(trade, up, 1 / width, sum);
-    add(trade, down, -1 / width, sum);
-    return sum;
+export function ratesDifferences(trade: RatesTrade, moves: MarketMoves, wanted: Wanted): RatesDifferences {
+  const plan = new DifferencePlan<Valued>();
+  const slope = (name: string, { by, moves: points, at }: MarketInput): void => {
+    plan.input(by, [{ name, order: 1, moves: points }], (moved, move) => ({ trade, market: at(moved, move) }));
   };
-  const vega = difference(moves.volatility);
-  const parameters: Record<string, Weighted> = {};
-  for (const [name, moved] of Object.entries(moves.parameters))
-    parameters[name] = moved === moves.volatility ? vega : difference(moved);
-  return { theta, vega, keyRates: moves.keysUpTo(lastPayment(trade)).map(difference), parameters };
-}
-
-/** The curve rolls along its forward rates. */
-function thetaOf(trade: RatesTrade, moves: MarketMoves, add: AddValue): Weighted {
-  const next = Math.min(...eventsOf(trade).filter((time) => time > 0));
-  const step = Math.min(STEP, next / 4);
-  const sum: number[] = [];
-  add(trade, moves.market, -1.5 / step, sum);
-  for (const [times, weight] of FORWARD) {
-    const years = times * step;
-    const later = rollTerms(trade, years, moves.market);
-    if (later !== undefined) add(later, moves.later(years), weight / step, sum);
+  if (wanted.theta) addTheta(plan, trade, moves);
+  if (wanted.model) {
+    slope(VEGA, moves.volatility);
+    for (const [name, input] of Object.entries(moves.parameters))
+      if (input === moves.volatility) plan.measure(name, plan.weightsOf(VEGA));
+      else slope(name, input);
   }
-  return sum;
+  const keys = wanted.curve ? moves.keysUpTo(lastPayment(trade)) : [];
+  keys.forEach((input, k) => slope(`${KEY}${k}`, input));
+  const parameters = wanted.model ? Object.keys(moves.parameters) : [];
+  return { copies: plan.copies, measures: plan.measures, keys: keys.length, parameters };
 }
 
-/** Steps forward and their weights in a derivative of the second order, whose weight of now is −1.5. */
-const FORWARD = [
-  [1, 2],
-  [2, -0.5],
-] as const;
+function addTheta(plan: DifferencePlan<Valued>, trade: RatesTrade, moves: MarketMoves): void {
+  const next = Math.min(...eventsOf(trade).filter((time) => time > 0));
+  const theta = { name: THETA, order: 1, moves: MOVES.BESIDE } as const;
+  plan.input(Math.min(STEP, next / 4), [theta], (years) => ({
+    // Nothing is left of a trade that ends today.
+    trade: rollTerms(trade, years, moves.market) ?? trade,
+    market: moves.later(years),
+  }));
+}
 
 /** Times of payments and rights. */
 function eventsOf({ product, expiry }: RatesTrade): readonly number[] {
@@ -173,48 +193,52 @@ function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "g2") return [model.sigma, model.eta];
   // A move of a basis point, of whatever the formula gives.
   if (model.kind === "shortRate") return [1e-2];
-  return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
+  return [0];
 }
 
-/** Moves of all volatilities down and up: central, unless one is next to 0. */
-function volatilityMoves(model: RatesModel): readonly [number, number] {
+/** A move of all volatilities, down no further than to 0. */
+function volatilityOf({ model, years }: RatesMarket): MarketInput {
   const values = volatilitiesOf(model);
-  const least = Math.min(...values);
-  const move = Math.min(Math.max(0.01 * Math.max(...values), 1e-6), least);
-  return move > 1e-7 ? [-move, move] : [0, 1e-5];
+  const room = aboveZero(Math.min(...values));
+  const { by, side } = movesClear(Math.max(0.01 * Math.max(...values), 1e-6), room, NO_VOLATILITY);
+  const moves = side === 0 ? MOVES.CENTRAL : MOVES.BESIDE;
+  return inputOf(by, moves, (volatility) => new RatesMarket(model, { years, volatility }));
 }
 
-function parametersOf(model: RatesModel, volatility: Moved): Readonly<Record<string, Moved>> {
-  const moved = (up: RatesModel, down: RatesModel, width: number): Moved => ({
-    up: new RatesMarket(up),
-    down: new RatesMarket(down),
-    width,
-  });
-  if (model.kind === "hullWhite" || model.kind === "blackKarasinski") {
-    const at = (move: number): RatesModel => ({ ...model, meanReversion: model.meanReversion + move });
-    return { meanReversion: moved(at(MOVE), at(-MOVE), 2 * MOVE), volatility };
+function parametersOf(market: RatesMarket, step: (own: number) => number): Readonly<Record<string, MarketInput>> {
+  const { model } = market;
+  const input = <M extends RatesModel, N extends keyof M & string>(of: M, name: N, size: number, room: Room) =>
+    inputOf(1, movesWithin(size, room), (by) => new RatesMarket({ ...of, [name]: (of[name] as number) + by }));
+  switch (model.kind) {
+    case "hullWhite":
+    case "blackKarasinski":
+      return { meanReversion: input(model, "meanReversion", MOVE, ANYWHERE), volatility: volatilityOf(market) };
+    case "g2": {
+      const ofSigma = (name: "sigma" | "eta"): MarketInput =>
+        input(model, name, 1e-2 * Math.max(model[name], 1e-3), aboveZero(model[name]));
+      return {
+        a: input(model, "a", MOVE, ANYWHERE),
+        sigma: ofSigma("sigma"),
+        b: input(model, "b", MOVE, ANYWHERE),
+        eta: ofSigma("eta"),
+        rho: input(model, "rho", 1e-3, { up: 1 - model.rho, down: 1 + model.rho }),
+      };
+    }
+    case "vasicek":
+    case "cir": {
+      const ofAffine = (name: (typeof AFFINE)[number]): MarketInput => {
+        const isSigned = model.kind === "vasicek" && name !== "sigma";
+        return input(model, name, step(model[name]), isSigned ? ANYWHERE : aboveZero(model[name]));
+      };
+      return Object.fromEntries(AFFINE.map((name) => [name, ofAffine(name)]));
+    }
+    default:
+      return {};
   }
-  if (model.kind === "g2") {
-    const by = (name: "a" | "b" | "sigma" | "eta" | "rho", down: number, up: number): Moved =>
-      moved({ ...model, [name]: model[name] + up }, { ...model, [name]: model[name] - down }, up + down);
-    const [sigma, eta] = [model.sigma, model.eta].map((own) => Math.min(1e-2 * Math.max(own, 1e-3), own));
-    return {
-      a: by("a", MOVE, MOVE),
-      sigma: by("sigma", sigma, 1e-2 * Math.max(model.sigma, 1e-3)),
-      b: by("b", MOVE, MOVE),
-      eta: by("eta", eta, 1e-2 * Math.max(model.eta, 1e-3)),
-      rho: by("rho", Math.min(1e-3, 1 + model.rho), Math.min(1e-3, 1 - model.rho)),
-    };
-  }
-  if (model.kind !== "vasicek" && model.kind !== "cir") return {};
-  const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {
-    const isSigned = model.kind === "vasicek" && name !== "sigma";
-    const low = isSigned ? model[name] - MOVE : Math.max(model[name] - MOVE, 0);
-    const high = model[name] + MOVE;
-    return [name, moved({ ...model, [name]: high }, { ...model, [name]: low }, high - low)] as const;
-  });
-  return Object.fromEntries(moves);
 }
+
+/** The parameters of Vasicek's and of Cox, Ingersoll and Ross' model. */
+const AFFINE = ["r0", "kappa", "theta", "sigma"] as const;
 
 /** A linear combination of evaluated values: factors and indices of evaluations, alternating. */
 export type Weighted = readonly number[];
