@@ -76,12 +76,12 @@ export type Weights = readonly (readonly [copy: number, weight: number])[];
 
 /** A list of moved copies, and of sensitivities as weights of their values. */
 export class DifferencePlan<P> {
-  readonly copies: P[] = [];
+  readonly #copies: P[] = [];
   readonly #weights = new Map<string, Weights>();
 
   /** Adds a moved copy, and returns its number. */
   add(copy: P): number {
-    return this.copies.push(copy) - 1;
+    return this.#copies.push(copy) - 1;
   }
 
   /** Adds a sensitivity with given weights, which may be those of one copy several times. */
@@ -112,13 +112,14 @@ export class DifferencePlan<P> {
     return this.#weights.get(name) ?? [];
   }
 
-  /** The sensitivities, in the order in which they were added. */
-  get measures(): readonly Measure[] {
-    return Array.from(this.#weights, ([name, of]) => {
-      const weights = new Array<number>(1 + this.copies.length).fill(0);
+  /** Returns the copies, and the sensitivities in the order in which they were added. */
+  made(): MovedCopies<P> {
+    const measures = Array.from(this.#weights, ([name, of]): Measure => {
+      const weights = new Array<number>(1 + this.#copies.length).fill(0);
       for (const [copy, weight] of of) weights[copy + 1] += weight;
       return { name, weights };
     });
+    return { copies: this.#copies, measures };
   }
 }
 
@@ -128,20 +129,27 @@ export class DifferencePlan<P> {
  */
 export function weightsOf(points: readonly number[], order: 1 | 2): readonly number[] {
   return points.map((point, i) => {
-    let coefficients = [1];
+    // The coefficients of 1, x and x² in the product.
+    let [constant, linear, square] = [1, 0, 0];
     let width = 1;
-    points.forEach((other, k) => {
-      if (k === i) return;
+    for (let k = 0; k < points.length; k++) {
+      if (k === i) continue;
+      const other = points[k];
       width *= point - other;
-      coefficients = [...coefficients, 0].map((one, n) => (n === 0 ? 0 : coefficients[n - 1]) - other * one);
-    });
-    return (order * coefficients[order]) / width;
+      square = linear - other * square;
+      linear = constant - other * linear;
+      constant *= -other;
+    }
+    return (order === 1 ? linear : 2 * square) / width;
   });
 }
 
 /** Returns a sensitivity from the value of the problem as it is and those of its copies. */
-export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
-  weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);
+export const combined = (measure: Measure, values: readonly number[]): number => combinedBy(measure, (v) => values[v]);
+
+/** Returns a sensitivity, given a function for the value of the problem as it is (0) and those of its copies. */
+export const combinedBy = ({ weights, added = 0 }: Measure, valueOf: (v: number) => number): number =>
+  weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * valueOf(v)), added);
 
 /** Returns the error of a sensitivity whose values have errors that are independent of each other, such as rounding. */
 export const combinedErrors = ({ weights }: Measure, errors: readonly number[]): number =>

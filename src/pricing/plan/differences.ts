@@ -115,7 +115,7 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
       const step = sizes.correlation(pair);
       if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
     }
-  return { copies: plan.copies, measures: plan.measures, bias: sizes.bias };
+  return { ...plan.made(), bias: sizes.bias };
 }
 
 /** Adds first differences of each spot, and second ones if they have sizes. */

@@ -1,3 +1,4 @@
+import { combinedBy, type Derivative, DifferencePlan, type Measure, MOVES } from "../../../base/differences.ts";
 import type { AdaptiveBatch } from "./adaptive-row.ts";
 import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
@@ -28,11 +29,18 @@ const CURVED = 0.02;
 /** The noise of values on one mesh as an exercise boundary moves between its nodes, relative to the spot. */
 const NOISE = 3e-7;
 
+/** What is measured of an input: its slope, the central one for error estimates, and V″. */
+const SLOPE = { name: "slope", order: 1, moves: MOVES.CENTRAL } as const satisfies Derivative;
+const FORWARD_SLOPE = { ...SLOPE, moves: MOVES.FORWARD } as const satisfies Derivative;
+const CENTRAL_SLOPE = { ...SLOPE, name: "central" } as const satisfies Derivative;
+const CURVATURE = { name: "curvature", order: 2, moves: MOVES.AROUND } as const satisfies Derivative;
+
 /** The bumps of one input. */
 interface InputBumps {
-  /** The pool index of the first bumped instance. */
-  first: number;
-  size: number;
+  readonly size: number;
+  /** The pool index of the first instance of the base case, and of each copy. */
+  readonly starts: readonly number[];
+  readonly measures: ReadonlyMap<string, Measure>;
   /** True where bumps of some size went across a bend. */
   bent: boolean;
 }
@@ -43,16 +51,14 @@ export class Bumps {
   readonly #tellsErrors: boolean;
   /** True for forward differences, false for central ones. */
   readonly #isSmooth: boolean;
+  readonly #derivatives: readonly Derivative[];
   readonly #parts: 1 | 2;
   /** The pool index of the first instance of the base case. */
   readonly #base: number;
   readonly #problems: ProblemDifference;
   /** The number of parts from one solution to the same of the next part: 2 where a coarse one stands between. */
   readonly #stride: 1 | 2;
-  readonly #inputs: Readonly<Record<Input, InputBumps>> = {
-    volatility: { first: 0, size: 0, bent: false },
-    rate: { first: 0, size: 0, bent: false },
-  };
+  readonly #inputs: Record<Input, InputBumps>;
   #tries = 0;
 
   /**
@@ -69,6 +75,11 @@ export class Bumps {
     this.#batch = batch;
     this.#tellsErrors = tellsErrors;
     this.#isSmooth = isSmooth;
+    this.#derivatives = !isSmooth
+      ? [SLOPE, CURVATURE]
+      : tellsErrors
+        ? [FORWARD_SLOPE, CENTRAL_SLOPE, CURVATURE]
+        : [FORWARD_SLOPE];
     this.#parts = problems.subtracted === undefined ? 1 : 2;
     this.#base = base;
     this.#problems = problems;
@@ -76,8 +87,7 @@ export class Bumps {
     const { pool } = batch;
     const { count } = pool;
     try {
-      this.#bump("volatility", volatility);
-      this.#bump("rate", rate);
+      this.#inputs = { volatility: this.#bumped("volatility", volatility), rate: this.#bumped("rate", rate) };
     } catch (error) {
       pool.truncate(count);
       throw error;
@@ -100,19 +110,17 @@ export class Bumps {
       if (!isCurved && !this.#isAcross(input)) continue;
       this.#inputs[input].bent = true;
       const best = Math.sqrt((2 * NOISE * spot * size) / difference);
-      if (best < SMALLER.least * size) this.#bump(input, Math.max(best, SMALLER.most * size));
+      if (best < SMALLER.least * size)
+        this.#inputs[input] = { ...this.#bumped(input, Math.max(best, SMALLER.most * size)), bent: true };
     }
   }
 
   /** Returns vega per unit of volatility, or rho per unit of the rate. */
   slope(input: Input): number {
-    const { first, size } = this.#inputs[input];
+    if (!this.#isSmooth) return this.#measured(input, SLOPE);
+    const { starts, measures } = this.#inputs[input];
     const { pool, goal } = this.#batch;
-    if (this.#isSmooth) {
-      const value = (start: number): number => extrapolatedValue(pool, start, this.#parts, goal.rounding);
-      return (value(first) - value(this.#base)) / size;
-    }
-    return (this.#valueOf(first, this.#stride) - this.#valueOf(this.#down(first), this.#stride)) / (2 * size);
+    return combinedBy(measures.get(SLOPE.name)!, (v) => extrapolatedValue(pool, starts[v], this.#parts, goal.rounding));
   }
 
   /**
@@ -127,30 +135,38 @@ export class Bumps {
    */
   error(input: Input, estimate: number, scale: number): number {
     if (!this.#tellsErrors) return Number.NaN;
-    const { first, size } = this.#inputs[input];
-    const down = first + 2 * this.#parts;
+    const { size } = this.#inputs[input];
     const [spot] = this.#problems.problem.spots;
-    const slope = (of: number): number => (this.#valueOf(first + of, 2) - this.#valueOf(down + of, 2)) / (2 * size);
-    const leading = Math.abs(slope(0) - slope(1)) / 3;
+    const central = this.#isSmooth ? CENTRAL_SLOPE : SLOPE;
+    const leading = Math.abs(this.#measured(input, central) - this.#measured(input, central, 1)) / 3;
     const isBent = this.#isSmooth || input === "rate" || this.#inputs.volatility.bent;
     const width = isBent ? 0.5 : (0.5 * size) / scale;
     const moved = this.#isSmooth ? estimate / scale : estimate * Math.max(1 / scale, MOVED / size);
     return 2 * leading + width * this.#curvature(input) + moved + (4 * this.#batch.goal.rounding * spot) / size;
   }
 
-  /** Adds the instances of one input's bumps, up and, for central differences or estimates, down. */
-  #bump(input: Input, size: number): void {
-    const own = this.#inputs[input];
-    own.first = this.#batch.pool.count;
-    own.size = size;
-    for (const by of this.#isSmooth && !this.#tellsErrors ? [size] : [size, -size]) {
-      const { problem, subtracted } = shiftedDifference(this.#problems, { volatility: 0, rate: 0, [input]: by });
+  /** Adds the instances of one input's bumps. */
+  #bumped(input: Input, size: number): InputBumps {
+    const plan = new DifferencePlan<ProblemDifference>();
+    plan.input(size, this.#derivatives, (by) =>
+      shiftedDifference(this.#problems, { volatility: 0, rate: 0, [input]: by }),
+    );
+    const { copies, measures } = plan.made();
+    const starts = copies.map(({ problem, subtracted }) => {
+      const start = this.#batch.pool.count;
       // On the grids of the base case, for today's spot: pairs, or fine solutions alone.
       [problem, subtracted].forEach((one, part) => {
         if (one === undefined) return;
         for (let k = 0; k < this.#stride; k++) this.#addOn(this.#base + 2 * part + k, one);
       });
-    }
+      return start;
+    });
+    return {
+      size,
+      starts: [this.#base, ...starts],
+      measures: new Map(measures.map((measure) => [measure.name, measure])),
+      bent: false,
+    };
   }
 
   #addOn(number: number, problem: OneFactorProblem): void {
@@ -159,27 +175,26 @@ export class Bumps {
     pool.add(instance(grid, problem, arena, "window"), pool.cellPeclet(number));
   }
 
+  /** Returns what is measured of an input, from the solutions on the fine mesh (0) or on the coarse one (1). */
+  #measured(input: Input, { name }: Derivative, of: 0 | 1 = 0): number {
+    const { starts, measures } = this.#inputs[input];
+    return combinedBy(measures.get(name)!, (v) => this.#valueOf(starts[v] + of, v === 0 ? 2 : this.#stride));
+  }
+
   /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */
   #curvature(input: Input): number {
-    const { first, size } = this.#inputs[input];
-    const down = this.#valueOf(this.#down(first), this.#stride);
-    return Math.abs(this.#valueOf(first, this.#stride) - 2 * this.#valueOf(this.#base, 2) + down) / size;
+    return this.#inputs[input].size * Math.abs(this.#measured(input, CURVATURE));
   }
 
   /** Tells whether the bumps of an input go across a bend: an exercise boundary, or a rate of 0 where exercise ends. */
   #isAcross(input: Input): boolean {
-    const { first, size } = this.#inputs[input];
+    const { starts, size } = this.#inputs[input];
     const { american, exerciseTimes, rates } = this.#problems.problem;
     if (!american && exerciseTimes === undefined) return false;
     const { pool, goal } = this.#batch;
-    const states = [this.#base, first, this.#down(first)].map((at) => pointOf(pool, at, goal.rounding).exercised);
+    const states = starts.map((at) => pointOf(pool, at, goal.rounding).exercised);
     if (states.some((state) => state !== states[0])) return true;
     return input === "rate" && rates.values.some((value) => Math.abs(value) < size);
-  }
-
-  /** The pool index of the first instance bumped down, from that of the first one bumped up. */
-  #down(first: number): number {
-    return first + this.#parts * this.#stride;
   }
 
   /** The value of a difference whose parts' solutions are number `start` and, if there are two, `stride` after it. */

@@ -1,4 +1,5 @@
 /** The pricing methods of convertible bonds: closed forms and finite differences. */
+import { combined } from "../../../base/differences.ts";
 import type { ConvertibleTrade } from "../../../book/index.ts";
 import { type Device, openDevice } from "../../../device/index.ts";
 import {
@@ -17,8 +18,6 @@ import {
   accuracyOf,
   bounded,
   type Bump,
-  BUMP_NAMES,
-  BUMPS,
   closedFormPoint,
   convertibleOf,
   convertibleRowsOf,
@@ -39,7 +38,7 @@ export const closedFormConvertibles: PricingMethod = {
   accepts(batch, trade) {
     const { cases, bumps } = convertibleRowsOf(batch)(trade);
     // Asked for by name, it prices all rows.
-    const rows = batch.settings.method === "auto" ? cases.slice(0, 1) : [...cases, ...bumps];
+    const rows = batch.settings.method === "auto" ? cases.slice(0, 1) : [...cases, ...bumps.copies];
     const isClosed = rows.every((row) => row?.isClosed !== false);
     return isClosed ? COST["closed-form"] : "rights to end early, or other terms without one";
   },
@@ -74,7 +73,7 @@ function planOf(name: keyof typeof COST, cpu: CpuBeside, batch: Batch, trades: r
     async run(signal) {
       const rows = trades.flatMap((trade) => {
         const { cases, bumps } = convertibleRowsOf(batch)(trade);
-        return [...cases.filter((row) => row !== undefined), ...bumps];
+        return [...cases.filter((row) => row !== undefined), ...bumps.copies];
       });
       points = await solve(rows, cpu, batch, signal);
     },
@@ -119,14 +118,15 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
   const today = cases[0]!;
   const first = bounded(convertible, underlying.spot, points.get(today)![0]);
   rows.today = first;
+  const solved = [today, ...bumps.copies].map((row) => points.get(row)![0]);
   const slope = (name: Bump): Estimated => {
-    if (bumps.length === 0) return UNKNOWN;
-    const [down, up] = bumps.slice(2 * BUMP_NAMES.indexOf(name)).map((row) => points.get(row)![0]);
-    const width = 2 * BUMPS[name];
-    const moved = errorOfMoves([up.moves[0] - down.moves[0], up.moves[1] - down.moves[1]]);
+    const measure = bumps.measures.find((one) => one.name === name);
+    if (measure === undefined) return UNKNOWN;
+    const slopeOf = (of: (point: ConvertiblePoint) => number): number => combined(measure, solved.map(of));
+    const moved = errorOfMoves([slopeOf(({ moves }) => moves[0]), slopeOf(({ moves }) => moves[1])]);
     // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
-    const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATION_ERROR * convertible.notional);
-    return { value: (up.value - down.value) / width, error };
+    const error = 2 * moved + (today.isClosed ? 0 : TRUNCATION_ERROR * convertible.notional);
+    return { value: slopeOf(({ value }) => value), error };
   };
   const [vega, rho, credit] = [slope("volatility"), slope("rate"), slope("credit")];
   results.setToday(

@@ -1,4 +1,5 @@
 /** Convertibles with a row for each case of the scenarios and for each bump, as their methods see them. */
+import { combined, DifferencePlan, type MovedCopies, MOVES } from "../../../base/differences.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { ConvertibleTrade } from "../../../book/index.ts";
@@ -38,14 +39,13 @@ import { diffusionOf } from "../../trade-problem.ts";
 const ACCURACY = 1e-5;
 
 /** Moves for sensitivities, either way. */
-export const BUMPS = { volatility: 0.005, rate: 5e-4, credit: 5e-4 } as const;
+const BUMPS = { volatility: 0.005, rate: 5e-4, credit: 5e-4 } as const;
 /** The levels that sensitivities are solved on: four, and three where a value may be off by 5e-5 of the notional. */
 const bumpLevels = (accuracy: number): number => (accuracy >= 5e-5 ? 3 : 4);
 
 /** A market move by which a sensitivity is computed. */
 export type Bump = keyof typeof BUMPS;
-/** The names of all bumps, in the order of a trade's rows. */
-export const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
+const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
 
 /** A row of a trade: its bond and market under a case or a bump, at spots. */
 export interface Row extends ConvertibleRow {
@@ -58,8 +58,8 @@ export interface Row extends ConvertibleRow {
 export interface ConvertibleRows {
   /** Rows by case; undefined after maturity. The first has today's spot before the scenarios'. */
   readonly cases: readonly (Row | undefined)[];
-  /** Two rows for each bump, down and up; none where they were not asked for. */
-  readonly bumps: readonly Row[];
+  /** The rows with a bump, and the sensitivities by the names of bumps; none where they were not asked for. */
+  readonly bumps: MovedCopies<Row>;
   /** Today's point, once it is solved. */
   today?: ConvertiblePoint;
 }
@@ -105,11 +105,10 @@ function rowsOf(batch: Batch, index: number): ConvertibleRows {
   const bumped = (name: Bump, by: number): Row => {
     return { ...row(convertible, marketOf(trade, { [name]: by }), [underlying.spot]), meshOf: today, levels };
   };
-  const bumps =
-    settings.greeks === "all"
-      ? BUMP_NAMES.flatMap((name) => [bumped(name, -BUMPS[name]), bumped(name, BUMPS[name])])
-      : [];
-  return { cases: ofCases, bumps };
+  const bumps = new DifferencePlan<Row>();
+  for (const name of settings.greeks === "all" ? BUMP_NAMES : [])
+    bumps.input(BUMPS[name], [{ name, order: 1, moves: MOVES.CENTRAL }], (by) => bumped(name, by));
+  return { cases: ofCases, bumps: bumps.made() };
 }
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
@@ -124,13 +123,17 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   const value = at(spot);
   const h = SPOT_STEP * spot;
   const rounding = ROUNDING * (Math.abs(value) + spot);
-  // Five-point differences, of fourth order.
-  const [a, b, c, d] = [at(spot - 2 * h), at(spot - h), at(spot + h), at(spot + 2 * h)];
+  const plan = new DifferencePlan<number>();
+  const orders = ([1, 2] as const).map((order) => ({ name: String(order), order, moves: MOVES.FIVE }));
+  plan.input(h, orders, (by) => spot + by);
+  const { copies, measures } = plan.made();
+  const values = [value, ...copies.map(at)];
+  const [delta, gamma] = measures.map((measure) => combined(measure, values));
   return {
     value,
     cash: 0,
-    delta: (a - 8 * b + 8 * c - d) / (12 * h),
-    gamma: (-a + 16 * b - 30 * value + 16 * c - d) / (12 * h * h),
+    delta,
+    gamma,
     errorEstimate: rounding,
     // What rounding is of these differences; their own errors, of fourth order, are less.
     errors: { cash: 0, delta: rounding / h, gamma: (4 * rounding) / (h * h) },

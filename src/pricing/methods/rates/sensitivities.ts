@@ -150,7 +150,7 @@ export function ratesDifferences(trade: RatesTrade, moves: MarketMoves, wanted: 
   const keys = wanted.curve ? moves.keysUpTo(lastPayment(trade)) : [];
   keys.forEach((input, k) => slope(`${KEY}${k}`, input));
   const parameters = wanted.model ? Object.keys(moves.parameters) : [];
-  return { copies: plan.copies, measures: plan.measures, keys: keys.length, parameters };
+  return { ...plan.made(), keys: keys.length, parameters };
 }
 
 function addTheta(plan: DifferencePlan<Valued>, trade: RatesTrade, moves: MarketMoves): void {
