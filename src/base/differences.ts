@@ -94,17 +94,26 @@ export class DifferencePlan<P> {
    * derivatives share copies. Returns the numbers of the copies, in the order in which their moves occur.
    */
   input(size: number, derivatives: readonly Derivative[], at: (by: number, move: number) => P): readonly number[] {
-    const numbers = new Map<number, number>([[0, ITSELF]]);
+    const made: number[] = [];
+    const numbers: number[] = [];
+    const numberOf = (move: number): number => {
+      if (move === 0) return ITSELF;
+      const known = made.indexOf(move);
+      if (known >= 0) return numbers[known];
+      made.push(move);
+      const number = this.add(at(move * size, move));
+      numbers.push(number);
+      return number;
+    };
     for (const { name, order, moves } of derivatives) {
-      for (const move of moves) if (!numbers.has(move)) numbers.set(move, this.add(at(move * size, move)));
       const weights = weightsOf(moves, order);
       const unit = order === 1 ? size : size * size;
       this.measure(
         name,
-        moves.map((move, k) => [numbers.get(move)!, weights[k] / unit]),
+        moves.map((move, k) => [numberOf(move), weights[k] / unit]),
       );
     }
-    return [...numbers.values()].slice(1);
+    return numbers;
   }
 
   /** Returns the weights of a sensitivity that has been added. */
@@ -128,6 +137,10 @@ export class DifferencePlan<P> {
  * derivative of Lagrange's Π (x − xₖ)/(xᵢ − xₖ), k ≠ i.
  */
 export function weightsOf(points: readonly number[], order: 1 | 2): readonly number[] {
+  if (points.length === 2 && order === 1) {
+    const weight = 1 / (points[0] - points[1]);
+    return [weight, -weight];
+  }
   return points.map((point, i) => {
     // The coefficients of 1, x and x² in the product.
     let [constant, linear, square] = [1, 0, 0];
@@ -148,8 +161,11 @@ export function weightsOf(points: readonly number[], order: 1 | 2): readonly num
 export const combined = (measure: Measure, values: readonly number[]): number => combinedBy(measure, (v) => values[v]);
 
 /** Returns a sensitivity, given a function for the value of the problem as it is (0) and those of its copies. */
-export const combinedBy = ({ weights, added = 0 }: Measure, valueOf: (v: number) => number): number =>
-  weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * valueOf(v)), added);
+export function combinedBy({ weights, added = 0 }: Measure, valueOf: (v: number) => number): number {
+  let sum = added;
+  for (let v = 0; v < weights.length; v++) if (weights[v] !== 0) sum += weights[v] * valueOf(v);
+  return sum;
+}
 
 /** Returns the error of a sensitivity whose values have errors that are independent of each other, such as rounding. */
 export const combinedErrors = ({ weights }: Measure, errors: readonly number[]): number =>

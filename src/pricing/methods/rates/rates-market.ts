@@ -66,7 +66,7 @@ export class RatesMarket {
    * and Ross' model fits the market's curve.
    */
   shiftTo(t: number): number {
-    return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
+    return cirBond(until(cirAt(this), t)) - this.logDiscount(t);
   }
 
   /** Returns this market with its short rate shifted further; `shift` is the integral of the shift up to a time. */
@@ -88,7 +88,8 @@ export class RatesMarket {
  */
 export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
   if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
-  return { ...model, r0: cirMean(model, years) };
+  const { kind, kappa, theta, sigma } = model;
+  return { kind, r0: cirMean(model, years), kappa, theta, sigma };
 }
 
 /** E[r] of Cox, Ingersoll and Ross' rate, which stands for it at a later date. */
@@ -96,13 +97,25 @@ function cirMean({ r0, kappa, theta }: Extract<RatesModel, { readonly kind: "cir
   return theta + (r0 - theta) * Math.exp(-kappa * years);
 }
 
+/** An affine model to a time, field by field: a copy of the object takes longer than the bond's formula. */
+const until = (
+  { r0, kappa, theta, sigma }: Extract<RatesModel, { readonly kind: "vasicek" | "cir" }>,
+  years: number,
+) => ({
+  r0,
+  kappa,
+  theta,
+  sigma,
+  years,
+});
+
 /** ln P(0, t). */
 function logDiscountOf(model: RatesModel, t: number): number {
   switch (model.kind) {
     case "vasicek":
-      return vasicekBond({ ...model, years: t });
+      return vasicekBond(until(model, t));
     case "cir":
-      return cirBond({ ...model, years: t });
+      return cirBond(until(model, t));
     case "bdt":
       return logDiscountOfYields(model.annualYields, t);
     default:
