@@ -86,8 +86,8 @@ const FLOOR = 5e-9;
 const FIRST_FLOOR = 2e-7;
 
 /**
- * The estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy. Its
- * constants were measured on the reference cases.
+ * Returns the estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy.
+ * Its constants were measured on the reference cases.
  *
  * @param size the size of the value; of a difference the sum of the sizes of both values.
  */

@@ -10,8 +10,8 @@ const END_REALS = 3;
 export const CROSSING_REALS = SETTING_REALS + 2;
 
 /**
- * The number of coefficients on a date of a problem with a number of barriers, including the two ends of the live nodes
- * (`LiveNodes`); 0 without barriers.
+ * Returns the number of coefficients on a date of a problem with a number of barriers, including the two ends of the
+ * live nodes (`LiveNodes`); 0 without barriers.
  */
 export const barrierReals = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_REALS * barriers + 2 * END_REALS;
@@ -147,9 +147,9 @@ export const liveObstacle = (rows: number | undefined) =>
   });
 
 /**
- * The number of coefficients on a date of a problem with knock-ins. Two values are solved on one mesh: u of the trade
- * once it has been knocked in, and v while it is dormant. Both solve the same equation. Only u may be exercised, and
- * where the trade is knocked in v = u. The coefficients precede those of `barrier.ts`:
+ * Returns the number of coefficients on a date of a problem with knock-ins. Two values are solved on one mesh: u of the
+ * trade once it has been knocked in, and v while it is dormant. Both solve the same equation. Only u may be exercised,
+ * and where the trade is knocked in v = u. The coefficients precede those of `barrier.ts`:
  *
  *   each knock-out   as for `knockOut`, applied to v: without early exercise
  *   each knock-in    node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, with u before knock-outs
@@ -163,8 +163,8 @@ export const knockInReals = (barriers: number, knockIns: number): number =>
 const ENTRY_REALS = 3;
 
 /**
- * The number of coefficients of a dormant value on the date of a dividend: for each knock-out and knock-in level that
- * the dividend may take the spot across (`applyDormantDate`).
+ * Returns the number of coefficients of a dormant value on the date of a dividend: for each knock-out and knock-in
+ * level that the dividend may take the spot across (`applyDormantDate`).
  */
 export const crossInReals = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_REALS * barriers + (ENTRY_REALS + 1) * knockIns;

@@ -54,8 +54,8 @@ export function planOf(variant: EquationVariant, team: Team | undefined): Equati
 export const FAULT_INTEGERS = 4;
 
 /**
- * The number of bytes of workgroup memory of a team: nodes and steps, three or four arrays, the memory of scans,
- * faults, and two counters.
+ * Returns the number of bytes of workgroup memory of a team: nodes and steps, three or four arrays, the memory of
+ * scans, faults, and two counters.
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;

@@ -79,7 +79,7 @@ export const HALF_SUBGROUP_TEAM: Team = {
  */
 export const MAX_RESIDENT_ROWS = 9;
 
-/** The number of work items of a workgroup. */
+/** Returns the number of work items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
 /**
