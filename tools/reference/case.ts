@@ -19,10 +19,14 @@ interface Tolerance {
   readonly abs_by_field?: Readonly<Record<string, number>>;
 }
 
-/** Returns what differs between a result and what a case expects, in words; none where they agree. */
+/**
+ * Returns what differs between a result and what a case expects, in words; none where they agree. Tolerances are those
+ * of exact methods; a result's `allowance` is the error estimate of another, which is added.
+ */
 export function differences({ expected, tolerance }: Case, result: Params): string[] {
+  const allowance = (result["allowance"] ?? 0) as number;
   return Object.entries(expected).flatMap(([field, wanted]) => {
-    const abs = tolerance.abs_by_field?.[field] ?? tolerance.abs;
+    const abs = (tolerance.abs_by_field?.[field] ?? tolerance.abs) + allowance;
     return compared(field, wanted, result[field], (value) => abs + tolerance.rel * Math.abs(value));
   });
 }

@@ -18,7 +18,7 @@ type Table = Readonly<Record<string, Params>>;
 type Fields = Record<string, unknown>;
 
 /** Returns the results of a book's trades. @throws the error of a trade */
-async function priced(book: object): Promise<readonly PricedTrade[]> {
+export async function priced(book: object): Promise<readonly PricedTrade[]> {
   using device = createCpuDevice({ threads: 1 });
   const { results } = await priceBook(readBook(book), { device });
   return results.map((result) => {
