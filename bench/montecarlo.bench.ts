@@ -141,7 +141,12 @@ async function steps(device: CpuDevice, context: Context): Promise<void> {
   const cases = {
     "Black-Scholes": { model, product: call },
     "Black-Scholes, arithmetic average with control": { model, product: asian({ payoff: "call", strike: 100 }) },
-    "Black-Scholes, delta and gamma by bumps": { model, product: call, sensitivities: ["delta", "gamma"] },
+    "Black-Scholes, delta and gamma by bumps": {
+      model,
+      product: call,
+      sensitivities: ["delta", "gamma"],
+      sensitivityMethod: "bump" as const,
+    },
     "five correlated assets": { model: geometricBrownian(five), product: basketOfFive },
     "Heston, QE-M": { model: hestonModel, product: call },
   };

@@ -4,10 +4,12 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { fn } from "../../src/kernel/index.ts";
 import {
   asian,
+  basket,
   blackScholes,
   european,
   geometricBrownian,
   heston,
+  localVolatility,
   lookback,
   modelParams,
   monteCarlo,
@@ -258,6 +260,61 @@ describe("several assets and models of one's own", () => {
       expect(Math.abs(single.sensitivities[name].value[0] - value[0])).toBeLessThan(0.1 * standardError[0]);
     }
   });
+});
+
+/** Products without a closed form, and the sensitivities that they are asked for. */
+const COMPARED = ((): Readonly<Record<string, readonly [Pick<MonteCarloSettings, "model" | "product">, string]>> => {
+  const one = modelOf(base);
+  const two = geometricBrownian({
+    spots: [100, 95],
+    rate: 0.03,
+    volatilities: [0.2, 0.3],
+    correlation: [
+      [1, 0.5],
+      [0.5, 1],
+    ],
+  });
+  const plain = european({ payoff: "call", strike: 100 });
+  const worst = basket({ payoff: "call", kind: "worst-of", strike: 95, weights: [1, 1] });
+  const corridor = [
+    { type: "up-and-out", level: 130 },
+    { type: "down-and-out", level: 85 },
+  ] as const;
+  const each = [{ type: "down-and-out", level: 80, asset: "each" }] as const;
+  const breach = { barriers: [{ type: "down-and-out", level: 90 }], rebate: 5, rebateAt: "breach" } as const;
+  const formula = localVolatility({ spot: 100, rate: 0.03, volatility: "0.2 + 0.1*exp(-S/100)" });
+  return {
+    "a corridor": [{ model: one, product: withBarriers({ product: plain, barriers: corridor }) }, "vega barrier1"],
+    "a rebate at breach": [{ model: one, product: withBarriers({ product: plain, ...breach }) }, "delta rebate"],
+    "bounds of two assets": [{ model: two, product: withBarriers({ product: worst, barriers: each }) }, "delta vega"],
+    "the worst of two assets": [{ model: two, product: worst }, "delta vega strike"],
+    "an extremum on dates": [
+      { model: one, product: lookback({ payoff: "put", strike: "floating", monitoring: "dates", extremum: 104 }) },
+      "delta extremum",
+    ],
+    "an extremum from a later date": [
+      { model: one, product: lookback({ payoff: "call", strike: 105, from: 0.5 }) },
+      "delta vega",
+    ],
+    "a continuous average": [
+      { model: one, product: asian({ payoff: "call", strike: 100, sampling: "continuous" }) },
+      "delta vega",
+    ],
+    "a local volatility": [{ model: formula, product: plain }, "delta yield added"],
+  };
+})();
+
+test.each(Object.entries(COMPARED))("differences on the same paths agree: %s", async (_, [what, names]) => {
+  const settings = { device, ...what, dates: equalDates(4, 1), paths: 2 ** 14, sensitivities: names.split(" ") };
+  const along = await monteCarlo({ ...settings, control: "none", sensitivityMethod: "pathwise" });
+  const bumped = await monteCarlo({ ...settings, control: "none", sensitivityMethod: "bump" });
+  for (const [name, { value, standardError, halfWidth }] of Object.entries(along.sensitivities)) {
+    const other = bumped.sensitivities[name];
+    // Half a standard error is less than any that independent paths would keep to; differences have a bias, too.
+    const apart = 0.5 * Math.hypot(standardError[0], other.standardError[0]);
+    expect(Math.abs(value[0] - other.value[0])).toBeLessThan(apart);
+    expect(Math.abs(halfWidth[0] - other.halfWidth[0])).toBeLessThan(apart);
+  }
 });
 
 describe("beside the value", () => {
