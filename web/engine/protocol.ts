@@ -50,18 +50,11 @@ export interface RunChoice {
   readonly method?: MethodName;
 }
 
+/** The numbers of a result that a row shows, and that groups sum. */
+export const RESULT_NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
+
 /** The numbers of a row, in this order; what is not known is NaN. */
-export const NUMBERS = [
-  "quantity",
-  "expiry",
-  "value",
-  "delta",
-  "gamma",
-  "theta",
-  "vega",
-  "rho",
-  "errorEstimate",
-] as const;
+export const NUMBERS = ["quantity", "expiry", ...RESULT_NUMBERS] as const;
 export type NumberName = (typeof NUMBERS)[number];
 
 /** The texts of a row. */

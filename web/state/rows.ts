@@ -1,5 +1,5 @@
 /** The rows of the results table, by columns, and which of them are shown in which order. */
-import { NUMBERS, type NumberName, type RowBlock, TEXTS, type TextName } from "../engine/protocol.ts";
+import { NUMBERS, type NumberName, RESULT_NUMBERS, type RowBlock, TEXTS, type TextName } from "../engine/protocol.ts";
 
 export const STATUS = { priced: 0, warned: 1, failed: 2, pending: 3 } as const;
 
@@ -78,10 +78,8 @@ export type Line =
 /** Sums of quantity × result over a group's rows of one currency; NaN where a part is not known. */
 export interface GroupSums {
   readonly currency: string;
-  readonly sums: Readonly<Record<(typeof SUMMED)[number], number>>;
+  readonly sums: Readonly<Record<(typeof RESULT_NUMBERS)[number], number>>;
 }
-
-const SUMMED = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
 
 export function linesOf(rows: Rows, view: View): Line[] {
   const shown = sorted(rows, filtered(rows, view), view);
@@ -154,15 +152,16 @@ function productKind(product: string): string {
 }
 
 function sumsOf(rows: Rows, members: readonly number[]): GroupSums[] {
-  const byCurrency = new Map<string, Record<(typeof SUMMED)[number], number>>();
+  type Sums = Record<(typeof RESULT_NUMBERS)[number], number>;
+  const byCurrency = new Map<string, Sums>();
   for (const row of members) {
     if (rows.status[row] === STATUS.failed) continue;
     const currency = rows.text("currency", row);
     let sums = byCurrency.get(currency);
     if (sums === undefined)
-      byCurrency.set(currency, (sums = { value: 0, delta: 0, gamma: 0, theta: 0, vega: 0, rho: 0, errorEstimate: 0 }));
+      byCurrency.set(currency, (sums = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, 0])) as Sums));
     const quantity = rows.number("quantity", row);
-    for (const name of SUMMED)
+    for (const name of RESULT_NUMBERS)
       sums[name] += (name === "errorEstimate" ? Math.abs(quantity) : quantity) * rows.number(name, row);
   }
   return [...byCurrency].map(([currency, sums]) => ({ currency, sums }));

@@ -163,9 +163,8 @@ export class ResultColumns {
     this.seeds.delete(trade);
     this.own.delete(trade);
     this.#several.delete(trade);
-    const { value, delta, gamma, theta, vega, rho, errorEstimate, sensitivityErrors } = this;
-    const columns = [value, delta, gamma, theta, vega, rho, errorEstimate, ...Object.values(sensitivityErrors)];
-    for (const column of columns) column[trade] = Number.NaN;
+    this.value[trade] = this.errorEstimate[trade] = Number.NaN;
+    for (const name of SENSITIVITIES) this[name][trade] = this.sensitivityErrors[name][trade] = Number.NaN;
   }
 
   /** Stores today's value of a trade, and as many of its sensitivities and of their error estimates as are known. */
