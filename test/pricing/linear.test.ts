@@ -266,6 +266,15 @@ describe("swaps and other linear trades", () => {
     expect(parsed.ok ? "read" : parsed.error.message).toMatch(message);
   });
 
+  it("say where they go on beyond the last instrument of a curve", async () => {
+    const [inside, beyond] = await priced(book(["10Y", "12Y"].map((end) => swap("EURIBOR-6M", end, 0.02))));
+    expect(inside.warnings).toEqual([]);
+    expect(beyond.warnings.toSorted()).toEqual([
+      "market.curves.EUR-6M: doubtful fit: extrapolated after the last instrument, 10Y swap; add later quotes",
+      "market.curves.EUR-ESTR: doubtful fit: extrapolated after the last instrument, 10Y swap; add later quotes",
+    ]);
+  });
+
   it("are described", () => {
     const { trades } = parseBook(book(all));
     const words = trades.map((parsed) => (parsed.ok ? describeTrade(parsed.trade) : parsed.error.message));

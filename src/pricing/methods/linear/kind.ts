@@ -2,7 +2,7 @@
 import { memoizeBy } from "../../../base/memoize.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Conversion, KeyRate, LinearCurves, LinearFigures, LinearLeg, LinearTrade } from "../../../book/index.ts";
-import { INSTANT } from "../../../market/index.ts";
+import { doubtsAbout, INSTANT } from "../../../market/index.ts";
 import { isoOf } from "../../../market/conventions/index.ts";
 import {
   Curve,
@@ -290,6 +290,24 @@ function views({ rolled, after }: Pair<LinearTrade>): Views<LinearTrade> {
   };
 }
 
+/** What is doubtful about the curves that a trade needs: rates beyond the last instrument. */
+function doubtsOf({ legs, market, expiry }: LinearTrade): readonly string[] {
+  const used = new Set(
+    legs
+      .flatMap(({ flows }) =>
+        flows.flatMap(({ factors, growth }) => [...factors, ...(growth?.periods.length ? [growth] : [])]),
+      )
+      .map(({ curve }) => curve),
+  );
+  return [...used].flatMap((c) => {
+    const last = market.instruments[c].at(-1);
+    if (last === undefined) return [];
+    const time = market.curves[c].times.at(-1)!;
+    const place = `market.curves.${market.names[c]}`;
+    return doubtsAbout({ place, doubts: [], last: { time, written: `instrument, ${last}` } }, expiry);
+  });
+}
+
 /** The kind of linear trades. */
 export const linearKind: TradeKind<LinearTrade> = {
   methods: [byFlows],
@@ -303,7 +321,7 @@ export const linearKind: TradeKind<LinearTrade> = {
       addUnitWarning(warnings, "rate", id, [fair.at], MAX_RATE);
     return warnings;
   },
-  doubts: () => [],
+  doubts: doubtsOf,
   rollForward,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";
