@@ -86,7 +86,8 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: Place): Named
       if (!(time > (times[i - 1] ?? 0)))
         throw new BookError(at(name, "zeros", i, "date"), "expected dates after asOf in increasing order");
     });
-    return [new Curve(times, zeros.map(({ zero }) => zero), interpolation)]; // prettier-ignore
+    const rates = zeros.map(({ zero }) => zero);
+    return [new Curve(times, rates, interpolation)];
   });
   checkForwards(spec, names, place);
   const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, place);

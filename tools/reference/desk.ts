@@ -193,10 +193,17 @@ async function forwards(p: Params): Promise<Fields> {
   const { now, deltas } = await revalued(p, trades);
   const spot = p["spot_rate"] as number;
   // A unit of base currency for value today, in quote currency, is that of a bond in it.
-  const unit = { id: "1", swap: {
-    start: p["reference_date"], end: "1Y", currency: quote, notional: 1,
-    receive: { currency: base, rate: 0, exchange: "final" }, pay: { currency: quote, rate: 0 },
-  } }; // prettier-ignore
+  const unit = {
+    id: "1",
+    swap: {
+      start: p["reference_date"],
+      end: "1Y",
+      currency: quote,
+      notional: 1,
+      receive: { currency: base, rate: 0, exchange: "final" },
+      pay: { currency: quote, rate: 0 },
+    },
+  };
   const [{ value, legs }] = (await revalued(p, [unit], false)).now;
   const today = value / legs![0].value;
   const total = now.reduce((sum, one) => sum + one.value, 0);
