@@ -1,7 +1,7 @@
 import { BookError } from "../base/errors.ts";
 import type { Clock } from "./time.ts";
 import { quote } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { BarrierSpec } from "./schema/index.ts";
 import type { Barrier } from "./types.ts";
 
@@ -14,7 +14,7 @@ export function resolveBarriers(
   underlyings: readonly string[],
   expiry: number,
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): Barrier[] {
   return specs.flatMap((spec, i) => {
     const barrier = resolveBarrier(spec, expiry, clock, inside(place, i));
@@ -30,7 +30,7 @@ export function resolveBarriers(
   });
 }
 
-function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, place: Place): Barrier {
+function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, place: PathOf): Barrier {
   const { from, to } = resolveWindow(spec, expiry, clock, place);
   const { type, level, rebate = 0 } = spec;
   return {
@@ -44,7 +44,7 @@ function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, place: 
   };
 }
 
-function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: Place): { from: number; to: number } {
+function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: PathOf): { from: number; to: number } {
   const from = spec.from === undefined ? 0 : clock.years(spec.from);
   const to = spec.to === undefined ? expiry : clock.years(spec.to);
   if (from < 0 || from > expiry) throw new BookError(place("from"), "expected a date from asOf to expiry");
@@ -57,7 +57,7 @@ function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: P
  * Returns when a rebate is paid, "hit" or "expiry". The rebate of a knock-in option is always paid at expiry, because
  * it is not known earlier that the barrier was never hit.
  */
-function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: Place): "hit" | "expiry" {
+function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: PathOf): "hit" | "expiry" {
   const knockIn = type.endsWith("-in");
   if (knockIn && rebateAt === "hit")
     throw new BookError(place("rebateAt"), 'expected "expiry" for a knock-in, got "hit"');
@@ -68,7 +68,7 @@ function resolveMonitoring(
   { monitoring }: BarrierSpec,
   window: { from: number; to: number },
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): Barrier["monitoring"] {
   if (monitoring === undefined || monitoring === "continuous") return { kind: "continuous" };
   const times = monitoring.map((time, i) => {

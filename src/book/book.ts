@@ -12,7 +12,7 @@ import type { Book, ParsedTrade, BookContext, Market, Scenarios, SpotMove } from
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import type { MarketFits } from "./moved-quotes.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inBook, inRow, type Place } from "./place.ts";
+import { accept, inBook, inRow, type PathOf } from "./paths.ts";
 import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
 
@@ -222,7 +222,7 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
   const [taken, free] = [true, false].map((repeated) => ({ asOf, market, seenBefore: () => repeated }));
-  const read = (value: unknown, index: number, place: Place, repeated: boolean | undefined): ParsedTrade =>
+  const read = (value: unknown, index: number, place: PathOf, repeated: boolean | undefined): ParsedTrade =>
     readTrade(value, index, place, repeated === undefined ? reader : repeated ? taken : free);
   return {
     readEntry: (value, index, repeated) => read(value, index, inBook("trades", index), repeated),

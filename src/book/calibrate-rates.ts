@@ -13,7 +13,7 @@ import { BookError, SpecError } from "../base/errors.ts";
 import { runBlocking } from "../base/event-loop.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom, yearsText } from "./time.ts";
 
@@ -64,7 +64,7 @@ export interface CurveCalibration {
 export function calibrateHullWhite(
   { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
   curve: ForwardCurve,
-  place: Place,
+  place: PathOf,
 ): { readonly model: HullWhiteParameters; readonly state: FitState; readonly report: CurveCalibration } {
   let fit: HullWhiteFit;
   try {
@@ -119,7 +119,7 @@ const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.matur
 
 const DAYS_OF_YEAR = { "Act/365F": 365, "Act/360": 360 } as const;
 
-function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstrument {
+function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: PathOf): RateInstrument {
   const timeOf = (time: TimeSpec, field: string): number => {
     const years = yearsFrom(asOf, time);
     if (!(years > 0 && years <= MAX_YEARS))
@@ -141,7 +141,7 @@ function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstr
 const MAX_RATE = { future: 0.5, other: 1 } as const;
 
 /** Returns a doubt about a quote that was probably given in another unit. */
-function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: Place): string[] {
+function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: PathOf): string[] {
   const percent = `${Number((100 * rate).toPrecision(6))} %`;
   if (kind === "future")
     return Math.abs(rate) > MAX_RATE.future
@@ -156,9 +156,9 @@ function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: Place): string[] {
 export function calibrateCurve(
   spec: InstrumentsSpec,
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): { readonly fit: CurveFit; readonly state: FitState; readonly report: CurveCalibration } {
-  const at = (i: number): Place => inside(place, "instruments", i);
+  const at = (i: number): PathOf => inside(place, "instruments", i);
   const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
   let fit: CurveFit;
   try {

@@ -20,8 +20,8 @@ import {
   type Smile,
   type Volatility,
 } from "../market/index.ts";
-import { type Carry, forwardAt, midOf } from "./carry.ts";
-import { inside, type Place } from "./place.ts";
+import { type Carry, forwardAt, quotedPrice } from "./carry.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { movedState, stateOf } from "./fit-doubts.ts";
@@ -116,7 +116,7 @@ interface Preparing {
   readonly maxAge: number | undefined;
   /** The exercise of quotes that do not specify it. */
   readonly exercise: FittedSpec["exercise"];
-  readonly place: Place;
+  readonly place: PathOf;
 }
 
 const DAYS_A_YEAR = 365;
@@ -149,7 +149,7 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exerci
     strike,
     sign: type === "call" ? 1 : -1,
     implied,
-    price: midOf(spec),
+    price: quotedPrice(spec),
     weight,
     american: (spec.exercise ?? exercise) === "american",
   };
@@ -163,7 +163,7 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exerci
 }
 
 /** Checks that no two quotes have the same expiry, strike and type. @throws BookError for the first repetition */
-function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: Place): void {
+function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: PathOf): void {
   const seen = new Map<string, number>();
   prepared.forEach(({ quote: { time, strike } }, i) => {
     const key = `${time} ${strike} ${quotes[i].type ?? ""}`;
@@ -192,7 +192,7 @@ export function calibrateVolatility(
   { quotes, fit, repair, maxAge, exercise }: FittedSpec,
   carry: Carry,
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): VolatilityFit {
   const start = performance.now();
   const prepared = quotes.map((quote, i) =>
@@ -302,7 +302,7 @@ interface Reported {
   readonly problems: readonly (string | undefined)[];
   readonly state: FitState | undefined;
   readonly asOf: AsOf;
-  readonly place: Place;
+  readonly place: PathOf;
   readonly start: number;
 }
 

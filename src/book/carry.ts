@@ -32,5 +32,5 @@ export function forwardAt({ spot, rates, dividends }: Carry, time: number): numb
 }
 
 /** Returns the price of an option quote, or the mean of its bid and ask; undefined if it has neither. */
-export const midOf = ({ price, bid, ask }: OptionQuoteSpec): number | undefined =>
+export const quotedPrice = ({ price, bid, ask }: OptionQuoteSpec): number | undefined =>
   bid === undefined || ask === undefined ? price : 0.5 * (bid + ask);

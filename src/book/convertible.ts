@@ -4,8 +4,8 @@ import { BookError } from "../base/errors.ts";
 import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
-import { inside, type Place } from "./place.ts";
-import { resolveBond, checkApart, SAME } from "./rates-trade.ts";
+import { inside, type PathOf } from "./paths.ts";
+import { resolveBond, checkApart, TIME_TOLERANCE } from "./rates-trade.ts";
 import type { ConvertibleTradeSpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsText, Clock } from "./time.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
@@ -18,7 +18,7 @@ type Spec = ConvertibleTradeSpec["convertible"];
  */
 export function resolveConvertible(
   spec: ConvertibleTradeSpec,
-  place: Place,
+  place: PathOf,
   asOf: AsOf,
   market: ResolvedMarket,
 ): ConvertibleTrade {
@@ -47,7 +47,7 @@ export function resolveConvertible(
   };
 }
 
-function resolveTerms(spec: Spec, clock: Clock, place: Place): Convertible {
+function resolveTerms(spec: Spec, clock: Clock, place: PathOf): Convertible {
   const { maturity: end, coupon, frequency, notional, ratio, calledCashComponent = "callPrice" } = spec;
   const bond = resolveBond(
     { maturity: end, coupon, frequency, notional, calls: undefined, puts: undefined },
@@ -74,7 +74,7 @@ function conversionsOf(
   ratio: number,
   maturity: number,
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): Conversion[] {
   const atMaturity = { from: maturity, to: maturity, ratio };
   switch (conversion.kind) {
@@ -88,7 +88,7 @@ function conversionsOf(
       const dates = conversion.times.flatMap((time, i) =>
         periodOf({ from: time, to: time }, maturity, clock, () => place("conversion", i)),
       );
-      return [...dates.filter(({ to }) => to < maturity - SAME).map((date) => ({ ...date, ratio })), atMaturity];
+      return [...dates.filter(({ to }) => to < maturity - TIME_TOLERANCE).map((date) => ({ ...date, ratio })), atMaturity];
     }
     case "window":
       return periodOf(conversion, maturity, clock, inside(place, "conversion")).map((period) => ({ ...period, ratio }));
@@ -105,11 +105,11 @@ function periodOf(
   spec: { readonly from: TimeSpec; readonly to: TimeSpec },
   maturity: number,
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): { readonly from: number; readonly to: number }[] {
   const [from, to] = [clock.years(spec.from), clock.years(spec.to)];
   if (to < from) throw new BookError(place("to"), "expected a time that is not before from");
-  if (to > maturity + SAME) {
+  if (to > maturity + TIME_TOLERANCE) {
     const late = `expected a time up to maturity, ${yearsText(maturity)} from asOf; got one after ${yearsText(to)}`;
     throw new BookError(place(spec.from === spec.to ? "date" : "to"), late);
   }

@@ -28,7 +28,7 @@ import {
 import { Curve, timeOf } from "../market/linear/index.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import { didYouMean, quote } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { CurveInstrument, MarketSpec, NamedCurveSpec, NamedRatesSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
 
@@ -71,7 +71,7 @@ export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undef
  * Finds the curves of a market. @throws BookError for quotes that no curve reproduces, instruments that the curve's
  * index does not have, or names of other curves that do not exist
  */
-export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: Place): NamedCurves {
+export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: PathOf): NamedCurves {
   const at = inside(place, "curves");
   const given = [...(spec.curves ?? [])];
   // Known curves come first.
@@ -117,7 +117,7 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: Place): Named
 }
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates of a currency */
-function checkForwards({ rates }: MarketSpec, names: readonly string[], place: Place): void {
+function checkForwards({ rates }: MarketSpec, names: readonly string[], place: PathOf): void {
   const known = Object.keys(INDICES);
   for (const [currency, rate] of rates)
     for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
@@ -153,7 +153,7 @@ class InstrumentMaker {
   readonly #names: readonly string[];
   readonly #fx: FxMarket;
   readonly #asOf: AsOf;
-  readonly #place: Place;
+  readonly #place: PathOf;
 
   constructor(
     market: MarketSpec,
@@ -161,7 +161,7 @@ class InstrumentMaker {
     names: readonly string[],
     fx: FxMarket,
     asOf: AsOf,
-    place: Place,
+    place: PathOf,
   ) {
     this.#market = market;
     this.#specs = specs;
@@ -172,7 +172,7 @@ class InstrumentMaker {
   }
 
   /** Returns an instrument of the curve of a name. */
-  make(one: CurveInstrument, name: string, place: Place): QuotedInstrument {
+  make(one: CurveInstrument, name: string, place: PathOf): QuotedInstrument {
     switch (one.kind) {
       case "deposit":
         return simpleRate(`${textOf(one.tenor)} deposit`, one.quote, one.tenor, this.#quotes(name));

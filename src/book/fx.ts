@@ -9,7 +9,7 @@ import {
   spotDate,
 } from "../market/conventions/index.ts";
 import { didYouMean, quote } from "./names.ts";
-import type { Place } from "./place.ts";
+import type { PathOf } from "./paths.ts";
 import type { FxSpec } from "./schema/index.ts";
 import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
 
@@ -46,7 +46,7 @@ const PAIR = /^([A-Z]{3})\/?([A-Z]{3})$/;
  * Reads exchange rates. @throws BookError for a name that is no pair, a pair whose spot date is not known, and rates
  * that contradict each other
  */
-export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: AsOf, place: Place): FxMarket {
+export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: AsOf, place: PathOf): FxMarket {
   const pairs = [...(spec ?? [])].map(([name, one]) => pairOf(name, one, asOf, place));
   pairs.forEach((pair, i) => {
     const others = pairs.filter((_, k) => k !== i);
@@ -74,7 +74,7 @@ export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: As
   };
 }
 
-function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, place: Place): FxPair {
+function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, place: PathOf): FxPair {
   const [, base, second] = PAIR.exec(written) ?? [];
   if (base === undefined || base === second)
     throw new BookError(place(written), 'expected the name of a pair of two currencies, such as "EURUSD"');

@@ -7,7 +7,7 @@ import { namedRatesOf, type NamedCurves, numberOf, onlyCurveOf } from "./curves.
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { Conversion, LinearCurves } from "./linear-types.ts";
 import { didYouMean, quote } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { MarketSpec } from "./schema/index.ts";
 import { type AsOf, dayOfAsOf } from "./time.ts";
 
@@ -22,11 +22,11 @@ export class LinearMarket {
   readonly reference: Day;
   readonly fx: FxMarket;
   readonly #spec: MarketSpec;
-  readonly #place: Place;
+  readonly #place: PathOf;
   readonly #own: OwnCurves;
   readonly #indices = new Map<IndexName, RateIndex>();
 
-  constructor(spec: MarketSpec, named: NamedCurves | undefined, own: OwnCurves, asOf: AsOf, place: Place) {
+  constructor(spec: MarketSpec, named: NamedCurves | undefined, own: OwnCurves, asOf: AsOf, place: PathOf) {
     const others = [...own].flatMap(([currency, curve]) =>
       curve === undefined || namedRatesOf(spec.rates.get(currency)) !== undefined
         ? []

@@ -25,7 +25,7 @@ import {
 } from "../market/linear/index.ts";
 import type { LinearMarket } from "./linear-market.ts";
 import type { FairNumber, LinearLeg, LinearTrade } from "./linear-types.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { LinearLegSpec, LinearTradeSpec } from "./schema/index.ts";
 import { dayNumber, type TimeSpec, yearsText } from "./time.ts";
 
@@ -36,7 +36,7 @@ type Form<K extends LinearTradeSpec["kind"]> = Extract<LinearTradeSpec, { readon
  * Converts a linear trade from the book's form. @throws BookError for what its market lacks, a fixing that is missing,
  * terms that contradict each other, and a trade whose payments are all past
  */
-export function resolveLinearTrade(spec: LinearTradeSpec, place: Place, market: LinearMarket): LinearTrade {
+export function resolveLinearTrade(spec: LinearTradeSpec, place: PathOf, market: LinearMarket): LinearTrade {
   const { id, quantity = 1, tags, report = [] } = spec;
   const terms = termsOf(spec, inside(place, spec.kind), market);
   const last = Math.max(...terms.legs.flatMap(({ flows }) => flows.map(({ date }) => date)));
@@ -47,7 +47,7 @@ export function resolveLinearTrade(spec: LinearTradeSpec, place: Place, market: 
   return tags === undefined ? trade : { ...trade, tags: { ...tags } };
 }
 
-function termsOf(spec: LinearTradeSpec, place: Place, market: LinearMarket): Terms {
+function termsOf(spec: LinearTradeSpec, place: PathOf, market: LinearMarket): Terms {
   try {
     switch (spec.kind) {
       case "swap":
@@ -93,7 +93,7 @@ interface ReadLeg {
   readonly isZero: boolean;
 }
 
-function readLeg(given: LinearLegSpec, around: Around, place: Place, market: LinearMarket): ReadLeg {
+function readLeg(given: LinearLegSpec, around: Around, place: PathOf, market: LinearMarket): ReadLeg {
   const currencyOf = (index: IndexName | undefined): string | undefined => index && conventionsOf(index).currency;
   const currency = given.currency ?? currencyOf(given.index) ?? around.currency ?? currencyOf(around.index);
   if (currency === undefined) throw new BookError(place("currency"), 'expected the currency of the leg, such as "EUR"');
@@ -154,7 +154,7 @@ function periodOf(
   days: { readonly calendar: LegSpec["schedule"]["calendar"]; readonly endOfMonth: boolean },
   spot: Day,
   { asOf }: LinearMarket,
-  place: Place,
+  place: PathOf,
 ): { readonly start: Day; readonly to: Day } {
   const at = (time: TimeSpec, origin: Day, isEnd: boolean): Day => {
     if (time.kind !== "tenor") return dayNumber(asOf, time);
@@ -173,7 +173,7 @@ function periodOf(
 function overnightOf(
   { compounding, lookback, shift, lockout }: LinearLegSpec,
   isOvernight: boolean,
-  place: Place,
+  place: PathOf,
 ): OvernightRule | undefined {
   const rules = Object.entries({ lookback, shift, lockout }).filter(([, days]) => days !== undefined);
   if (!isOvernight && (compounding !== undefined || rules.length > 0))
@@ -187,7 +187,7 @@ function overnightOf(
 }
 
 /** A leg's flows, with what it adds to the comparison of terms. */
-function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, place: Place, market: LinearMarket) {
+function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, place: PathOf, market: LinearMarket) {
   const zero = isZero ? zeroCouponOf(spec, market.reference) : undefined;
   const made: Pick<Leg, "flows" | "byRate"> =
     zero === undefined ? legOf(spec, market.reference) : { flows: [zero.flow], byRate: [] };
@@ -203,7 +203,7 @@ function comparable({ spec, currency, isZero }: ReadLeg, sign: 1 | -1): object {
   return { ...rest, ...days, index: index?.name, currency, isZero, sign };
 }
 
-function swapTerms({ swap }: Form<"swap">, place: Place, market: LinearMarket): Terms {
+function swapTerms({ swap }: Form<"swap">, place: PathOf, market: LinearMarket): Terms {
   const { start, end, notional, pay, receive } = swap;
   const around = (other: LinearLegSpec): Around => ({
     start,
@@ -250,7 +250,7 @@ function fairOf({ spec }: ReadLeg, years: number | undefined, leg: number): Fair
   return { kind: isFixed ? "rate" : "spread", leg, at: spec.rate };
 }
 
-function noteTerms({ note }: Form<"note">, place: Place, market: LinearMarket): Terms {
+function noteTerms({ note }: Form<"note">, place: PathOf, market: LinearMarket): Terms {
   const { start, end, notional, ...given } = note;
   const around = { start, end, notional, currency: undefined, index: undefined };
   const leg = readLeg({ exchange: "final", ...given }, around, place, market);
@@ -259,7 +259,7 @@ function noteTerms({ note }: Form<"note">, place: Place, market: LinearMarket): 
   return { product: "note", currency, legs: [made.leg], fair: undefined, terms: comparable(leg, 1) };
 }
 
-function fraTerms({ fra }: Form<"fra">, place: Place, market: LinearMarket): Terms {
+function fraTerms({ fra }: Form<"fra">, place: PathOf, market: LinearMarket): Terms {
   const { rate, notional, side = "pay" } = fra;
   const { reference } = market;
   const conventions = conventionsOf(fra.index);
@@ -293,7 +293,7 @@ function fraTerms({ fra }: Form<"fra">, place: Place, market: LinearMarket): Ter
   return { product: "fra", currency, legs: [leg], fair: { kind: "rate", leg: 0, at: rate }, terms };
 }
 
-function forwardTerms({ fxForward }: Form<"fxForward">, place: Place, market: LinearMarket): Terms {
+function forwardTerms({ fxForward }: Form<"fxForward">, place: PathOf, market: LinearMarket): Terms {
   const { pair: name, amount, rate, delivery } = fxForward;
   const { reference, asOf } = market;
   const pair = market.fx.pair(name, place("pair"));

@@ -21,7 +21,7 @@ import { LinearMarket } from "./linear-market.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import { forwardCurveOf, type NamedCurves, numberOf, resolveCurves } from "./curves.ts";
 import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
@@ -79,7 +79,7 @@ class CorrelationTable {
 type Doubts = readonly string[] | undefined;
 
 /** Returns a volatility with the doubts of the fit that it comes from. A volatility that no fit gives has none. */
-function doubtedVolatility(volatility: Volatility, doubts: Doubts, place: Place): Volatility {
+function doubtedVolatility(volatility: Volatility, doubts: Doubts, place: PathOf): Volatility {
   if (doubts === undefined || doubts.length === 0) return volatility;
   const { kind } = volatility;
   const isFit = kind === "surface" || kind === "heston" || kind === "stochasticLocal";
@@ -90,7 +90,7 @@ function doubtedVolatility(volatility: Volatility, doubts: Doubts, place: Place)
  * Returns rates with the doubts of the fit that they come from: on their curve, or on Hull and White's model where
  * the curve still has its quotes.
  */
-function doubtedRates(rates: ResolvedRates, doubts: Doubts, place: Place): ResolvedRates {
+function doubtedRates(rates: ResolvedRates, doubts: Doubts, place: PathOf): ResolvedRates {
   if (doubts === undefined || doubts.length === 0) return rates;
   const { model, curve: own, shortRate } = rates;
   if (!("curve" in model)) return rates;
@@ -146,7 +146,7 @@ export interface ResolvedMarket extends Market {
  * underlyings in `fits` are not fitted again, and have no report. @throws BookError contradictory numbers, such as
  * dates out of order or decreasing total variance
  */
-export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
+export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: PathOf, fits?: MarketFits): ResolvedMarket {
   const hasCurves = (spec.curves ?? spec.fx ?? spec.fixings) !== undefined;
   const named = hasCurves ? resolveCurves(spec, asOf, place) : undefined;
   const byName = namedCurve(named, place);
@@ -184,7 +184,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?:
 }
 
 /** Returns how curves are found by their names, as forward rates that end, for doubts, with their last instrument. */
-function namedCurve(named: NamedCurves | undefined, place: Place): CurveByName {
+function namedCurve(named: NamedCurves | undefined, place: PathOf): CurveByName {
   const { names = [], curves = [], instruments = [] } = named ?? {};
   return (name, at) => {
     const number = numberOf(name, names, at());
@@ -208,7 +208,7 @@ interface UnderlyingSource {
   readonly spec: UnderlyingSpec;
   readonly rates: ReadonlyMap<string, ResolvedRates>;
   readonly asOf: AsOf;
-  readonly place: Place;
+  readonly place: PathOf;
   /** The volatility, if it was already fitted in another thread. */
   readonly fit: Volatility | undefined;
   /** What the book says is doubtful about a volatility that was fitted before. */
@@ -317,7 +317,7 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
   return dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
 }
 
-function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
+function resolveCorrelations(spec: MarketSpec, place: PathOf): Correlation[] {
   return (spec.correlations ?? []).map(([first, second, value], i) => {
     for (const [position, name] of [first, second].entries()) {
       if (spec.underlyings?.has(name) === true || spec.rates.has(name)) continue;
@@ -339,7 +339,7 @@ function resolveCredit(
   spec: MarketSpec,
   underlyings: ReadonlyMap<string, Underlying>,
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): Map<string, Credit> {
   const credit = new Map<string, Credit>();
   for (const [name, one] of spec.credit ?? []) {

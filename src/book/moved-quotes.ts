@@ -55,7 +55,7 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   let moved = ofSpot.get(keep);
   if (moved === undefined) {
     const { rates, dividends } = underlying;
-    const volatility = quotes.smile().refit({ carry: { spot, rates, dividends }, keep: keptOf(keep) });
+    const volatility = quotes.smile().refit({ carry: { spot, rates, dividends }, keep: keptStrike(keep) });
     if (volatility === undefined)
       throw new BookError("scenarios.spot", `the quotes of ${underlying.name} have no fit at the spot ${spot}`);
     moved = { ...underlying, spot, volatility };
@@ -65,5 +65,5 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
 }
 
 /** Returns what quotes keep of the strike when the spot moves. */
-export const keptOf = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>
+export const keptStrike = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>
   keep === "sticky-strike" ? "strike" : "moneyness";

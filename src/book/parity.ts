@@ -1,8 +1,8 @@
 /** The forwards implied by put–call parity of option quotes, and the dividend yield that agrees with them. */
 import { BookError } from "../base/errors.ts";
 import { discountFactor } from "../market/index.ts";
-import { type Carry, forwardAt, midOf } from "./carry.ts";
-import type { Place } from "./place.ts";
+import { type Carry, forwardAt, quotedPrice } from "./carry.ts";
+import type { PathOf } from "./paths.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, yearsFrom } from "./time.ts";
 
@@ -38,10 +38,10 @@ const LARGEST_YIELD = 100;
  * expiries by least squares of ln F. Discrete dividends are those of the book. @throws BookError quotes without a call
  * and a put of one expiry and strike, or without a forward above 0
  */
-export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: Place): Parity {
+export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: PathOf): Parity {
   const quotes = (spec?.quotes ?? []).filter(({ exercise = spec?.exercise }) => exercise !== "american");
   const pairs = new Map<number, { readonly expiry: number | string; sum: number; weight: number; strikes: number }>();
-  const price = (quote: OptionQuoteSpec): number | undefined => (quote.bid === 0 ? undefined : midOf(quote));
+  const price = (quote: OptionQuoteSpec): number | undefined => (quote.bid === 0 ? undefined : quotedPrice(quote));
   for (const call of quotes) {
     if (call.type === "put") continue;
     const time = yearsFrom(asOf, call.expiry);

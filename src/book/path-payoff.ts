@@ -1,7 +1,7 @@
 /** Converts payoffs that depend on the path of a spot: averages, lookbacks and swings. */
 import { BookError } from "../base/errors.ts";
 import { quote, show } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/index.ts";
 import type { TimeSpec, Clock } from "./time.ts";
 import type { PathPayoff } from "./types.ts";
@@ -11,14 +11,14 @@ interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
   readonly clock: Clock;
-  readonly place: Place;
+  readonly place: PathOf;
 }
 
 /**
  * Converts a path-dependent payoff from the book's form; undefined for a payoff of the spot at expiry alone. @throws
  * BookError incompatible terms
  */
-export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
+export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: PathOf): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;
   const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
@@ -37,7 +37,7 @@ export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock,
   return swingOf(swing!, strikeOf(spec, place), terms);
 }
 
-function strikeOf({ strike }: TradeSpec, place: Place): number {
+function strikeOf({ strike }: TradeSpec, place: PathOf): number {
   if (strike !== undefined && strike > 0) return strike;
   throw new BookError(
     place("strike"),
@@ -61,7 +61,7 @@ function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Te
   };
 }
 
-function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: Place, terms: Terms): PathPayoff {
+function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: PathOf, terms: Terms): PathPayoff {
   const { right, expiry, clock } = terms;
   const isFloating = spec.strike === "floating";
   if (isFloating && trade.strike !== undefined)
@@ -94,7 +94,7 @@ const years = (time: number): string => `${Number(time.toPrecision(6))} years fr
  * Converts dates to increasing times in years. @throws BookError for a date before `asOf`, after expiry, or not after
  * its predecessor
  */
-function timesOf(dates: readonly TimeSpec[], { expiry, clock }: Terms, place: Place): readonly number[] {
+function timesOf(dates: readonly TimeSpec[], { expiry, clock }: Terms, place: PathOf): readonly number[] {
   const times = dates.map((date) => clock.years(date));
   times.forEach((time, i) => {
     if (time < 0) throw new BookError(place(i), "expected a date from asOf on");

@@ -9,7 +9,7 @@ export interface QuotedSmile {
   /** Returns the implied volatility of the fit at a time in years and a strike; NaN where there is none. */
   readonly impliedAt: (time: number, strike: number) => number;
   /** Fits the quotes again in another market. It returns undefined if no volatility for pricing results. */
-  readonly refit: (market: QuotesMarket) => Volatility | undefined;
+  readonly refit: (market: TargetMarket) => Volatility | undefined;
 }
 
 /** A quote by its expiry in years, its strike, and its implied volatility. */
@@ -26,7 +26,7 @@ export interface ImpliedQuote {
 }
 
 /** A market to which the quotes of an underlying are transferred. */
-export interface QuotesMarket {
+export interface TargetMarket {
   /** Spot, rates and dividends, as they are after `years`. */
   readonly carry: Carry;
   /** The years that have passed, 0 by default. Quotes that have expired are left out. */

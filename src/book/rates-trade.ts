@@ -3,7 +3,7 @@ import { BookError } from "../base/errors.ts";
 import { INSTANT, type RatesModel } from "../market/index.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
-import { inside, type Place } from "./place.ts";
+import { inside, type PathOf } from "./paths.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "./rates-types.ts";
 import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText, monthsBefore, Clock } from "./time.ts";
@@ -21,7 +21,7 @@ const SHORTEST = { years: 7 / 365, part: 0.25 };
  * years. The first is the latest one at or before `start`. Dates step by calendar months if a period is a whole number
  * of months. Times in years step by 1/`frequency`. @throws BookError more payments than a trade may have
  */
-function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
+function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: PathOf): number[] {
   const last = clock.years(end);
   const expected = (last - start) * frequency;
   if (expected > MAX_PAYMENTS)
@@ -44,7 +44,7 @@ function back(end: TimeSpec, last: number, periods: number, frequency: number, {
 function periodsOf(
   { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): Period[] {
   const start = clock.years(from);
   const last = clock.years(end);
@@ -57,18 +57,18 @@ function periodsOf(
 }
 
 /** Two times that differ by less than this are considered equal. In years. */
-export const SAME = 1e-9;
+export const TIME_TOLERANCE = 1e-9;
 
 /**
  * Checks that no two periods overlap, because the price in the overlap would be ambiguous. @throws BookError if two do
  */
-export function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: Place): void {
+export function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: PathOf): void {
   const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
   for (let k = 1; k < sorted.length; k++) {
     const [before, after] = [sorted[k - 1], sorted[k]];
     // Windows may meet; a date may not be in another period, not even at its end.
     const hasDate = before.from === before.to || after.from === after.to;
-    if (after.from < before.to + (hasDate ? SAME : -SAME))
+    if (after.from < before.to + (hasDate ? TIME_TOLERANCE : -TIME_TOLERANCE))
       throw new BookError(place(after.i), "expected periods that do not overlap; split them, with one price each");
   }
 }
@@ -77,7 +77,7 @@ export function checkApart(periods: readonly { readonly from: number; readonly t
  * Converts a trade on interest rates from the book's form. @throws BookError an unknown currency, dates that contradict
  * each other, or exercise rights that begin too late
  */
-export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): RatesTrade {
+export function resolveRatesTrade(spec: RatesTradeSpec, place: PathOf, asOf: AsOf, market: ResolvedMarket): RatesTrade {
   const { id, currency, quantity = 1, tags } = spec;
   const rates = findRates(currency, market, place);
   const clock = new Clock(asOf);
@@ -96,14 +96,14 @@ export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf
   };
 }
 
-function findRates(currency: string, { rates }: ResolvedMarket, place: Place): RatesModel {
+function findRates(currency: string, { rates }: ResolvedMarket, place: PathOf): RatesModel {
   const model = rates.get(currency);
   if (model !== undefined) return model;
   const known = didYouMean(currency, rates.keys());
   throw new BookError(place("currency"), `market.rates does not have ${quote(currency)}${known}`);
 }
 
-function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): RatesProduct {
+function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: PathOf): RatesProduct {
   switch (spec.kind) {
     case "bond": {
       const at = "maturity" in spec.bond || !("cashflows" in spec) ? inside(place, "bond") : place;
@@ -151,7 +151,7 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): Rates
  * Returns the payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`, or coupons
  * without a frequency
  */
-export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
+export function resolveBond(spec: BondSpec, clock: Clock, place: PathOf): Bond {
   if ("cashflows" in spec) {
     const flows = spec.cashflows.map(
       ([time, amount], i) => [laterThanNow(time, clock, () => place("cashflows", i)), amount] as const,
@@ -187,7 +187,7 @@ function resolveRights(
   specs: readonly RedemptionSpec[] | undefined,
   bond: Bond,
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): RedemptionRight[] {
   const last = endOf(bond);
   const rights = (specs ?? []).map(({ from: first, to: end, price, notice: before }, i) => {
@@ -218,7 +218,7 @@ function noticeOf(time: TimeSpec, clock: Clock, place: () => string): number {
 function resolveExercise(
   { expiry, exercise }: { readonly expiry?: TimeSpec | undefined; readonly exercise?: ExerciseSpec | undefined },
   clock: Clock,
-  place: Place,
+  place: PathOf,
 ): RatesExercise {
   const atExpiry = expiry === undefined ? undefined : notPast(expiry, clock, () => place("expiry"));
   if (exercise?.kind === "bermudan") {
@@ -246,7 +246,7 @@ function notPast(time: TimeSpec, clock: Clock, place: () => string): number {
 const lastExercise = (exercise: RatesExercise): number =>
   exercise.kind === "american" ? exercise.to : exercise.times[exercise.times.length - 1];
 
-function checkBefore(exercise: RatesExercise, end: number, what: string, place: Place): void {
+function checkBefore(exercise: RatesExercise, end: number, what: string, place: PathOf): void {
   if (lastExercise(exercise) < end) return;
   const field = exercise.kind === "dates" && exercise.times.length > 1 ? "exercise" : "expiry";
   throw new BookError(place(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
@@ -256,7 +256,7 @@ function checkBefore(exercise: RatesExercise, end: number, what: string, place: 
  * Checks that a swap is entered at or before its start, or at the start of a period: within a period the two legs would
  * be settled with interest that depends on the rate at its start.
  */
-function checkResets(exercise: RatesExercise, periods: readonly Period[], place: Place): void {
+function checkResets(exercise: RatesExercise, periods: readonly Period[], place: PathOf): void {
   if (exercise.kind === "american") {
     const [{ start }] = periods;
     if (exercise.to <= start + INSTANT) return;
@@ -277,7 +277,7 @@ function checkResets(exercise: RatesExercise, periods: readonly Period[], place:
 }
 
 /** The periods that end after `asOf`. */
-function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, place: Place): Period[] {
+function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, place: PathOf): Period[] {
   laterThanNow(leg.end, clock, () => place("end"));
   return periodsOf(leg, clock, place).filter(({ end }) => end > 0);
 }

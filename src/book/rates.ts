@@ -12,7 +12,7 @@ import {
 } from "../market/index.ts";
 import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
 import { show } from "./names.ts";
-import { inside, type Place, checkFormula } from "./place.ts";
+import { inside, type PathOf, checkFormula } from "./paths.ts";
 import type { RateSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import { increasingYears } from "./volatility.ts";
@@ -20,7 +20,7 @@ import { increasingYears } from "./volatility.ts";
 type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" | "named" }>;
 
 /** Returns the curve of a name. @throws BookError for a name that the market does not have */
-export type CurveByName = (name: string, place: Place) => ForwardCurve;
+export type CurveByName = (name: string, place: PathOf) => ForwardCurve;
 
 /** The interest rates of a currency after reading: their model, and the curve for the forwards of underlyings. */
 export interface ResolvedRates {
@@ -45,8 +45,8 @@ interface ResolvedCurve {
  * Converts the rates of a currency from the book's form. @throws BookError dates out of order, lists of different
  * lengths, or parameters that the model does not allow
  */
-export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place, byName: CurveByName): ResolvedRates {
-  const curveOf = (of: CurveSpec, at: Place): ResolvedCurve =>
+export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: CurveByName): ResolvedRates {
+  const curveOf = (of: CurveSpec, at: PathOf): ResolvedCurve =>
     of.kind === "named"
       ? { curve: byName(of.discount, inside(at, "discount")), report: undefined }
       : resolveCurve(of, asOf, at);
@@ -124,7 +124,7 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place, byName: C
  * Checks the parameters of a short-rate model. @throws BookError for an invalid formula, a negative volatility, or an
  * `r0` outside its range
  */
-function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, place: Place): void {
+function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, place: PathOf): void {
   const { r0, range } = spec;
   const [low, high] = range;
   if (!(low < r0 && r0 < high))
@@ -152,7 +152,7 @@ const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates 
   report,
 });
 
-function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, place: Place): ResolvedCurve {
+function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, place: PathOf): ResolvedCurve {
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
     const { fit, state, report } = calibrateCurve(spec, asOf, place);
@@ -173,7 +173,7 @@ function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf
 function resolveSigma(
   spec: Extract<RateSpec, { readonly kind: "hullWhite" }>["volatility"],
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): PiecewiseConstant {
   if (typeof spec === "number") return constant(spec);
   const times = increasingYears(
@@ -184,7 +184,7 @@ function resolveSigma(
   return { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
 }
 
-function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, place: Place): RatesModel {
+function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, place: PathOf): RatesModel {
   const { annualYields: yields, yieldVolatilities: volatilities } = spec;
   if (volatilities.length !== yields.length)
     throw new BookError(

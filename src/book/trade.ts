@@ -11,7 +11,7 @@ import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inside, type Place, checkFormula } from "./place.ts";
+import { accept, inside, type PathOf, checkFormula } from "./paths.ts";
 import {
   convertibleTradeSchema,
   type ForwardTradeSpec,
@@ -43,7 +43,7 @@ export interface TradeReader {
  * Reads one trade from plain JSON data. It never throws; the result contains the trade's error. `index` is the trade's
  * number from 0, and `place` formats positions in it for error messages.
  */
-export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
+export function readTrade(value: unknown, index: number, place: PathOf, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
     const isLinear = LINEAR_FIELDS.some((field) => Object.hasOwn(value, field)) && !Object.hasOwn(value, "swaption");
@@ -65,7 +65,7 @@ export function readTrade(value: unknown, index: number, place: Place, reader: T
   }
 }
 
-function acceptTrade(value: Record<string, unknown>, place: Place): TradeSpec {
+function acceptTrade(value: Record<string, unknown>, place: PathOf): TradeSpec {
   return value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
 }
 
@@ -77,7 +77,7 @@ export function failedTrade(value: unknown, index: number, error: BookError): Pa
   return { ok: false, id, index, error, ...(read.success ? { tags: read.data } : {}) };
 }
 
-function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeReader): Trade {
+function resolveTrade(spec: TradeSpec, place: PathOf, { asOf, market }: TradeReader): Trade {
   const { underlying: name, underlyings } = spec;
   const names = underlyings ?? [name as string];
   const dividendsOf = (one: string): Dividends["discrete"] => market.underlyings.get(one)?.dividends.discrete ?? [];
@@ -99,7 +99,7 @@ function resolveTrade(spec: TradeSpec, place: Place, { asOf, market }: TradeRead
   return trade;
 }
 
-function resolveForward(spec: ForwardTradeSpec, place: Place, { asOf, market }: TradeReader): ForwardTrade {
+function resolveForward(spec: ForwardTradeSpec, place: PathOf, { asOf, market }: TradeReader): ForwardTrade {
   const { id, forward: strike, quantity = 1, tags: written } = spec;
   const { underlying } = findUnderlying(spec.underlying, market, place, "underlying");
   const expiry = resolveExpiry(spec.expiry, new Clock(asOf, underlying.dividends.discrete), place);
@@ -118,7 +118,7 @@ type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "corre
  * Converts a trade on one underlying. @throws BookError if the underlying is unknown, or if neither it nor the trade
  * has a volatility
  */
-function resolveOne(spec: TradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
+function resolveOne(spec: TradeSpec, place: PathOf, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
   const name = spec.underlying as string;
   const entry = findUnderlying(name, market, place, "underlying");
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
@@ -132,7 +132,7 @@ function resolveOne(spec: TradeSpec, place: Place, asOf: AsOf, market: ResolvedM
  * Returns the underlyings of a basket. @throws BookError for a name that is repeated or unknown, or underlyings in
  * different currencies
  */
-function resolveBasket(names: readonly string[], market: ResolvedMarket, place: Place): OnUnderlyings {
+function resolveBasket(names: readonly string[], market: ResolvedMarket, place: PathOf): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
   if (twice > 0) throw new BookError(place("underlyings", twice), `${quote(names[twice])} is there twice`);
   const assets = names.map((name, i) => {
@@ -158,7 +158,7 @@ type UsableEntry = UnderlyingEntry & { readonly underlying: NonNullable<Underlyi
 function findUnderlying(
   name: string,
   { entries }: ResolvedMarket,
-  place: Place,
+  place: PathOf,
   ...path: readonly PropertyKey[]
 ): UsableEntry {
   const entry = entries.get(name);
@@ -177,7 +177,7 @@ const isUsable = (entry: UnderlyingEntry): entry is UsableEntry => entry.underly
 function chooseVolatility(
   own: Volatility | "quotes" | undefined,
   entry: UsableEntry,
-  place: Place,
+  place: PathOf,
   ...path: readonly PropertyKey[]
 ): Volatility {
   if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_PRICED);
@@ -186,7 +186,7 @@ function chooseVolatility(
   return volatility;
 }
 
-function resolveExpiry(spec: TimeSpec, clock: Clock, place: Place): number {
+function resolveExpiry(spec: TimeSpec, clock: Clock, place: PathOf): number {
   const expiry = clock.years(spec);
   if (expiry < 0) throw new BookError(place("expiry"), `the trade expired before asOf (${yearsText(-expiry)} ago)`);
   if (expiry > MAX_YEARS)
@@ -194,7 +194,7 @@ function resolveExpiry(spec: TimeSpec, clock: Clock, place: Place): number {
   return expiry;
 }
 
-function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place: Place): Payoff {
+function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place: PathOf): Payoff {
   if (payoff.kind === "expression") {
     const at = place("payoff", "expression");
     const names = underlyings === 1 ? ["S"] : Array.from({ length: underlyings }, (_, i) => `S${i + 1}`);
@@ -220,7 +220,7 @@ function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place
 function weightsOf(
   { of, weights }: Extract<PayoffSpec, { kind: "basket" }>,
   underlyings: number,
-  place: Place,
+  place: PathOf,
 ): readonly number[] {
   if (weights !== undefined) {
     if (weights.length === underlyings) return weights;
@@ -240,7 +240,7 @@ function weightsOf(
 
 const EUROPEAN: Exercise = { kind: "european" };
 
-function resolveExercise({ exercise }: TradeSpec, expiry: number, clock: Clock, place: Place): Exercise {
+function resolveExercise({ exercise }: TradeSpec, expiry: number, clock: Clock, place: PathOf): Exercise {
   if (exercise === undefined) return EUROPEAN;
   if (exercise.kind !== "bermudan") return exercise;
   const times = exercise.times.map((time, i) => {

@@ -9,7 +9,7 @@ import {
   termStructure,
   type Volatility,
 } from "../market/index.ts";
-import { inside, type Place, checkFormula } from "./place.ts";
+import { inside, type PathOf, checkFormula } from "./paths.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
@@ -22,7 +22,7 @@ export const NOT_PRICED =
  * Converts a volatility from the book's form. Returns "quotes" for valid quotes that still have to be fitted, or that
  * cannot be priced. @throws BookError a date or total variance that is out of order, or a formula with an error
  */
-export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place): Volatility | "quotes" {
+export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: PathOf): Volatility | "quotes" {
   switch (spec.kind) {
     case "flat":
       return flatVolatility(spec.volatility);
@@ -55,7 +55,7 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
   }
 }
 
-function checkFactors({ alpha, sigma }: GaussianFactors, place: Place): void {
+function checkFactors({ alpha, sigma }: GaussianFactors, place: PathOf): void {
   if (alpha.length > 2) throw new BookError(place("alpha"), `expected one factor or two, got ${alpha.length}`);
   if (sigma.length !== alpha.length)
     throw new BookError(place("sigma"), `expected ${alpha.length}, as many as in alpha, got ${sigma.length}`);
@@ -64,7 +64,7 @@ function checkFactors({ alpha, sigma }: GaussianFactors, place: Place): void {
 function resolveTermStructure(
   nodes: readonly { date: TimeSpec; volatility: number }[],
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): Volatility {
   const times = increasingYears(
     nodes.map(({ date }) => date),
@@ -85,7 +85,7 @@ function resolveTermStructure(
 function checkQuotes(
   { expiries, strikes, implied }: Extract<VolatilitySpec, { kind: "quotes" }>["quotes"],
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): void {
   increasingYears(expiries, asOf, (i) => place("expiries", i));
   checkIncreasing(strikes, "strikes", place);
@@ -99,7 +99,7 @@ function checkQuotes(
 function resolveSurface(
   { times, spots, volatility }: Extract<VolatilitySpec, { kind: "surface" }>["surface"],
   asOf: AsOf,
-  place: Place,
+  place: PathOf,
 ): LocalSurface {
   const years = times.map((time) => yearsFrom(asOf, time));
   if (years[0] < 0) throw new BookError(place("times", 0), "expected a time that is not before asOf");
@@ -114,7 +114,7 @@ function resolveSurface(
   return localSurface(years, spots, volatility);
 }
 
-function checkIncreasing(values: readonly number[], what: "strikes" | "spots", place: Place): void {
+function checkIncreasing(values: readonly number[], what: "strikes" | "spots", place: PathOf): void {
   const unordered = values.findIndex((value, i) => i > 0 && value <= values[i - 1]);
   if (unordered > 0)
     throw new BookError(
@@ -130,7 +130,7 @@ interface GridSize {
   readonly column: string;
 }
 
-function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, column }: GridSize, place: Place): void {
+function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, column }: GridSize, place: PathOf): void {
   const article = row === "expiry" ? "an" : "a";
   if (grid.length !== rows)
     throw new BookError(place(), `expected ${rows} rows, one ${article} ${row}, got ${grid.length}`);

@@ -26,7 +26,7 @@ import {
   type ForwardStep,
 } from "./forward-step.ts";
 import { stepShape } from "./step-shape.ts";
-import { type ClockTime, clockTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
+import { type ChangedTime, changedTime, type SmileCurve, splineAt, splineThrough } from "../market/index.ts";
 import { describeSlices, type ExpiryRange, expiryRangeOf, limitedNodesMessage, sliceOf } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
@@ -56,7 +56,7 @@ interface FittedStep {
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { expiries, clock } = checkedQuotes(quotes);
   // One clock for all strikes: that at the money.
-  const clockAt = (t: number): ClockTime => clockTime(clock, 0, t);
+  const clockAt = (t: number): ChangedTime => changedTime(clock, 0, t);
   const grid = gridForQuotes(expiries, NODES);
   const steps: FittedStep[] = [];
   const ends: ForwardStep[] = [];

@@ -2,7 +2,7 @@
 import { SpecError } from "../base/errors.ts";
 import {
   type AffineSpot,
-  dividendClock,
+  dividendTimeChange,
   type ForwardCurve,
   type Heston,
   type LocalSurface,
@@ -235,7 +235,7 @@ function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: Impl
     return { ...one, implied: volatilityAtShiftedStrike(quotes[i], one.implied, less[i]) };
   });
   const expiries = byExpiry(free, own).map((expiry) => ({ ...expiry, forward: affine?.start ?? expiry.forward }));
-  const usable = { spot: affine?.start ?? spot, expiries, clock: affine && dividendClock(affine) };
+  const usable = { spot: affine?.start ?? spot, expiries, clock: affine && dividendTimeChange(affine) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
   const stated = implied.map((one, i) => (own[i].problem === undefined ? one : { ...one, problem: own[i].problem }));
   if (fit === "none" || expiries.length === 0)

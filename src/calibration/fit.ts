@@ -1,6 +1,6 @@
 /** The quotes to which the surfaces of one underlying are fitted, and the result of a fit. */
 import { SpecError } from "../base/errors.ts";
-import type { DividendClock, LocalSurface, SmileSurface, StochasticVolatility } from "../market/index.ts";
+import type { DividendTimeChange, LocalSurface, SmileSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The option quotes of one expiry. */
 export interface ExpiryQuotes {
@@ -24,7 +24,7 @@ export interface UnderlyingQuotes {
   /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
   /** The time change by which total variance grows between expiries; calendar time by default. */
-  readonly clock?: DividendClock | undefined;
+  readonly clock?: DividendTimeChange | undefined;
 }
 
 /**

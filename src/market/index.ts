@@ -76,5 +76,5 @@ export { ssviVariance } from "./ssvi.ts";
 export { type SviParameters, sviVariance } from "./svi.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
 export { doubtsAbout, type FitState, isDoubt, rollFit, type QuotedTime } from "./fit-state.ts";
-export { type ClockTime, clockTime, type DividendClock, dividendClock } from "./dividend-clock.ts";
+export { type ChangedTime, changedTime, type DividendTimeChange, dividendTimeChange } from "./dividend-time-change.ts";
 export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -9,7 +9,7 @@
  *
  * Verified: test/calibration/smile, by differences and by prices on quotes and between them.
  */
-import { type ClockTime, clockTime, type DividendClock } from "./dividend-clock.ts";
+import { type ChangedTime, changedTime, type DividendTimeChange } from "./dividend-time-change.ts";
 import { haganVolatility } from "./hagan.ts";
 import { type Spline, splineAt } from "./spline.ts";
 import { ssviVariance } from "./ssvi.ts";
@@ -58,7 +58,7 @@ export interface SmileSurface {
   /** Splines through the quotes of each expiry, where the slices are a fit that may miss them. */
   readonly quoted?: readonly SmileSlice[] | undefined;
   /** The clock of a smile with cash dividends, by which w is linear in the place of t. */
-  readonly clock?: DividendClock | undefined;
+  readonly clock?: DividendTimeChange | undefined;
 }
 
 /**
@@ -180,13 +180,13 @@ function cubicVariance(slices: readonly SmileSlice[], cubics: readonly Spline[],
 const NOTHING: Variance = { variance: 0, slope: 0, curvature: 0 };
 
 /** The same by a clock: w = a + s·(b − a) with the share s(k, t) of the clock's time from one slice to the next. */
-function varianceByClock(slices: readonly SmileSlice[], k: number, t: number, clock: DividendClock): VarianceAt {
+function varianceByClock(slices: readonly SmileSlice[], k: number, t: number, clock: DividendTimeChange): VarianceAt {
   const next = slices.findIndex(({ time }) => time >= t);
   const late = slices[next < 0 ? slices.length - 1 : next];
   const early = next > 0 ? slices[next - 1] : undefined;
   const [a, b] = [early === undefined ? NOTHING : curveVariance(early.curve, k), curveVariance(late.curve, k)];
-  const from = clockTime(clock, k, early?.time ?? 0);
-  const s = shareOf(clockTime(clock, k, t), from, clockTime(clock, k, late.time));
+  const from = changedTime(clock, k, early?.time ?? 0);
+  const s = shareOf(changedTime(clock, k, t), from, changedTime(clock, k, late.time));
   const [rise, steepening, bending] = [b.variance - a.variance, b.slope - a.slope, b.curvature - a.curvature];
   return {
     variance: a.variance + s.time * rise,
@@ -197,8 +197,8 @@ function varianceByClock(slices: readonly SmileSlice[], k: number, t: number, cl
 }
 
 /** (A − from)/(to − from) and its derivatives. */
-function shareOf(at: ClockTime, from: ClockTime, to: ClockTime): ClockTime {
-  const minus = (x: ClockTime, y: ClockTime): Omit<ClockTime, "rate"> => ({
+function shareOf(at: ChangedTime, from: ChangedTime, to: ChangedTime): ChangedTime {
+  const minus = (x: ChangedTime, y: ChangedTime): Omit<ChangedTime, "rate"> => ({
     time: x.time - y.time,
     slope: x.slope - y.slope,
     curvature: x.curvature - y.curvature,

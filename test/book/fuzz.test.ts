@@ -10,7 +10,7 @@ import {
   decodeText,
   readWholeText,
 } from "../../src/book/index.ts";
-import { quickly, REFUSED } from "../../src/book/place.ts";
+import { quickly, REFUSED } from "../../src/book/paths.ts";
 import { basketTradeSchema, tradeSchema } from "../../src/book/schema/index.ts";
 import { formsOf } from "../../src/book/schema/values.ts";
 import { BookError } from "../../src/base/errors.ts";

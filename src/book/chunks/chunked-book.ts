@@ -60,14 +60,14 @@ export interface ChunkedBook extends BookContext {
  * The approximate number of trades that `scan` and `read` yield together. Awaiting each trade separately would cost
  * more than reading it.
  */
-export const AT_ONCE = 4096;
+export const TRADES_PER_LIST = 4096;
 
-/** Collects items that arrive one by one into lists of `AT_ONCE` items; the last list may be shorter. */
+/** Collects items that arrive one by one into lists of `TRADES_PER_LIST` items; the last list may be shorter. */
 export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let list: T[] = [];
   for await (const item of items) {
     list.push(item);
-    if (list.length < AT_ONCE) continue;
+    if (list.length < TRADES_PER_LIST) continue;
     yield list;
     list = [];
   }

@@ -14,7 +14,7 @@ import { decodeText, readWholeText } from "../text.ts";
 import type { ParsedTrade } from "../types.ts";
 import {
   type ChunkedBook,
-  AT_ONCE,
+  TRADES_PER_LIST,
   type ChunkPlace,
   isRepeated,
   type ScannedTrade,
@@ -168,8 +168,8 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }:
     tags: async () => tagsOf(await all()),
     async *scan() {
       const trades = await all();
-      for (let first = 0; first < trades.length; first += AT_ONCE)
-        yield trades.slice(first, first + AT_ONCE).map((entry, i): ScannedTrade => ({
+      for (let first = 0; first < trades.length; first += TRADES_PER_LIST)
+        yield trades.slice(first, first + TRADES_PER_LIST).map((entry, i): ScannedTrade => ({
           id: isPlainObject(entry) && typeof entry.id === "string" ? entry.id : undefined,
           read: () => header.readEntry(entry, first + i, false),
         }));

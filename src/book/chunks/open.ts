@@ -7,7 +7,7 @@ import { type RandomAccess, openTable } from "../parquet.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import { openJson, openJsonUnder } from "./json-book.ts";
-import { type Beside, openCsv, openNdjson } from "./text-book.ts";
+import { type SeparateMarket, openCsv, openNdjson } from "./text-book.ts";
 import type { ParsedTrade } from "../types.ts";
 
 /**
@@ -16,7 +16,7 @@ import type { ParsedTrade } from "../types.ts";
  */
 async function openParquet(
   file: RandomAccess,
-  { header, written }: Beside,
+  { header, written }: SeparateMarket,
   options?: TableOptions,
 ): Promise<ChunkedBook> {
   const table = await openTable(file, header, options);
@@ -91,7 +91,7 @@ export async function openChunkedBook(
   }
 }
 
-async function readBeside(file: RandomAccess, fits: MarketFits | undefined): Promise<Beside> {
+async function readBeside(file: RandomAccess, fits: MarketFits | undefined): Promise<SeparateMarket> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
   const written = parseJson(await readWholeText(decodeText(one(bytes))));
   return { header: readMarketFile(written, fits), written };
@@ -101,7 +101,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function needed(beside: Beside | undefined): Beside {
+function needed(beside: SeparateMarket | undefined): SeparateMarket {
   if (beside === undefined) throw new BookError("market", "a table of trades needs a market beside it, got none");
   return beside;
 }

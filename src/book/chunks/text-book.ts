@@ -10,7 +10,7 @@ import { readNdjsonHeader, readNdjsonLine } from "../ndjson.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
 import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
-import { linePlaces } from "./line-places.ts";
+import { chunksOfLines } from "./lines.ts";
 import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 
 /** Reads the trade on a line. */
@@ -36,7 +36,7 @@ interface Text {
  */
 export async function openNdjson(
   file: RandomAccess,
-  beside: Beside | undefined,
+  beside: SeparateMarket | undefined,
   fits?: MarketFits,
 ): Promise<ChunkedBook> {
   if (beside !== undefined) return bookOf(ndjson(file, beside.header, beside.written, { start: 0, line: 1 }));
@@ -51,7 +51,7 @@ export async function openNdjson(
 }
 
 /** A market from a separate file: `header` after reading, and `written` as the plain data of the file. */
-export interface Beside {
+export interface SeparateMarket {
   readonly header: BookHeader;
   readonly written: unknown;
 }
@@ -59,7 +59,7 @@ export interface Beside {
 /** Opens a CSV book whose trades are read in chunks. @throws BookError as `readCsv` */
 export async function openCsv(
   file: RandomAccess,
-  { header, written }: Beside,
+  { header, written }: SeparateMarket,
   options?: TableOptions,
 ): Promise<ChunkedBook> {
   const first = await firstLine(byteLines(file));
@@ -106,7 +106,7 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
     header: written,
     tags: () => Promise.resolve(tags),
     scan: () => inLists(scanned()),
-    places: (rowsAt) => linePlaces(file, begin, rowsAt),
+    places: (rowsAt) => chunksOfLines(file, begin, rowsAt),
     read: (place) => inLists(trades(place)),
   };
 

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import type { Tags } from "../types.ts";
-import { pathOf, quickly, REFUSED } from "../place.ts";
+import { pathOf, quickly, REFUSED } from "../paths.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
 /** A schema that validates a value of type I and converts it to a T, or reports an error. */

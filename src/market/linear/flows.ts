@@ -40,20 +40,20 @@ export interface Flow {
 export type CurveGradient = readonly Float64Array[];
 
 /** Where flows are seen from: some years from now, if forward rates are realised until then and shifted after it. */
-export interface Seen {
+export interface FlowView {
   readonly years: number;
   readonly shift: number;
 }
 
-const NOW: Seen = { years: 0, shift: 0 };
+const NOW: FlowView = { years: 0, shift: 0 };
 
 /** Values of flows on curves as they are when it is made: dates come again and again, and are looked up once. */
 export class Valuation {
   readonly curves: readonly Curve[];
-  readonly #seen: Seen;
+  readonly #seen: FlowView;
   readonly #discounts: readonly Map<number, number>[];
 
-  constructor(curves: readonly Curve[], seen: Seen = NOW) {
+  constructor(curves: readonly Curve[], seen: FlowView = NOW) {
     this.curves = curves;
     this.#seen = seen;
     this.#discounts = curves.map(() => new Map<number, number>());

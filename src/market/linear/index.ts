@@ -1,6 +1,6 @@
 /** Products that are linear in discount factors: curves, flows, and legs that are made of flows. */
 export { Curve, type CurveRule } from "./curve.ts";
-export { type CurveGradient, type Factor, type Flow, type Growth, type Seen, Valuation } from "./flows.ts";
+export { type CurveGradient, type Factor, type Flow, type Growth, type FlowView, Valuation } from "./flows.ts";
 export {
   type Fixings,
   fixedFlow,

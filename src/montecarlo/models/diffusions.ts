@@ -5,11 +5,11 @@ import { END_OF_STEP, modelParams, type PathModel, Tables } from "../model.ts";
 import type { Column, Parameter, ParameterFailure, Parameters } from "../parameters.ts";
 import {
   type AssetVolatility,
-  COMMON,
+  COMMON_COUNT,
   frozenFunction,
   isAbsorbed,
   numbersOf,
-  PLACE,
+  COMMON_INDEX,
   shapeOf,
   tableOf,
   type VolatilityShape,
@@ -94,7 +94,7 @@ const assetFunction = memoize(
         ABSORBED: isAbsorbed(shape),
         AT: at,
         O: STATES * asset,
-        P: PLACE,
+        P: COMMON_INDEX,
         N: STATE,
         MIN_SLOPE,
         LEAST,
@@ -212,7 +212,7 @@ function layoutOf(shapes: readonly VolatilityShape[]): Layout {
   for (const { kind, nodes } of shapes) {
     at.push(copied);
     table.push(tables);
-    copied += COMMON + OWN_NUMBERS[kind];
+    copied += COMMON_COUNT + OWN_NUMBERS[kind];
     tables += 3 * nodes;
   }
   return { shapes, at, table, copied, count: copied + tables };
@@ -327,6 +327,6 @@ export function localDiffusions({ assets, rate, ends, root, correlation }: Diffu
 }
 
 const ownNumbers = (asset: DiffusionAsset): readonly Parameter[] => [
-  ...(Object.keys(PLACE) as (keyof typeof PLACE)[]).map((name) => asset[name]),
+  ...(Object.keys(COMMON_INDEX) as (keyof typeof COMMON_INDEX)[]).map((name) => asset[name]),
   ...numbersOf(asset.volatility),
 ];

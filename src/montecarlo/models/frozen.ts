@@ -73,7 +73,7 @@ export const tableOf = (volatility: AssetVolatility): readonly Parameter[] =>
 export const isAbsorbed = ({ kind }: Pick<VolatilityShape, "kind">): boolean => kind === "cev" || kind === "displaced";
 
 /** The numbers that all assets have before those of their volatility, by place. */
-export const PLACE = {
+export const COMMON_INDEX = {
   /** exp(∫(r − q)) over the step. */
   growth: 0,
   /** The share of the spot that a proportional dividend leaves at the end of the step, and the cash dividend there. */
@@ -88,33 +88,33 @@ export const PLACE = {
   shown: 6,
 } as const;
 /** The number of these numbers. */
-export const COMMON = 7;
+export const COMMON_COUNT = 7;
 
 const sigmaParams = { S: real, c: read(real), tables: Tables } as const;
 type Sigma = KernelFunction<typeof sigmaParams, number>;
 
 /** The place of an asset's numbers among the coefficients, and of its table among the tables. */
-export interface Places {
+export interface CoefficientPositions {
   readonly at: number;
   readonly table: number;
 }
 
-const formulaSigma = (expression: string, { at }: Places): Sigma =>
+const formulaSigma = (expression: string, { at }: CoefficientPositions): Sigma =>
   fn({
     name: "formulaSigma",
     params: sigmaParams,
-    env: { sigma: formula(expression, ["S", "t"], "volatility"), OWN: at + COMMON },
+    env: { sigma: formula(expression, ["S", "t"], "volatility"), OWN: at + COMMON_COUNT },
     body({ S, c }, _gpu, { sigma, OWN }) {
       return Math.max(sigma(S, c[OWN + 1]) + c[OWN], 0);
     },
   });
 
 /** The cubic between two spots, by halving. Cost: log₂ of the number of spots reads, and 6 more. */
-const tableSigma = (nodes: number, { at, table }: Places): Sigma =>
+const tableSigma = (nodes: number, { at, table }: CoefficientPositions): Sigma =>
   fn({
     name: "tableSigma",
     params: sigmaParams,
-    env: { N: nodes, LEVELS: Math.ceil(Math.log2(nodes)), OWN: at + COMMON, FIRST: table },
+    env: { N: nodes, LEVELS: Math.ceil(Math.log2(nodes)), OWN: at + COMMON_COUNT, FIRST: table },
     body({ S, c, tables: { values, first, stride } }, gpu, { N, LEVELS, OWN, FIRST }) {
       const origin = first + FIRST * stride;
       let left = gpu.i32(0);
@@ -139,17 +139,17 @@ const tableSigma = (nodes: number, { at, table }: Places): Sigma =>
 
 const frozenParams = { S: real, c: read(real), tables: Tables } as const;
 /** Returns b and b₁ at a spot S > 0. */
-export type Frozen = KernelFunction<typeof frozenParams, { b: number; slope: number }>;
+export type FrozenFunction = KernelFunction<typeof frozenParams, { b: number; slope: number }>;
 
 /**
  * The line through the diffusion a standard deviation of the step above and below. Where σ bends or jumps within the
  * step, it sees the mean of it.
  */
-const secant = (sigma: Sigma, { at }: Places): Frozen =>
+const secant = (sigma: Sigma, { at }: CoefficientPositions): FrozenFunction =>
   fn({
     name: "secant",
     params: frozenParams,
-    env: { sigma, SPAN: at + PLACE.span, MIDDLE: at + PLACE.middle },
+    env: { sigma, SPAN: at + COMMON_INDEX.span, MIDDLE: at + COMMON_INDEX.middle },
     body({ S, c, tables }, _gpu, { sigma, SPAN, MIDDLE }) {
       const m = c[MIDDLE];
       const here = S * sigma({ S: S * m, c, tables });
@@ -161,21 +161,21 @@ const secant = (sigma: Sigma, { at }: Places): Frozen =>
     },
   });
 
-const constantLine = ({ at }: Places): Frozen =>
+const constantLine = ({ at }: CoefficientPositions): FrozenFunction =>
   fn({
     name: "constantLine",
     params: frozenParams,
-    env: { OWN: at + COMMON },
+    env: { OWN: at + COMMON_COUNT },
     body({ S, c }, _gpu, { OWN }) {
       return { b: c[OWN] * S, slope: c[OWN] };
     },
   });
 
-const displacedLine = ({ at }: Places): Frozen =>
+const displacedLine = ({ at }: CoefficientPositions): FrozenFunction =>
   fn({
     name: "displacedLine",
     params: frozenParams,
-    env: { OWN: at + COMMON, MIDDLE: at + PLACE.middle },
+    env: { OWN: at + COMMON_COUNT, MIDDLE: at + COMMON_INDEX.middle },
     body({ S, c }, _gpu, { OWN, MIDDLE }) {
       const slope = c[OWN] + c[OWN + 2];
       const b = slope * S + (c[OWN] * c[OWN + 1]) / c[MIDDLE];
@@ -184,11 +184,11 @@ const displacedLine = ({ at }: Places): Frozen =>
   });
 
 /** b = v·S with v = σ·S^(β − 1), b′ = β·v, b″ = β·(β − 1)·v/S. */
-const cevLine = ({ at }: Places): Frozen =>
+const cevLine = ({ at }: CoefficientPositions): FrozenFunction =>
   fn({
     name: "cevLine",
     params: frozenParams,
-    env: { OWN: at + COMMON, SPAN: at + PLACE.span, MIDDLE: at + PLACE.middle },
+    env: { OWN: at + COMMON_COUNT, SPAN: at + COMMON_INDEX.span, MIDDLE: at + COMMON_INDEX.middle },
     body({ S, c }, _gpu, { OWN, SPAN, MIDDLE }) {
       const beta = c[OWN + 1];
       const v = c[OWN] * Math.pow(S * c[MIDDLE], beta - 1);
@@ -201,7 +201,7 @@ const cevLine = ({ at }: Places): Frozen =>
 
 /** Returns the function for the line of a volatility, which is the same for equal shapes and places. */
 export const frozenFunction = memoize(
-  ({ kind, expression, nodes }: VolatilityShape, places: Places): Frozen => {
+  ({ kind, expression, nodes }: VolatilityShape, places: CoefficientPositions): FrozenFunction => {
     switch (kind) {
       case "constant":
         return constantLine(places);

@@ -2,7 +2,7 @@
 import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/index.ts";
 import type { PayoffFunction } from "../product.ts";
 import { normal32, philox4x32, uniform24, uniform32 } from "../../numerics/random/index.ts";
-import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
+import { drawsOf, type PathShape, arrayLength, rowsOf } from "./shape.ts";
 
 /** The parameter table of a batch in a kernel, and the column of the table that a path reads (`Rows`). */
 export const Batch = record({ table: read(real), columns: i32, column: i32 });
@@ -47,12 +47,12 @@ export function pathFunction(shape: PathShape) {
     name: "newPath",
     params: [],
     env: {
-      STATE: room(rows.state),
-      RUNNING: room(product.running),
-      CONTROL_RUNNING: room(control?.running ?? 0),
+      STATE: arrayLength(rows.state),
+      RUNNING: arrayLength(product.running),
+      CONTROL_RUNNING: arrayLength(control?.running ?? 0),
       A: model.assets,
-      P: room(rows.product),
-      CONTROL_P: room(rows.control),
+      P: arrayLength(rows.product),
+      CONTROL_P: arrayLength(rows.control),
       WORDS: sampling === "philox" ? 4 * drawsOf(shape).blocks : 1,
     },
     body(_none, gpu, env) {
@@ -71,7 +71,7 @@ export function pathFunction(shape: PathShape) {
 }
 
 /** Returns the function for what a product pays, or for half the width of its bounds, at the end of a path. */
-export const payoffOfPath = (payoff: PayoffFunction) =>
+export const payoffAtPathEnd = (payoff: PayoffFunction) =>
   fn({
     name: "payoffOfPath",
     params: { path: Path, end: End },
@@ -230,10 +230,10 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       A: model.assets,
       EACH: monitored(product),
       CONTROL_EACH: monitored(control),
-      C_ROOM: room(rows.copied),
-      NORMAL_ROOM: room(draw.normals),
-      UNIFORM_ROOM: room(draw.modelUniforms),
-      OWN_ROOM: room(draw.productUniforms),
+      C_ROOM: arrayLength(rows.copied),
+      NORMAL_ROOM: arrayLength(draw.normals),
+      UNIFORM_ROOM: arrayLength(draw.modelUniforms),
+      OWN_ROOM: arrayLength(draw.productUniforms),
     },
     body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
       const { SUBSTEPS, COPIED, A, AFTER, EACH, CONTROL_EACH, variancesOf, logsOf, discountOf } = env;

@@ -2,7 +2,7 @@
 import { fn, i32, kernel, read, real, tangent, write } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
 import { LAYOUT_NUMBERS } from "../parameters.ts";
-import { type PathShape, room, rowsOf, shapeKey } from "./shape.ts";
+import { type PathShape, arrayLength, rowsOf, shapeKey } from "./shape.ts";
 
 /** Number `at` of a table of parameters, by its layout: its first place, and the distances of steps and columns. */
 const valueAt = fn({
@@ -55,9 +55,9 @@ function columnFunction(shape: PathShape) {
       STEP: rows.step,
       SHIFTS: shape.isShifted === true ? shape.model.normals : 0,
       RATE: names.indexOf("rate"),
-      STATE_ROOM: room(rows.state),
-      P_ROOM: room(rows.modelParameters),
-      C_ROOM: room(rows.coefficients),
+      STATE_ROOM: arrayLength(rows.state),
+      P_ROOM: arrayLength(rows.modelParameters),
+      C_ROOM: arrayLength(rows.coefficients),
     },
     body(args, gpu, env) {
       const { column, columns, table, modelValues: values, modelLayout: layout } = args;

@@ -1,6 +1,6 @@
 /** A sample: a path from its start to its end, what it pays there, and the derivatives of that by the table. */
 import { bool, fn, functionFromSource, i32, read, real, record, tangent, write } from "../../kernel/index.ts";
-import { advanceFunction, Batch, beginFunction, Draws, Path, payoffOfPath } from "./advance.ts";
+import { advanceFunction, Batch, beginFunction, Draws, Path, payoffAtPathEnd } from "./advance.ts";
 import { continuationFunction, Rule } from "../stopping/rule.ts";
 import type { WalkShape } from "./walk-shape.ts";
 
@@ -39,7 +39,7 @@ function followFunction(shape: WalkShape) {
     env: {
       begin: beginFunction(shape),
       advance: advanceFunction(shape, shape.scores > 0),
-      payoff: payoffOfPath(shape.product.payoff),
+      payoff: payoffAtPathEnd(shape.product.payoff),
       continuation: shape.basis === undefined ? undefined : continuationFunction(shape.basis),
       SCORES: shape.scores,
       A: shape.model.assets,
@@ -79,8 +79,8 @@ function sampleFunction(shape: WalkShape) {
     params: sampleParams,
     env: {
       follow: followFunction(shape),
-      payoff: payoffOfPath(product.payoff),
-      halfWidth: product.halfWidth && payoffOfPath(product.halfWidth),
+      payoff: payoffAtPathEnd(product.payoff),
+      halfWidth: product.halfWidth && payoffAtPathEnd(product.halfWidth),
       controlPayoff: control?.payoff,
       SHIFTED: shape.isShifted === true,
     },

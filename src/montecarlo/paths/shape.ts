@@ -104,13 +104,13 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
 }
 
 /** Returns the length with which a private array is declared, which is at least 1. */
-export const room = (length: number): number => Math.max(1, length);
+export const arrayLength = (length: number): number => Math.max(1, length);
 
 /**
  * Returns the values that the kernels of a shape depend on, as a cache key: functions and counts, but no parameters of
  * trades.
  */
-export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
+export const cacheKeyParts = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),
   ...(control === undefined ? [] : productParts(control)),
@@ -144,4 +144,4 @@ const productParts = (p: PathProduct): readonly unknown[] => [
 
 /** Returns the key of a kernel that depends on a shape and on `further` values. */
 export const shapeKey = (shape: PathShape, ...further: readonly unknown[]): string =>
-  keyOf([...partsOf(shape), ...further]);
+  keyOf([...cacheKeyParts(shape), ...further]);

@@ -15,7 +15,7 @@ import { columnAt } from "../parameters.ts";
 import { BLOCK, drawsOf, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
 import { type Batch, preparedTable, stepEnds, tableLength } from "./table.ts";
-import { mergedOf, mergeKernel, walkKernel } from "./walk.ts";
+import { blocksMerged, mergeKernel, walkKernel } from "./walk.ts";
 import { measuresOf, momentsOf } from "./walk-shape.ts";
 
 /** The regression coefficients and scales of an exercise rule, in buffers of the device. */
@@ -61,7 +61,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
   const bytes = 8 * shape.variants * (1 + shape.slopes) * (rows.head + rows.step * dates.length * shape.substeps);
-  const merged = Math.min(blocks, mergedOf(shape));
+  const merged = Math.min(blocks, blocksMerged(shape));
   const points = shape.sampling === "sobol" ? pointBytes(device) / (merged * blockBytes(batch)) : Infinity;
   const steps = merged * stepsPerBlock(batch);
   return Math.max(1, Math.floor(Math.min(TABLE_BYTES / bytes, stepsPerLaunch(device) / steps, points)));
@@ -96,7 +96,7 @@ export class Simulation implements Disposable {
     return new Simulation(device, batch, {
       instances: members.length,
       walk: await compileExact(device, walkKernel(shape), precision),
-      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
+      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), blocksMerged(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
       table,
       streams: createBufferOf(device, "u32", streams),
@@ -119,7 +119,7 @@ export class Simulation implements Disposable {
   get #blocksPerLaunch(): number {
     const steps = this.#made.instances * stepsPerBlock(this.#batch);
     const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#made.sobol?.mostBlocks ?? Infinity);
-    const merged = mergedOf(this.#batch.shape);
+    const merged = blocksMerged(this.#batch.shape);
     return merged * Math.max(1, Math.floor(blocks / merged));
   }
 
@@ -132,7 +132,7 @@ export class Simulation implements Disposable {
     const { walk, merge, instances, table, streams, slots, slotCount, rule, weights, none, sobol } = this.#made;
     const series = instances * shape.scramblings;
     const width = measuresOf(shape) * momentsOf(shape);
-    const together = mergedOf(shape);
+    const together = blocksMerged(shape);
     const element = hostReal(precision);
     const perLaunch = Math.min(this.#blocksPerLaunch, count);
     using buffer = this.#device.createBuffer(element, width * perLaunch * series);

@@ -4,7 +4,7 @@ import { memoize } from "../../base/memoize.ts";
 import { pathFunction } from "./advance.ts";
 import { Paid, payFunction, payFunctionWithSlopes } from "./sample.ts";
 import { basisParts } from "../stopping/rule.ts";
-import { BLOCK, room, shapeKey } from "./shape.ts";
+import { BLOCK, arrayLength, shapeKey } from "./shape.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
 
 /**
@@ -117,7 +117,7 @@ function makeWalk(shape: WalkShape) {
       CONTROL: shape.control !== undefined,
       Q: momentsOf(shape),
       A: shape.model.assets,
-      SCORE_ROOM: room(shape.scores),
+      SCORE_ROOM: arrayLength(shape.scores),
     },
     body(args, gpu, env): undefined {
       const { BLOCK, R, V, ALL, Q } = env;
@@ -225,14 +225,14 @@ function makeWalk(shape: WalkShape) {
 }
 
 /** The number of blocks whose moments one work item merges. */
-export const MERGED = 64;
+export const BLOCKS_MERGED = 64;
 
 /**
  * Returns the number of blocks whose moments one work item of a shape merges. It is smaller with scramblings, because
  * the Sobol' points of as many blocks must be stored.
  */
-export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
-  Math.max(1, Math.floor(MERGED / scramblings));
+export const blocksMerged = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
+  Math.max(1, Math.floor(BLOCKS_MERGED / scramblings));
 
 /**
  * Returns the kernel that merges the moments of up to `together` blocks of equal size, in order, by the formulas of T.

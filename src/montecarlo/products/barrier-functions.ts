@@ -2,10 +2,10 @@
 import { fn, read, real } from "../../kernel/index.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { memoize } from "../../base/memoize.ts";
-import { indexed, SIDES, survivalOf } from "./survival.ts";
+import { digitAt, SIDES, survivalOf } from "./survival.ts";
 
 /** The places of barriers, as the code of the kernel functions depends on them. */
-export interface BarrierPlaces {
+export interface BarrierPositions {
   /** The asset of each barrier, or "each", and its side: "u0", "deach" … */
   readonly barriers: string;
   /** The number of assets. */
@@ -19,7 +19,7 @@ export interface BarrierPlaces {
 }
 
 /** The properties of a trade with barriers that its functions depend on. */
-export interface BarrierShape extends BarrierPlaces {
+export interface BarrierShape extends BarrierPositions {
   /** The numbers of the inner product's running state and parameters, which come first. */
   readonly running: number;
   readonly parameters: number;
@@ -177,8 +177,8 @@ const stepSurvival = memoize((shape: BarrierShape) => {
       BOUNDED: shape.bounded,
       SIDES,
       FAR,
-      assetOf: indexed(all.map((place) => Number(place.slice(1)) || 0).join(" ")),
-      sidesOf: indexed(shape.sides),
+      assetOf: digitAt(all.map((place) => Number(place.slice(1)) || 0).join(" ")),
+      sidesOf: digitAt(shape.sides),
       survival: survivalOf(shape.continuous),
     },
     body(

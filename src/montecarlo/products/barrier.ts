@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../base/errors.ts";
 import { checkFields, checkOneOf } from "../../base/argument-checks.ts";
 import { type Column, columnAt, failuresOf, type Parameters } from "../parameters.ts";
 import type { PathProduct } from "../product.ts";
-import { barrierFunctions, type BarrierPlaces, type BarrierShape } from "./barrier-functions.ts";
+import { barrierFunctions, type BarrierPositions, type BarrierShape } from "./barrier-functions.ts";
 import { SIDES } from "./survival.ts";
 
 /** A barrier on one of the assets, or on each. @experimental */
@@ -154,7 +154,7 @@ function dependenceColumns(settings: BarrierSettings): Parameters {
   };
 }
 
-function placesOf({ barriers, monitoring, drivers = [] }: BarrierSettings, assets: number): BarrierPlaces {
+function placesOf({ barriers, monitoring, drivers = [] }: BarrierSettings, assets: number): BarrierPositions {
   const each = Array.from({ length: assets }, (_, a) => a);
   const sides = each.map((a) =>
     barriers

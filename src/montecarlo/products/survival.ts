@@ -76,7 +76,7 @@ export const survivalOf = memoize((continuous: boolean) =>
 );
 
 /** Returns a function from an index to the whole number at it: a constant wherever loops are unrolled. */
-export const indexed = memoize((numbers: string) => {
+export const digitAt = memoize((numbers: string) => {
   const list = numbers.split(" ");
   const body = list.reduceRight((rest, one, k) => `k === ${k} ? ${one} : ${rest}`, "0");
   return functionFromSource<readonly [typeof i32], number>({

@@ -3,7 +3,7 @@ import { SpecError } from "../../base/errors.ts";
 import { checkObject, checkKeys } from "../../base/argument-checks.ts";
 import { fn, functionFromSource, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import type { PathModel } from "../model.ts";
-import { room } from "../paths/shape.ts";
+import { arrayLength } from "../paths/shape.ts";
 import type { PathProduct } from "../product.ts";
 import { memoize } from "../../base/memoize.ts";
 
@@ -171,7 +171,7 @@ const variablesFunction = memoize(
     fn({
       name: "regressionVariables",
       params: variableParams,
-      env: { A: assets, R: running, SORTED: sorted, H: hidden, HIDDEN_ROOM: room(hidden), hiddenOf },
+      env: { A: assets, R: running, SORTED: sorted, H: hidden, HIDDEN_ROOM: arrayLength(hidden), hiddenOf },
       body({ spots, running, state, x }, gpu, { A, R, SORTED, H, HIDDEN_ROOM, hiddenOf }) {
         for (let i = 0; i < A; i++) x[i] = spots[i];
         if (SORTED)

@@ -20,7 +20,7 @@ import { type Column, columnAt } from "../parameters.ts";
 import { BLOCK, type Sampling } from "../paths/shape.ts";
 import { Simulation } from "../paths/simulation.ts";
 import { type Batch, preparedTable } from "../paths/table.ts";
-import { MERGED, mergeKernel } from "../paths/walk.ts";
+import { BLOCKS_MERGED, mergeKernel } from "../paths/walk.ts";
 import { measuresOf, momentsOf, type WalkShape } from "../paths/walk-shape.ts";
 import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../numerics/random/index.ts";
@@ -29,7 +29,7 @@ import { WorkProgress } from "../../base/event-loop.ts";
 import { copiesOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {
-  ADDED,
+  BLOCKS_ADDED,
   addKernel,
   cashKernel,
   recordKernel,
@@ -322,7 +322,7 @@ async function regress(calculation: RuleOnDevice, paths: number) {
   const { basis } = shape;
   const element = hostReal(precision);
   const blocks = paths / BLOCK;
-  const groups = Math.ceil(blocks / ADDED);
+  const groups = Math.ceil(blocks / BLOCKS_ADDED);
   const sumCount = sumsOf(basis.count);
   const [record, scale, sweep, add, solve] = [
     await compileExact(device, recordKernel(shape), precision),
@@ -369,15 +369,15 @@ async function mergeInto(
   from: DeviceBuffer,
   blocks: number,
 ): Promise<void> {
-  const merge = await compileExact(device, mergeKernel(2, 1, MERGED), precision);
-  const groups = Math.ceil(blocks / MERGED);
+  const merge = await compileExact(device, mergeKernel(2, 1, BLOCKS_MERGED), precision);
+  const groups = Math.ceil(blocks / BLOCKS_MERGED);
   const mergedCount = groups * instances;
   using merged = device.createBuffer(hostReal(precision), 2 * mergedCount);
   const sizes = { series: instances, blocks, itemCount: blocks * instances, mergedCount };
   device.launch(merge, { ...sizes, from, merged }, { items: mergedCount });
   const values = await device.read(merged);
   for (let g = 0; g < groups; g++)
-    moments.merge(values, g * instances, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
+    moments.merge(values, g * instances, mergedCount, BLOCK * Math.min(BLOCKS_MERGED, blocks - g * BLOCKS_MERGED));
 }
 
 /** Estimates what the rule earns on paths of its own. */

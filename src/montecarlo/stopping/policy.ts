@@ -1,6 +1,6 @@
 /** Paths that follow an exercise rule, for the martingale that bounds all rules. */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
+import { advanceFunction, beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
 import { memoize } from "../../base/memoize.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { continuationFunction, stoppingKey, type StoppingShape } from "./rule.ts";
@@ -11,7 +11,7 @@ const environment = (shape: StoppingShape) => ({
   begin: beginFunction(shape),
   advance: advanceFunction(shape),
   continuation: continuationFunction(shape.basis),
-  payoff: payoffOfPath(shape.product.payoff),
+  payoff: payoffAtPathEnd(shape.product.payoff),
   S: rowsOf(shape).state,
   R: shape.product.running,
 });

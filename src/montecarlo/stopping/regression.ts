@@ -1,9 +1,9 @@
 /** Least squares, date by date backwards, on paths that are stored. */
 import { bool, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { advanceFunction, beginFunction, pathFunction, payoffOfPath } from "../paths/advance.ts";
-import { BLOCK, room } from "../paths/shape.ts";
+import { advanceFunction, beginFunction, pathFunction, payoffAtPathEnd } from "../paths/advance.ts";
+import { BLOCK, arrayLength } from "../paths/shape.ts";
 import { memoize } from "../../base/memoize.ts";
-import { continuedBy, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
+import { continuationFromBasis, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
 
 /**
  * Returns the number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of
@@ -37,11 +37,11 @@ function makeRecord(shape: StoppingShape) {
       newPath: pathFunction(shape),
       begin: beginFunction(shape),
       advance: advanceFunction(shape),
-      payoff: payoffOfPath(product.payoff),
+      payoff: payoffAtPathEnd(product.payoff),
       variablesOf: basis.variablesOf,
       F: basis.variables,
       SINGLE: shape.single,
-      X_ROOM: room(basis.variables),
+      X_ROOM: arrayLength(basis.variables),
     },
     body({ seedLow, seedHigh, purpose, dates, paths, instances, table, streams, none, record }, gpu, env): undefined {
       const item = gpu.globalId();
@@ -144,11 +144,11 @@ const makeSweep = ({ basis }: StoppingShape) =>
     },
     env: {
       scaledBasis: scaledBasis(basis),
-      continuedBy: continuedBy(basis),
+      continuedBy: continuationFromBasis(basis),
       F: basis.variables,
       B: basis.count,
       SUMS: sumsOf(basis.count),
-      X_ROOM: room(basis.variables),
+      X_ROOM: arrayLength(basis.variables),
       BLOCK,
     },
     body({ date, isLast, isFirst, blocks, instances, record, betas, scales, cash, sums }, gpu, env): undefined {
@@ -199,7 +199,7 @@ const makeSweep = ({ basis }: StoppingShape) =>
 export const sweepKernel = memoize(makeSweep, 64, stoppingKey);
 
 /** The number of blocks whose sums a work item adds. */
-export const ADDED = 32;
+export const BLOCKS_ADDED = 32;
 
 /**
  * The kernel that adds sums, one item for each (sum, group of blocks, instance), instances fastest: [sums, groups,
@@ -208,8 +208,8 @@ export const ADDED = 32;
 export const addKernel = kernel({
   name: "addSums",
   params: { blocks: i32, groups: i32, instances: i32, sums: read(real), added: write(real) },
-  env: { ADDED },
-  body({ blocks, groups, instances, sums, added }, gpu, { ADDED }): undefined {
+  env: { BLOCKS_ADDED },
+  body({ blocks, groups, instances, sums, added }, gpu, { BLOCKS_ADDED }): undefined {
     const item = gpu.globalId();
     const instance = item % instances;
     const rest = (item / instances) | 0;

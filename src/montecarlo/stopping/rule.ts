@@ -2,7 +2,7 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { Path } from "../paths/advance.ts";
 import type { PathShape } from "../paths/shape.ts";
-import { room, shapeKey } from "../paths/shape.ts";
+import { arrayLength, shapeKey } from "../paths/shape.ts";
 import type { BasisShape } from "./basis.ts";
 
 /** The shape of paths with the basis of an exercise rule. */
@@ -43,7 +43,7 @@ export function scaledBasis(basis: BasisShape) {
 }
 
 /** Returns the function for the continuation value by the values of the basis, discounted to time 0. */
-export function continuedBy(basis: BasisShape) {
+export function continuationFromBasis(basis: BasisShape) {
   return fn({
     name: "continuedBy",
     params: { rule: Rule, values: read(real) },
@@ -64,9 +64,9 @@ export function continuationFunction(basis: BasisShape) {
     env: {
       variablesOf: basis.variablesOf,
       scaledBasis: scaledBasis(basis),
-      continuedBy: continuedBy(basis),
+      continuedBy: continuationFromBasis(basis),
       B: basis.count,
-      X_ROOM: room(basis.variables),
+      X_ROOM: arrayLength(basis.variables),
     },
     body({ rule, path, payoff }, gpu, env) {
       const x = gpu.privateReal(env.X_ROOM);

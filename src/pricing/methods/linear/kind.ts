@@ -9,7 +9,7 @@ import {
   type CurveGradient,
   type Flow,
   type PaidFlow,
-  type Seen,
+  type FlowView,
   Valuation,
 } from "../../../market/linear/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
@@ -36,7 +36,7 @@ const todays = memoizeBy((market: LinearCurves) => new Valuation(curvesOf(market
 /** A trade in one market: values of its legs, and of a unit of each leg's currency in that of the trade. */
 class LinearValue {
   readonly #trade: LinearTrade;
-  readonly #seen: Seen;
+  readonly #seen: FlowView;
   readonly #on: Valuation;
 
   constructor(trade: LinearTrade, shift = 0) {

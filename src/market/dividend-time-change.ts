@@ -15,10 +15,10 @@
 import type { AffineSpot } from "./affine.ts";
 
 /** The periods of a clock: until `until` in years the dividends to come are worth δ = `share` of X₀. */
-export type DividendClock = readonly { readonly until: number; readonly share: number }[];
+export type DividendTimeChange = readonly { readonly until: number; readonly share: number }[];
 
 /** Returns the clock of a spot; undefined where it has no cash dividends, and time passes evenly. */
-export function dividendClock({ start, times, at }: AffineSpot): DividendClock | undefined {
+export function dividendTimeChange({ start, times, at }: AffineSpot): DividendTimeChange | undefined {
   const shareAfter = (time: number): number => at(time).cash / (at(time).scale * start);
   const clock = times.map((until, i) => ({ until, share: shareAfter(i > 0 ? times[i - 1] : 0) }));
   const first = clock.find(({ until }) => until > 0);
@@ -26,7 +26,7 @@ export function dividendClock({ start, times, at }: AffineSpot): DividendClock |
 }
 
 /** The clock A(k, t) with ∂A/∂k (`slope`), ∂²A/∂k² (`curvature`) and ∂A/∂t (`rate`). */
-export interface ClockTime {
+export interface ChangedTime {
   readonly time: number;
   readonly slope: number;
   readonly curvature: number;
@@ -37,7 +37,7 @@ export interface ClockTime {
 const STEP = 1e-3;
 
 /** Returns the clock at k = ln(K/F) and t years; t itself for an undefined clock. */
-export function clockTime(clock: DividendClock | undefined, k: number, t: number): ClockTime {
+export function changedTime(clock: DividendTimeChange | undefined, k: number, t: number): ChangedTime {
   if (clock === undefined) return { time: t, slope: 0, curvature: 0, rate: 1 };
   const sum = { time: 0, slope: 0, curvature: 0, rate: 1 };
   let from = 0;

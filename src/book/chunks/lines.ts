@@ -10,7 +10,7 @@ const SLICE = 1 << 20;
 const LF = 0x0a;
 
 /** Yields the positions of chunks of lines of a file, without counting blank lines. Cost: one pass over the bytes. */
-export async function* linePlaces(file: RandomAccess, begin: LineStart, rowsAt: RowsAt): AsyncGenerator<ChunkPlace> {
+export async function* chunksOfLines(file: RandomAccess, begin: LineStart, rowsAt: RowsAt): AsyncGenerator<ChunkPlace> {
   let { start, line } = begin;
   let rows = rowsAt(0);
   let first = 0;

@@ -138,13 +138,13 @@ export function checkFormula(text: string, variables: readonly string[], place: 
  * A function that returns the position of a value in a book for error messages, such as `trades[3].strike`. Its
  * arguments are the value's path inside the entry that is being read.
  */
-export type Place = (...path: PropertyKey[]) => string;
+export type PathOf = (...path: PropertyKey[]) => string;
 
 /**
  * Returns the function that formats positions inside an entry of a JSON book: `trades[3]`, and `trades[3].strike`
  * inside it.
  */
-export function inBook(...prefix: PropertyKey[]): Place {
+export function inBook(...prefix: PropertyKey[]): PathOf {
   return (...path) => formatPath([...prefix, ...path]);
 }
 
@@ -152,12 +152,12 @@ export function inBook(...prefix: PropertyKey[]): Place {
  * Returns the function that formats positions inside a row of a stream or a table: `line 17`, and `line 17: strike`
  * inside it.
  */
-export function inRow(where: string): Place {
+export function inRow(where: string): PathOf {
   return (...path) => (path.length === 0 ? where : `${where}: ${formatPath(path)}`);
 }
 
 /** Returns the function that formats positions inside a member of the entry that `place` formats. */
-export function inside(place: Place, ...prefix: PropertyKey[]): Place {
+export function inside(place: PathOf, ...prefix: PropertyKey[]): PathOf {
   return (...path) => place(...prefix, ...path);
 }
 
@@ -165,7 +165,7 @@ export function inside(place: Place, ...prefix: PropertyKey[]): Place {
  * Validates a value by a schema and returns the converted value. @throws BookError with the path of the first problem,
  * and all problems in the message
  */
-export function accept<T>(schema: z.ZodType<T>, value: unknown, place: Place): T {
+export function accept<T>(schema: z.ZodType<T>, value: unknown, place: PathOf): T {
   const accepted = quickly(schema, value);
   if (accepted !== REFUSED) return accepted;
   const result = schema.safeParse(value);
@@ -176,7 +176,7 @@ export function accept<T>(schema: z.ZodType<T>, value: unknown, place: Place): T
 /** The maximum number of problems that one message lists. Further problems are only counted. */
 const MAX_PROBLEMS = 5;
 
-function asBookError(error: z.ZodError, place: Place): BookError {
+function asBookError(error: z.ZodError, place: PathOf): BookError {
   const [first, ...others] = error.issues;
   const listed = others.slice(0, MAX_PROBLEMS - 1).map((issue) => `; ${place(...pathOf(issue))}: ${issue.message}`);
   const left = others.length - listed.length;
