@@ -161,8 +161,8 @@ export function readHeaderWith(value: unknown, fits: MarketFits | undefined): Bo
   const asOf = accept(bookSchema.shape.asOf, value.asOf, inBook("asOf"));
   if (value.market === undefined)
     throw new BookError("market", "expected an object with rates and underlyings, got nothing");
-  const place = inBook("market");
-  const market = resolveMarket(accept(marketSchema, value.market, place), asOf, place, fits);
+  const pathOf = inBook("market");
+  const market = resolveMarket(accept(marketSchema, value.market, pathOf), asOf, pathOf, fits);
   const scenarios =
     value.scenarios === undefined
       ? undefined
@@ -222,8 +222,8 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
   const [taken, free] = [true, false].map((repeated) => ({ asOf, market, seenBefore: () => repeated }));
-  const read = (value: unknown, index: number, place: PathOf, repeated: boolean | undefined): ParsedTrade =>
-    readTrade(value, index, place, repeated === undefined ? reader : repeated ? taken : free);
+  const read = (value: unknown, index: number, pathOf: PathOf, repeated: boolean | undefined): ParsedTrade =>
+    readTrade(value, index, pathOf, repeated === undefined ? reader : repeated ? taken : free);
   return {
     readEntry: (value, index, repeated) => read(value, index, inBook("trades", index), repeated),
     readRow: (value, index, where, repeated) => read(value, index, inRow(where), repeated),

@@ -64,14 +64,14 @@ export interface CurveCalibration {
 export function calibrateHullWhite(
   { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
   curve: ForwardCurve,
-  place: PathOf,
+  pathOf: PathOf,
 ): { readonly model: HullWhiteParameters; readonly state: FitState; readonly report: CurveCalibration } {
   let fit: HullWhiteFit;
   try {
     fit = runBlocking(() => fitHullWhite(quotes, (time) => discountFactor(curve, time)));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
-    throw new BookError(place(), error.message.replace("quotes", of), { cause: error });
+    throw new BookError(pathOf(), error.message.replace("quotes", of), { cause: error });
   }
   const times = [...new Set(quotes.map((quote) => lastOf(quote)))].sort((a, b) => a - b);
   const doubts = [
@@ -102,7 +102,7 @@ export function calibrateHullWhite(
   };
   const last = times[times.length - 1];
   const state: FitState = {
-    place: place(),
+    place: pathOf(),
     doubts,
     last: { time: last, written: `end of a quote, ${yearsText(last)}` },
   };
@@ -119,18 +119,18 @@ const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.matur
 
 const DAYS_OF_YEAR = { "Act/365F": 365, "Act/360": 360 } as const;
 
-function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: PathOf): RateInstrument {
+function instrumentOf(spec: InstrumentSpec, asOf: AsOf, pathOf: PathOf): RateInstrument {
   const timeOf = (time: TimeSpec, field: string): number => {
     const years = yearsFrom(asOf, time);
     if (!(years > 0 && years <= MAX_YEARS))
-      throw new BookError(place(field), `expected a time after asOf, up to ${MAX_YEARS} years`);
+      throw new BookError(pathOf(field), `expected a time after asOf, up to ${MAX_YEARS} years`);
     return years;
   };
   if (spec.kind === "swap") return { ...spec, end: timeOf(spec.end, "swap") };
   const isPeriod = spec.kind !== "deposit";
   const end = timeOf(spec.end, isPeriod ? "end" : "deposit");
   const start = isPeriod ? timeOf(spec.start, spec.kind) : 0;
-  if (!(end > start)) throw new BookError(place("end"), `expected a time after the start, ${start} years`);
+  if (!(end > start)) throw new BookError(pathOf("end"), `expected a time after the start, ${start} years`);
   const accrual = ((end - start) * 365) / DAYS_OF_YEAR[spec.dayCount];
   return isPeriod
     ? { kind: "fra", start, end, rate: spec.rate, accrual }
@@ -141,14 +141,14 @@ function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: PathOf): RateInst
 const MAX_RATE = { future: 0.5, other: 1 } as const;
 
 /** Returns a doubt about a quote that was probably given in another unit. */
-function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: PathOf): string[] {
+function doubtsOfUnits({ kind, rate }: InstrumentSpec, pathOf: PathOf): string[] {
   const percent = `${Number((100 * rate).toPrecision(6))} %`;
   if (kind === "future")
     return Math.abs(rate) > MAX_RATE.future
-      ? [`${place("price")} is a rate of ${percent}; if that was not meant, write the price, 96.5 for 3.5 %`]
+      ? [`${pathOf("price")} is a rate of ${percent}; if that was not meant, write the price, 96.5 for 3.5 %`]
       : [];
   return Math.abs(rate) > MAX_RATE.other
-    ? [`${place("rate")} is ${percent}; if that was not meant, write 3.2 % as 0.032, or a futures price as "future"`]
+    ? [`${pathOf("rate")} is ${percent}; if that was not meant, write 3.2 % as 0.032, or a futures price as "future"`]
     : [];
 }
 
@@ -156,9 +156,9 @@ function doubtsOfUnits({ kind, rate }: InstrumentSpec, place: PathOf): string[] 
 export function calibrateCurve(
   spec: InstrumentsSpec,
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): { readonly fit: CurveFit; readonly state: FitState; readonly report: CurveCalibration } {
-  const at = (i: number): PathOf => inside(place, "instruments", i);
+  const at = (i: number): PathOf => inside(pathOf, "instruments", i);
   const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
   let fit: CurveFit;
   try {
@@ -196,7 +196,7 @@ export function calibrateCurve(
   };
   const last = instruments.reduce((late, { end }, i) => (end > instruments[late].end ? i : late), 0);
   const state: FitState = {
-    place: place(),
+    place: pathOf(),
     doubts,
     last: {
       time: instruments[last].end,

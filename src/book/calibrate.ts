@@ -116,7 +116,7 @@ interface Preparing {
   readonly maxAge: number | undefined;
   /** The exercise of quotes that do not specify it. */
   readonly exercise: FittedSpec["exercise"];
-  readonly place: PathOf;
+  readonly pathOf: PathOf;
 }
 
 const DAYS_A_YEAR = 365;
@@ -127,21 +127,21 @@ const DAYS_A_YEAR = 365;
  */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
-function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, place }: Preparing): Prepared {
+function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, pathOf }: Preparing): Prepared {
   const { expiry, strike, type = "call", implied, price, bid, ask, weight = 1, date } = spec;
   const time = yearsFrom(asOf, expiry);
   if (!(time > 0 && time <= MAX_YEARS))
-    throw new BookError(place("expiry"), `expected an expiry after asOf, up to ${MAX_YEARS} years`);
+    throw new BookError(pathOf("expiry"), `expected an expiry after asOf, up to ${MAX_YEARS} years`);
   const given = [implied, price, bid ?? ask].filter((value) => value !== undefined).length;
   if (given !== 1 || (bid === undefined) !== (ask === undefined))
-    throw new BookError(place(), 'expected one of "implied", "price", or "bid" and "ask"');
+    throw new BookError(pathOf(), 'expected one of "implied", "price", or "bid" and "ask"');
   if (bid !== undefined && bid > ask!)
-    throw new BookError(place("bid"), `expected a bid that is not above the ask, ${ask}, got ${bid}: a crossed quote`);
+    throw new BookError(pathOf("bid"), `expected a bid that is not above the ask, ${ask}, got ${bid}: a crossed quote`);
   const forward = forwardAt(carry, time);
   if (!(forward > 0))
-    throw new BookError(place("expiry"), "the dividends until then exceed the spot, so that there is no forward");
+    throw new BookError(pathOf("expiry"), "the dividends until then exceed the spot, so that there is no forward");
   const age = date === undefined ? 0 : -yearsFrom(asOf, date) * DAYS_A_YEAR;
-  if (age < 0) throw new BookError(place("date"), "expected a date that is not after asOf");
+  if (age < 0) throw new BookError(pathOf("date"), "expected a date that is not after asOf");
   const quote = {
     time,
     forward,
@@ -163,13 +163,13 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exerci
 }
 
 /** Checks that no two quotes have the same expiry, strike and type. @throws BookError for the first repetition */
-function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: PathOf): void {
+function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], pathOf: PathOf): void {
   const seen = new Map<string, number>();
   prepared.forEach(({ quote: { time, strike } }, i) => {
     const key = `${time} ${strike} ${quotes[i].type ?? ""}`;
     const before = seen.get(key);
     if (before !== undefined)
-      throw new BookError(place("quotes", i), `repeats quotes[${before}]: expected one of an expiry, strike and type`);
+      throw new BookError(pathOf("quotes", i), `repeats quotes[${before}]: expected one of an expiry, strike and type`);
     seen.set(key, i);
   });
 }
@@ -192,13 +192,13 @@ export function calibrateVolatility(
   { quotes, fit, repair, maxAge, exercise }: FittedSpec,
   carry: Carry,
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): VolatilityFit {
   const start = performance.now();
   const prepared = quotes.map((quote, i) =>
-    prepare(quote, { carry, asOf, maxAge, exercise, place: inside(place, "quotes", i) }),
+    prepare(quote, { carry, asOf, maxAge, exercise, pathOf: inside(pathOf, "quotes", i) }),
   );
-  checkRepeated(quotes, prepared, place);
+  checkRepeated(quotes, prepared, pathOf);
   const given = prepared.map(({ quote }) => quote);
   const times = [...new Set(given.map(({ time }) => time))].sort((a, b) => a - b);
   const horizon = times[times.length - 1];
@@ -219,7 +219,7 @@ export function calibrateVolatility(
     fitted = runBlocking(() => fitIn(carry, given));
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
-    throw new BookError(place("quotes"), error.message, { cause: error });
+    throw new BookError(pathOf("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
   const rejected = fitted.quotes.filter(({ problem }, i) => problem !== undefined && prepared[i].problem === undefined);
@@ -231,7 +231,7 @@ export function calibrateVolatility(
     rejected: rejected.length,
     ruledOut,
     fitted,
-    place: place(),
+    place: pathOf(),
     asOf,
   };
   const state = fitted.surface && stateOf(fitted.surface, about);
@@ -253,7 +253,7 @@ export function calibrateVolatility(
     if (surface === undefined || state === undefined) return undefined;
     return volatilityOf(surface, rollFit(movedState(surface, about, state), years), marketOf(then, years));
   };
-  const report = reportOf({ quotes, fit, fitted, problems, state, asOf, place, start });
+  const report = reportOf({ quotes, fit, fitted, problems, state, asOf, pathOf, start });
   const impliedAt = (time: number, strike: number): number =>
     fitted.impliedAt({ time, strike, forward: forwardAt(carry, time) });
   const smile = { quotes: used, impliedAt, refit };
@@ -302,11 +302,11 @@ interface Reported {
   readonly problems: readonly (string | undefined)[];
   readonly state: FitState | undefined;
   readonly asOf: AsOf;
-  readonly place: PathOf;
+  readonly pathOf: PathOf;
   readonly start: number;
 }
 
-function reportOf({ quotes, fit, fitted, problems, state, asOf, place, start }: Reported): UnderlyingCalibration {
+function reportOf({ quotes, fit, fitted, problems, state, asOf, pathOf, start }: Reported): UnderlyingCalibration {
   const { surface } = fitted;
   const years = quotes.map(({ expiry }) => yearsFrom(asOf, expiry));
   const texts = new Map(quotes.map(({ expiry }, i) => [years[i], timeText(asOf, expiry)]));
@@ -346,7 +346,9 @@ function reportOf({ quotes, fit, fitted, problems, state, asOf, place, start }: 
     (a, b) => (a === undefined || Math.abs(b.error!) > Math.abs(a.error!) ? b : a),
     undefined,
   );
-  const warnings = problems.flatMap((problem, i) => (problem === undefined ? [] : `${place("quotes", i)}: ${problem}`));
+  const warnings = problems.flatMap((problem, i) =>
+    problem === undefined ? [] : `${pathOf("quotes", i)}: ${problem}`,
+  );
   const isUsable = surface !== undefined || (fit === "none" && rows.some(({ implied }) => implied !== null));
   return {
     status: surface?.status ?? (isUsable ? "converged" : "infeasible"),

@@ -18,7 +18,7 @@ type Spec = ConvertibleTradeSpec["convertible"];
  */
 export function resolveConvertible(
   spec: ConvertibleTradeSpec,
-  place: PathOf,
+  pathOf: PathOf,
   asOf: AsOf,
   market: ResolvedMarket,
 ): ConvertibleTrade {
@@ -26,14 +26,14 @@ export function resolveConvertible(
   const entry = market.entries.get(spec.underlying);
   if (entry === undefined) {
     const known = didYouMean(spec.underlying, market.entries.keys());
-    throw new BookError(place("underlying"), `unknown underlying ${quote(spec.underlying)}${known}`);
+    throw new BookError(pathOf("underlying"), `unknown underlying ${quote(spec.underlying)}${known}`);
   }
-  if (entry.underlying === undefined) throw new BookError(place("underlying"), entry.problem ?? "not usable");
-  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
-  if (own === "quotes") throw new BookError(place("volatility"), `quotes: ${NOT_PRICED}`);
+  if (entry.underlying === undefined) throw new BookError(pathOf("underlying"), entry.problem ?? "not usable");
+  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));
+  if (own === "quotes") throw new BookError(pathOf("volatility"), `quotes: ${NOT_PRICED}`);
   const volatility = own ?? entry.underlying.volatility;
-  if (volatility === undefined) throw new BookError(place("underlying"), entry.volatilityProblem ?? "no volatility");
-  const convertible = resolveTerms(spec.convertible, new Clock(asOf), inside(place, "convertible"));
+  if (volatility === undefined) throw new BookError(pathOf("underlying"), entry.volatilityProblem ?? "no volatility");
+  const convertible = resolveTerms(spec.convertible, new Clock(asOf), inside(pathOf, "convertible"));
   return {
     kind: "convertible",
     id,
@@ -47,24 +47,28 @@ export function resolveConvertible(
   };
 }
 
-function resolveTerms(spec: Spec, clock: Clock, place: PathOf): Convertible {
+function resolveTerms(spec: Spec, clock: Clock, pathOf: PathOf): Convertible {
   const { maturity: end, coupon, frequency, notional, ratio, calledCashComponent = "callPrice" } = spec;
   const bond = resolveBond(
     { maturity: end, coupon, frequency, notional, calls: undefined, puts: undefined },
     clock,
-    place,
+    pathOf,
   );
   const [maturity] = bond.flows[bond.flows.length - 1];
   const coupons = bond.coupons.map(({ start, end: time, amount }): Coupon => ({ time, amount, accruesFrom: start }));
   const calls = (spec.calls ?? []).flatMap(({ from, to, price, trigger = 0 }, i): Call[] =>
-    periodOf({ from, to }, maturity, clock, inside(place, "calls", i)).map((period) => ({ ...period, price, trigger })),
+    periodOf({ from, to }, maturity, clock, inside(pathOf, "calls", i)).map((period) => ({
+      ...period,
+      price,
+      trigger,
+    })),
   );
   const puts = (spec.puts ?? []).flatMap(({ from, to, price }, i): Put[] =>
-    periodOf({ from, to }, maturity, clock, inside(place, "puts", i)).map((period) => ({ ...period, price })),
+    periodOf({ from, to }, maturity, clock, inside(pathOf, "puts", i)).map((period) => ({ ...period, price })),
   );
-  checkApart(calls, inside(place, "calls"));
-  checkApart(puts, inside(place, "puts"));
-  const conversions = ratio === 0 ? [] : conversionsOf(spec, ratio, maturity, clock, place);
+  checkApart(calls, inside(pathOf, "calls"));
+  checkApart(puts, inside(pathOf, "puts"));
+  const conversions = ratio === 0 ? [] : conversionsOf(spec, ratio, maturity, clock, pathOf);
   const calledCash = calledCashComponent === "callPrice" ? 1 : 0;
   return { notional, maturity, coupons, conversions, calls, puts, calledCash };
 }
@@ -74,7 +78,7 @@ function conversionsOf(
   ratio: number,
   maturity: number,
   clock: Clock,
-  place: PathOf,
+  pathOf: PathOf,
 ): Conversion[] {
   const atMaturity = { from: maturity, to: maturity, ratio };
   switch (conversion.kind) {
@@ -86,12 +90,18 @@ function conversionsOf(
       return [];
     case "dates": {
       const dates = conversion.times.flatMap((time, i) =>
-        periodOf({ from: time, to: time }, maturity, clock, () => place("conversion", i)),
+        periodOf({ from: time, to: time }, maturity, clock, () => pathOf("conversion", i)),
       );
-      return [...dates.filter(({ to }) => to < maturity - TIME_TOLERANCE).map((date) => ({ ...date, ratio })), atMaturity];
+      return [
+        ...dates.filter(({ to }) => to < maturity - TIME_TOLERANCE).map((date) => ({ ...date, ratio })),
+        atMaturity,
+      ];
     }
     case "window":
-      return periodOf(conversion, maturity, clock, inside(place, "conversion")).map((period) => ({ ...period, ratio }));
+      return periodOf(conversion, maturity, clock, inside(pathOf, "conversion")).map((period) => ({
+        ...period,
+        ratio,
+      }));
     default:
       return conversion satisfies never;
   }
@@ -105,13 +115,13 @@ function periodOf(
   spec: { readonly from: TimeSpec; readonly to: TimeSpec },
   maturity: number,
   clock: Clock,
-  place: PathOf,
+  pathOf: PathOf,
 ): { readonly from: number; readonly to: number }[] {
   const [from, to] = [clock.years(spec.from), clock.years(spec.to)];
-  if (to < from) throw new BookError(place("to"), "expected a time that is not before from");
+  if (to < from) throw new BookError(pathOf("to"), "expected a time that is not before from");
   if (to > maturity + TIME_TOLERANCE) {
     const late = `expected a time up to maturity, ${yearsText(maturity)} from asOf; got one after ${yearsText(to)}`;
-    throw new BookError(place(spec.from === spec.to ? "date" : "to"), late);
+    throw new BookError(pathOf(spec.from === spec.to ? "date" : "to"), late);
   }
   return to < 0 ? [] : [{ from: Math.max(from, 0), to: Math.min(to, maturity) }];
 }

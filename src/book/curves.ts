@@ -32,7 +32,7 @@ import { inside, type PathOf } from "./paths.ts";
 import type { CurveInstrument, MarketSpec, NamedCurveSpec, NamedRatesSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
 
-/** The curves of a book by number, with what they were found from. */
+/** The curves of a book by index, with the instruments from which they were found. */
 export interface NamedCurves {
   readonly names: readonly string[];
   readonly curves: readonly Curve[];
@@ -71,14 +71,14 @@ export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undef
  * Finds the curves of a market. @throws BookError for quotes that no curve reproduces, instruments that the curve's
  * index does not have, or names of other curves that do not exist
  */
-export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: PathOf): NamedCurves {
-  const at = inside(place, "curves");
+export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): NamedCurves {
+  const at = inside(pathOf, "curves");
   const given = [...(spec.curves ?? [])];
   // Known curves come first.
   const all = [...given.filter(([, { zeros }]) => zeros), ...given.filter(([, { zeros }]) => !zeros)];
   const names = all.map(([name]) => name);
   const reference = dayOfAsOf(asOf);
-  const fx = fxMarket(spec.fx, asOf, inside(place, "fx"));
+  const fx = fxMarket(spec.fx, asOf, inside(pathOf, "fx"));
   const known = all.flatMap(([name, { zeros, interpolation }]) => {
     if (zeros === undefined) return [];
     const times = zeros.map(({ date }) => timeOf(dayNumber(asOf, date), reference));
@@ -89,8 +89,8 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: PathOf): Name
     const rates = zeros.map(({ zero }) => zero);
     return [new Curve(times, rates, interpolation)];
   });
-  checkForwards(spec, names, place);
-  const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, place);
+  checkForwards(spec, names, pathOf);
+  const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, pathOf);
   const orders: number[][] = [];
   const wanted = all.slice(known.length).map(([name, { interpolation, instruments = [] }]): CurveToFind => {
     const made = instruments.map((one, i) => maker.make(one, name, inside(at, name, "instruments", i)));
@@ -117,20 +117,20 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, place: PathOf): Name
 }
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates of a currency */
-function checkForwards({ rates }: MarketSpec, names: readonly string[], place: PathOf): void {
+function checkForwards({ rates }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
   const known = Object.keys(INDICES);
   for (const [currency, rate] of rates)
     for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
-      const at = place("rates", currency, "forward", index);
+      const at = pathOf("rates", currency, "forward", index);
       if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
       numberOf(curve, names, at);
     }
 }
 
 /** Returns the number of a curve. @throws BookError where there is none of the name */
-export function numberOf(name: string, names: readonly string[], place: string): number {
+export function numberOf(name: string, names: readonly string[], path: string): number {
   const at = names.indexOf(name);
-  if (at < 0) throw new BookError(place, `unknown curve ${quote(name)}${didYouMean(name, names)}`);
+  if (at < 0) throw new BookError(path, `unknown curve ${quote(name)}${didYouMean(name, names)}`);
   return at;
 }
 
@@ -138,11 +138,11 @@ export function numberOf(name: string, names: readonly string[], place: string):
 export function onlyCurveOf(
   index: IndexName,
   curves: Iterable<readonly [string, { readonly index?: IndexName | undefined }]>,
-  place: string,
+  path: string,
 ): string | undefined {
   const having = [...curves].filter(([, of]) => of.index === index).map(([name]) => name);
   if (having.length > 1)
-    throw new BookError(place, `${having.map(quote).join(" and ")} are curves of ${index}; write which one is meant`);
+    throw new BookError(path, `${having.map(quote).join(" and ")} are curves of ${index}; write which one is meant`);
   return having[0];
 }
 
@@ -161,25 +161,25 @@ class InstrumentMaker {
     names: readonly string[],
     fx: FxMarket,
     asOf: AsOf,
-    place: PathOf,
+    pathOf: PathOf,
   ) {
     this.#market = market;
     this.#specs = specs;
     this.#names = names;
     this.#fx = fx;
     this.#asOf = asOf;
-    this.#place = place;
+    this.#place = pathOf;
   }
 
   /** Returns an instrument of the curve of a name. */
-  make(one: CurveInstrument, name: string, place: PathOf): QuotedInstrument {
+  make(one: CurveInstrument, name: string, pathOf: PathOf): QuotedInstrument {
     switch (one.kind) {
       case "deposit":
         return simpleRate(`${textOf(one.tenor)} deposit`, one.quote, one.tenor, this.#quotes(name));
       case "fra": {
         const { months } = this.#conventions(name);
         if (months === undefined || one.tenor.unit !== "M")
-          throw new BookError(place("fra"), 'expected a start in months, "3M", on a curve of a term index');
+          throw new BookError(pathOf("fra"), 'expected a start in months, "3M", on a curve of a term index');
         const length = { count: months, unit: "M" } as const;
         return simpleRate(`${textOf(one.tenor)} FRA`, one.quote, length, this.#quotes(name), one.tenor.count);
       }
@@ -198,9 +198,9 @@ class InstrumentMaker {
         return parSwap(`${textOf(one.tenor)} swap`, one.quote, one.tenor, this.#quotes(name));
       case "basis": {
         const { forward } = this.#specs.get(name)!;
-        const other = forward?.get(one.against) ?? onlyCurveOf(one.against, this.#specs, place("against"));
+        const other = forward?.get(one.against) ?? onlyCurveOf(one.against, this.#specs, pathOf("against"));
         if (other === undefined)
-          throw new BookError(place("against"), `no curve has the index ${one.against}; add one to market.curves`);
+          throw new BookError(pathOf("against"), `no curve has the index ${one.against}; add one to market.curves`);
         numberOf(other, this.#names, this.#place("curves", name, "forward", one.against));
         const against = this.#side(other, one.against);
         return tenorBasis(`${textOf(one.tenor)} basis`, one.quote, one.tenor, this.#quotes(name), against);
@@ -250,10 +250,10 @@ class InstrumentMaker {
   #projecting(name: string): string {
     const { index, forward } = this.#specs.get(name)!;
     const others = [...this.#specs].filter(([other, { pair }]) => other !== name && pair === undefined);
-    const place = this.#place("curves", name, "forward");
-    const found = forward?.get(index!) ?? onlyCurveOf(index!, others, place);
-    if (found === undefined) throw new BookError(place, `no curve projects ${index!}; add one to market.curves`);
-    numberOf(found, this.#names, place);
+    const path = this.#place("curves", name, "forward");
+    const found = forward?.get(index!) ?? onlyCurveOf(index!, others, path);
+    if (found === undefined) throw new BookError(path, `no curve projects ${index!}; add one to market.curves`);
+    numberOf(found, this.#names, path);
     return found;
   }
 

@@ -6,8 +6,8 @@ import type { OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
 /**
- * Misfits up to these are usual: of quotes without bid and ask in volatility, root mean square and largest; of
- * instruments of a curve in rates; of caps and swaptions relative to their prices.
+ * The largest usual misfits: of quotes without bid and ask in volatility (root mean square, and largest); of a curve's
+ * instruments in rates; of caps and swaptions relative to their prices.
  */
 export const USUAL_MISFIT = { rmse: 0.005, largest: 0.02, rate: 1e-4, price: 0.02 } as const;
 
@@ -36,7 +36,7 @@ interface Fitted {
 
 /** Returns the state of a fitted surface, which every result that is priced with it repeats. */
 export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
-  const { specs, place, asOf, problems } = of;
+  const { specs, place: path, asOf, problems } = of;
   const years = specs.map(({ expiry }) => yearsFrom(asOf, expiry));
   const used = years.map((_, i) => i).filter((i) => problems[i] === undefined && (specs[i].weight ?? 1) > 0);
   const quoted = (time: number): QuotedTime => {
@@ -45,7 +45,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   };
   const times = used.map((i) => years[i]);
   return {
-    place,
+    place: path,
     doubts: [...doubtsOf(surface), ...leftOut(of), ...misfits(of, used)],
     notes: notesOn(of, used),
     first: quoted(Math.min(...times)),
@@ -59,7 +59,7 @@ export function shownTime(asOf: AsOf, time: TimeSpec): string {
   return typeof text === "number" ? yearsText(text) : text;
 }
 
-/** Returns what is doubtful about a surface, whatever its quotes are. */
+/** Returns warnings about a fitted surface that do not depend on its quotes. */
 export function doubtsOf(surface: SurfaceFit): string[] {
   const { status, doubts = surface.message === undefined ? [] : [surface.message] } = surface;
   return [...(status === "converged" ? [] : [status]), ...arbitrageIn(surface), ...doubts];

@@ -32,9 +32,9 @@ export interface FxStep {
 /** The exchange rates of a book. */
 export interface FxMarket {
   /** Returns a quoted pair. @throws BookError where there is none of the name */
-  pair(name: string, place: string): FxPair;
+  pair(name: string, path: string): FxPair;
   /** Returns the quoted pairs by which a currency is exchanged for another. @throws BookError where there are none */
-  steps(from: string, to: string, place: string): readonly FxStep[];
+  steps(from: string, to: string, path: string): readonly FxStep[];
 }
 
 /** Quotes that follow from others may differ from them by this, relatively: they are rounded to five digits. */
@@ -46,15 +46,15 @@ const PAIR = /^([A-Z]{3})\/?([A-Z]{3})$/;
  * Reads exchange rates. @throws BookError for a name that is no pair, a pair whose spot date is not known, and rates
  * that contradict each other
  */
-export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: AsOf, place: PathOf): FxMarket {
-  const pairs = [...(spec ?? [])].map(([name, one]) => pairOf(name, one, asOf, place));
+export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: AsOf, pathOf: PathOf): FxMarket {
+  const pairs = [...(spec ?? [])].map(([name, one]) => pairOf(name, one, asOf, pathOf));
   pairs.forEach((pair, i) => {
     const others = pairs.filter((_, k) => k !== i);
     const steps = path(pair.base, pair.quote, others);
     const implied = steps?.reduce((rate, { pair: { spot }, power }) => rate * spot ** power, 1);
     if (implied !== undefined && !(Math.abs(implied / pair.spot - 1) <= ROUNDED))
       throw new BookError(
-        place(pair.name),
+        pathOf(pair.name),
         `${pair.spot} contradicts ${steps!.map((step) => quote(step.pair.name)).join(" and ")}, from which ` +
           `${Number(implied.toPrecision(7))} follows; correct one of them or leave one out`,
       );
@@ -74,15 +74,15 @@ export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: As
   };
 }
 
-function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, place: PathOf): FxPair {
+function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, pathOf: PathOf): FxPair {
   const [, base, second] = PAIR.exec(written) ?? [];
   if (base === undefined || base === second)
-    throw new BookError(place(written), 'expected the name of a pair of two currencies, such as "EURUSD"');
+    throw new BookError(pathOf(written), 'expected the name of a pair of two currencies, such as "EURUSD"');
   const known = [base, second].map((currency) => CURRENCY_CALENDARS[currency]);
   const unknown = [base, second].find((_, i) => known[i] === undefined);
   if (unknown !== undefined && date === undefined)
     throw new BookError(
-      place(written),
+      pathOf(written),
       `the calendar of ${unknown} is not known; write { "rate", "date" } with the pair's spot date`,
     );
   const calendars = pairCalendars(unknown === undefined ? known : ["weekends"]);

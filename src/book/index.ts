@@ -15,7 +15,7 @@ export {
 export {
   type ChunkedBook,
   type ChunkedFormat,
-  type ChunkPlace,
+  type ChunkPosition,
   type CostOf,
   cutBook,
   openChunkedBook,

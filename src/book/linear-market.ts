@@ -14,7 +14,7 @@ import { type AsOf, dayOfAsOf } from "./time.ts";
 /** The curves of currencies that are not named, by currency. */
 type OwnCurves = ReadonlyMap<string, ForwardCurve | undefined>;
 
-/** A market as linear trades see it. Made when the first of them asks for it. */
+/** The curves, exchange rates and fixings that linear trades use. It is created for the first of them. */
 export class LinearMarket {
   /** The curves, which all linear trades of the book share. */
   readonly curves: LinearCurves;
@@ -26,7 +26,7 @@ export class LinearMarket {
   readonly #own: OwnCurves;
   readonly #indices = new Map<IndexName, RateIndex>();
 
-  constructor(spec: MarketSpec, named: NamedCurves | undefined, own: OwnCurves, asOf: AsOf, place: PathOf) {
+  constructor(spec: MarketSpec, named: NamedCurves | undefined, own: OwnCurves, asOf: AsOf, pathOf: PathOf) {
     const others = [...own].flatMap(([currency, curve]) =>
       curve === undefined || namedRatesOf(spec.rates.get(currency)) !== undefined
         ? []
@@ -34,10 +34,10 @@ export class LinearMarket {
     );
     this.#spec = spec;
     this.#own = own;
-    this.#place = place;
+    this.#place = pathOf;
     this.asOf = asOf;
     this.reference = dayOfAsOf(asOf);
-    this.fx = named?.fx ?? fxMarket(spec.fx, asOf, inside(place, "fx"));
+    this.fx = named?.fx ?? fxMarket(spec.fx, asOf, inside(pathOf, "fx"));
     this.curves = {
       names: [...(named?.names ?? []), ...others.map(([name]) => name)],
       curves: [...(named?.curves ?? []), ...others.map(([, curve]) => curve)],

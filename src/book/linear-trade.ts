@@ -36,34 +36,34 @@ type Form<K extends LinearTradeSpec["kind"]> = Extract<LinearTradeSpec, { readon
  * Converts a linear trade from the book's form. @throws BookError for what its market lacks, a fixing that is missing,
  * terms that contradict each other, and a trade whose payments are all past
  */
-export function resolveLinearTrade(spec: LinearTradeSpec, place: PathOf, market: LinearMarket): LinearTrade {
+export function resolveLinearTrade(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): LinearTrade {
   const { id, quantity = 1, tags, report = [] } = spec;
-  const terms = termsOf(spec, inside(place, spec.kind), market);
+  const terms = termsOf(spec, inside(pathOf, spec.kind), market);
   const last = Math.max(...terms.legs.flatMap(({ flows }) => flows.map(({ date }) => date)));
   if (!(last > market.reference))
-    throw new BookError(place(), "all its payments lie before asOf, or on it; leave the trade out");
+    throw new BookError(pathOf(), "all its payments lie before asOf, or on it; leave the trade out");
   const expiry = timeOf(last, market.reference);
   const trade: LinearTrade = { kind: "linear", id, market: market.curves, seen: 0, expiry, report, quantity, ...terms };
   return tags === undefined ? trade : { ...trade, tags: { ...tags } };
 }
 
-function termsOf(spec: LinearTradeSpec, place: PathOf, market: LinearMarket): Terms {
+function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): Terms {
   try {
     switch (spec.kind) {
       case "swap":
-        return swapTerms(spec, place, market);
+        return swapTerms(spec, pathOf, market);
       case "fra":
-        return fraTerms(spec, place, market);
+        return fraTerms(spec, pathOf, market);
       case "note":
-        return noteTerms(spec, place, market);
+        return noteTerms(spec, pathOf, market);
       case "fxForward":
-        return forwardTerms(spec, place, market);
+        return forwardTerms(spec, pathOf, market);
       default:
         return spec satisfies never;
     }
   } catch (error) {
     if (!(error instanceof SpecError) || error instanceof BookError) throw error;
-    throw new BookError(place(), error.message, { cause: error });
+    throw new BookError(pathOf(), error.message, { cause: error });
   }
 }
 
@@ -93,24 +93,25 @@ interface ReadLeg {
   readonly isZero: boolean;
 }
 
-function readLeg(given: LinearLegSpec, around: Around, place: PathOf, market: LinearMarket): ReadLeg {
+function readLeg(given: LinearLegSpec, around: Around, pathOf: PathOf, market: LinearMarket): ReadLeg {
   const currencyOf = (index: IndexName | undefined): string | undefined => index && conventionsOf(index).currency;
   const currency = given.currency ?? currencyOf(given.index) ?? around.currency ?? currencyOf(around.index);
-  if (currency === undefined) throw new BookError(place("currency"), 'expected the currency of the leg, such as "EUR"');
+  if (currency === undefined)
+    throw new BookError(pathOf("currency"), 'expected the currency of the leg, such as "EUR"');
   if ((given.rate === undefined) === (given.index === undefined))
-    throw new BookError(place(), 'expected either a "rate" or an "index"');
+    throw new BookError(pathOf(), 'expected either a "rate" or an "index"');
   if (given.index === undefined && given.spread !== undefined)
-    throw new BookError(place("spread"), "a fixed leg has no spread; add it to the rate");
+    throw new BookError(pathOf("spread"), "a fixed leg has no spread; add it to the rate");
   const neighbour = currencyOf(around.index) === currency ? around.index : undefined;
   const name = given.index ?? neighbour ?? USUAL[currency];
   if (name === undefined)
-    throw new BookError(place("index"), `the conventions of ${currency} are not known; expected ${known()}`);
+    throw new BookError(pathOf("index"), `the conventions of ${currency} are not known; expected ${known()}`);
   const conventions = conventionsOf(name);
   const { months, fixed, endOfMonth, paymentLag, spotLag } = conventions;
   const isFixed = given.index === undefined;
   const calendar = calendarOf(given.calendar ?? conventions.calendar);
   const spot = calendar.addBusinessDays(market.reference, spotLag);
-  const { start: from, to } = periodOf(around, { calendar, endOfMonth }, spot, market, place);
+  const { start: from, to } = periodOf(around, { calendar, endOfMonth }, spot, market, pathOf);
   const every = given.every ?? ({ count: isFixed ? fixed.months : (months ?? 12), unit: "M" } as const);
   const day = (time: TimeSpec | undefined): Day | undefined => time && dayNumber(market.asOf, time);
   const schedule: ScheduleSpec & Pick<LegSpec["schedule"], "calendar"> = {
@@ -127,8 +128,8 @@ function readLeg(given: LinearLegSpec, around: Around, place: PathOf, market: Li
     rollDay: given.rollDay,
   };
   const notional = given.notional ?? around.notional;
-  if (notional === undefined) throw new BookError(place("notional"), "expected a notional, here or beside the legs");
-  const overnight = overnightOf(given, months === undefined, place);
+  if (notional === undefined) throw new BookError(pathOf("notional"), "expected a notional, here or beside the legs");
+  const overnight = overnightOf(given, months === undefined, pathOf);
   const frequency = every.unit === "M" ? { frequency: 12 / every.count } : {};
   const spec: LegSpec = {
     schedule,
@@ -138,10 +139,10 @@ function readLeg(given: LinearLegSpec, around: Around, place: PathOf, market: Li
     paymentLag: given.paymentLag ?? paymentLag,
     ...(given.paymentCalendar === undefined ? {} : { paymentCalendar: calendarOf(given.paymentCalendar) }),
     rate: given.rate ?? given.spread ?? 0,
-    ...(given.index === undefined ? {} : { index: market.index(given.index, place("index")) }),
+    ...(given.index === undefined ? {} : { index: market.index(given.index, pathOf("index")) }),
     ...(given.index !== undefined && overnight !== undefined ? { overnight } : {}),
     exchange: given.exchange ?? "none",
-    discount: market.discount(currency, place("currency")),
+    discount: market.discount(currency, pathOf("currency")),
   };
   return { spec, currency, isZero: given.zeroCoupon ?? false };
 }
@@ -154,7 +155,7 @@ function periodOf(
   days: { readonly calendar: LegSpec["schedule"]["calendar"]; readonly endOfMonth: boolean },
   spot: Day,
   { asOf }: LinearMarket,
-  place: PathOf,
+  pathOf: PathOf,
 ): { readonly start: Day; readonly to: Day } {
   const at = (time: TimeSpec, origin: Day, isEnd: boolean): Day => {
     if (time.kind !== "tenor") return dayNumber(asOf, time);
@@ -166,19 +167,22 @@ function periodOf(
   };
   const start = from === undefined ? spot : at(from, spot, false);
   const to = at(end, start, true);
-  if (!(to > start)) throw new BookError(place("end"), `expected a day after the start, ${isoOf(start)}`);
+  if (!(to > start)) throw new BookError(pathOf("end"), `expected a day after the start, ${isoOf(start)}`);
   return { start, to };
 }
 
 function overnightOf(
   { compounding, lookback, shift, lockout }: LinearLegSpec,
   isOvernight: boolean,
-  place: PathOf,
+  pathOf: PathOf,
 ): OvernightRule | undefined {
   const rules = Object.entries({ lookback, shift, lockout }).filter(([, days]) => days !== undefined);
   if (!isOvernight && (compounding !== undefined || rules.length > 0))
-    throw new BookError(place(compounding === undefined ? rules[0][0] : "compounding"), "only overnight rates have it");
-  if (rules.length > 1) throw new BookError(place(rules[1][0]), `expected one of "lookback", "shift" and "lockout"`);
+    throw new BookError(
+      pathOf(compounding === undefined ? rules[0][0] : "compounding"),
+      "only overnight rates have it",
+    );
+  if (rules.length > 1) throw new BookError(pathOf(rules[1][0]), `expected one of "lookback", "shift" and "lockout"`);
   if (!isOvernight) return undefined;
   const averaged = compounding === "averaged";
   if (rules.length === 0) return { averaged };
@@ -187,11 +191,11 @@ function overnightOf(
 }
 
 /** A leg's flows, with what it adds to the comparison of terms. */
-function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, place: PathOf, market: LinearMarket) {
+function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, pathOf: PathOf, market: LinearMarket) {
   const zero = isZero ? zeroCouponOf(spec, market.reference) : undefined;
   const made: Pick<Leg, "flows" | "byRate"> =
     zero === undefined ? legOf(spec, market.reference) : { flows: [zero.flow], byRate: [] };
-  const conversion = market.conversion(currency, to, place("currency"));
+  const conversion = market.conversion(currency, to, pathOf("currency"));
   const leg: LinearLeg = { currency, sign, flows: made.flows, byRate: made.byRate, conversion };
   return { leg, zero };
 }
@@ -203,7 +207,7 @@ function comparable({ spec, currency, isZero }: ReadLeg, sign: 1 | -1): object {
   return { ...rest, ...days, index: index?.name, currency, isZero, sign };
 }
 
-function swapTerms({ swap }: Form<"swap">, place: PathOf, market: LinearMarket): Terms {
+function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket): Terms {
   const { start, end, notional, pay, receive } = swap;
   const around = (other: LinearLegSpec): Around => ({
     start,
@@ -213,13 +217,13 @@ function swapTerms({ swap }: Form<"swap">, place: PathOf, market: LinearMarket):
     index: other.index,
   });
   const read = [
-    readLeg(receive, around(pay), inside(place, "receive"), market),
-    readLeg(pay, around(receive), inside(place, "pay"), market),
+    readLeg(receive, around(pay), inside(pathOf, "receive"), market),
+    readLeg(pay, around(receive), inside(pathOf, "pay"), market),
   ];
   const currency = swap.currency ?? read[0].currency;
   const sides = ["receive", "pay"] as const;
   const signs = [1, -1] as const;
-  const made = read.map((leg, k) => flowsOf(leg, signs[k], currency, inside(place, sides[k]), market));
+  const made = read.map((leg, k) => flowsOf(leg, signs[k], currency, inside(pathOf, sides[k]), market));
   const isFixed = read.map(({ spec }) => spec.index === undefined);
   // The fixed leg; the one that is paid where both are fixed or both are not.
   const at = isFixed[0] && !isFixed[1] ? 0 : 1;
@@ -250,31 +254,31 @@ function fairOf({ spec }: ReadLeg, years: number | undefined, leg: number): Fair
   return { kind: isFixed ? "rate" : "spread", leg, at: spec.rate };
 }
 
-function noteTerms({ note }: Form<"note">, place: PathOf, market: LinearMarket): Terms {
+function noteTerms({ note }: Form<"note">, pathOf: PathOf, market: LinearMarket): Terms {
   const { start, end, notional, ...given } = note;
   const around = { start, end, notional, currency: undefined, index: undefined };
-  const leg = readLeg({ exchange: "final", ...given }, around, place, market);
+  const leg = readLeg({ exchange: "final", ...given }, around, pathOf, market);
   const { currency } = leg;
-  const made = flowsOf(leg, 1, currency, place, market);
+  const made = flowsOf(leg, 1, currency, pathOf, market);
   return { product: "note", currency, legs: [made.leg], fair: undefined, terms: comparable(leg, 1) };
 }
 
-function fraTerms({ fra }: Form<"fra">, place: PathOf, market: LinearMarket): Terms {
+function fraTerms({ fra }: Form<"fra">, pathOf: PathOf, market: LinearMarket): Terms {
   const { rate, notional, side = "pay" } = fra;
   const { reference } = market;
   const conventions = conventionsOf(fra.index);
   const { currency, months, endOfMonth, spotLag } = conventions;
-  if (months === undefined) throw new BookError(place("index"), "expected the index of a term rate");
-  const index = market.index(fra.index, place("index"));
+  if (months === undefined) throw new BookError(pathOf("index"), "expected the index of a term rate");
+  const index = market.index(fra.index, pathOf("index"));
   const { calendar } = index;
   const spot = calendar.addBusinessDays(reference, spotLag);
   const tenor = { count: months, unit: "M" } as const;
   const asPeriod = { start: fra.start, end: fra.end ?? { kind: "tenor" as const, months, days: 0 } };
   const none = { notional: undefined, currency: undefined, index: undefined };
-  const { start, to } = periodOf({ ...asPeriod, ...none }, { calendar, endOfMonth }, spot, market, place);
+  const { start, to } = periodOf({ ...asPeriod, ...none }, { calendar, endOfMonth }, spot, market, pathOf);
   const end = fra.end === undefined ? calendar.advance(start, tenor, "modified-following", endOfMonth) : to;
   const { growth, accrual } = floatingOf(index, undefined, start, end, reference);
-  const discount = market.discount(currency, place("index"));
+  const discount = market.discount(currency, pathOf("index"));
   const at = (curve: number, day: Day, power: 1 | -1) => ({ curve, time: timeOf(day, reference), power });
   const isOpen = growth.periods.length > 0;
   // Settled at the start: N·(1 − (1 + K·τ)/(1 + L·τ)).
@@ -293,21 +297,21 @@ function fraTerms({ fra }: Form<"fra">, place: PathOf, market: LinearMarket): Te
   return { product: "fra", currency, legs: [leg], fair: { kind: "rate", leg: 0, at: rate }, terms };
 }
 
-function forwardTerms({ fxForward }: Form<"fxForward">, place: PathOf, market: LinearMarket): Terms {
+function forwardTerms({ fxForward }: Form<"fxForward">, pathOf: PathOf, market: LinearMarket): Terms {
   const { pair: name, amount, rate, delivery } = fxForward;
   const { reference, asOf } = market;
-  const pair = market.fx.pair(name, place("pair"));
+  const pair = market.fx.pair(name, pathOf("pair"));
   const day = dayNumber(asOf, delivery);
   if (!(day > reference))
-    throw new BookError(place("delivery"), `delivered ${yearsText((reference - day) / 365)} before asOf, or on it`);
+    throw new BookError(pathOf("delivery"), `delivered ${yearsText((reference - day) / 365)} before asOf, or on it`);
   const leg = (currency: string, size: number, sign: 1 | -1): LinearLeg => {
-    const discount = market.discount(currency, place("pair"));
+    const discount = market.discount(currency, pathOf("pair"));
     return {
       currency,
       sign,
       flows: [fixedFlow(size, day, reference, discount)],
       byRate: sign === 1 ? [] : [fixedFlow(amount, day, reference, discount)],
-      conversion: market.conversion(currency, pair.quote, place("pair")),
+      conversion: market.conversion(currency, pair.quote, pathOf("pair")),
     };
   };
   return {

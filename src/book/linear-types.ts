@@ -39,7 +39,7 @@ export interface LinearLeg {
   readonly conversion: readonly Conversion[];
 }
 
-/** The number at which a linear trade would be worth nothing. */
+/** The fair rate, spread or forward price: the number at which a linear trade has the value 0. */
 export type FairNumber =
   /** The fixed rate or the spread of a leg, which is now `at`. */
   | { readonly kind: "rate" | "spread"; readonly leg: number; readonly at: number }
@@ -48,7 +48,7 @@ export type FairNumber =
   /** The forward exchange rate: minus one leg for each unit of the other, which is now `at`. */
   | { readonly kind: "forward"; readonly leg: number; readonly at: number };
 
-/** A figure that a linear trade reports if it is asked to. */
+/** The name of an optional figure of a linear trade's result. */
 export type LinearReport = "cashflows" | "nodes" | "quotes";
 
 /** A swap, forward rate agreement, note or forward on a currency after reading: complete and valid. @stable */

@@ -40,16 +40,16 @@ class CorrelationTable {
   readonly #known = new Map<string, DriverCorrelations>();
 
   /**
-   * Reads a list of correlations. `place` returns the path of a correlation in the book by its index. @throws BookError
+   * Reads a list of correlations. `path` returns the path of a correlation in the book by its index. @throws BookError
    * for a pair that is repeated, or a name paired with itself
    */
-  constructor(correlations: readonly Correlation[], place: (index: number) => string) {
+  constructor(correlations: readonly Correlation[], path: (index: number) => string) {
     correlations.forEach(({ first, second, value }, i) => {
       const key = pairKey(first, second);
       if (first === second && value === 1) return;
-      if (first === second) throw new BookError(place(i), `expected two different names, got ${quote(first)} twice`);
+      if (first === second) throw new BookError(path(i), `expected two different names, got ${quote(first)} twice`);
       if (this.#values.has(key))
-        throw new BookError(place(i), `the correlation of ${quote(first)} and ${quote(second)} is given twice`);
+        throw new BookError(path(i), `the correlation of ${quote(first)} and ${quote(second)} is given twice`);
       this.#values.set(key, value);
     });
   }
@@ -79,22 +79,22 @@ class CorrelationTable {
 type Doubts = readonly string[] | undefined;
 
 /** Returns a volatility with the doubts of the fit that it comes from. A volatility that no fit gives has none. */
-function doubtedVolatility(volatility: Volatility, doubts: Doubts, place: PathOf): Volatility {
+function doubtedVolatility(volatility: Volatility, doubts: Doubts, pathOf: PathOf): Volatility {
   if (doubts === undefined || doubts.length === 0) return volatility;
   const { kind } = volatility;
   const isFit = kind === "surface" || kind === "heston" || kind === "stochasticLocal";
-  return isFit ? { ...volatility, fit: { place: place(), doubts } } : volatility;
+  return isFit ? { ...volatility, fit: { place: pathOf(), doubts } } : volatility;
 }
 
 /**
  * Returns rates with the doubts of the fit that they come from: on their curve, or on Hull and White's model where
  * the curve still has its quotes.
  */
-function doubtedRates(rates: ResolvedRates, doubts: Doubts, place: PathOf): ResolvedRates {
+function doubtedRates(rates: ResolvedRates, doubts: Doubts, pathOf: PathOf): ResolvedRates {
   if (doubts === undefined || doubts.length === 0) return rates;
   const { model, curve: own, shortRate } = rates;
   if (!("curve" in model)) return rates;
-  const fit = { place: place(), doubts };
+  const fit = { place: pathOf(), doubts };
   if (model.curve.fit === undefined) {
     const curve = { ...model.curve, fit };
     return { ...rates, curve: own && curve, model: { ...model, curve } };
@@ -146,13 +146,13 @@ export interface ResolvedMarket extends Market {
  * underlyings in `fits` are not fitted again, and have no report. @throws BookError contradictory numbers, such as
  * dates out of order or decreasing total variance
  */
-export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: PathOf, fits?: MarketFits): ResolvedMarket {
+export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits?: MarketFits): ResolvedMarket {
   const hasCurves = (spec.curves ?? spec.fx ?? spec.fixings) !== undefined;
-  const named = hasCurves ? resolveCurves(spec, asOf, place) : undefined;
-  const byName = namedCurve(named, place);
+  const named = hasCurves ? resolveCurves(spec, asOf, pathOf) : undefined;
+  const byName = namedCurve(named, pathOf);
   const rates = new Map(
     [...spec.rates].map(([currency, rate]) => {
-      const at = inside(place, "rates", currency);
+      const at = inside(pathOf, "rates", currency);
       return [currency, doubtedRates(resolveRates(rate, asOf, at, byName), spec.doubts?.rates?.get(currency), at)];
     }),
   );
@@ -162,29 +162,29 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: PathOf, fits?
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
   for (const [name, underlying] of spec.underlyings ?? []) {
-    const at = inside(place, "underlyings", name);
+    const at = inside(pathOf, "underlyings", name);
     const doubts = spec.doubts?.underlyings?.get(name);
-    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, place: at, fit: fits?.get(name), doubts });
+    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, pathOf: at, fit: fits?.get(name), doubts });
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
-  const correlations = resolveCorrelations(spec, place);
-  const credit = resolveCredit(spec, underlyings, asOf, place);
+  const correlations = resolveCorrelations(spec, pathOf);
+  const credit = resolveCredit(spec, underlyings, asOf, pathOf);
   return {
     entries,
-    linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, place)),
+    linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, pathOf)),
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
-    between: new CorrelationTable(correlations, (i) => place("correlations", i)),
+    between: new CorrelationTable(correlations, (i) => pathOf("correlations", i)),
   };
 }
 
 /** Returns how curves are found by their names, as forward rates that end, for doubts, with their last instrument. */
-function namedCurve(named: NamedCurves | undefined, place: PathOf): CurveByName {
+function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName {
   const { names = [], curves = [], instruments = [] } = named ?? {};
   return (name, at) => {
     const number = numberOf(name, names, at());
@@ -194,7 +194,7 @@ function namedCurve(named: NamedCurves | undefined, place: PathOf): CurveByName 
     const time = curves[number].times.at(-1)!;
     return {
       ...curve,
-      fit: { place: place("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
+      fit: { place: pathOf("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
     };
   };
 }
@@ -208,22 +208,22 @@ interface UnderlyingSource {
   readonly spec: UnderlyingSpec;
   readonly rates: ReadonlyMap<string, ResolvedRates>;
   readonly asOf: AsOf;
-  readonly place: PathOf;
+  readonly pathOf: PathOf;
   /** The volatility, if it was already fitted in another thread. */
   readonly fit: Volatility | undefined;
   /** What the book says is doubtful about a volatility that was fitted before. */
   readonly doubts: readonly string[] | undefined;
 }
 
-function resolveUnderlying({ name, spec, rates, asOf, place, fit, doubts }: UnderlyingSource): UnderlyingEntry {
+function resolveUnderlying({ name, spec, rates, asOf, pathOf, fit, doubts }: UnderlyingSource): UnderlyingEntry {
   const rate = rates.get(spec.currency);
-  const at = inside(place, "volatility");
+  const at = inside(pathOf, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
   const fittedSpec = written === "quotes" ? fittedOf(spec.volatility) : undefined;
   const known = resolveDividends(spec.dividends, asOf);
   const parity =
     spec.dividends?.yield === "parity" && rate?.curve !== undefined
-      ? parityOf(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
+      ? parityOf(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, pathOf)
       : undefined;
   const dividends = parity === undefined ? known : { ...known, yield: parity.yield };
   const carry = rate?.curve && { spot: spec.spot, rates: rate.curve, dividends };
@@ -317,12 +317,12 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
   return dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
 }
 
-function resolveCorrelations(spec: MarketSpec, place: PathOf): Correlation[] {
+function resolveCorrelations(spec: MarketSpec, pathOf: PathOf): Correlation[] {
   return (spec.correlations ?? []).map(([first, second, value], i) => {
     for (const [position, name] of [first, second].entries()) {
       if (spec.underlyings?.has(name) === true || spec.rates.has(name)) continue;
       throw new BookError(
-        place("correlations", i, position),
+        pathOf("correlations", i, position),
         `unknown underlying ${quote(name)}` +
           didYouMean(name, [...(spec.underlyings?.keys() ?? []), ...spec.rates.keys()]),
       );
@@ -339,11 +339,11 @@ function resolveCredit(
   spec: MarketSpec,
   underlyings: ReadonlyMap<string, Underlying>,
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): Map<string, Credit> {
   const credit = new Map<string, Credit>();
   for (const [name, one] of spec.credit ?? []) {
-    const at = inside(place, "credit", name);
+    const at = inside(pathOf, "credit", name);
     if (spec.underlyings?.has(name) !== true) {
       const known = didYouMean(name, spec.underlyings?.keys() ?? []);
       throw new BookError(at(), `unknown underlying ${quote(name)}${known}`);

@@ -64,6 +64,6 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   return moved;
 }
 
-/** Returns what quotes keep of the strike when the spot moves. */
+/** Returns the measure of the strike that quotes keep when the spot moves. */
 export const keptStrike = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>
   keep === "sticky-strike" ? "strike" : "moneyness";

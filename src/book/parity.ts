@@ -38,7 +38,7 @@ const LARGEST_YIELD = 100;
  * expiries by least squares of ln F. Discrete dividends are those of the book. @throws BookError quotes without a call
  * and a put of one expiry and strike, or without a forward above 0
  */
-export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: PathOf): Parity {
+export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, pathOf: PathOf): Parity {
   const quotes = (spec?.quotes ?? []).filter(({ exercise = spec?.exercise }) => exercise !== "american");
   const pairs = new Map<number, { readonly expiry: number | string; sum: number; weight: number; strikes: number }>();
   const price = (quote: OptionQuoteSpec): number | undefined => (quote.bid === 0 ? undefined : quotedPrice(quote));
@@ -60,14 +60,17 @@ export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf,
   const found = [...pairs].filter(([, { weight }]) => weight > 0);
   if (found.length === 0)
     throw new BookError(
-      place("dividends", "yield"),
+      pathOf("dividends", "yield"),
       "expected quotes with the prices of a call and a put of one expiry and strike, both European; " +
         'give them, or a number for "yield"',
     );
   const implied = found.map(([time, { expiry, sum, weight, strikes }]) => {
     const forward = sum / weight;
     if (!(forward > 0))
-      throw new BookError(place("volatility", "quotes"), `put–call parity implies the forward ${forward} at ${expiry}`);
+      throw new BookError(
+        pathOf("volatility", "quotes"),
+        `put–call parity implies the forward ${forward} at ${expiry}`,
+      );
     return { time, expiry, forward, strikes, weight, yield: yieldOf(forward, time, carry) };
   });
   const total = implied.reduce((sum, { weight, time }) => sum + weight * time * time, 0);

@@ -11,45 +11,50 @@ interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
   readonly clock: Clock;
-  readonly place: PathOf;
+  readonly pathOf: PathOf;
 }
 
 /**
  * Converts a path-dependent payoff from the book's form; undefined for a payoff of the spot at expiry alone. @throws
  * BookError incompatible terms
  */
-export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: PathOf): PathPayoff | undefined {
+export function resolvePathPayoff(
+  spec: TradeSpec,
+  expiry: number,
+  clock: Clock,
+  pathOf: PathOf,
+): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;
   const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
   const [[name]] = given;
   if (given.length > 1)
-    throw new BookError(place(given[1][0]), `expected none beside ${quote(name)}: a payoff is of one kind`);
+    throw new BookError(pathOf(given[1][0]), `expected none beside ${quote(name)}: a payoff is of one kind`);
   if (spec.payoff.kind !== "vanilla")
-    throw new BookError(place("payoff"), `expected "call" or "put" beside ${quote(name)}, got ${spec.payoff.kind}`);
+    throw new BookError(pathOf("payoff"), `expected "call" or "put" beside ${quote(name)}, got ${spec.payoff.kind}`);
   if (spec.exercise !== undefined && spec.exercise.kind !== "european")
-    throw new BookError(place("exercise"), `expected "european" beside ${quote(name)}`);
-  const terms = { right: spec.payoff.right, expiry, clock, place: inside(place, name) };
-  if (average !== undefined) return averageOf(average, strikeOf(spec, place), terms);
-  if (lookback !== undefined) return lookbackOf(lookback, spec, place, terms);
+    throw new BookError(pathOf("exercise"), `expected "european" beside ${quote(name)}`);
+  const terms = { right: spec.payoff.right, expiry, clock, pathOf: inside(pathOf, name) };
+  if (average !== undefined) return averageOf(average, strikeOf(spec, pathOf), terms);
+  if (lookback !== undefined) return lookbackOf(lookback, spec, pathOf, terms);
   if (spec.barriers !== undefined && spec.barriers.length > 0)
-    throw new BookError(place("barriers"), 'expected none beside "swing"');
-  return swingOf(swing!, strikeOf(spec, place), terms);
+    throw new BookError(pathOf("barriers"), 'expected none beside "swing"');
+  return swingOf(swing!, strikeOf(spec, pathOf), terms);
 }
 
-function strikeOf({ strike }: TradeSpec, place: PathOf): number {
+function strikeOf({ strike }: TradeSpec, pathOf: PathOf): number {
   if (strike !== undefined && strike > 0) return strike;
   throw new BookError(
-    place("strike"),
+    pathOf("strike"),
     `expected a positive number, got ${strike === undefined ? "nothing" : show(strike)}`,
   );
 }
 
 function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Terms): PathPayoff {
-  const { right, place } = terms;
-  const times = dates === "continuous" ? dates : timesOf(dates, terms, inside(place, "dates"));
+  const { right, pathOf } = terms;
+  const times = dates === "continuous" ? dates : timesOf(dates, terms, inside(pathOf, "dates"));
   if (times === "continuous" && past !== undefined)
-    throw new BookError(place("past"), "expected none beside continuous averaging; past fixings are counted");
+    throw new BookError(pathOf("past"), "expected none beside continuous averaging; past fixings are counted");
   const none = { count: 0, mean: 1 };
   return {
     kind: "average",
@@ -61,29 +66,29 @@ function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Te
   };
 }
 
-function lookbackOf(spec: LookbackSpec, trade: TradeSpec, place: PathOf, terms: Terms): PathPayoff {
+function lookbackOf(spec: LookbackSpec, trade: TradeSpec, pathOf: PathOf, terms: Terms): PathPayoff {
   const { right, expiry, clock } = terms;
   const isFloating = spec.strike === "floating";
   if (isFloating && trade.strike !== undefined)
-    throw new BookError(place("strike"), "expected none: the strike of this lookback floats");
+    throw new BookError(pathOf("strike"), "expected none: the strike of this lookback floats");
   const { monitoring, extremum } = spec;
   const times =
-    monitoring === "continuous" ? monitoring : timesOf(monitoring, terms, inside(terms.place, "monitoring"));
+    monitoring === "continuous" ? monitoring : timesOf(monitoring, terms, inside(terms.pathOf, "monitoring"));
   const from = spec.from === undefined ? 0 : clock.years(spec.from);
-  if (!(from < expiry)) throw new BookError(terms.place("from"), "expected a date before expiry");
+  if (!(from < expiry)) throw new BookError(terms.pathOf("from"), "expected a date before expiry");
   if (from > 0 && extremum !== undefined)
-    throw new BookError(terms.place("extremum"), 'expected none: no spot counts before "from"');
-  const strike = isFloating ? 0 : strikeOf(trade, place);
+    throw new BookError(terms.pathOf("extremum"), 'expected none: no spot counts before "from"');
+  const strike = isFloating ? 0 : strikeOf(trade, pathOf);
   return { kind: "lookback", right, strike, isFloating, from: Math.max(from, 0), extremum, times };
 }
 
 function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Terms): PathPayoff {
-  const { right, place } = terms;
-  const times = timesOf(dates, terms, inside(place, "dates"));
+  const { right, pathOf } = terms;
+  const times = timesOf(dates, terms, inside(pathOf, "dates"));
   const most = max ?? times.length;
   if (min > times.length)
-    throw new BookError(place("min"), `expected at most ${times.length}, one unit a date, got ${min}`);
-  if (most < Math.max(min, 1)) throw new BookError(place("max"), `expected at least ${Math.max(min, 1)}, got ${most}`);
+    throw new BookError(pathOf("min"), `expected at most ${times.length}, one unit a date, got ${min}`);
+  if (most < Math.max(min, 1)) throw new BookError(pathOf("max"), `expected at least ${Math.max(min, 1)}, got ${most}`);
   return { kind: "swing", right, strike, times, min, max: Math.min(most, times.length) };
 }
 
@@ -94,13 +99,13 @@ const years = (time: number): string => `${Number(time.toPrecision(6))} years fr
  * Converts dates to increasing times in years. @throws BookError for a date before `asOf`, after expiry, or not after
  * its predecessor
  */
-function timesOf(dates: readonly TimeSpec[], { expiry, clock }: Terms, place: PathOf): readonly number[] {
+function timesOf(dates: readonly TimeSpec[], { expiry, clock }: Terms, pathOf: PathOf): readonly number[] {
   const times = dates.map((date) => clock.years(date));
   times.forEach((time, i) => {
-    if (time < 0) throw new BookError(place(i), "expected a date from asOf on");
+    if (time < 0) throw new BookError(pathOf(i), "expected a date from asOf on");
     if (time > expiry)
-      throw new BookError(place(i), `expected a date up to expiry, ${years(expiry)}, got ${years(time)}`);
-    if (i > 0 && !(time > times[i - 1])) throw new BookError(place(i), "expected dates that increase");
+      throw new BookError(pathOf(i), `expected a date up to expiry, ${years(expiry)}, got ${years(time)}`);
+    if (i > 0 && !(time > times[i - 1])) throw new BookError(pathOf(i), "expected dates that increase");
   });
   return times;
 }

@@ -123,14 +123,14 @@ export function pathOf(issue: z.core.$ZodIssue): PropertyKey[] {
 
 /**
  * Checks the syntax of a formula in a book. The error message has several lines, with a caret under the position in the
- * formula. `place` is the position of the formula in the book. @throws BookError
+ * formula. `path` is the position of the formula in the book. @throws BookError
  */
-export function checkFormula(text: string, variables: readonly string[], place: string): void {
+export function checkFormula(text: string, variables: readonly string[], path: string): void {
   try {
     formulaVariables(text, variables);
   } catch (cause) {
     if (!(cause instanceof KernelError)) throw cause;
-    throw new BookError(place, formulaMessage(cause), { cause });
+    throw new BookError(path, formulaMessage(cause), { cause });
   }
 }
 
@@ -156,32 +156,29 @@ export function inRow(where: string): PathOf {
   return (...path) => (path.length === 0 ? where : `${where}: ${formatPath(path)}`);
 }
 
-/** Returns the function that formats positions inside a member of the entry that `place` formats. */
-export function inside(place: PathOf, ...prefix: PropertyKey[]): PathOf {
-  return (...path) => place(...prefix, ...path);
+/** Returns the function that formats positions inside a member of the entry that `pathOf` formats. */
+export function inside(pathOf: PathOf, ...prefix: PropertyKey[]): PathOf {
+  return (...path) => pathOf(...prefix, ...path);
 }
 
 /**
  * Validates a value by a schema and returns the converted value. @throws BookError with the path of the first problem,
  * and all problems in the message
  */
-export function accept<T>(schema: z.ZodType<T>, value: unknown, place: PathOf): T {
+export function accept<T>(schema: z.ZodType<T>, value: unknown, pathOf: PathOf): T {
   const accepted = quickly(schema, value);
   if (accepted !== REFUSED) return accepted;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw asBookError(result.error, place);
+  throw asBookError(result.error, pathOf);
 }
 
 /** The maximum number of problems that one message lists. Further problems are only counted. */
 const MAX_PROBLEMS = 5;
 
-function asBookError(error: z.ZodError, place: PathOf): BookError {
+function asBookError(error: z.ZodError, at: PathOf): BookError {
   const [first, ...others] = error.issues;
-  const listed = others.slice(0, MAX_PROBLEMS - 1).map((issue) => `; ${place(...pathOf(issue))}: ${issue.message}`);
+  const listed = others.slice(0, MAX_PROBLEMS - 1).map((issue) => `; ${at(...pathOf(issue))}: ${issue.message}`);
   const left = others.length - listed.length;
-  return new BookError(
-    place(...pathOf(first)),
-    first.message + listed.join("") + (left > 0 ? `; and ${left} more` : ""),
-  );
+  return new BookError(at(...pathOf(first)), first.message + listed.join("") + (left > 0 ? `; and ${left} more` : ""));
 }

@@ -21,11 +21,11 @@ const SHORTEST = { years: 7 / 365, part: 0.25 };
  * years. The first is the latest one at or before `start`. Dates step by calendar months if a period is a whole number
  * of months. Times in years step by 1/`frequency`. @throws BookError more payments than a trade may have
  */
-function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: PathOf): number[] {
+function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, pathOf: PathOf): number[] {
   const last = clock.years(end);
   const expected = (last - start) * frequency;
   if (expected > MAX_PAYMENTS)
-    throw new BookError(place("frequency"), `expected at most ${MAX_PAYMENTS} payments, got ${Math.ceil(expected)}`);
+    throw new BookError(pathOf("frequency"), `expected at most ${MAX_PAYMENTS} payments, got ${Math.ceil(expected)}`);
   const times = [last];
   for (let k = 1; times[0] > start; k++) times.unshift(clock.years(back(end, last, k, frequency, clock)));
   return times;
@@ -44,13 +44,13 @@ function back(end: TimeSpec, last: number, periods: number, frequency: number, {
 function periodsOf(
   { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },
   clock: Clock,
-  place: PathOf,
+  pathOf: PathOf,
 ): Period[] {
   const start = clock.years(from);
   const last = clock.years(end);
   if (!(last > start))
-    throw new BookError(place("end"), `expected a time after start, which is ${yearsText(start)} from asOf`);
-  const times = timesBack(end, frequency, start, clock, place);
+    throw new BookError(pathOf("end"), `expected a time after start, which is ${yearsText(start)} from asOf`);
+  const times = timesBack(end, frequency, start, clock, pathOf);
   const shortest = Math.min(SHORTEST.years, SHORTEST.part / frequency);
   const ends = times.filter((time) => time > start + shortest);
   return ends.map((time, i) => ({ start: i === 0 ? start : ends[i - 1], end: time }));
@@ -62,14 +62,14 @@ export const TIME_TOLERANCE = 1e-9;
 /**
  * Checks that no two periods overlap, because the price in the overlap would be ambiguous. @throws BookError if two do
  */
-export function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: PathOf): void {
+export function checkApart(periods: readonly { readonly from: number; readonly to: number }[], pathOf: PathOf): void {
   const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
   for (let k = 1; k < sorted.length; k++) {
     const [before, after] = [sorted[k - 1], sorted[k]];
     // Windows may meet; a date may not be in another period, not even at its end.
     const hasDate = before.from === before.to || after.from === after.to;
     if (after.from < before.to + (hasDate ? TIME_TOLERANCE : -TIME_TOLERANCE))
-      throw new BookError(place(after.i), "expected periods that do not overlap; split them, with one price each");
+      throw new BookError(pathOf(after.i), "expected periods that do not overlap; split them, with one price each");
   }
 }
 
@@ -77,11 +77,16 @@ export function checkApart(periods: readonly { readonly from: number; readonly t
  * Converts a trade on interest rates from the book's form. @throws BookError an unknown currency, dates that contradict
  * each other, or exercise rights that begin too late
  */
-export function resolveRatesTrade(spec: RatesTradeSpec, place: PathOf, asOf: AsOf, market: ResolvedMarket): RatesTrade {
+export function resolveRatesTrade(
+  spec: RatesTradeSpec,
+  pathOf: PathOf,
+  asOf: AsOf,
+  market: ResolvedMarket,
+): RatesTrade {
   const { id, currency, quantity = 1, tags } = spec;
-  const rates = findRates(currency, market, place);
+  const rates = findRates(currency, market, pathOf);
   const clock = new Clock(asOf);
-  const product = resolveProduct(spec, clock, place);
+  const product = resolveProduct(spec, clock, pathOf);
   const marketPrice = spec.kind === "bond" ? spec.marketPrice : undefined;
   return {
     kind: "rates",
@@ -96,33 +101,33 @@ export function resolveRatesTrade(spec: RatesTradeSpec, place: PathOf, asOf: AsO
   };
 }
 
-function findRates(currency: string, { rates }: ResolvedMarket, place: PathOf): RatesModel {
+function findRates(currency: string, { rates }: ResolvedMarket, pathOf: PathOf): RatesModel {
   const model = rates.get(currency);
   if (model !== undefined) return model;
   const known = didYouMean(currency, rates.keys());
-  throw new BookError(place("currency"), `market.rates does not have ${quote(currency)}${known}`);
+  throw new BookError(pathOf("currency"), `market.rates does not have ${quote(currency)}${known}`);
 }
 
-function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: PathOf): RatesProduct {
+function resolveProduct(spec: RatesTradeSpec, clock: Clock, pathOf: PathOf): RatesProduct {
   switch (spec.kind) {
     case "bond": {
-      const at = "maturity" in spec.bond || !("cashflows" in spec) ? inside(place, "bond") : place;
+      const at = "maturity" in spec.bond || !("cashflows" in spec) ? inside(pathOf, "bond") : pathOf;
       const bond = resolveBond(spec.bond, clock, at);
       const calls = resolveRights(spec.bond.calls, bond, clock, inside(at, "calls"));
       const puts = resolveRights(spec.bond.puts, bond, clock, inside(at, "puts"));
       return { kind: "bond", bond, calls, puts };
     }
     case "bondOption": {
-      const bond = resolveBond(spec.on, clock, inside(place, "on", "bond"));
-      const exercise = resolveExercise(spec, clock, place);
+      const bond = resolveBond(spec.on, clock, inside(pathOf, "on", "bond"));
+      const exercise = resolveExercise(spec, clock, pathOf);
       const last = endOf(bond);
-      checkBefore(exercise, last, "the bond's last payment", place);
+      checkBefore(exercise, last, "the bond's last payment", pathOf);
       const { payoff, strike, strikeIs = "dirty" } = spec;
       return { kind: "bondOption", right: payoff, strike, strikeIs, bond, exercise };
     }
     case "capFloor": {
       const { right, strike, leg } = spec;
-      const at = inside(place, right);
+      const at = inside(pathOf, right);
       const { notional, fixing } = leg;
       const periods = leftPeriods(leg, clock, at);
       const [{ start }] = periods;
@@ -135,11 +140,11 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: PathOf): Rate
     }
     case "swaption": {
       const { right, strike, leg } = spec;
-      const at = inside(place, "swap");
+      const at = inside(pathOf, "swap");
       const periods = leftPeriods(leg, clock, at);
-      const exercise = resolveExercise(spec, clock, place);
-      checkBefore(exercise, periods[periods.length - 1].end, "the swap's last payment", place);
-      checkResets(exercise, periods, place);
+      const exercise = resolveExercise(spec, clock, pathOf);
+      checkBefore(exercise, periods[periods.length - 1].end, "the swap's last payment", pathOf);
+      checkResets(exercise, periods, pathOf);
       return { kind: "swaption", right, strike, notional: leg.notional, periods, exercise, quote: spec.volatility };
     }
     default:
@@ -151,21 +156,21 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: PathOf): Rate
  * Returns the payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`, or coupons
  * without a frequency
  */
-export function resolveBond(spec: BondSpec, clock: Clock, place: PathOf): Bond {
+export function resolveBond(spec: BondSpec, clock: Clock, pathOf: PathOf): Bond {
   if ("cashflows" in spec) {
     const flows = spec.cashflows.map(
-      ([time, amount], i) => [laterThanNow(time, clock, () => place("cashflows", i)), amount] as const,
+      ([time, amount], i) => [laterThanNow(time, clock, () => pathOf("cashflows", i)), amount] as const,
     );
     const sorted = flows.toSorted(([a], [b]) => a - b);
     const notional = spec.notional ?? Math.abs(sorted[sorted.length - 1][1]);
     return { flows: sorted, coupons: [], notional };
   }
   const { maturity, coupon = 0, frequency, notional } = spec;
-  const end = laterThanNow(maturity, clock, () => place("maturity"));
+  const end = laterThanNow(maturity, clock, () => pathOf("maturity"));
   if (coupon === 0) return { flows: [[end, notional]], coupons: [], notional };
   if (frequency === undefined)
-    throw new BookError(place("frequency"), "expected the number of coupons a year, got nothing");
-  const times = timesBack(maturity, frequency, 0, clock, place);
+    throw new BookError(pathOf("frequency"), "expected the number of coupons a year, got nothing");
+  const times = timesBack(maturity, frequency, 0, clock, pathOf);
   const amount = (notional * coupon) / frequency;
   const coupons = times.slice(1).map((time, i) => ({ start: times[i], end: time, amount }));
   const flows = coupons.map(({ end: time }) => [time, time === end ? amount + notional : amount] as const);
@@ -175,10 +180,10 @@ export function resolveBond(spec: BondSpec, clock: Clock, place: PathOf): Bond {
 const pastText = (years: number): string => (years === 0 ? "asOf itself" : `one ${yearsText(-years)} before it`);
 
 /** Converts a time to years. @throws BookError if it is not after `asOf` or too far in the future */
-function laterThanNow(time: TimeSpec, clock: Clock, place: () => string): number {
+function laterThanNow(time: TimeSpec, clock: Clock, path: () => string): number {
   const years = clock.years(time);
-  if (years <= 0) throw new BookError(place(), `expected a time after asOf, got ${pastText(years)}`);
-  if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
+  if (years <= 0) throw new BookError(path(), `expected a time after asOf, got ${pastText(years)}`);
+  if (years > MAX_YEARS) throw new BookError(path(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
   return years;
 }
 
@@ -187,18 +192,18 @@ function resolveRights(
   specs: readonly RedemptionSpec[] | undefined,
   bond: Bond,
   clock: Clock,
-  place: PathOf,
+  pathOf: PathOf,
 ): RedemptionRight[] {
   const last = endOf(bond);
   const rights = (specs ?? []).map(({ from: first, to: end, price, notice: before }, i) => {
     const [from, to] = [clock.years(first), clock.years(end)];
-    if (to < from) throw new BookError(place(i, "to"), "expected a time that is not before from");
+    if (to < from) throw new BookError(pathOf(i, "to"), "expected a time that is not before from");
     if (to > last + INSTANT)
-      throw new BookError(place(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
-    const notice = before === undefined ? 0 : noticeOf(before, clock, () => place(i, "notice"));
+      throw new BookError(pathOf(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
+    const notice = before === undefined ? 0 : noticeOf(before, clock, () => pathOf(i, "notice"));
     return { from: from - notice, to: to - notice, notice, price };
   });
-  checkApart(rights, place);
+  checkApart(rights, pathOf);
   return rights
     .filter(({ to }) => to >= 0)
     .map(({ from, ...right }) => ({ from: Math.max(from, 0), ...right }))
@@ -209,59 +214,59 @@ function resolveRights(
 const MAX_NOTICE = 5;
 
 /** Converts a period of notice to years. @throws BookError if it is a date, negative, or too long */
-function noticeOf(time: TimeSpec, clock: Clock, place: () => string): number {
+function noticeOf(time: TimeSpec, clock: Clock, path: () => string): number {
   const years = time.kind === "years" || time.kind === "tenor" ? yearsFrom(clock.asOf, time) : Number.NaN;
   if (years >= 0 && years <= MAX_NOTICE) return years;
-  throw new BookError(place(), `expected a length of time: a tenor such as "30D", or years, 0 to ${MAX_NOTICE}`);
+  throw new BookError(path(), `expected a length of time: a tenor such as "30D", or years, 0 to ${MAX_NOTICE}`);
 }
 
 function resolveExercise(
   { expiry, exercise }: { readonly expiry?: TimeSpec | undefined; readonly exercise?: ExerciseSpec | undefined },
   clock: Clock,
-  place: PathOf,
+  pathOf: PathOf,
 ): RatesExercise {
-  const atExpiry = expiry === undefined ? undefined : notPast(expiry, clock, () => place("expiry"));
+  const atExpiry = expiry === undefined ? undefined : notPast(expiry, clock, () => pathOf("expiry"));
   if (exercise?.kind === "bermudan") {
     const times = exercise.times.map((time, i) => {
-      const years = notPast(time, clock, () => place("exercise", i));
+      const years = notPast(time, clock, () => pathOf("exercise", i));
       if (atExpiry === undefined || years <= atExpiry) return years;
-      throw new BookError(place("exercise", i), `expected a date up to expiry, ${yearsText(atExpiry)} from asOf`);
+      throw new BookError(pathOf("exercise", i), `expected a date up to expiry, ${yearsText(atExpiry)} from asOf`);
     });
     if (atExpiry !== undefined) times.push(atExpiry);
     return { kind: "dates", times: [...new Set(times)].sort((a, b) => a - b) };
   }
   if (atExpiry === undefined)
-    throw new BookError(place("expiry"), 'expected a date, or a list of dates as "exercise"; got nothing');
+    throw new BookError(pathOf("expiry"), 'expected a date, or a list of dates as "exercise"; got nothing');
   if (exercise?.kind === "american") return { kind: "american", from: 0, to: atExpiry };
   return { kind: "dates", times: [atExpiry] };
 }
 
-function notPast(time: TimeSpec, clock: Clock, place: () => string): number {
+function notPast(time: TimeSpec, clock: Clock, path: () => string): number {
   const years = clock.years(time);
-  if (years < 0) throw new BookError(place(), `expected a date from asOf on, got ${pastText(years)}`);
-  if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
+  if (years < 0) throw new BookError(path(), `expected a date from asOf on, got ${pastText(years)}`);
+  if (years > MAX_YEARS) throw new BookError(path(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
   return years;
 }
 
 const lastExercise = (exercise: RatesExercise): number =>
   exercise.kind === "american" ? exercise.to : exercise.times[exercise.times.length - 1];
 
-function checkBefore(exercise: RatesExercise, end: number, what: string, place: PathOf): void {
+function checkBefore(exercise: RatesExercise, end: number, what: string, pathOf: PathOf): void {
   if (lastExercise(exercise) < end) return;
   const field = exercise.kind === "dates" && exercise.times.length > 1 ? "exercise" : "expiry";
-  throw new BookError(place(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
+  throw new BookError(pathOf(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
 }
 
 /**
  * Checks that a swap is entered at or before its start, or at the start of a period: within a period the two legs would
  * be settled with interest that depends on the rate at its start.
  */
-function checkResets(exercise: RatesExercise, periods: readonly Period[], place: PathOf): void {
+function checkResets(exercise: RatesExercise, periods: readonly Period[], pathOf: PathOf): void {
   if (exercise.kind === "american") {
     const [{ start }] = periods;
     if (exercise.to <= start + INSTANT) return;
     throw new BookError(
-      place("exercise"),
+      pathOf("exercise"),
       `expected an American right that ends by the swap's start, ${yearsText(Math.max(start, 0))} from asOf, got one up ` +
         `to ${yearsText(exercise.to)}; write the starts of periods as a list of dates`,
     );
@@ -271,15 +276,15 @@ function checkResets(exercise: RatesExercise, periods: readonly Period[], place:
   );
   if (between !== undefined)
     throw new BookError(
-      place(exercise.times.length > 1 ? "exercise" : "expiry"),
+      pathOf(exercise.times.length > 1 ? "exercise" : "expiry"),
       `expected times up to the swap's start or at the start of a period, got ${yearsText(between)} from asOf`,
     );
 }
 
 /** The periods that end after `asOf`. */
-function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, place: PathOf): Period[] {
-  laterThanNow(leg.end, clock, () => place("end"));
-  return periodsOf(leg, clock, place).filter(({ end }) => end > 0);
+function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, pathOf: PathOf): Period[] {
+  laterThanNow(leg.end, clock, () => pathOf("end"));
+  return periodsOf(leg, clock, pathOf).filter(({ end }) => end > 0);
 }
 
 /** The time of the last payment of a bond. */

@@ -20,7 +20,7 @@ import { increasingYears } from "./volatility.ts";
 type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" | "named" }>;
 
 /** Returns the curve of a name. @throws BookError for a name that the market does not have */
-export type CurveByName = (name: string, place: PathOf) => ForwardCurve;
+export type CurveByName = (name: string, pathOf: PathOf) => ForwardCurve;
 
 /** The interest rates of a currency after reading: their model, and the curve for the forwards of underlyings. */
 export interface ResolvedRates {
@@ -45,7 +45,7 @@ interface ResolvedCurve {
  * Converts the rates of a currency from the book's form. @throws BookError dates out of order, lists of different
  * lengths, or parameters that the model does not allow
  */
-export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: CurveByName): ResolvedRates {
+export function resolveRates(spec: RateSpec, asOf: AsOf, pathOf: PathOf, byName: CurveByName): ResolvedRates {
   const curveOf = (of: CurveSpec, at: PathOf): ResolvedCurve =>
     of.kind === "named"
       ? { curve: byName(of.discount, inside(at, "discount")), report: undefined }
@@ -55,13 +55,13 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: 
     case "zeros":
     case "instruments":
     case "named": {
-      const { curve, report } = curveOf(spec, place);
+      const { curve, report } = curveOf(spec, pathOf);
       return { model: { kind: "curve", curve }, curve, shortRate: undefined, report };
     }
     case "hullWhite": {
-      const { curve, report } = curveOf(spec.curve, inside(place, "hullWhite", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(pathOf, "hullWhite", "curve"));
       const { meanReversion } = spec;
-      const volatility = resolveSigma(spec.volatility, asOf, inside(place, "hullWhite", "volatility"));
+      const volatility = resolveSigma(spec.volatility, asOf, inside(pathOf, "hullWhite", "volatility"));
       const isZero = volatility.values.every((sigma) => sigma === 0);
       // A rate that does not move at random is its curve.
       const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility };
@@ -72,7 +72,7 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: 
         : { model, curve: undefined, shortRate: undefined, report };
     }
     case "hullWhiteQuotes": {
-      const at = inside(place, "hullWhite");
+      const at = inside(pathOf, "hullWhite");
       const { curve } = curveOf(spec.curve, inside(at, "curve"));
       const { model: fitted, state, report } = calibrateHullWhite(spec, curve, at);
       const { meanReversion, volatility } = fitted;
@@ -90,31 +90,31 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: 
     case "cir": {
       const negative = (["r0", "theta"] as const).find((name) => spec[name] < 0);
       if (negative !== undefined)
-        throw new BookError(place("cir", negative), `expected a rate ≥ 0, got ${spec[negative]}; ${NEVER_NEGATIVE}`);
+        throw new BookError(pathOf("cir", negative), `expected a rate ≥ 0, got ${spec[negative]}; ${NEVER_NEGATIVE}`);
       return modelOnly(spec);
     }
     case "g2": {
-      const { curve, report } = curveOf(spec.curve, inside(place, "g2", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(pathOf, "g2", "curve"));
       return modelOnly({ ...spec, curve }, report);
     }
     case "blackKarasinski": {
-      const { curve, report } = curveOf(spec.curve, inside(place, "blackKarasinski", "curve"));
+      const { curve, report } = curveOf(spec.curve, inside(pathOf, "blackKarasinski", "curve"));
       const lowest = Math.min(...curve.values);
       if (!(lowest > 0))
         throw new BookError(
-          place("blackKarasinski", "curve"),
+          pathOf("blackKarasinski", "curve"),
           `expected forward rates above 0, got ${show(lowest)}; ${NEVER_NEGATIVE}`,
         );
       return modelOnly({ ...spec, curve }, report);
     }
     case "shortRate": {
-      const at = inside(place, "shortRate");
+      const at = inside(pathOf, "shortRate");
       checkShortRate(spec, at);
       const { curve, report } = curveOf(spec.curve, inside(at, "curve"));
       return modelOnly({ ...spec, curve }, report);
     }
     case "bdt":
-      return modelOnly(checkedBdt(spec, inside(place, "bdt")));
+      return modelOnly(checkedBdt(spec, inside(pathOf, "bdt")));
     default:
       return spec satisfies never;
   }
@@ -124,18 +124,18 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: PathOf, byName: 
  * Checks the parameters of a short-rate model. @throws BookError for an invalid formula, a negative volatility, or an
  * `r0` outside its range
  */
-function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, place: PathOf): void {
+function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, pathOf: PathOf): void {
   const { r0, range } = spec;
   const [low, high] = range;
   if (!(low < r0 && r0 < high))
-    throw new BookError(place("range"), `expected [low, high] on both sides of r0, ${show(r0)}; got ${show(range)}`);
+    throw new BookError(pathOf("range"), `expected [low, high] on both sides of r0, ${show(r0)}; got ${show(range)}`);
   for (const name of ["drift", "volatility"] as const) {
-    checkFormula(spec[name], ["r", "t"], place(name));
+    checkFormula(spec[name], ["r", "t"], pathOf(name));
     for (const r of [low, r0, high]) {
       const value = formula(spec[name], ["r", "t"])(r, 0);
       if (!Number.isFinite(value) || (name === "volatility" && value < 0))
         throw new BookError(
-          place(name),
+          pathOf(name),
           `expected a ${name === "volatility" ? "number ≥ 0" : "finite number"} on the whole range, got ${value} at ` +
             `r = ${r}; write max(r, 0) where a rate may be negative, or a smaller range`,
         );
@@ -152,16 +152,16 @@ const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates 
   report,
 });
 
-function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, place: PathOf): ResolvedCurve {
+function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, pathOf: PathOf): ResolvedCurve {
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
-    const { fit, state, report } = calibrateCurve(spec, asOf, place);
+    const { fit, state, report } = calibrateCurve(spec, asOf, pathOf);
     return { curve: { ...zeroCurve(fit.nodes), fit: state }, report };
   }
   const times = increasingYears(
     spec.nodes.map(({ date }) => date),
     asOf,
-    (i) => place(i, "date"),
+    (i) => pathOf(i, "date"),
   );
   return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))), report: undefined };
 }
@@ -173,28 +173,28 @@ function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf
 function resolveSigma(
   spec: Extract<RateSpec, { readonly kind: "hullWhite" }>["volatility"],
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): PiecewiseConstant {
   if (typeof spec === "number") return constant(spec);
   const times = increasingYears(
     spec.map(({ date }) => date),
     asOf,
-    (i) => place(i, "date"),
+    (i) => pathOf(i, "date"),
   );
   return { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
 }
 
-function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, place: PathOf): RatesModel {
+function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, pathOf: PathOf): RatesModel {
   const { annualYields: yields, yieldVolatilities: volatilities } = spec;
   if (volatilities.length !== yields.length)
     throw new BookError(
-      place("yieldVolatilities"),
+      pathOf("yieldVolatilities"),
       `expected ${yields.length} volatilities, one for each annual yield, got ${volatilities.length}`,
     );
   const negative = yields.findIndex((y) => !(y > 0));
   if (negative >= 0)
     throw new BookError(
-      place("annualYields", negative),
+      pathOf("annualYields", negative),
       `expected a yield above 0, got ${yields[negative]}; ${NEVER_NEGATIVE}`,
     );
   return spec;

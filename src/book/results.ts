@@ -25,17 +25,17 @@ export function unreadResult({ id, tags, error }: Extract<ParsedTrade, { ok: fal
 }
 
 /**
- * Returns the result of a trade that could not be priced because of `error`. `place` is the trade's position in the
+ * Returns the result of a trade that could not be priced because of `error`. `fallback` is the path of the trade in the
  * book, for errors that do not have one.
  */
 export function failedResult(
   { id, ...labels }: Partial<TradeLabels> & { readonly id: string | undefined },
   error: unknown,
   warnings: readonly string[] = [],
-  place?: string,
+  fallback?: string,
 ): FailedTrade {
   const message = error instanceof Error ? error.message : String(error);
-  const path = pathOf(error, message) ?? place;
+  const path = pathOf(error, message) ?? fallback;
   return {
     id: id ?? null,
     ...labels,

@@ -41,23 +41,23 @@ export interface TradeReader {
 
 /**
  * Reads one trade from plain JSON data. It never throws; the result contains the trade's error. `index` is the trade's
- * number from 0, and `place` formats positions in it for error messages.
+ * number from 0, and `pathOf` formats positions in it for error messages.
  */
-export function readTrade(value: unknown, index: number, place: PathOf, reader: TradeReader): ParsedTrade {
+export function readTrade(value: unknown, index: number, pathOf: PathOf, reader: TradeReader): ParsedTrade {
   try {
-    if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
+    if (!isPlainObject(value)) throw new BookError(pathOf(), `expected a trade (an object), got ${show(value)}`);
     const isLinear = LINEAR_FIELDS.some((field) => Object.hasOwn(value, field)) && !Object.hasOwn(value, "swaption");
     const trade = isLinear
-      ? resolveLinearTrade(accept(linearTradeSchema, value, place), place, reader.market.linear.value)
+      ? resolveLinearTrade(accept(linearTradeSchema, value, pathOf), pathOf, reader.market.linear.value)
       : Object.hasOwn(value, "forward")
-        ? resolveForward(accept(forwardTradeSchema, value, place), place, reader)
+        ? resolveForward(accept(forwardTradeSchema, value, pathOf), pathOf, reader)
         : Object.hasOwn(value, "convertible")
-          ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
+          ? resolveConvertible(accept(convertibleTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
           : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
-            ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
-            : resolveTrade(acceptTrade(value, place), place, reader);
+            ? resolveRatesTrade(accept(ratesTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
+            : resolveTrade(acceptTrade(value, pathOf), pathOf, reader);
     if (reader.seenBefore(trade.id))
-      throw new BookError(place("id"), `expected an id of its own, got ${quote(trade.id)} again`);
+      throw new BookError(pathOf("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };
   } catch (error) {
     if (!(error instanceof BookError)) throw error;
@@ -65,8 +65,10 @@ export function readTrade(value: unknown, index: number, place: PathOf, reader: 
   }
 }
 
-function acceptTrade(value: Record<string, unknown>, place: PathOf): TradeSpec {
-  return value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
+function acceptTrade(value: Record<string, unknown>, pathOf: PathOf): TradeSpec {
+  return value.underlyings === undefined
+    ? accept(tradeSchema, value, pathOf)
+    : accept(basketTradeSchema, value, pathOf);
 }
 
 /** Returns the entry of a book for a trade that could not be read. */
@@ -77,18 +79,18 @@ export function failedTrade(value: unknown, index: number, error: BookError): Pa
   return { ok: false, id, index, error, ...(read.success ? { tags: read.data } : {}) };
 }
 
-function resolveTrade(spec: TradeSpec, place: PathOf, { asOf, market }: TradeReader): Trade {
+function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeReader): Trade {
   const { underlying: name, underlyings } = spec;
   const names = underlyings ?? [name as string];
   const dividendsOf = (one: string): Dividends["discrete"] => market.underlyings.get(one)?.dividends.discrete ?? [];
   const clock = new Clock(asOf, names.length === 1 ? dividendsOf(names[0]) : names.flatMap(dividendsOf));
-  const expiry = resolveExpiry(spec.expiry, clock, place);
-  const payoff = resolvePathPayoff(spec, expiry, clock, place) ?? resolvePayoff(spec, names.length, place);
-  const exercise = resolveExercise(spec, expiry, clock, place);
+  const expiry = resolveExpiry(spec.expiry, clock, pathOf);
+  const payoff = resolvePathPayoff(spec, expiry, clock, pathOf) ?? resolvePayoff(spec, names.length, pathOf);
+  const exercise = resolveExercise(spec, expiry, clock, pathOf);
   const barriers = spec.barriers
-    ? resolveBarriers(spec.barriers, names, expiry, clock, inside(place, "barriers"))
+    ? resolveBarriers(spec.barriers, names, expiry, clock, inside(pathOf, "barriers"))
     : NO_BARRIERS;
-  const on = underlyings === undefined ? resolveOne(spec, place, asOf, market) : resolveBasket(names, market, place);
+  const on = underlyings === undefined ? resolveOne(spec, pathOf, asOf, market) : resolveBasket(names, market, pathOf);
   const { underlying, volatility, assets, correlations } = on;
   const { id, quantity = 1, tags: written } = spec;
   // Spread into one another, objects get shapes of their own: that took 8 µs a trade, and slowed all that reads it.
@@ -99,10 +101,10 @@ function resolveTrade(spec: TradeSpec, place: PathOf, { asOf, market }: TradeRea
   return trade;
 }
 
-function resolveForward(spec: ForwardTradeSpec, place: PathOf, { asOf, market }: TradeReader): ForwardTrade {
+function resolveForward(spec: ForwardTradeSpec, pathOf: PathOf, { asOf, market }: TradeReader): ForwardTrade {
   const { id, forward: strike, quantity = 1, tags: written } = spec;
-  const { underlying } = findUnderlying(spec.underlying, market, place, "underlying");
-  const expiry = resolveExpiry(spec.expiry, new Clock(asOf, underlying.dividends.discrete), place);
+  const { underlying } = findUnderlying(spec.underlying, market, pathOf, "underlying");
+  const expiry = resolveExpiry(spec.expiry, new Clock(asOf, underlying.dividends.discrete), pathOf);
   const trade: Draft<ForwardTrade> = { kind: "forward", id, underlying, strike, expiry, quantity };
   if (written !== undefined) trade.tags = { ...written };
   return trade;
@@ -118,11 +120,11 @@ type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "corre
  * Converts a trade on one underlying. @throws BookError if the underlying is unknown, or if neither it nor the trade
  * has a volatility
  */
-function resolveOne(spec: TradeSpec, place: PathOf, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
+function resolveOne(spec: TradeSpec, pathOf: PathOf, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
   const name = spec.underlying as string;
-  const entry = findUnderlying(name, market, place, "underlying");
-  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
-  const volatility = chooseVolatility(own, entry, place, "underlying");
+  const entry = findUnderlying(name, market, pathOf, "underlying");
+  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));
+  const volatility = chooseVolatility(own, entry, pathOf, "underlying");
   const { underlying } = entry;
   if (underlying.shortRate === undefined) return { underlying, volatility };
   return { underlying, volatility, correlations: market.between.of([name, underlying.currency]) };
@@ -132,12 +134,12 @@ function resolveOne(spec: TradeSpec, place: PathOf, asOf: AsOf, market: Resolved
  * Returns the underlyings of a basket. @throws BookError for a name that is repeated or unknown, or underlyings in
  * different currencies
  */
-function resolveBasket(names: readonly string[], market: ResolvedMarket, place: PathOf): OnUnderlyings {
+function resolveBasket(names: readonly string[], market: ResolvedMarket, pathOf: PathOf): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
-  if (twice > 0) throw new BookError(place("underlyings", twice), `${quote(names[twice])} is there twice`);
+  if (twice > 0) throw new BookError(pathOf("underlyings", twice), `${quote(names[twice])} is there twice`);
   const assets = names.map((name, i) => {
-    const entry = findUnderlying(name, market, place, "underlyings", i);
-    const volatility = chooseVolatility(undefined, entry, place, "underlyings", i);
+    const entry = findUnderlying(name, market, pathOf, "underlyings", i);
+    const volatility = chooseVolatility(undefined, entry, pathOf, "underlyings", i);
     return { underlying: entry.underlying, volatility };
   });
   const [{ underlying, volatility }] = assets;
@@ -145,7 +147,7 @@ function resolveBasket(names: readonly string[], market: ResolvedMarket, place: 
   const other = assets.findIndex((asset) => asset.underlying.currency !== currency);
   if (other > 0)
     throw new BookError(
-      place("underlyings", other),
+      pathOf("underlyings", other),
       `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
         `${quote(currency)}; expected underlyings of one currency`,
     );
@@ -158,14 +160,14 @@ type UsableEntry = UnderlyingEntry & { readonly underlying: NonNullable<Underlyi
 function findUnderlying(
   name: string,
   { entries }: ResolvedMarket,
-  place: PathOf,
+  pathOf: PathOf,
   ...path: readonly PropertyKey[]
 ): UsableEntry {
   const entry = entries.get(name);
   if (entry === undefined)
-    throw new BookError(place(...path), `unknown underlying ${quote(name)}${didYouMean(name, entries.keys())}`);
+    throw new BookError(pathOf(...path), `unknown underlying ${quote(name)}${didYouMean(name, entries.keys())}`);
   if (isUsable(entry)) return entry;
-  throw new BookError(place(...path), entry.problem ?? `${quote(name)} cannot be used`);
+  throw new BookError(pathOf(...path), entry.problem ?? `${quote(name)} cannot be used`);
 }
 
 const isUsable = (entry: UnderlyingEntry): entry is UsableEntry => entry.underlying !== undefined;
@@ -177,26 +179,26 @@ const isUsable = (entry: UnderlyingEntry): entry is UsableEntry => entry.underly
 function chooseVolatility(
   own: Volatility | "quotes" | undefined,
   entry: UsableEntry,
-  place: PathOf,
+  pathOf: PathOf,
   ...path: readonly PropertyKey[]
 ): Volatility {
-  if (own === "quotes") throw new BookError(place("volatility", "quotes"), NOT_PRICED);
+  if (own === "quotes") throw new BookError(pathOf("volatility", "quotes"), NOT_PRICED);
   const volatility = own ?? entry.underlying.volatility;
-  if (volatility === undefined) throw new BookError(place(...path), entry.volatilityProblem ?? "no volatility");
+  if (volatility === undefined) throw new BookError(pathOf(...path), entry.volatilityProblem ?? "no volatility");
   return volatility;
 }
 
-function resolveExpiry(spec: TimeSpec, clock: Clock, place: PathOf): number {
+function resolveExpiry(spec: TimeSpec, clock: Clock, pathOf: PathOf): number {
   const expiry = clock.years(spec);
-  if (expiry < 0) throw new BookError(place("expiry"), `the trade expired before asOf (${yearsText(-expiry)} ago)`);
+  if (expiry < 0) throw new BookError(pathOf("expiry"), `the trade expired before asOf (${yearsText(-expiry)} ago)`);
   if (expiry > MAX_YEARS)
-    throw new BookError(place("expiry"), `expected at most ${MAX_YEARS} years, got ${expiry.toFixed(0)}`);
+    throw new BookError(pathOf("expiry"), `expected at most ${MAX_YEARS} years, got ${expiry.toFixed(0)}`);
   return expiry;
 }
 
-function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place: PathOf): Payoff {
+function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, pathOf: PathOf): Payoff {
   if (payoff.kind === "expression") {
-    const at = place("payoff", "expression");
+    const at = pathOf("payoff", "expression");
     const names = underlyings === 1 ? ["S"] : Array.from({ length: underlyings }, (_, i) => `S${i + 1}`);
     checkFormula(payoff.expression, names, at);
     const kinks = strike === undefined ? payoff.kinks : [...payoff.kinks, strike];
@@ -207,32 +209,32 @@ function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place
   const isSum = several && payoff.of === "sum";
   if (strike === undefined || (!isSum && strike <= 0))
     throw new BookError(
-      place("strike"),
+      pathOf("strike"),
       `expected a ${isSum ? "" : "positive "}number, got ${strike === undefined ? "nothing" : show(strike)}`,
     );
   const { kind, right } = payoff;
   if (kind === "vanilla") return { kind, right, strike };
   if (kind === "digital") return { kind, right, strike, cash: payoff.cash };
-  return { kind, right, strike, of: payoff.of, weights: weightsOf(payoff, underlyings, place) };
+  return { kind, right, strike, of: payoff.of, weights: weightsOf(payoff, underlyings, pathOf) };
 }
 
 /** The weights of a basket payoff. By default, they are 1 and −1 for a spread, and 1 for every underlying otherwise. */
 function weightsOf(
   { of, weights }: Extract<PayoffSpec, { kind: "basket" }>,
   underlyings: number,
-  place: PathOf,
+  pathOf: PathOf,
 ): readonly number[] {
   if (weights !== undefined) {
     if (weights.length === underlyings) return weights;
     throw new BookError(
-      place("payoff", "weights"),
+      pathOf("payoff", "weights"),
       `expected ${underlyings} weights, one for each underlying, got ${weights.length}`,
     );
   }
   if (of !== "sum") return Array<number>(underlyings).fill(1);
   if (underlyings !== 2)
     throw new BookError(
-      place("payoff"),
+      pathOf("payoff"),
       `a spread is of two underlyings, got ${underlyings}; expected { "basket", "weights" }`,
     );
   return [1, -1];
@@ -240,12 +242,12 @@ function weightsOf(
 
 const EUROPEAN: Exercise = { kind: "european" };
 
-function resolveExercise({ exercise }: TradeSpec, expiry: number, clock: Clock, place: PathOf): Exercise {
+function resolveExercise({ exercise }: TradeSpec, expiry: number, clock: Clock, pathOf: PathOf): Exercise {
   if (exercise === undefined) return EUROPEAN;
   if (exercise.kind !== "bermudan") return exercise;
   const times = exercise.times.map((time, i) => {
     const years = clock.years(time);
-    if (years < 0 || years > expiry) throw new BookError(place("exercise", i), "expected a date from asOf to expiry");
+    if (years < 0 || years > expiry) throw new BookError(pathOf("exercise", i), "expected a date from asOf to expiry");
     return years;
   });
   return { kind: "bermudan", times: sortedUnique(times) };

@@ -22,12 +22,12 @@ export const NOT_PRICED =
  * Converts a volatility from the book's form. Returns "quotes" for valid quotes that still have to be fitted, or that
  * cannot be priced. @throws BookError a date or total variance that is out of order, or a formula with an error
  */
-export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: PathOf): Volatility | "quotes" {
+export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, pathOf: PathOf): Volatility | "quotes" {
   switch (spec.kind) {
     case "flat":
       return flatVolatility(spec.volatility);
     case "termStructure":
-      return resolveTermStructure(spec.nodes, asOf, inside(place, "termStructure"));
+      return resolveTermStructure(spec.nodes, asOf, inside(pathOf, "termStructure"));
     case "cev":
       return { kind: "cev", sigma: spec.sigma, beta: spec.beta };
     case "displaced":
@@ -36,45 +36,45 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: PathO
     case "sabr":
       return spec;
     case "gaussianFactors":
-      checkFactors(spec, inside(place, "gaussianFactors"));
+      checkFactors(spec, inside(pathOf, "gaussianFactors"));
       return spec;
     case "surface":
-      return { kind: "surface", surface: resolveSurface(spec.surface, asOf, inside(place, "surface")) };
+      return { kind: "surface", surface: resolveSurface(spec.surface, asOf, inside(pathOf, "surface")) };
     case "stochasticLocal":
-      return { ...spec, surface: resolveSurface(spec.surface, asOf, inside(place, "stochasticLocal", "surface")) };
+      return { ...spec, surface: resolveSurface(spec.surface, asOf, inside(pathOf, "stochasticLocal", "surface")) };
     case "local":
-      checkFormula(spec.expression, ["S", "t"], place("local"));
+      checkFormula(spec.expression, ["S", "t"], pathOf("local"));
       return { kind: "local", expression: spec.expression };
     case "fitted":
       return "quotes";
     case "quotes":
-      checkQuotes(spec.quotes, asOf, inside(place, "quotes"));
+      checkQuotes(spec.quotes, asOf, inside(pathOf, "quotes"));
       return "quotes";
     default:
       return spec satisfies never;
   }
 }
 
-function checkFactors({ alpha, sigma }: GaussianFactors, place: PathOf): void {
-  if (alpha.length > 2) throw new BookError(place("alpha"), `expected one factor or two, got ${alpha.length}`);
+function checkFactors({ alpha, sigma }: GaussianFactors, pathOf: PathOf): void {
+  if (alpha.length > 2) throw new BookError(pathOf("alpha"), `expected one factor or two, got ${alpha.length}`);
   if (sigma.length !== alpha.length)
-    throw new BookError(place("sigma"), `expected ${alpha.length}, as many as in alpha, got ${sigma.length}`);
+    throw new BookError(pathOf("sigma"), `expected ${alpha.length}, as many as in alpha, got ${sigma.length}`);
 }
 
 function resolveTermStructure(
   nodes: readonly { date: TimeSpec; volatility: number }[],
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): Volatility {
   const times = increasingYears(
     nodes.map(({ date }) => date),
     asOf,
-    (i) => place(i, "date"),
+    (i) => pathOf(i, "date"),
   );
   const falling = decreasingAt(nodes.map(({ volatility }, i) => volatility * volatility * times[i]));
   if (falling > 0) {
     throw new BookError(
-      place(falling, "volatility"),
+      pathOf(falling, "volatility"),
       "expected total variance (volatility²·time) that does not fall, " +
         `got ${nodes[falling].volatility} after ${nodes[falling - 1].volatility}`,
     );
@@ -85,40 +85,40 @@ function resolveTermStructure(
 function checkQuotes(
   { expiries, strikes, implied }: Extract<VolatilitySpec, { kind: "quotes" }>["quotes"],
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): void {
-  increasingYears(expiries, asOf, (i) => place("expiries", i));
-  checkIncreasing(strikes, "strikes", place);
+  increasingYears(expiries, asOf, (i) => pathOf("expiries", i));
+  checkIncreasing(strikes, "strikes", pathOf);
   checkGrid(
     implied,
     { rows: expiries.length, row: "expiry", columns: strikes.length, column: "strike" },
-    inside(place, "implied"),
+    inside(pathOf, "implied"),
   );
 }
 
 function resolveSurface(
   { times, spots, volatility }: Extract<VolatilitySpec, { kind: "surface" }>["surface"],
   asOf: AsOf,
-  place: PathOf,
+  pathOf: PathOf,
 ): LocalSurface {
   const years = times.map((time) => yearsFrom(asOf, time));
-  if (years[0] < 0) throw new BookError(place("times", 0), "expected a time that is not before asOf");
+  if (years[0] < 0) throw new BookError(pathOf("times", 0), "expected a time that is not before asOf");
   const unordered = years.findIndex((time, i) => i > 0 && !(time > years[i - 1]));
-  if (unordered > 0) throw new BookError(place("times", unordered), "expected times that increase");
-  checkIncreasing(spots, "spots", place);
+  if (unordered > 0) throw new BookError(pathOf("times", unordered), "expected times that increase");
+  checkIncreasing(spots, "spots", pathOf);
   checkGrid(
     volatility,
     { rows: years.length, row: "time", columns: spots.length, column: "spot" },
-    inside(place, "volatility"),
+    inside(pathOf, "volatility"),
   );
   return localSurface(years, spots, volatility);
 }
 
-function checkIncreasing(values: readonly number[], what: "strikes" | "spots", place: PathOf): void {
+function checkIncreasing(values: readonly number[], what: "strikes" | "spots", pathOf: PathOf): void {
   const unordered = values.findIndex((value, i) => i > 0 && value <= values[i - 1]);
   if (unordered > 0)
     throw new BookError(
-      place(what, unordered),
+      pathOf(what, unordered),
       `expected increasing ${what}, got ${values[unordered]} after ${values[unordered - 1]}`,
     );
 }
@@ -130,24 +130,31 @@ interface GridSize {
   readonly column: string;
 }
 
-function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, column }: GridSize, place: PathOf): void {
+function checkGrid(
+  grid: readonly (readonly number[])[],
+  { rows, row, columns, column }: GridSize,
+  pathOf: PathOf,
+): void {
   const article = row === "expiry" ? "an" : "a";
   if (grid.length !== rows)
-    throw new BookError(place(), `expected ${rows} rows, one ${article} ${row}, got ${grid.length}`);
+    throw new BookError(pathOf(), `expected ${rows} rows, one ${article} ${row}, got ${grid.length}`);
   const ragged = grid.findIndex((values) => values.length !== columns);
   if (ragged >= 0)
-    throw new BookError(place(ragged), `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`);
+    throw new BookError(
+      pathOf(ragged),
+      `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`,
+    );
 }
 
 /**
- * Converts dates to years. They must be after `asOf` and increase. `place` returns the position of a date for error
+ * Converts dates to years. They must be after `asOf` and increase. `path` returns the position of a date for error
  * messages. @throws BookError at the first date that is not later than the one before
  */
-export function increasingYears(dates: readonly TimeSpec[], asOf: AsOf, place: (index: number) => string): number[] {
+export function increasingYears(dates: readonly TimeSpec[], asOf: AsOf, path: (index: number) => string): number[] {
   const years = dates.map((date) => yearsFrom(asOf, date));
   years.forEach((time, i) => {
-    if (!(time > 0)) throw new BookError(place(i), "expected a date after asOf");
-    if (i > 0 && !(time > years[i - 1])) throw new BookError(place(i), "expected dates that increase");
+    if (!(time > 0)) throw new BookError(path(i), "expected a date after asOf");
+    if (i > 0 && !(time > years[i - 1])) throw new BookError(path(i), "expected dates that increase");
   });
   return years;
 }

@@ -230,10 +230,10 @@ function searchOf(
     if (!(weight >= 0 && weight < Infinity))
       throw new SpecError(`quotes[${i}].weight: got ${weight}, expected a finite number from 0 on`);
     for (const [name, value] of Object.entries(parameters)) {
-      const place = `quotes[${i}].parameters.${name}`;
-      if (!known.includes(name)) throw new SpecError(`${place}: expected one of ${known.join(", ")}`);
-      if (fitted.includes(name)) throw new SpecError(`${place}: it is fitted; leave it out here, or in bounds`);
-      if (!Number.isFinite(value)) throw new SpecError(`${place}: got ${value}, expected a finite number`);
+      const path = `quotes[${i}].parameters.${name}`;
+      if (!known.includes(name)) throw new SpecError(`${path}: expected one of ${known.join(", ")}`);
+      if (fitted.includes(name)) throw new SpecError(`${path}: it is fitted; leave it out here, or in bounds`);
+      if (!Number.isFinite(value)) throw new SpecError(`${path}: got ${value}, expected a finite number`);
     }
     for (const [name, value] of quoted.parameters)
       if (value === undefined && parameters[name] === undefined)

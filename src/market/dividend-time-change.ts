@@ -14,10 +14,13 @@
  */
 import type { AffineSpot } from "./affine.ts";
 
-/** The periods of a clock: until `until` in years the dividends to come are worth δ = `share` of X₀. */
+/**
+ * A time change due to cash dividends, as periods in ascending order: up to `until` (years), the dividends still to
+ * come are worth the fraction δ = `share` of X₀.
+ */
 export type DividendTimeChange = readonly { readonly until: number; readonly share: number }[];
 
-/** Returns the clock of a spot; undefined where it has no cash dividends, and time passes evenly. */
+/** Returns the time change of a spot; undefined if it has no cash dividends. */
 export function dividendTimeChange({ start, times, at }: AffineSpot): DividendTimeChange | undefined {
   const shareAfter = (time: number): number => at(time).cash / (at(time).scale * start);
   const clock = times.map((until, i) => ({ until, share: shareAfter(i > 0 ? times[i - 1] : 0) }));
@@ -25,7 +28,7 @@ export function dividendTimeChange({ start, times, at }: AffineSpot): DividendTi
   return first === undefined || !(first.share > 0) ? undefined : clock.filter(({ until }) => until > 0);
 }
 
-/** The clock A(k, t) with ∂A/∂k (`slope`), ∂²A/∂k² (`curvature`) and ∂A/∂t (`rate`). */
+/** The changed time A(k, t), with ∂A/∂k (`slope`), ∂²A/∂k² (`curvature`) and ∂A/∂t (`rate`). */
 export interface ChangedTime {
   readonly time: number;
   readonly slope: number;
@@ -36,7 +39,7 @@ export interface ChangedTime {
 /** The step of differences in k. */
 const STEP = 1e-3;
 
-/** Returns the clock at k = ln(K/F) and t years; t itself for an undefined clock. */
+/** Returns the changed time at k = ln(K/F) and t years; t itself for an undefined time change. */
 export function changedTime(clock: DividendTimeChange | undefined, k: number, t: number): ChangedTime {
   if (clock === undefined) return { time: t, slope: 0, curvature: 0, rate: 1 };
   const sum = { time: 0, slope: 0, curvature: 0, rate: 1 };

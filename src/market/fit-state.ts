@@ -31,8 +31,8 @@ const DOUBTFUL = "doubtful fit";
 /** Returns the warnings of a result that depends on a fit up to the given time in years; none for an undefined fit. */
 export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
   if (fit === undefined || !(time > 0)) return [];
-  const { place, doubts, notes = [], first, last } = fit;
-  const said = (what: string, remedy: string): string => `${place}: ${DOUBTFUL}: ${what}; ${remedy}`;
+  const { place: path, doubts, notes = [], first, last } = fit;
+  const said = (what: string, remedy: string): string => `${path}: ${DOUBTFUL}: ${what}; ${remedy}`;
   return [
     ...(doubts.length > 0 ? [said(doubts.join(", "), "mend the quotes, or choose another fit")] : []),
     ...(first !== undefined && time < first.time - DAY
@@ -41,7 +41,7 @@ export function doubtsAbout(fit: FitState | undefined, time: number): string[] {
     ...(last !== undefined && time > last.time + DAY
       ? [said(`extrapolated after the last ${last.written}`, "add later quotes")]
       : []),
-    ...notes.map((note) => `${place}: ${note}`),
+    ...notes.map((note) => `${path}: ${note}`),
   ];
 }
 

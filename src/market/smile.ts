@@ -137,8 +137,8 @@ export function smileVariance({ slices, cubics, clock }: SmileSurface, k: number
 }
 
 /**
- * Returns the total variance at k and t > 0 as if the fit met its quotes. It is that of the fit, less its misfit of the
- * splines through the quotes. A misfit is linear in time, and beyond the quotes of an expiry that of the last one.
+ * Returns the total variance at k and t > 0, corrected so that it meets the quotes: that of the fit minus its misfit to
+ * the splines through the quotes. A misfit is linear in time, and beyond the quotes of an expiry that of the last one.
  * Curvature and growth are those of the fit.
  */
 export function quotedVariance(surface: SmileSurface, k: number, t: number): VarianceAt {

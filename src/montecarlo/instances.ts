@@ -37,7 +37,7 @@ interface InstanceSettings {
 }
 
 /**
- * Returns the instances of all columns; those with a failure are left out.
+ * Returns the instances of a batch, from the columns of all parameters; instances with a failure are omitted.
  *
  * @param all the simulation and its copies, whose models and products know their failures.
  * @param failures of the settings.
@@ -51,11 +51,11 @@ export function instancesIn(
 ): Instances {
   const groups: Record<string, Parameters> = {};
   variants.model.forEach((parameters, v) => {
-    const place = v === 0 ? "" : ` of variant ${v - 1}`;
-    groups[`model${place}`] = parameters;
-    groups[`product${place}`] = variants.product[v];
-    groups[`control${place}`] = variants.control[v];
-    groups[`dates${place}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
+    const path = v === 0 ? "" : ` of variant ${v - 1}`;
+    groups[`model${path}`] = parameters;
+    groups[`product${path}`] = variants.product[v];
+    groups[`control${path}`] = variants.control[v];
+    groups[`dates${path}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
   });
   groups["shifts"] = Object.fromEntries(shifts.map((shift, j) => [String(j), shift]));
   const asked = accuracy === undefined ? {} : { settings: Object.fromEntries(columnsOfAccuracy(accuracy)) };

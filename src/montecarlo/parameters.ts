@@ -147,22 +147,22 @@ export interface ParameterFailure {
  * in a column does not, or where the parameter is neither
  */
 export function failuresOf(
-  place: string,
+  path: string,
   parameter: Parameter,
   expected: string,
   is: (x: number) => boolean,
 ): readonly ParameterFailure[] {
   return columnsOf(parameter).flatMap((column: Column) => {
     if (typeof column === "number" && is(column)) return [];
-    if (typeof column === "object" && column !== null) return failuresIn(place, column, expected, is);
+    if (typeof column === "object" && column !== null) return failuresIn(path, column, expected, is);
     throw new SpecError(
-      `${place}: got ${typeof column === "number" ? column : typeInWords(column)}, expected ${expected}`,
+      `${path}: got ${typeof column === "number" ? column : typeInWords(column)}, expected ${expected}`,
     );
   });
 }
 
 function failuresIn(
-  place: string,
+  path: string,
   column: ArrayLike<number>,
   expected: string,
   is: (x: number) => boolean,
@@ -170,7 +170,7 @@ function failuresIn(
   const failures: ParameterFailure[] = [];
   for (let i = 0; i < column.length; i++)
     if (!is(column[i])) {
-      const error = new SpecError(`${place}[${i}]: got ${column[i]}, expected ${expected}`);
+      const error = new SpecError(`${path}[${i}]: got ${column[i]}, expected ${expected}`);
       failures.push({ instance: column.length === 1 ? undefined : i, error });
     }
   return failures;

@@ -124,12 +124,12 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
-/** Checks that a book is one that was read. `place` is its name in the error message. @throws SpecError */
-export function checkBook(place: string, book: Book): void {
+/** Checks that a book is one that was read. `path` is its name in the error message. @throws SpecError */
+export function checkBook(path: string, book: Book): void {
   const isRead = ({ trades }: Book): boolean =>
     Array.isArray(trades) && trades.every((one) => typeof one?.ok === "boolean");
   if (typeof book !== "object" || book === null || !isRead(book))
-    throw new SpecError(`${place}: got ${typeInWords(book)}, expected a book from parseBook or readBook`);
+    throw new SpecError(`${path}: got ${typeInWords(book)}, expected a book from parseBook or readBook`);
 }
 
 /** Checks options at run time, because unknown ones would be ignored silently. @throws SpecError */

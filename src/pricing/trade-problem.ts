@@ -169,9 +169,9 @@ const formulas = memoize((text: string) => formula(text, ["S"]), MAX_FORMULAS);
 
 type ExpressionPayoff = Payoff & { kind: "expression" };
 
-function expressionPayoff({ expression, kinks, place = "payoff" }: ExpressionPayoff): PayoffProfile {
+function expressionPayoff({ expression, kinks, place: path = "payoff" }: ExpressionPayoff): PayoffProfile {
   const evaluate = formulas(expression);
-  return functionPayoff((spot) => evaluate(spot), kinks, `${place}: "${expression}"`);
+  return functionPayoff((spot) => evaluate(spot), kinks, `${path}: "${expression}"`);
 }
 
 const localVolatilities = memoize((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {

@@ -5,7 +5,7 @@ import type { BookContext, Market, ParsedTrade } from "../types.ts";
  * The position of a chunk of a book, which is a sequence of consecutive trades. A reader can find the trades again by
  * it.
  */
-export interface ChunkPlace {
+export interface ChunkPosition {
   /** The first trade's index in the book, from 0. */
   readonly first: number;
   /** The number of trades. */
@@ -30,7 +30,7 @@ export interface ScannedTrade {
   /** The trade's id; undefined for a trade without one, or for an entry that is not a trade. */
   readonly id: string | undefined;
   /** The position of the trade in the file, if it is text. */
-  readonly bytes?: NonNullable<ChunkPlace["bytes"]>;
+  readonly bytes?: NonNullable<ChunkPosition["bytes"]>;
   /** Reads the trade. It does not check whether the id is repeated. */
   read(): ParsedTrade;
 }
@@ -51,9 +51,9 @@ export interface ChunkedBook extends BookContext {
   /** Yields all trades in the book's order, some thousands at a time, before they are read. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
   /** Yields the positions of chunks, found without reading the trades. */
-  places(rows: RowsAt): AsyncIterable<ChunkPlace>;
+  places(rows: RowsAt): AsyncIterable<ChunkPosition>;
   /** Yields the trades of a chunk in batches. */
-  read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
+  read(chunk: ChunkPosition): AsyncIterable<readonly ParsedTrade[]>;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> 
 }
 
 /** Returns a function that tells whether the trade with a given index has the id of an earlier trade. */
-export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {
+export function isRepeated({ repeated }: ChunkPosition): (index: number) => boolean {
   const indices = new Set(repeated);
   return (index) => indices.has(index);
 }

@@ -1,7 +1,7 @@
 /** Divides a book into chunks with about the same expected cost. */
 import { SeenIds } from "../book.ts";
 import type { ParsedTrade } from "../types.ts";
-import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
+import type { ChunkedBook, ChunkPosition, ScannedTrade } from "./chunked-book.ts";
 
 /** The limits of a chunk of consecutive trades. The chunk ends when it reaches either of them. */
 export interface ChunkLimits {
@@ -12,7 +12,7 @@ export interface ChunkLimits {
 }
 
 /** A chunk of consecutive trades, with the seconds that pricing it is expected to take on one core. */
-export interface Chunk extends ChunkPlace {
+export interface Chunk extends ChunkPosition {
   readonly seconds: number;
 }
 

@@ -15,7 +15,7 @@ import type { ParsedTrade } from "../types.ts";
 import {
   type ChunkedBook,
   TRADES_PER_LIST,
-  type ChunkPlace,
+  type ChunkPosition,
   isRepeated,
   type ScannedTrade,
   type RowsAt,
@@ -82,7 +82,7 @@ function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
 }
 
 /** Yields the positions of chunks of consecutive entries of a JSON list. */
-function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPlace> {
+function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPosition> {
   for (let first = 0, next = 0; first < ends.length; first = next) {
     next = Math.min(first + rowsAt(first / ends.length), ends.length);
     const bytes = { start: first === 0 ? start : ends[first - 1] + 1, end: ends[next - 1], line: 1 };
@@ -158,7 +158,7 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }:
   let parsed: Promise<readonly unknown[]> | undefined;
   const all = (): Promise<readonly unknown[]> =>
     (parsed ??= Promise.resolve(whole()).then((book) => (book as { readonly trades: readonly unknown[] }).trades));
-  const entriesAt = async ({ bytes: span, first, rows }: ChunkPlace): Promise<readonly unknown[]> => {
+  const entriesAt = async ({ bytes: span, first, rows }: ChunkPosition): Promise<readonly unknown[]> => {
     const own = span && entriesIn(await file.slice(span.start, span.end), rows);
     return own ?? (await all()).slice(first, first + rows);
   };
@@ -177,10 +177,10 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }:
     async *places(rowsAt) {
       if (places !== undefined) yield* entryChunks(places, rowsAt);
     },
-    async *read(place: ChunkPlace): AsyncGenerator<readonly ParsedTrade[]> {
-      const { first } = place;
-      const repeated = isRepeated(place);
-      const entries = await entriesAt(place);
+    async *read(chunk: ChunkPosition): AsyncGenerator<readonly ParsedTrade[]> {
+      const { first } = chunk;
+      const repeated = isRepeated(chunk);
+      const entries = await entriesAt(chunk);
       yield entries.map((entry, i) => header.readEntry(entry, first + i, repeated(first + i)));
     },
   };

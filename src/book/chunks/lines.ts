@@ -2,7 +2,7 @@
 import { decodeMarked, isBlank } from "../text.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { LineStart } from "./byte-lines.ts";
-import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
+import type { ChunkPosition, RowsAt } from "./chunked-book.ts";
 
 /** The number of bytes that are read from the file at a time. */
 const SLICE = 1 << 20;
@@ -10,7 +10,11 @@ const SLICE = 1 << 20;
 const LF = 0x0a;
 
 /** Yields the positions of chunks of lines of a file, without counting blank lines. Cost: one pass over the bytes. */
-export async function* chunksOfLines(file: RandomAccess, begin: LineStart, rowsAt: RowsAt): AsyncGenerator<ChunkPlace> {
+export async function* chunksOfLines(
+  file: RandomAccess,
+  begin: LineStart,
+  rowsAt: RowsAt,
+): AsyncGenerator<ChunkPosition> {
   let { start, line } = begin;
   let rows = rowsAt(0);
   let first = 0;
@@ -18,7 +22,7 @@ export async function* chunksOfLines(file: RandomAccess, begin: LineStart, rowsA
   let number = line;
   let lineStart = start;
   let hasText = false;
-  const chunk = (end: number): ChunkPlace => {
+  const chunk = (end: number): ChunkPosition => {
     const place = { first, rows: found - first, bytes: { start, end, line } };
     first = found;
     start = end;

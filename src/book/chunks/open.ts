@@ -5,7 +5,7 @@ import { parseJson } from "../json.ts";
 import type { MarketFits } from "../moved-quotes.ts";
 import { type RandomAccess, openTable } from "../parquet.ts";
 import { decodeText, readWholeText } from "../text.ts";
-import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
+import { type ChunkedBook, type ChunkPosition, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import { openJson, openJsonUnder } from "./json-book.ts";
 import { type SeparateMarket, openCsv, openNdjson } from "./text-book.ts";
 import type { ParsedTrade } from "../types.ts";
@@ -31,7 +31,7 @@ async function openParquet(
         yield { first, rows };
       }
     },
-    read: (place) => inLists(trades(place)),
+    read: (chunk) => inLists(trades(chunk)),
   };
 
   async function* scanned(): AsyncGenerator<ScannedTrade> {
@@ -39,9 +39,9 @@ async function openParquet(
       yield { id: idOf(table.columns, cells), read: () => table.read(cells, index, false) };
   }
 
-  async function* trades(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
-    const repeated = isRepeated(place);
-    for await (const { cells, index } of table.rows(place.first, place.first + place.rows))
+  async function* trades(chunk: ChunkPosition): AsyncGenerator<ParsedTrade> {
+    const repeated = isRepeated(chunk);
+    for await (const { cells, index } of table.rows(chunk.first, chunk.first + chunk.rows))
       yield table.read(cells, index, repeated(index));
   }
 }

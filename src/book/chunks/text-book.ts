@@ -11,7 +11,7 @@ import type { RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
 import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
 import { chunksOfLines } from "./lines.ts";
-import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
+import { type ChunkedBook, type ChunkPosition, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 
 /** Reads the trade on a line. */
 interface LineReader {
@@ -107,7 +107,7 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
     tags: () => Promise.resolve(tags),
     scan: () => inLists(scanned()),
     places: (rowsAt) => chunksOfLines(file, begin, rowsAt),
-    read: (place) => inLists(trades(place)),
+    read: (chunk) => inLists(trades(chunk)),
   };
 
   async function* scanned(): AsyncGenerator<ScannedTrade> {
@@ -120,9 +120,9 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
     }
   }
 
-  async function* trades(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
-    const { first, bytes } = place;
-    const repeated = isRepeated(place);
+  async function* trades(chunk: ChunkPosition): AsyncGenerator<ParsedTrade> {
+    const { first, bytes } = chunk;
+    const repeated = isRepeated(chunk);
     let index = first;
     for await (const line of byteLines(file, bytes, bytes?.end)) {
       if (isBlank(line)) continue;

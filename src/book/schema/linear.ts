@@ -36,7 +36,7 @@ const notional = choose("a notional or a list of them, one a period", {
   list: list(finite, "a list of notionals, at least one", 1),
 });
 
-/** The fields that say how dates follow each other. */
+/** The fields that define a schedule of dates. */
 export const dates = {
   every: tenor.optional(),
   calendar: calendar.optional(),

@@ -89,11 +89,11 @@ export class LongFile implements AsyncDisposable {
     if (opened === undefined) return undefined;
     const { book } = opened;
     try {
-      for await (const place of book.places(() => SAMPLE_SIZE)) {
-        const { bytes } = place;
+      for await (const chunk of book.places(() => SAMPLE_SIZE)) {
+        const { bytes } = chunk;
         if (bytes === undefined) return undefined;
         const sample: ParsedTrade[] = [];
-        for await (const some of book.read(place)) sample.push(...some);
+        for await (const some of book.read(chunk)) sample.push(...some);
         return await expectedWork(sample, this.#bytes / (bytes.end - bytes.start), book, this.#options);
       }
     } catch (error) {

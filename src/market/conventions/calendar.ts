@@ -16,7 +16,7 @@ import {
   weekdayOf,
 } from "./dates.ts";
 
-/** How a day that is no business day is moved to one. @experimental */
+/** The rule by which a day that is not a business day is moved to one. @experimental */
 export type BusinessDayConvention =
   | "unadjusted"
   | "following"
@@ -24,7 +24,10 @@ export type BusinessDayConvention =
   | "preceding"
   | "modified-preceding";
 
-/** What makes a calendar: a name, a list of holidays (ISO dates), or several of these, which are all kept. */
+/**
+ * The specification of a calendar: a name, a list of holidays (ISO dates), or several of these, whose holidays are
+ * joined.
+ */
 export type CalendarSpec = CalendarName | { readonly holidays: readonly string[] } | readonly CalendarSpec[];
 
 /** Business days. Those of several calendars are business days in each of them. @experimental */

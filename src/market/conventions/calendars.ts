@@ -5,7 +5,7 @@
  * and single days of other years are recalled, not read again in print.
  */
 
-/** A holiday's rule. */
+/** The rule that gives a holiday's date in each year. */
 export interface Holiday {
   /**
    * "12-25": a day of the year; "monday 3 01": the third Monday of January; "monday -1 05": the last one of May;

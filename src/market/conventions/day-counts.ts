@@ -13,7 +13,10 @@ export interface Period {
   readonly monthEnd?: boolean | undefined;
 }
 
-/** What a day count may look at besides its two days. @experimental */
+/**
+ * The further inputs of a day count besides its two days: the coupon period and the last day of the trade.
+ * @experimental
+ */
 export interface DayCountContext {
   readonly period?: Period | undefined;
   /** The day on which the trade ends, for 30E/360 (ISDA). */

@@ -3,7 +3,7 @@ import { SpecError } from "../../base/errors.ts";
 import { type BusinessDayConvention, type Calendar, calendarOf } from "./calendar.ts";
 import { addMonths, civilDate, type Day, dayFrom, isoOf, monthEnd, type Tenor } from "./dates.ts";
 
-/** What a schedule is made of. @experimental */
+/** The specification of a schedule: its start, end, tenor, calendar and rules. @experimental */
 export interface ScheduleSpec {
   readonly from: Day;
   readonly to: Day;

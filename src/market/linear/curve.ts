@@ -1,7 +1,9 @@
 /** Curves of discount factors between nodes, with their derivatives by the nodes' values. */
 import { firstNotBefore } from "../../base/search.ts";
 
-/** How −ln P goes between nodes: itself linear in time, or the zero rate linear. */
+/**
+ * The interpolation of a curve between nodes: −ln P linear in time (`log-discount`), or the zero rate linear in time.
+ */
 export type CurveRule = "log-discount" | "zero-rate";
 
 /**

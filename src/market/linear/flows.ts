@@ -39,7 +39,7 @@ export interface Flow {
 /** The derivatives of a value by the zero rates of each curve's nodes. */
 export type CurveGradient = readonly Float64Array[];
 
-/** Where flows are seen from: some years from now, if forward rates are realised until then and shifted after it. */
+/** The view of flows from a later date: `forward` rates are realised until then, and shifted after it. */
 export interface FlowView {
   readonly years: number;
   readonly shift: number;
@@ -47,7 +47,10 @@ export interface FlowView {
 
 const NOW: FlowView = { years: 0, shift: 0 };
 
-/** Values of flows on curves as they are when it is made: dates come again and again, and are looked up once. */
+/**
+ * Computes values of flows on curves as they are when it is created. Discount factors are kept by date, because dates
+ * repeat.
+ */
 export class Valuation {
   readonly curves: readonly Curve[];
   readonly #seen: FlowView;

@@ -26,7 +26,7 @@ export interface RateIndex {
   readonly fixings?: Fixings;
 }
 
-/** How overnight rates make a coupon. */
+/** The rule by which overnight rates determine a coupon. */
 export interface OvernightRule {
   readonly averaged?: boolean;
   /** `lookback`: rates of earlier days, weighted by those of the period; `shift`: weights of earlier days, too;
@@ -36,7 +36,7 @@ export interface OvernightRule {
   readonly days?: number;
 }
 
-/** A leg, as its receiver sees it. */
+/** The terms of a leg, seen from its receiver. */
 export interface LegSpec {
   readonly schedule: ScheduleSpec & { readonly calendar: Calendar };
   /** The notional of each period; the last number holds for all further ones. */

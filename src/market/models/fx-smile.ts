@@ -12,7 +12,10 @@ export type DeltaKind = "spot" | "forward" | "premium-adjusted-spot" | "premium-
 /** The strike at the money: the forward, or where call and put have deltas that cancel. */
 export type AtmKind = "forward" | "delta-neutral-straddle";
 
-/** What options of an expiry have in common: the forward, the years, and the discount factors of both currencies. */
+/**
+ * The market data that all options of one expiry share: the forward, the years, and the discount factors of both
+ * currencies.
+ */
 export interface FxExpiry {
   readonly forward: number;
   readonly years: number;

@@ -35,7 +35,9 @@ export type AssetVolatility =
       readonly added: Column;
     };
 
-/** The kind of a volatility as far as kernels depend on it: a formula, or the number of spots of a table. */
+/**
+ * The properties of a volatility on which kernels depend: its kind, its formula, and the number of spots of its table.
+ */
 export type VolatilityShape = Readonly<{ kind: AssetVolatility["kind"]; expression: string; nodes: number }>;
 
 /** Returns the shape of a volatility. */
@@ -72,7 +74,7 @@ export const tableOf = (volatility: AssetVolatility): readonly Parameter[] =>
 /** Tells whether the spot may reach zero, where it stays. */
 export const isAbsorbed = ({ kind }: Pick<VolatilityShape, "kind">): boolean => kind === "cev" || kind === "displaced";
 
-/** The numbers that all assets have before those of their volatility, by place. */
+/** The index of each number that all assets have before those of their volatility. */
 export const COMMON_INDEX = {
   /** exp(∫(r − q)) over the step. */
   growth: 0,
@@ -93,7 +95,7 @@ export const COMMON_COUNT = 7;
 const sigmaParams = { S: real, c: read(real), tables: Tables } as const;
 type Sigma = KernelFunction<typeof sigmaParams, number>;
 
-/** The place of an asset's numbers among the coefficients, and of its table among the tables. */
+/** The positions of an asset's numbers among the coefficients, and of its table among the tables. */
 export interface CoefficientPositions {
   readonly at: number;
   readonly table: number;
@@ -138,7 +140,7 @@ const tableSigma = (nodes: number, { at, table }: CoefficientPositions): Sigma =
   });
 
 const frozenParams = { S: real, c: read(real), tables: Tables } as const;
-/** Returns b and b₁ at a spot S > 0. */
+/** The kernel function that returns b and b₁ at a spot S > 0. */
 export type FrozenFunction = KernelFunction<typeof frozenParams, { b: number; slope: number }>;
 
 /**
@@ -199,7 +201,10 @@ const cevLine = ({ at }: CoefficientPositions): FrozenFunction =>
     },
   });
 
-/** Returns the function for the line of a volatility, which is the same for equal shapes and places. */
+/**
+ * Returns the kernel function that linearises the diffusion about a spot. It is the same for equal shapes and
+ * positions.
+ */
 export const frozenFunction = memoize(
   ({ kind, expression, nodes }: VolatilityShape, places: CoefficientPositions): FrozenFunction => {
     switch (kind) {

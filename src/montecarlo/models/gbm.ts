@@ -56,18 +56,18 @@ const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
 /**
- * Returns the failures of those instances of a column whose spot is not positive; `place` is the parameter's path for
+ * Returns the failures of those instances of a column whose spot is not positive; `path` is the parameter's path for
  * messages. @throws SpecError where a spot that is not in a column is not positive
  */
-export const spotFailures = (place: string, spot: Column): readonly ParameterFailure[] =>
-  failuresOf(place, spot, "a positive number", isPositive);
+export const spotFailures = (path: string, spot: Column): readonly ParameterFailure[] =>
+  failuresOf(path, spot, "a positive number", isPositive);
 
 /**
- * Returns the failures of those instances of a column whose volatility is negative; `place` is the parameter's path for
+ * Returns the failures of those instances of a column whose volatility is negative; `path` is the parameter's path for
  * messages. @throws SpecError where a volatility that is not in a column is negative
  */
-export const volatilityFailures = (place: string, volatility: Parameter): readonly ParameterFailure[] =>
-  failuresOf(place, volatility, "a number from 0 on, per √year", isNotNegative);
+export const volatilityFailures = (path: string, volatility: Parameter): readonly ParameterFailure[] =>
+  failuresOf(path, volatility, "a number from 0 on, per √year", isNotNegative);
 
 /**
  * Returns the model of correlated geometric Brownian motions, simulated exactly at all dates:
@@ -147,8 +147,8 @@ function brownian(settings: BrownianSettings, failures: ParameterFailure[]): Pat
 }
 
 /**
- * Returns the function that begins a path: the state of d assets becomes the logarithms of the first d parameters,
- * which are the spots.
+ * Returns the kernel function that initialises the state of a path with the logarithms of the spots, which are the
+ * first d parameters.
  */
 export const logStart = memoize((d: number) =>
   fn({
@@ -221,7 +221,7 @@ const stepFunction = memoize((d: number) =>
   }),
 );
 
-/** Returns the function for the spots of d assets from a state that begins with their logarithms. */
+/** Returns the kernel function that computes the spots of d assets from a state that begins with their logarithms. */
 export const logObserve = memoize((d: number) =>
   fn({
     name: "logObserve",
@@ -233,7 +233,7 @@ export const logObserve = memoize((d: number) =>
   }),
 );
 
-/** Returns the function for the logarithms of d spots, which are the first numbers of the state. */
+/** Returns the kernel function that returns the logarithms of d spots, the first numbers of the state. */
 export const logsOfState = memoize((d: number) =>
   fn({
     name: "logsOfState",

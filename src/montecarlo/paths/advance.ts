@@ -70,7 +70,7 @@ export function pathFunction(shape: PathShape) {
   });
 }
 
-/** Returns the function for what a product pays, or for half the width of its bounds, at the end of a path. */
+/** Returns the kernel function that evaluates a payoff, or half the width of its bounds, at the end of a path. */
 export const payoffAtPathEnd = (payoff: PayoffFunction) =>
   fn({
     name: "payoffOfPath",

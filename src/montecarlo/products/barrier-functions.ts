@@ -2,9 +2,9 @@
 import { fn, read, real } from "../../kernel/index.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { memoize } from "../../base/memoize.ts";
-import { digitAt, SIDES, survivalOf } from "./survival.ts";
+import { numberAt, SIDES, survivalOf } from "./survival.ts";
 
-/** The places of barriers, as the code of the kernel functions depends on them. */
+/** The positions of barriers among a product's parameters, on which the code of the kernel functions depends. */
 export interface BarrierPositions {
   /** The asset of each barrier, or "each", and its side: "u0", "deach" … */
   readonly barriers: string;
@@ -29,7 +29,7 @@ export interface BarrierShape extends BarrierPositions {
   readonly atBreach: boolean;
 }
 
-/** Returns the kernel functions of a product whose inner product has the given ones. */
+/** Returns the kernel functions of a product with barriers, given those of the product without them. */
 export const barrierFunctions = memoize(
   (
     shape: BarrierShape,
@@ -171,14 +171,14 @@ const stepSurvival = memoize((shape: BarrierShape) => {
       A: shape.assets,
       N: all.length,
       // Bit k: barrier k is an upper one; is on each asset.
-      UP: all.reduce((bits, place, k) => bits + (place.startsWith("u") ? 2 ** k : 0), 0),
-      EACH: all.reduce((bits, place, k) => bits + (place.endsWith("each") ? 2 ** k : 0), 0),
+      UP: all.reduce((bits, path, k) => bits + (path.startsWith("u") ? 2 ** k : 0), 0),
+      EACH: all.reduce((bits, path, k) => bits + (path.endsWith("each") ? 2 ** k : 0), 0),
       SHARED: shape.shared,
       BOUNDED: shape.bounded,
       SIDES,
       FAR,
-      assetOf: digitAt(all.map((place) => Number(place.slice(1)) || 0).join(" ")),
-      sidesOf: digitAt(shape.sides),
+      assetOf: numberAt(all.map((path) => Number(path.slice(1)) || 0).join(" ")),
+      sidesOf: numberAt(shape.sides),
       survival: survivalOf(shape.continuous),
     },
     body(

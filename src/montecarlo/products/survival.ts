@@ -54,8 +54,8 @@ const twoSided = fn({
 });
 
 /**
- * Returns the function of the probability that an asset breaches none of its barriers between the ends of a step, or on
- * the date at its end. `sides` says on which sides it has barriers (`SIDES`).
+ * Returns the kernel function that computes the probability that an asset breaches none of its barriers within a step,
+ * or on the date at its end. `sides` says on which sides it has barriers (`SIDES`).
  */
 export const survivalOf = memoize((continuous: boolean) =>
   fn({
@@ -75,8 +75,8 @@ export const survivalOf = memoize((continuous: boolean) =>
   }),
 );
 
-/** Returns a function from an index to the whole number at it: a constant wherever loops are unrolled. */
-export const digitAt = memoize((numbers: string) => {
+/** Returns the kernel function that returns the whole number at an index of a list. It is a constant in unrolled loops. */
+export const numberAt = memoize((numbers: string) => {
   const list = numbers.split(" ");
   const body = list.reduceRight((rest, one, k) => `k === ${k} ? ${one} : ${rest}`, "0");
   return functionFromSource<readonly [typeof i32], number>({

@@ -215,8 +215,8 @@ export const addKernel = kernel({
     const rest = (item / instances) | 0;
     const group = rest % groups;
     const q = (rest / groups) | 0;
-    const first = group * ADDED;
-    const count = Math.min(ADDED, blocks - first);
+    const first = group * BLOCKS_ADDED;
+    const count = Math.min(BLOCKS_ADDED, blocks - first);
     let sum = gpu.real(0);
     for (let k = 0; k < count; k++) sum += sums[(q * blocks + first + k) * instances + instance];
     added[item] = sum;

@@ -42,7 +42,9 @@ export function scaledBasis(basis: BasisShape) {
   });
 }
 
-/** Returns the function for the continuation value by the values of the basis, discounted to time 0. */
+/**
+ * Returns the kernel function that computes the continuation value from the values of the basis, discounted to time 0.
+ */
 export function continuationFromBasis(basis: BasisShape) {
   return fn({
     name: "continuedBy",
@@ -56,7 +58,7 @@ export function continuationFromBasis(basis: BasisShape) {
   });
 }
 
-/** Returns the function for the continuation value at a state of a path, discounted to time 0. */
+/** Returns the kernel function that computes the continuation value at a state of a path, discounted to time 0. */
 export function continuationFunction(basis: BasisShape) {
   return fn({
     name: "continuation",

@@ -158,12 +158,12 @@ function failedRow(id: string | undefined, error: unknown, book?: "before" | "af
 
 function failedTrade(id: string | undefined, error: unknown, book?: "before" | "after"): ExplainedTrade {
   const { code, path, message } = failedResult({ id }, error).error;
-  const place = book === undefined ? "" : `${book}: `;
+  const prefix = book === undefined ? "" : `${book}: `;
   return {
     id: id ?? null,
     status: "error",
     ...NOTHING,
-    error: { code, ...(path === undefined ? {} : { path: place + path }), message: place + message },
+    error: { code, ...(path === undefined ? {} : { path: prefix + path }), message: prefix + message },
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
+import { type ChunkedBook, type ChunkPosition, hashOfId, type ParsedTrade, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import { writerFor } from "../../output/formats/index.ts";
 import { Backend, priceBatch, settingsOf, underMovedQuotes } from "../../pricing/index.ts";
@@ -18,18 +18,18 @@ export class ChunkPricer implements Disposable {
   }
 
   /** Prices a chunk. @throws BookError if the file can no longer be read; the signal's reason */
-  async price(place: ChunkPlace, signal: AbortSignal): Promise<WrittenChunk> {
+  async price(chunk: ChunkPosition, signal: AbortSignal): Promise<WrittenChunk> {
     const { format: name, start, options } = this.#setting;
     const format = writerFor(name);
     // What it writes at its beginning is written by who asks for the chunks.
-    await format.begin({ ...start, continues: place.first > 0 });
+    await format.begin({ ...start, continues: chunk.first > 0 });
     const trades: ParsedTrade[] = [];
-    for await (const some of this.#book.read(place)) trades.push(...some);
+    for await (const some of this.#book.read(chunk)) trades.push(...some);
     const { scenarios } = this.#book;
     const settings = settingsOf(options, this.#book);
     const results = await this.#backend.run((engine) =>
-      underMovedQuotes(trades, place.first, { ...settings, scenarios }, (some, under) =>
-        priceBatch(some, place.first, { ...settings, ...under, engine, signal }),
+      underMovedQuotes(trades, chunk.first, { ...settings, scenarios }, (some, under) =>
+        priceBatch(some, chunk.first, { ...settings, ...under, engine, signal }),
       ),
     );
     const totals = new Totals();

@@ -1,4 +1,4 @@
-import { type ChunkPlace, fitsOf, type RowsAt, SeenIds, Totals } from "../../book/index.ts";
+import { type ChunkPosition, fitsOf, type RowsAt, SeenIds, Totals } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import { writerFor } from "../../output/formats/index.ts";
 import { lookAhead } from "../../pricing/index.ts";
@@ -83,27 +83,27 @@ export class Pipeline implements Disposable {
     const format = writerFor(setting.format);
     yield await format.begin(setting.start);
     await pool?.whenStarted();
-    const priced = async (place: ChunkPlace): Promise<readonly [ChunkPlace, WrittenChunk]> => [
-      place,
-      (await pool?.run(place, signal)) ?? (await own.price(place, signal)),
+    const priced = async (position: ChunkPosition): Promise<readonly [ChunkPosition, WrittenChunk]> => [
+      position,
+      (await pool?.run(position, signal)) ?? (await own.price(position, signal)),
     ];
     const totals = new Totals();
     const seen = new SeenIds();
     let rows = 0;
     const underWay = (): number => Math.max(pool?.freeSlots ?? 0, UNDER_WAY);
-    for await (const [place, first] of lookAhead(
+    for await (const [position, first] of lookAhead(
       book.places(await chunkSizes(open, CHUNKS[this.#device.backend])),
       underWay,
       priced,
     )) {
       signal.throwIfAborted();
-      const repeated = repeatedIn(place, first, seen);
-      const chunk = repeated.length === 0 ? first : (await priced({ ...place, repeated }))[1];
+      const repeated = repeatedIn(position, first, seen);
+      const chunk = repeated.length === 0 ? first : (await priced({ ...position, repeated }))[1];
       totals.addTotals(chunk.totals);
       totals.addCounts(chunk.counts);
       yield chunk.text;
-      rows += place.rows;
-      const end = place.bytes?.end ?? file.byteLength;
+      rows += position.rows;
+      const end = position.bytes?.end ?? file.byteLength;
       onProgress({ done: rows, fraction: end / file.byteLength });
     }
     yield format.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals });
@@ -128,7 +128,7 @@ async function chunkSizes({ book, file }: OpenBook, chunks: number): Promise<Row
 }
 
 /** Indices of the trades whose ids earlier ones have. */
-function repeatedIn({ first }: ChunkPlace, { ids }: WrittenChunk, seen: SeenIds): number[] {
+function repeatedIn({ first }: ChunkPosition, { ids }: WrittenChunk, seen: SeenIds): number[] {
   const repeated: number[] = [];
   for (let i = 0; i < ids.length; i += 2)
     if (ids[i + 1] !== 0 && seen.seenHashBefore(ids[i], ids[i + 1])) repeated.push(first + i / 2);

@@ -1,4 +1,4 @@
-import type { ChunkPlace, CurrencyTotals, MarketFits, TradeCounts } from "../../book/index.ts";
+import type { ChunkPosition, CurrencyTotals, MarketFits, TradeCounts } from "../../book/index.ts";
 import type { PartOptions } from "../../device/index.ts";
 import type { FileFormat, OutputHeader } from "../../output/formats/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -40,4 +40,4 @@ export interface WrittenChunk {
 }
 
 /** The task of a worker: the position of the chunk that it prices. */
-export type ChunkTask = ChunkPlace;
+export type ChunkTask = ChunkPosition;

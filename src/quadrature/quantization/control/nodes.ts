@@ -16,7 +16,7 @@ export type Discounting = { readonly rate?: number } | { readonly discountFactor
 /** The names of the fields of `Discounting`. */
 export const DISCOUNTING = ["rate", "discountFactors"] as const;
 
-/** Checks that a payoff is a function. `place` is the name of the function that takes it. @throws SpecError */
+/** Checks that a payoff is a function. `path` is the name of the function that takes it. @throws SpecError */
 export function checkPayoff(path: string, payoff: NodePayoff): void {
   if (typeof payoff !== "function")
     throw new SpecError(`${path}: payoff: got ${typeInWords(payoff)}, expected a function of state, time and layer`);
