@@ -228,8 +228,8 @@ export const bugs: readonly Bug[] = [
   ]),
   ...beside("service/pipeline", "service/pipeline/pipeline", [
     ["chunk-pricer.ts", "[ids[2 * i], ids[2 * i + 1]] = hash", "[ids[i], ids[i + 1]] = hash"],
-    ["chunk-pricer.ts", "continues: place.first > 0", "continues: place.first > 1000"],
-    ["pipeline.ts", "place.bytes?.end ?? file.byteLength", "place.bytes?.start ?? file.byteLength"],
+    ["chunk-pricer.ts", "continues: chunk.first > 0", "continues: chunk.first > 1000"],
+    ["pipeline.ts", "position.bytes?.end ?? file.byteLength", "position.bytes?.start ?? file.byteLength"],
     ["pipeline.ts", "repeated.push(first + i / 2)", "repeated.push(i / 2)"],
     ["pipeline.ts", "repeated.length === 0 ? first :", "repeated.length <= 1 ? first :"],
   ]),

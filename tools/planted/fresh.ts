@@ -272,10 +272,10 @@ export const fresh: readonly Bug[] = [
     ["estimate.ts", "output.errorEstimate[i] += output.halfWidth[i];", ""],
   ]),
   ...beside("service/pipeline", "service/pipeline/pipeline", [
-    ["pipeline.ts", "priced({ ...place, repeated })", "priced(place)"],
+    ["pipeline.ts", "priced({ ...position, repeated })", "priced(position)"],
     ["pipeline.ts", "totals.addCounts(chunk.counts);", ""],
-    ["pipeline.ts", "rows += place.rows;", "rows = place.rows;"],
-    ["chunk-pricer.ts", "priceBatch(some, place.first, {", "priceBatch(some, 0, {"],
+    ["pipeline.ts", "rows += position.rows;", "rows = position.rows;"],
+    ["chunk-pricer.ts", "priceBatch(some, chunk.first, {", "priceBatch(some, 0, {"],
   ]),
   ...beside(
     "pricing",

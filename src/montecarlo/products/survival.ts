@@ -75,7 +75,9 @@ export const survivalOf = memoize((continuous: boolean) =>
   }),
 );
 
-/** Returns the kernel function that returns the whole number at an index of a list. It is a constant in unrolled loops. */
+/**
+ * Returns the kernel function that returns the whole number at an index of a list. It is a constant in unrolled loops.
+ */
 export const numberAt = memoize((numbers: string) => {
   const list = numbers.split(" ");
   const body = list.reduceRight((rest, one, k) => `k === ${k} ? ${one} : ${rest}`, "0");

@@ -38,7 +38,7 @@ export const Diagonal = record({ active: write(real), decays: read(real), decay:
 export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
 
 /**
- * The products of `upper` and of `lower` over each of the intervals into which an item's nodes are divided (`cacheKeyParts`).
+ * The products of `upper` and of `lower` over each of the intervals into which an item's nodes are divided (`partsOf`).
  * In f32, where one factorisation serves several steps, there are also the partial products up to each row.
  */
 export const Products = record({

@@ -7,7 +7,7 @@ import { partsOf, shuffleSpan, type Team } from "./team.ts";
 /**
  * Returns the function of backward elimination, z = rhs·inverse + upper·z, from the last node to the first. Each item
  * goes through its rows twice: first to compute the value that leaves its nodes, then, after the scan, with the value
- * that enters them. The intervals of an item's nodes (`cacheKeyParts`) are processed side by side. `downProduct[p]` is the
+ * that enters them. The intervals of an item's nodes (`partsOf`) are processed side by side. `downProduct[p]` is the
  * product of `upper` over interval p, with which the value that enters it is computed. If `scaled`, rhs already
  * includes the factor `inverse`.
  */
