@@ -110,7 +110,14 @@ export const arrayLength = (length: number): number => Math.max(1, length);
  * Returns the values that the kernels of a shape depend on, as a cache key: functions and counts, but no parameters of
  * trades.
  */
-export const cacheKeyParts = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
+export const cacheKeyParts = ({
+  model,
+  product,
+  control,
+  substeps,
+  sampling,
+  isShifted,
+}: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),
   ...(control === undefined ? [] : productParts(control)),

@@ -96,7 +96,11 @@ export class Simulation implements Disposable {
     return new Simulation(device, batch, {
       instances: members.length,
       walk: await compileExact(device, walkKernel(shape), precision),
-      merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), blocksMerged(shape)), precision),
+      merge: await compileExact(
+        device,
+        mergeKernel(momentsOf(shape), measuresOf(shape), blocksMerged(shape)),
+        precision,
+      ),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
       table,
       streams: createBufferOf(device, "u32", streams),
