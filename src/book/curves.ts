@@ -116,13 +116,17 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
   }
 }
 
-/** @throws BookError for an index that is not known, or a curve that does not exist, in the rates of a currency */
-function checkForwards({ rates }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
+/** @throws BookError for an index that is not known, or a curve that does not exist, in the rates or the fixings */
+function checkForwards({ rates, fixings }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
   const known = Object.keys(INDICES);
+  const check = (index: string, at: string): void => {
+    if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
+  };
+  for (const index of fixings?.keys() ?? []) check(index, pathOf("fixings", index));
   for (const [currency, rate] of rates)
     for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
       const at = pathOf("rates", currency, "forward", index);
-      if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
+      check(index, at);
       numberOf(curve, names, at);
     }
 }
@@ -197,7 +201,9 @@ class InstrumentMaker {
       case "swap":
         return parSwap(`${textOf(one.tenor)} swap`, one.quote, one.tenor, this.#quotes(name));
       case "basis": {
-        const { forward } = this.#specs.get(name)!;
+        const { forward, index } = this.#specs.get(name)!;
+        if (one.against === index)
+          throw new BookError(pathOf("against"), `expected another index than the curve's own, ${index}`);
         const other = forward?.get(one.against) ?? onlyCurveOf(one.against, this.#specs, pathOf("against"));
         if (other === undefined)
           throw new BookError(pathOf("against"), `no curve has the index ${one.against}; add one to market.curves`);

@@ -48,19 +48,24 @@ export function resolveLinearTrade(spec: LinearTradeSpec, pathOf: PathOf, market
 }
 
 function termsOf(spec: LinearTradeSpec, pathOf: PathOf, market: LinearMarket): Terms {
+  switch (spec.kind) {
+    case "swap":
+      return swapTerms(spec, pathOf, market);
+    case "fra":
+      return located(pathOf, () => fraTerms(spec, pathOf, market));
+    case "note":
+      return noteTerms(spec, pathOf, market);
+    case "fxForward":
+      return forwardTerms(spec, pathOf, market);
+    default:
+      return spec satisfies never;
+  }
+}
+
+/** Returns what a function does; its errors of terms name the path. */
+function located<T>(pathOf: PathOf, make: () => T): T {
   try {
-    switch (spec.kind) {
-      case "swap":
-        return swapTerms(spec, pathOf, market);
-      case "fra":
-        return fraTerms(spec, pathOf, market);
-      case "note":
-        return noteTerms(spec, pathOf, market);
-      case "fxForward":
-        return forwardTerms(spec, pathOf, market);
-      default:
-        return spec satisfies never;
-    }
+    return make();
   } catch (error) {
     if (!(error instanceof SpecError) || error instanceof BookError) throw error;
     throw new BookError(pathOf(), error.message, { cause: error });
@@ -192,12 +197,16 @@ function overnightOf(
 
 /** A leg's flows, with what it adds to the comparison of terms. */
 function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, pathOf: PathOf, market: LinearMarket) {
-  const zero = isZero ? zeroCouponOf(spec, market.reference) : undefined;
-  const made: Pick<Leg, "flows" | "byRate"> =
-    zero === undefined ? legOf(spec, market.reference) : { flows: [zero.flow], byRate: [] };
   const conversion = market.conversion(currency, to, pathOf("currency"));
-  const leg: LinearLeg = { currency, sign, flows: made.flows, byRate: made.byRate, conversion };
-  return { leg, zero };
+  const {
+    flows,
+    byRate = [],
+    years,
+  }: Partial<Leg> & ReturnType<typeof zeroCouponOf> = located(pathOf, () =>
+    isZero ? zeroCouponOf(spec, market.reference) : legOf(spec, market.reference),
+  );
+  const leg: LinearLeg = { currency, sign, flows, byRate, conversion };
+  return { leg, years };
 }
 
 /** What a leg is, whatever the market is. */
@@ -232,7 +241,7 @@ function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket)
     currency,
     ...pairOf(made.map(({ leg }) => leg)),
     legs: made.map(({ leg }) => leg),
-    fair: fairOf(read[at], made[at].zero?.years, at),
+    fair: fairOf(read[at], made[at].years, at),
     terms: { legs: read.map((leg, k) => comparable(leg, signs[k])) },
   };
 }
@@ -244,11 +253,11 @@ function pairOf(legs: readonly LinearLeg[]): Pick<Terms, "pair"> {
   return names.size === 1 ? { pair: { name: steps[0].pair, spot: steps[0].spot } } : {};
 }
 
-function fairOf({ spec }: ReadLeg, years: number | undefined, leg: number): FairNumber | undefined {
+function fairOf({ spec, isZero }: ReadLeg, years: number | undefined, leg: number): FairNumber | undefined {
   if (typeof spec.rate !== "number") return undefined;
   const isFixed = spec.index === undefined;
-  if (years !== undefined)
-    return isFixed && typeof spec.notional === "number"
+  if (isZero)
+    return years !== undefined && typeof spec.notional === "number"
       ? { kind: "zeroCoupon", leg, years, notional: spec.notional }
       : undefined;
   return { kind: isFixed ? "rate" : "spread", leg, at: spec.rate };
@@ -276,6 +285,7 @@ function fraTerms({ fra }: Form<"fra">, pathOf: PathOf, market: LinearMarket): T
   const asPeriod = { start: fra.start, end: fra.end ?? { kind: "tenor" as const, months, days: 0 } };
   const none = { notional: undefined, currency: undefined, index: undefined };
   const { start, to } = periodOf({ ...asPeriod, ...none }, { calendar, endOfMonth }, spot, market, pathOf);
+  if (start <= reference) throw new BookError(pathOf("start"), "settled before asOf, or on it; leave the trade out");
   const end = fra.end === undefined ? calendar.advance(start, tenor, "modified-following", endOfMonth) : to;
   const { growth, accrual } = floatingOf(index, undefined, start, end, reference);
   const discount = market.discount(currency, pathOf("index"));

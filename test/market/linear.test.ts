@@ -42,10 +42,12 @@ const leg = fc
     exchange: fc.constantFrom("none" as const, "final" as const, "ends" as const, "all" as const),
     notional: fc.constantFrom(1e6, [5e6, 4e6, 4e6, 1e6]),
     paymentLag: fc.constantFrom(0, 2),
+    adjust: fc.constantFrom("modified-following" as const, "unadjusted" as const),
     isReset: fc.boolean(),
     isFixed: fc.boolean(),
   })
-  .map(({ from, length, every, kind, isReset, isFixed, ...rest }): LegSpec => {
+  .filter(({ exchange, notional }) => exchange !== "ends" || typeof notional === "number")
+  .map(({ from, length, every, kind, adjust, isReset, isFixed, ...rest }): LegSpec => {
     const start = calendar.adjust(reference + (typeof from === "string" ? -1 - length : from), "following");
     // That of today is published, or not yet.
     const fixings = new Map(
@@ -63,7 +65,13 @@ const leg = fc
     const overnight = { averaged: kind === "averaged", ...(observation ? { observation, days: 3 } : {}) };
     return {
       ...rest,
-      schedule: { from: start, to: start + length, every: tenorOf(every), calendar },
+      schedule: {
+        from: start,
+        to: start + length,
+        every: tenorOf(every),
+        calendar,
+        ...(kind === "fixed" ? { adjust } : {}),
+      },
       discount: 0,
       ...(kind === "fixed" ? {} : { index }),
       ...(kind === "fixed" || kind === "term" ? {} : { overnight }),
@@ -120,13 +128,15 @@ function byHand(spec: LegSpec, curves: readonly Curve[]): number {
     const worth = reset === undefined ? 1 : 1.1 * (start > reference ? p(1, start) / p(0, start) : 1);
     pay(worth * units(k) * accrual * ((rate as number) + rateOf(start, end)), paid);
     if (reset === undefined) continue;
-    pay(-worth * units(k), start);
-    pay(worth * units(k), end);
+    pay(-worth * units(k), calendar.adjust(start, "following"));
+    pay(worth * units(k), calendar.adjust(end, "following"));
   }
+  if (exchange === "none") return total;
   const last = dates.length - 2;
-  if (exchange === "ends" || exchange === "all") pay(-units(0), dates[0]);
-  if (exchange === "all") for (let k = 1; k <= last; k++) pay(units(k - 1) - units(k), dates[k]);
-  if (exchange !== "none") pay(units(exchange === "all" ? last : 0), dates[last + 1]);
+  const paid = (k: number): Day => calendar.adjust(dates[k], "following");
+  if (exchange !== "final") pay(-units(0), paid(0));
+  for (let k = 1; k <= last; k++) pay(units(k - 1) - units(k), paid(k));
+  pay(units(last), paid(last + 1));
   return total;
 }
 

@@ -55,6 +55,7 @@ const foreign = {
     pay: { index: "SOFR", notional: 1.16e6, exchange: "ends" },
   },
 };
+const noteOf = (more: object) => ({ id: "N", note: { end: "3Y", notional: 1e6, ...more } });
 const all = [
   payer,
   forward,
@@ -253,6 +254,18 @@ describe("swaps and other linear trades", () => {
     [{}, swap("ESTR", "2025-11-24", 0, { start: "2024-11-24" }), /all its payments lie before asOf/],
     [{}, { id: "1", note: { rate: 0.02, end: "2Y", notional: 1 } }, /currency: expected the currency of the leg/],
     [{}, { id: "1", note: { index: "EURIBOR-6M", lookback: 2, end: "2Y", notional: 1 } }, /lookback: only overnight/],
+    [
+      {},
+      noteOf({ rate: [0.02, 0.03], zeroCoupon: true, currency: "EUR" }),
+      /note: rate: a zero coupon leg has one rate/,
+    ],
+    [{}, noteOf({ index: "ESTR", spread: 0.01, zeroCoupon: true }), /note: spread: .*without a spread/],
+    [{}, noteOf({ index: "ESTR", compounding: "averaged", zeroCoupon: true }), /note: compounding: .*compounds/],
+    [{}, noteOf({ index: "ESTR", dayCount: "30/360", zeroCoupon: true }), /note: dayCount: .*counts days as ESTR/],
+    [{}, noteOf({ index: "ESTR", notional: [2, 1], zeroCoupon: true }), /note: notional: .*one notional/],
+    [{}, noteOf({ index: "ESTR", notional: [2, 1], exchange: "ends" }), /exchange: the notional changes; write "all"/],
+    [{}, noteOf({ index: "ESTR", first: "2040-01-01" }), /first and penultimate: expected dates .*, got 2040-01-01/],
+    [{}, { id: "1", fra: { index: "EURIBOR-6M", start: "2026-11-20", rate: 0, notional: 1 } }, /start: settled before/],
     [{}, { id: "1", fra: { index: "ESTR", start: "3M", rate: 0, notional: 1 } }, /index: .*term rate/],
     [{}, { id: "1", fxForward: { pair: "EURGBP", amount: 1, rate: 1, delivery: "1Y" } }, /no pair "EURGBP"/],
     [{}, { id: "1", fxForward: { ...forward.fxForward, delivery: "2026-11-20" } }, /delivered 0 years before asOf/],
@@ -264,6 +277,45 @@ describe("swaps and other linear trades", () => {
   ])("%j, %j: an error that says what to do", (market, trade, message) => {
     const [parsed] = readBook(book([trade], market)).trades;
     expect(parsed.ok ? "read" : parsed.error.message).toMatch(message);
+  });
+
+  it("pay notional back as it falls, on business days, and beside compounded interest", async () => {
+    const flowsOf = async (more: object) => {
+      const [{ cashflows }] = await priced(book([{ ...noteOf(more), report: ["cashflows"] }]));
+      return cashflows!.map(({ date, amount }) => [date, amount]);
+    };
+    // 24 November 2027 to 2029 are business days; 14 November 2027 and 2028 are a Sunday and a Tuesday.
+    expect(await flowsOf({ rate: 0, currency: "EUR", notional: [3e6, 2e6, 2e6] })).toEqual(
+      expect.arrayContaining([
+        ["2027-11-24", 1e6],
+        ["2029-11-26", 2e6],
+      ]),
+    );
+    const unadjusted = { start: "2026-12-14", end: "2027-11-14", adjust: "unadjusted", currency: "EUR" };
+    expect(await flowsOf({ rate: 0, ...unadjusted })).toContainEqual(["2027-11-15", 1e6]);
+    const zero = await flowsOf({ rate: 0.02, zeroCoupon: true, currency: "EUR" });
+    const total = zero.reduce((sum, [, amount]) => sum + (amount as number), 0);
+    expect(total / 1e6).toBeCloseTo(1.02 ** 3, 3);
+  });
+
+  it("take the rate of the business day before a holiday on which a period begins", async () => {
+    const days = ["2026-11-13", "2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19"];
+    const fixings = { ESTR: Object.fromEntries(days.map((day) => [day, 0.02])) };
+    const legs = ["lookback", "lockout"].map((rule) => ({ index: "ESTR", adjust: "unadjusted", [rule]: 0 }));
+    for (const receive of legs) {
+      const from = swap("ESTR", "2027-11-15", 0.02, { start: "2026-11-14", receive });
+      expect((await priced(book([from], { fixings })))[0].fairRate).toBeGreaterThan(0.018);
+    }
+  });
+
+  it("need fixings and basis swaps of indices that exist", () => {
+    expect(() => parseBook(book([payer], { fixings: { EURIBOR6M: {} } }))).toThrow(
+      'market.fixings.EURIBOR6M: unknown index "EURIBOR6M" (did you mean "EURIBOR-6M"?)',
+    );
+    const instruments = [{ basis: "1Y", spread: 0.001, against: "ESTR" }];
+    expect(() => parseBook(book([payer], { curves: { ...CURVES, A: { index: "ESTR", instruments } } }))).toThrow(
+      "market.curves.A.instruments[0].against: expected another index than the curve's own, ESTR",
+    );
   });
 
   it("say where they go on beyond the last instrument of a curve", async () => {

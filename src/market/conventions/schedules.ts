@@ -50,6 +50,12 @@ export function scheduleOf(spec: ScheduleSpec): Schedule {
   if (!(to > from))
     throw new SpecError(`schedule: it ends on ${isoOf(to)}, which is not after its start, ${isoOf(from)}`);
   if (!(every.count > 0)) throw new SpecError("schedule: every: expected a tenor above zero, such as 3M");
+  const { first = from, penultimate = to } = spec;
+  if (first < from || penultimate > to || first > penultimate)
+    throw new SpecError(
+      `schedule: first and penultimate: expected dates in this order from ${isoOf(from)} to ${isoOf(to)}, got ` +
+        `${isoOf(first)} and ${isoOf(penultimate)}`,
+    );
   const unadjusted = rollDates(spec);
   const last = unadjusted.length - 1;
   const dates = unadjusted.map((day, k) => calendar.adjust(day, k === last ? adjustLast : adjust));

@@ -51,7 +51,7 @@ export interface LegSpec {
   readonly index?: RateIndex;
   /** Given for an overnight index. */
   readonly overnight?: OvernightRule;
-  /** Notional that is exchanged: at the end, at both ends, or also where it changes. */
+  /** Notional that is exchanged: paid back as it falls (`final`), and paid at the start, too (`ends`, `all`). */
   readonly exchange?: "none" | "final" | "ends" | "all";
   /** What one unit of notional is worth from a day on, if it is reset at the start of each period and exchanged. */
   readonly reset?: (start: Day) => Pick<Flow, "scale" | "factors">;
@@ -120,12 +120,16 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
       factors: [...flow.factors, ...reset.factors],
     });
     byRate.push(scaled(byRate.pop()!));
-    if (start > reference) flows.push(scaled(fixedFlow(-notional, start, reference, discount)));
-    if (end > reference) flows.push(scaled(fixedFlow(notional, end, reference, discount)));
+    const exchanged = (
+      [
+        [-notional, start],
+        [notional, end],
+      ] as const
+    ).map(([amount, day]) => fixedFlow(amount, paymentDate(day, 0, paymentCalendar), reference, discount));
+    flows.push(...exchanged.filter(({ date }) => date > reference).map(scaled));
     flows.push(scaled(coupon));
   }
-  for (const { date, amount } of exchanges(spec, dates, notionalOf))
-    if (date > reference) flows.push(fixedFlow(amount, date, reference, discount));
+  flows.push(...exchanges(spec, dates, reference));
   return { flows, byRate, dates };
 }
 
@@ -134,35 +138,61 @@ const stepOf = (values: number | readonly number[], k: number): number =>
   typeof values === "number" ? values : values[Math.min(k, values.length - 1)];
 
 /**
- * Returns the one flow of a leg that pays its interest at the end: N·((1 + rate)^T − 1) for a fixed rate, and what the
- * notional grows to by all resets of an index, less itself.
+ * Returns the flows of a leg that pays its interest at the end: N·((1 + rate)^T − 1) for a fixed rate, and what the
+ * notional grows to by all resets of an index, less itself. The interest comes first, if it is still to be paid.
+ *
+ * @throws SpecError for terms that such a leg does not have
  */
-export function zeroCouponOf(spec: LegSpec, reference: Day): { readonly flow: PaidFlow; readonly years: number } {
+export function zeroCouponOf(spec: LegSpec, reference: Day): Pick<Leg, "flows"> & { readonly years?: number } {
   const { schedule, dayCount, paymentLag = 0, paymentCalendar = schedule.calendar, index, overnight, discount } = spec;
+  checkZeroCoupon(spec);
   const { dates } = scheduleOf(schedule);
   const end = dates.at(-1)!;
   const notional = stepOf(spec.notional, 0);
-  const years = yearFraction(dayCount, dates[0], end, { termination: schedule.to });
+  const exchanged = exchanges(spec, dates, reference);
   const paid = paymentDate(end, paymentLag, paymentCalendar);
-  if (index === undefined)
-    return { flow: fixedFlow(notional * ((1 + stepOf(spec.rate, 0)) ** years - 1), paid, reference, discount), years };
+  if (paid <= reference) return { flows: exchanged };
+  if (index === undefined) {
+    const years = yearFraction(dayCount, dates[0], end, { termination: schedule.to });
+    const interest = notional * ((1 + stepOf(spec.rate, 0)) ** years - 1);
+    return { flows: [fixedFlow(interest, paid, reference, discount), ...exchanged], years };
+  }
   const growths = dates.slice(1).map((to, k) => floatingOf(index, overnight, dates[k], to, reference).growth);
   const growth: Growth = {
     ...growths[0],
     known: growths.reduce((all, { known }) => all * known, 1),
     periods: growths.flatMap(({ periods }) => periods),
   };
-  return { flow: { ...fixedFlow(0, paid, reference, discount), gearing: notional, growth }, years };
+  return { flows: [{ ...fixedFlow(0, paid, reference, discount), gearing: notional, growth }, ...exchanged] };
 }
 
-function exchanges({ exchange = "none" }: LegSpec, dates: readonly Day[], notionalOf: (k: number) => number) {
+function checkZeroCoupon({ rate, notional, index, overnight, dayCount }: LegSpec): void {
+  const refuse = (term: string, why: string): never => {
+    throw new SpecError(`${term}: a zero coupon leg ${why}`);
+  };
+  if (typeof notional !== "number") refuse("notional", "has one notional, a number");
+  if (index === undefined && typeof rate !== "number") refuse("rate", "has one rate, a number");
+  if (index !== undefined && rate !== 0) refuse("spread", "compounds its index without a spread; leave it out");
+  if (index !== undefined && dayCount !== index.dayCount)
+    refuse("dayCount", `counts days as ${index.name} does; leave it out`);
+  if (overnight?.averaged) refuse("compounding", "compounds its rates; leave it out");
+}
+
+/** The exchanges of notional after the reference day, on business days. */
+function exchanges(spec: LegSpec, dates: readonly Day[], reference: Day): PaidFlow[] {
+  const { exchange = "none", notional, schedule, paymentCalendar = schedule.calendar, discount } = spec;
+  if (exchange === "none") return [];
+  const notionalOf = (k: number): number => stepOf(notional, k);
   const last = dates.length - 2;
-  const found: { date: Day; amount: number }[] = [];
-  if (exchange === "ends" || exchange === "all") found.push({ date: dates[0], amount: -notionalOf(0) });
-  if (exchange === "all")
-    for (let k = 1; k <= last; k++) found.push({ date: dates[k], amount: notionalOf(k - 1) - notionalOf(k) });
-  if (exchange !== "none") found.push({ date: dates[last + 1], amount: notionalOf(exchange === "all" ? last : 0) });
-  return found.filter(({ amount }) => amount !== 0);
+  const found = [{ date: dates[last + 1], amount: notionalOf(last) }];
+  for (let k = 1; k <= last; k++) found.push({ date: dates[k], amount: notionalOf(k - 1) - notionalOf(k) });
+  if (exchange === "ends" && found.some(({ amount }, k) => k > 0 && amount !== 0))
+    throw new SpecError('exchange: the notional changes; write "all", so that its changes are paid');
+  if (exchange !== "final") found.push({ date: dates[0], amount: -notionalOf(0) });
+  return found
+    .filter(({ amount }) => amount !== 0)
+    .map(({ date, amount }) => fixedFlow(amount, paymentDate(date, 0, paymentCalendar), reference, discount))
+    .filter(({ date }) => date > reference);
 }
 
 /** What a unit grows to by an index over a period, and the fraction of a year by which the rate is annualised. */
@@ -202,13 +232,15 @@ function overnightOf(
   const { calendar, curve, dayCount } = index;
   const shifted = (day: Day): Day => (days === 0 ? day : calendar.addBusinessDays(day, -days));
   const [from, to] = observation === "shift" ? [shifted(start), shifted(end)] : [start, end];
+  // Periods that are not adjusted may begin on a holiday, for which the rate of the business day before it holds.
+  const business = (day: Day): Day => calendar.adjust(day, "preceding");
   const lock = observation === "lockout" ? calendar.addBusinessDays(end, -days - 1) : Infinity;
   const years = (a: Day, b: Day): number => yearFraction(dayCount, a, b);
   let known = 1;
   const periods: number[] = [];
   for (let day = from; day < to;) {
     const next = Math.min(calendar.addBusinessDays(day, 1), to);
-    const observed = observation === "lookback" ? shifted(day) : Math.min(day, lock);
+    const observed = observation === "lookback" ? shifted(business(day)) : Math.min(business(day), lock);
     const rate = knownRate(index, observed, reference);
     if (rate !== undefined) known = averaged ? known + rate * years(day, next) : known * (1 + rate * years(day, next));
     else if (observation === "plain" && !averaged) {
