@@ -133,7 +133,8 @@ export interface PathModel {
   };
   /**
    * The parameters with which steps jump, as where a scheme changes from one distribution to another. Sensitivities to
-   * them are differences, because derivatives along paths would leave out the jumps. None by default.
+   * them are differences, because derivatives along paths would leave out the jumps. Of a model that does not say it,
+   * all sensitivities are differences; `[]` says that none jumps.
    */
   readonly jumpsWith?: readonly string[];
   /** The parameters by sensitivity: delta and gamma of spots, vega of volatilities, rho of the rate. */

@@ -2,7 +2,15 @@
 import { SpecError } from "../base/errors.ts";
 import type { PathModel } from "./model.ts";
 import type { ControlMean } from "./moments.ts";
-import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Parameters } from "./parameters.ts";
+import {
+  type Column,
+  columnAt,
+  columnsOf,
+  isByStep,
+  mapColumns,
+  type Parameter,
+  type Parameters,
+} from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
 /**
@@ -38,20 +46,21 @@ export function sensitivitiesOf(
   return names.flatMap((name) => {
     // "delta" of several assets is that of each.
     const chosen = Object.keys(known).filter((one) => one === name || one.replace(/\d+$/, "") === name);
-    const order = name.startsWith("gamma") ? 2 : 1;
+    const order = chosen.length > 0 && name.startsWith("gamma") ? 2 : 1;
     if (order === 2 && method === "pathwise")
       throw new SpecError(
         `sensitivities: "${name}" pathwise: the payoff has no second derivative along a path; ` +
           `use "auto", "bump" or "likelihood-ratio"`,
       );
     const by = (parameter: string, of: 1 | 2): Omit<Sensitivity, "name"> => {
-      const jumps = model.jumpsWith?.includes(parameter) === true;
-      if (jumps && method === "pathwise")
+      const ofModel = parameter in model.parameters;
+      const jumps = ofModel ? model.jumpsWith?.includes(parameter) : false;
+      if (jumps === true && method === "pathwise")
         throw new SpecError(
           `sensitivities: "${name}" pathwise: steps of the model "${model.name}" jump with ${parameter}, and ` +
             `derivatives along paths leave out the jumps; use "auto" or "bump"`,
         );
-      const isSmooth = of === 1 && product.isDiscontinuous === false && !jumps;
+      const isSmooth = of === 1 && product.isDiscontinuous === false && jumps === false;
       return { parameter, order: of, method: method !== "auto" ? method : isSmooth ? "pathwise" : "bump" };
     };
     if (chosen.length > 0)
@@ -95,7 +104,7 @@ export function sensitivityVariants({ model, product, control, dates }: Paths, a
     if (shifted.has(parameter)) continue;
     const ofModel = parameter in model.parameters;
     const owner = ofModel ? model.parameters : product.parameters;
-    const h = widthOf(parameter, owner[parameter]);
+    const h = widthOf(parameter, owner[parameter], ofModel ? 1 : unitOf(model));
     shifted.set(parameter, { at: models.length, h });
     for (const sign of [1, -1]) {
       const moved = { [parameter]: plus(owner[parameter], h, sign) };
@@ -131,8 +140,12 @@ export function sensitivityVariants({ model, product, control, dates }: Paths, a
 const sharedBy = (control: PathProduct | undefined, product: PathProduct, moved: Parameters): Parameters =>
   Object.fromEntries(Object.entries(moved).filter(([name]) => control?.parameters[name] === product.parameters[name]));
 
-/** The step of differences of closed forms, relative to what moves, and the weights at ±1 and ±2 steps. */
-const STEP = 1e-4;
+/**
+ * The steps of differences of closed forms, relative to what moves: each is an eighth of the one before, until a
+ * difference changes by less than a part of itself; and the weights at ±1 and ±2 steps.
+ */
+const STEPS = [1e-4, 1.25e-5, 1.5625e-6, 1.953125e-7, 2.44140625e-8];
+const CHANGE = 1e-8;
 const FOURTH_ORDER = [
   [1, 2 / 3],
   [2, -1 / 12],
@@ -147,25 +160,37 @@ export function meanAlong(
   along: Direction,
   mean: (model: Parameters, control: Parameters, i: number) => number,
 ): (i: number) => ControlMean {
-  const scale = mapColumns([...scalesOf(model, along.model), ...scalesOf(product, along.product)], (...each) =>
-    Math.min(...each),
+  const scales = [...scalesOf(model, along.model, 1), ...scalesOf(product, along.product, unitOf(model))];
+  const scale = mapColumns(scales, Math.min);
+  const termsAt = STEPS.map((step) =>
+    FOURTH_ORDER.flatMap(([steps, weight]) =>
+      [1, -1].map((sign) => {
+        const by = mapColumns([scale], (x) => sign * steps * step * x);
+        return { weight: sign * weight, p: moved(model, along.model, by), q: moved(control, along.control, by) };
+      }),
+    ),
   );
-  const terms = FOURTH_ORDER.flatMap(([steps, weight]) =>
-    [1, -1].map((sign) => {
-      const by = mapColumns([scale], (x) => sign * steps * STEP * x);
-      return { weight: sign * weight, p: moved(model, along.model, by), q: moved(control, along.control, by) };
-    }),
-  );
+  const slopeBy = (k: number, i: number): number =>
+    termsAt[k].reduce((sum, { weight, p, q }) => sum + weight * mean(p, q, i), 0) / (STEPS[k] * columnAt(scale, i));
   return (i) => {
-    const difference = terms.reduce((sum, { weight, p, q }) => sum + weight * mean(p, q, i), 0);
+    let slope = slopeBy(0, i);
+    let least = Infinity;
+    for (let k = 1, last = slope; k < STEPS.length && least > CHANGE * Math.abs(slope); k++) {
+      const next = slopeBy(k, i);
+      const change = Math.abs(next - last);
+      if (change < least) [slope, least] = [next, change];
+      last = next;
+    }
     const size = Math.abs(mean(model.parameters, control?.parameters ?? {}, i));
-    return { mean: difference / (STEP * columnAt(scale, i)), size: size / columnAt(scale, i) };
+    return { mean: slope, size: size / columnAt(scale, i) };
   };
 }
 
 /** The sizes of the parameters that move. */
-const scalesOf = ({ parameters }: PathModel | PathProduct, along: Parameters): readonly Column[] =>
-  Object.keys(along).map((name) => mapColumns([widthOf(name, parameters[name])], (x) => x / WIDTHS[kindOf(name)]));
+const scalesOf = ({ parameters }: PathModel | PathProduct, along: Parameters, unit: Column): readonly Column[] =>
+  Object.keys(along).map((name) =>
+    mapColumns([widthOf(name, parameters[name], unit)], (x) => x / WIDTHS[kindOf(name)]),
+  );
 
 const moved = (owner: PathModel | PathProduct | undefined, along: Parameters, h: Column): Parameters => ({
   ...owner?.parameters,
@@ -196,15 +221,25 @@ export function givenVariants(all: readonly Paths[], measures: readonly (readonl
 const kindOf = (name: string): keyof typeof WIDTHS =>
   name.startsWith("spot") ? "spot" : name.startsWith("volatility") ? "volatility" : "other";
 
-/** The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. */
-function widthOf(name: string, parameter: Parameter): Column {
+/**
+ * The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. `unit` is the size
+ * of other parameters that are smaller, or 0.
+ */
+function widthOf(name: string, parameter: Parameter, unit: Column): Column {
   const kind = kindOf(name);
   const width = WIDTHS[kind];
-  const first = isByStep(parameter) ? parameter.byStep : [parameter];
-  return mapColumns(first, (...numbers) => {
+  return mapColumns([unit, ...columnsOf(parameter)], (one, ...numbers) => {
     const least = Math.min(...numbers.map(Math.abs));
-    return width * (kind === "other" ? Math.max(least, 1) : least > 0 ? least : 1);
+    return width * (kind === "other" ? Math.max(least, one) : least > 0 ? least : 1);
   });
+}
+
+/** The size of small amounts of a product, such as strikes: that of the smallest spot, at most 1. */
+function unitOf({ parameters }: PathModel): Column {
+  const spots = Object.keys(parameters).filter((name) => kindOf(name) === "spot");
+  return mapColumns([1, ...spots.flatMap((name) => columnsOf(parameters[name]))], (...all) =>
+    all.reduce((least, x) => (Math.abs(x) > 0 ? Math.min(least, Math.abs(x)) : least)),
+  );
 }
 
 const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>

@@ -211,6 +211,7 @@ describe("several assets and models of one's own", () => {
       normals: 1,
       uniforms: 0,
       parameters: { spot: 100, width: 8 },
+      jumpsWith: [],
       start: fn({
         params: modelParams.start,
         body({ p, state }) {

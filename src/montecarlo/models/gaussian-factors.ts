@@ -64,6 +64,7 @@ export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
     },
     failures,
     ...FUNCTIONS,
+    jumpsWith: [],
     sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
@@ -74,8 +75,10 @@ export const integratedDecay = fn({
   params: { a: real, span: real },
   body({ a, span }) {
     const x = a * span;
-    // Where a·span is small expm1 still keeps its digits; a = 0 is Brownian motion.
-    return x === 0 ? span : -Math.expm1(-x) / a;
+    // Near 0, where a division by a leaves few digits of the derivative by it, or none, its series.
+    const last = 1 - (x / 7) * (1 - x / 8);
+    const series = 1 - (x / 2) * (1 - (x / 3) * (1 - (x / 4) * (1 - (x / 5) * (1 - (x / 6) * last))));
+    return x < 0.05 ? span * series : -Math.expm1(-x) / a;
   },
 });
 
@@ -91,17 +94,20 @@ const FUNCTIONS = {
         const a2 = p[4];
         const s1 = p[5];
         const s2 = p[6];
-        const v11 = s1 * s1 * integratedDecay({ a: 2 * a1, span: dt });
-        const v12 = p[7] * s1 * s2 * integratedDecay({ a: a1 + a2, span: dt });
-        const v22 = s2 * s2 * integratedDecay({ a: 2 * a2, span: dt });
+        const d11 = integratedDecay({ a: 2 * a1, span: dt });
+        const d12 = p[7] * integratedDecay({ a: a1 + a2, span: dt });
+        const d22 = integratedDecay({ a: 2 * a2, span: dt });
         c[0] = Math.exp(-a1 * dt);
         c[1] = Math.exp(-a2 * dt);
-        c[2] = Math.sqrt(v11);
-        c[3] = v11 > 0 ? v12 / c[2] : 0;
-        c[4] = Math.sqrt(Math.max(v22 - c[3] * c[3], 0));
+        // vᵢⱼ = σᵢ·σⱼ·dᵢⱼ; no volatility is divided by, so that any may be 0.
+        const root = Math.sqrt(d11);
+        const shared = d12 / root;
+        c[2] = s1 * root;
+        c[3] = s2 * shared;
+        c[4] = s2 * Math.sqrt(Math.max(d22 - shared * shared, 0));
         // Var(X₁ + X₂) grows from t to t + dt by e^(−2α₁t)·v₁₁ + 2·e^(−(α₁+α₂)t)·v₁₂ + e^(−2α₂t)·v₂₂.
-        const early = Math.exp(-2 * a1 * t) * v11 + Math.exp(-2 * a2 * t) * v22;
-        c[5] = (p[2] - p[1]) * dt - 0.5 * (early + 2 * Math.exp(-(a1 + a2) * t) * v12);
+        const early = Math.exp(-2 * a1 * t) * s1 * s1 * d11 + Math.exp(-2 * a2 * t) * s2 * s2 * d22;
+        c[5] = (p[2] - p[1]) * dt - 0.5 * (early + 2 * Math.exp(-(a1 + a2) * t) * s1 * s2 * d12);
       },
     }),
   },

@@ -136,6 +136,7 @@ function brownian(settings: BrownianSettings, failures: ParameterFailure[]): Pat
     logs: logsOfState(d),
     variances: varianceFunction(d),
     exactBridge: true,
+    jumpsWith: [],
     ...(d === 1 ? { score: SCORE } : {}),
     sensitivities: {
       ...sensitivitiesTo("delta", "spot"),

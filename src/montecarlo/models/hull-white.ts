@@ -49,6 +49,7 @@ export function hullWhite(settings: HullWhiteSettings): PathModel {
     parameters: { forward, meanReversion, volatility },
     failures,
     ...FUNCTIONS,
+    jumpsWith: [],
     sensitivities: { rho: ["forward"], vega: ["volatility"] },
   };
 }
@@ -113,14 +114,14 @@ const FUNCTIONS = {
         const a = p[1];
         const sigma = p[2];
         const b = integratedDecay({ a, span: dt });
-        const own = sigma * sigma * integratedDecay({ a: 2 * a, span: dt });
-        // Cov(x, ∫x) = σ²·B²/2
-        const shared = 0.5 * sigma * sigma * b * b;
+        const root = Math.sqrt(integratedDecay({ a: 2 * a, span: dt }));
+        // Cov(x, ∫x) = σ²·B²/2; σ is not divided by, so that it may be 0.
+        const shared = (0.5 * b * b) / root;
         c[0] = Math.exp(-a * dt);
         c[1] = b;
-        c[2] = Math.sqrt(own);
-        c[3] = own > 0 ? shared / c[2] : 0;
-        c[4] = Math.sqrt(Math.max(integralVariance({ a, sigma, span: dt }) - c[3] * c[3], 0));
+        c[2] = sigma * root;
+        c[3] = sigma * shared;
+        c[4] = sigma * Math.sqrt(Math.max(integralVariance({ a, sigma: 1, span: dt }) - shared * shared, 0));
         const grown = integralVariance({ a, sigma, span: t + dt }) - integralVariance({ a, sigma, span: t });
         c[5] = p[0] * dt + 0.5 * grown;
       },

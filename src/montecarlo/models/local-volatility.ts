@@ -25,6 +25,11 @@ export interface LocalVolatilitySettings<F extends UserFunctions = Record<never,
   readonly added?: Column;
   /** The value of t at which the simulation starts, in years; 0 by default. */
   readonly start?: Column;
+  /**
+   * False where σ is a continuous function of S, so that first sensitivities are derivatives along paths. True where it
+   * jumps: those are differences, as they are where neither is said.
+   */
+  readonly isDiscontinuous?: boolean;
 }
 
 /**
@@ -48,8 +53,16 @@ export interface LocalVolatilitySettings<F extends UserFunctions = Record<never,
 export function localVolatility<F extends UserFunctions = Record<never, never>>(
   settings: LocalVolatilitySettings<F>,
 ): PathModel {
-  checkFields("localVolatility", settings, [...SPOT_FIELDS, "volatility", "functions", "added", "start"]);
-  const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
+  checkFields("localVolatility", settings, [
+    ...SPOT_FIELDS,
+    "volatility",
+    "functions",
+    "added",
+    "start",
+    "isDiscontinuous",
+  ]);
+  const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0, isDiscontinuous } = settings;
+  const parameters = { spot, yield: carry, rate, added, start };
   const functions = declaredFunctions(settings.functions);
   const failures = spotFailures("localVolatility: spot", spot);
   return {
@@ -58,9 +71,10 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
     state: 1,
     normals: 1,
     uniforms: 0,
-    parameters: { spot, yield: carry, rate, added, start },
+    parameters,
     failures,
     ...functionsOf({ volatility, functions }),
+    ...(isDiscontinuous === undefined ? {} : { jumpsWith: isDiscontinuous ? Object.keys(parameters) : [] }),
     sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
