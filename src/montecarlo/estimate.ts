@@ -5,7 +5,7 @@ import type { FeynkacError } from "../base/errors.ts";
 import { checkObject, checkKeys } from "../base/argument-checks.ts";
 import type { SensitivityMethod } from "./sensitivities.ts";
 import { firstStatus, type Status } from "./instances.ts";
-import { halfWidthOf, Moments } from "./moments.ts";
+import { halfWidthOf, Moments, unseenJumps } from "./moments.ts";
 import type { Column } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { instancesPerPart, Simulation } from "./paths/simulation.ts";
@@ -194,15 +194,24 @@ function emptyResult({ instances, measures, batch, control }: SimulationPlan, se
 function read(result: Writable, plan: SimulationPlan, moments: Moments, members: Uint32Array): void {
   const { scramblings, product } = plan.batch.shape;
   const outputs = [
-    { ...plan.value, output: result },
-    ...plan.measures.map((one) => ({ ...one, output: result.sensitivities[one.name] })),
+    { ...plan.value, output: result, jumps: false },
+    // Derivatives along paths jump where payoffs have kinks.
+    ...plan.measures.map((one) => ({
+      ...one,
+      output: result.sensitivities[one.name],
+      jumps: one.method === "pathwise",
+    })),
   ];
   for (const [k, i] of members.entries()) {
-    for (const { output, at, widthAt, controlMean } of outputs) {
+    for (const { output, at, widthAt, controlMean, jumps } of outputs) {
       const estimate = moments.estimate(at, k, scramblings, controlMean(i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
       output.errorEstimate[i] = estimate.errorEstimate;
+      if (jumps && scramblings > 1) {
+        const samples = scramblings * moments.counts[k * scramblings];
+        output.errorEstimate[i] = Math.hypot(estimate.errorEstimate, unseenJumps(estimate, samples));
+      }
       if (product.halfWidth !== undefined && widthAt !== undefined) {
         output.halfWidth[i] = halfWidthOf(moments, widthAt, k, scramblings);
         output.errorEstimate[i] += output.halfWidth[i];

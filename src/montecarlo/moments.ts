@@ -110,6 +110,20 @@ export interface ControlMean {
   readonly size: number;
 }
 
+/** The most of an effective sample that a size is measured by, in root mean squares. */
+const MOST = 10;
+
+/**
+ * What the scatter of randomisations does not show of samples that jump, as an indicator does: points that fill space
+ * evenly fall n·p times, rounded up or down, on one side of a jump, and the rarer of both may have never happened. Its
+ * 95 % bound by the rule of three, with the size of a sample where it is not 0, from n samples in all.
+ */
+export function unseenJumps({ value, effective }: Estimate, n: number): number {
+  if (effective === 0) return 0;
+  const size = Math.abs(value) / effective;
+  return 3 * Math.min(size, (MOST * Math.abs(value)) / Math.sqrt(n * effective));
+}
+
 const NO_CONTROL: ControlMean = { mean: 0, size: 0 };
 
 /** The rounding of a difference of controls, relative to them, also in f32. */

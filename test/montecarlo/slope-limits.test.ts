@@ -114,6 +114,29 @@ describe("amounts and volatilities of any size", () => {
   });
 });
 
+describe("points of Sobol' on one side of a kink", () => {
+  const RUNS = 200;
+  // As many as 95 % intervals cover, less four standard deviations.
+  const LEAST = 0.95 * RUNS - 4 * Math.sqrt(0.95 * 0.05 * RUNS);
+
+  test.each([0.5, 2, 8, 22, 31, 40])("intervals cover the probability of a payoff: %d of 64", async (of64) => {
+    for (const antithetic of [false, true]) {
+      // P(S > K) is a little more than a multiple of a point's share, which few scramblings show.
+      const exact = (of64 + 0.12) / 64;
+      let d = -4;
+      for (let step = 4; step > 1e-12; step /= 2) if (normalCdf(d + step) < exact) d += step;
+      const model = blackScholes({ spot: 100, volatility: 0.2 });
+      const product = european({ payoff: "call", strike: 100 * Math.exp(-0.2 * d - 0.02) });
+      const streams = Float64Array.from({ length: RUNS }, (_, i) => i);
+      const points = { sampling: "sobol", scramblings: 8, antithetic, paths: 64 * 8 * (antithetic ? 2 : 1) } as const;
+      const asked = { device, model, product, dates: [1], ...points, streams, sensitivities: ["strike"] };
+      const { value, errorEstimate } = (await monteCarlo(asked)).sensitivities["strike"];
+      const covered = value.filter((x, i) => Math.abs(x + exact) <= errorEstimate[i]).length;
+      expect(covered).toBeGreaterThanOrEqual(LEAST);
+    }
+  });
+});
+
 describe("models that may jump", () => {
   /** ln S = 0.2·√dt·Z, and a fall by a third with the probability of an intensity. */
   const falling = {
