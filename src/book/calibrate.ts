@@ -12,7 +12,7 @@ import {
   discountFactor,
   type FitState,
   type Heston,
-  INSTANT,
+  ONE_SECOND,
   rollFit,
   localSurface,
   type LocalSurface,
@@ -211,7 +211,7 @@ export function calibrateVolatility(
     spot: market.spot,
     forwards: times.flatMap((at) => {
       const time = at - years;
-      return time > INSTANT ? [{ time, forward: forwardAt(market, time) }] : [];
+      return time > ONE_SECOND ? [{ time, forward: forwardAt(market, time) }] : [];
     }),
   });
   let fitted: FittedQuotes;
@@ -243,7 +243,7 @@ export function calibrateVolatility(
   const refit: QuotedSmile["refit"] = ({ carry: then, years = 0, keep, moves }) => {
     const moved = used.flatMap((quote, i) => {
       const time = quote.time - years;
-      if (!(time > INSTANT)) return [];
+      if (!(time > ONE_SECOND)) return [];
       const forward = forwardAt(then, time);
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
       const discount = discountFactor(then.rates, time);

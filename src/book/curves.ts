@@ -38,7 +38,10 @@ export interface NamedCurves {
   readonly curves: readonly Curve[];
   /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
   readonly instruments: readonly (readonly string[])[];
-  /** The derivatives of the zero rates of all found nodes by all quotes, a row a node, both in order of curves. */
+  /**
+   * The derivatives of the zero rates at all fitted nodes with respect to all quotes: one row for each node, in the
+   * order of the curves and their nodes.
+   */
   readonly byQuotes: readonly Float64Array[];
   /** The indices whose rates curves project. */
   readonly indices: readonly (IndexName | undefined)[];
@@ -61,7 +64,7 @@ export function forwardCurveOf(curve: Curve): ForwardCurve {
   return zeroCurve(times.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
 }
 
-/** Returns what a currency's rates say of named curves; undefined where they name none. */
+/** Returns the named curves that the rates of a currency refer to; undefined where they name none. */
 export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undefined {
   if (spec?.kind === "named") return spec;
   return spec !== undefined && "curve" in spec && spec.curve.kind === "named" ? spec.curve : undefined;
@@ -131,7 +134,7 @@ function checkForwards({ rates, fixings }: MarketSpec, names: readonly string[],
     }
 }
 
-/** Returns the number of a curve. @throws BookError where there is none of the name */
+/** Returns the index of a curve by name. @throws BookError where there is none of the name */
 export function numberOf(name: string, names: readonly string[], path: string): number {
   const at = names.indexOf(name);
   if (at < 0) throw new BookError(path, `unknown curve ${quote(name)}${didYouMean(name, names)}`);

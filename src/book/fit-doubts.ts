@@ -53,7 +53,7 @@ export function stateOf(surface: SurfaceFit, of: Fitted): FitState {
   };
 }
 
-/** Returns a time as a message shows it: a date, or years. */
+/** Returns a time in the form for messages: a date, or a number of years. */
 export function shownTime(asOf: AsOf, time: TimeSpec): string {
   const text = timeText(asOf, time);
   return typeof text === "number" ? yearsText(text) : text;

@@ -23,7 +23,10 @@ export interface FxPair {
   readonly calendar: Calendar;
 }
 
-/** A step from one currency to another by a quoted pair: power 1 from its base to its quote currency, or −1. */
+/**
+ * A step of a conversion between two currencies by a quoted pair. `power` is 1 from its base to its quote currency, and
+ * −1 for the opposite direction.
+ */
 export interface FxStep {
   readonly pair: FxPair;
   readonly power: 1 | -1;
@@ -33,7 +36,10 @@ export interface FxStep {
 export interface FxMarket {
   /** Returns a quoted pair. @throws BookError where there is none of the name */
   pair(name: string, path: string): FxPair;
-  /** Returns the quoted pairs by which a currency is exchanged for another. @throws BookError where there are none */
+  /**
+   * Returns the steps by which an amount in one currency is converted to another. @throws BookError where there are
+   * none
+   */
   steps(from: string, to: string, path: string): readonly FxStep[];
 }
 

@@ -14,7 +14,7 @@ import { type AsOf, dayOfAsOf } from "./time.ts";
 /** The curves of currencies that are not named, by currency. */
 type OwnCurves = ReadonlyMap<string, ForwardCurve | undefined>;
 
-/** The curves, exchange rates and fixings that linear trades use. It is created for the first of them. */
+/** The curves, exchange rates and fixings that the linear trades of a book use. */
 export class LinearMarket {
   /** The curves, which all linear trades of the book share. */
   readonly curves: LinearCurves;

@@ -9,11 +9,14 @@ export interface LinearCurves {
   readonly curves: readonly Pick<Curve, "times" | "zeros" | "rule">[];
   /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
   readonly instruments: readonly (readonly string[])[];
-  /** The derivatives of found nodes by quotes, a row a node, in the order of curves and their nodes. */
+  /**
+   * The derivatives of the zero rates at all fitted nodes with respect to all quotes: one row for each node, in the
+   * order of the curves and their nodes.
+   */
   readonly byQuotes: readonly Float64Array[];
 }
 
-/** A step of an exchange of currencies, by the rate of a pair on its spot date. */
+/** A step of a conversion between currencies, at the exchange rate of a quoted pair on its spot date. */
 export interface Conversion {
   readonly pair: string;
   readonly spot: number;
@@ -33,9 +36,9 @@ export interface LinearLeg {
   readonly sign: 1 | -1;
   /** The flows as their receiver sees them. */
   readonly flows: readonly PaidFlow[];
-  /** The change of the flows by the leg's rate or spread. */
+  /** The derivatives of the flows with respect to the leg's rate or spread. */
   readonly byRate: readonly PaidFlow[];
-  /** How its currency becomes that of the trade; empty where it is that. */
+  /** The steps that convert the leg's currency to that of the trade; empty where they are the same. */
   readonly conversion: readonly Conversion[];
 }
 
@@ -66,9 +69,12 @@ export interface LinearTrade {
   readonly fair: FairNumber | undefined;
   /** The terms with days as numbers, whatever the market is. */
   readonly terms: object;
-  /** The years from `asOf` from which the flows are seen, if forward rates are realised until then; 0 in a book. */
+  /**
+   * The valuation time in years from `asOf`: 0 in a book, later for a trade that was rolled forward along its forward
+   * rates.
+   */
   readonly seen: number;
-  /** The time to the last payment in years from then. */
+  /** The time from the valuation to the last payment in years. */
   readonly expiry: number;
   readonly report: readonly LinearReport[];
   /** The number of units held, negative when sold. Results are per unit. */

@@ -133,7 +133,7 @@ export interface UnderlyingEntry {
 export interface ResolvedMarket extends Market {
   /** The underlyings by name, including those that cannot be used. */
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
-  /** The market as swaps and forwards on currencies see it. */
+  /** The curves, exchange rates and fixings that linear trades use, resolved for the first of them. */
   readonly linear: WhenAsked<LinearMarket>;
   /** The correlations. */
   readonly between: CorrelationTable;

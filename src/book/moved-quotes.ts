@@ -64,6 +64,6 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   return moved;
 }
 
-/** Returns the measure of the strike that quotes keep when the spot moves. */
+/** Returns the quantity that quotes keep when the spot moves: their strike, or their moneyness. */
 export const keptStrike = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>
   keep === "sticky-strike" ? "strike" : "moneyness";

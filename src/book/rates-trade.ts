@@ -1,6 +1,6 @@
 /** Converts trades on interest rates from the form of the book to the form that is priced. */
 import { BookError } from "../base/errors.ts";
-import { INSTANT, type RatesModel } from "../market/index.ts";
+import { ONE_SECOND, type RatesModel } from "../market/index.ts";
 import type { ResolvedMarket } from "./market.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
@@ -198,7 +198,7 @@ function resolveRights(
   const rights = (specs ?? []).map(({ from: first, to: end, price, notice: before }, i) => {
     const [from, to] = [clock.years(first), clock.years(end)];
     if (to < from) throw new BookError(pathOf(i, "to"), "expected a time that is not before from");
-    if (to > last + INSTANT)
+    if (to > last + ONE_SECOND)
       throw new BookError(pathOf(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
     const notice = before === undefined ? 0 : noticeOf(before, clock, () => pathOf(i, "notice"));
     return { from: from - notice, to: to - notice, notice, price };
@@ -264,7 +264,7 @@ function checkBefore(exercise: RatesExercise, end: number, what: string, pathOf:
 function checkResets(exercise: RatesExercise, periods: readonly Period[], pathOf: PathOf): void {
   if (exercise.kind === "american") {
     const [{ start }] = periods;
-    if (exercise.to <= start + INSTANT) return;
+    if (exercise.to <= start + ONE_SECOND) return;
     throw new BookError(
       pathOf("exercise"),
       `expected an American right that ends by the swap's start, ${yearsText(Math.max(start, 0))} from asOf, got one up ` +
@@ -272,7 +272,7 @@ function checkResets(exercise: RatesExercise, periods: readonly Period[], pathOf
     );
   }
   const between = exercise.times.find(
-    (time) => time > periods[0].start && !periods.some(({ start }) => Math.abs(start - time) < INSTANT),
+    (time) => time > periods[0].start && !periods.some(({ start }) => Math.abs(start - time) < ONE_SECOND),
   );
   if (between !== undefined)
     throw new BookError(

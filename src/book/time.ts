@@ -1,4 +1,4 @@
-import { INSTANT } from "../market/index.ts";
+import { ONE_SECOND } from "../market/index.ts";
 
 /**
  * Converts dates to years for related times, such as those of one trade. Two times less than a second apart become
@@ -23,7 +23,7 @@ export class Clock {
   /** Returns a time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
-    const second = Math.round(years / INSTANT);
+    const second = Math.round(years / ONE_SECOND);
     for (let near = second - 1; near <= second + 1; near++) {
       const known = this.#seen.get(near);
       if (known !== undefined && isSame(known, years)) return known;
@@ -33,12 +33,12 @@ export class Clock {
   }
 
   #remember(years: number): number {
-    this.#seen.set(Math.round(years / INSTANT), years);
+    this.#seen.set(Math.round(years / ONE_SECOND), years);
     return years;
   }
 }
 
-const isSame = (a: number, b: number): boolean => Math.abs(a - b) < INSTANT;
+const isSame = (a: number, b: number): boolean => Math.abs(a - b) < ONE_SECOND;
 
 /** Converts the dates of a book from ISO 8601 text to years from `asOf` (Act/365F). */
 

@@ -8,7 +8,7 @@
  * *Volatility and dividends*, 2010. Verified by tests in test/calibration/american, and by prices of whole books.
  */
 import type { Dividends } from "./dividends.ts";
-import { type ForwardCurve, INSTANT, integrate } from "./rates.ts";
+import { type ForwardCurve, ONE_SECOND, integrate } from "./rates.ts";
 
 /**
  * The coefficients of the decomposition S = scale·X + cash of a spot S at one time; X is a martingale without
@@ -42,7 +42,7 @@ export function affineSpot(
   { spot, rates, dividends }: { readonly spot: number; readonly rates: ForwardCurve; readonly dividends: Dividends },
   horizon: number,
 ): AffineSpot {
-  const paid = dividends.discrete.filter(({ time }) => time <= horizon + INSTANT);
+  const paid = dividends.discrete.filter(({ time }) => time <= horizon + ONE_SECOND);
   const growth = (time: number, isPaid: (of: number) => boolean): number =>
     paid.reduce(
       (left, dividend) => (isPaid(dividend.time) ? left * (1 - dividend.proportional) : left),

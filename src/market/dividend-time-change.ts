@@ -15,8 +15,8 @@
 import type { AffineSpot } from "./affine.ts";
 
 /**
- * A time change due to cash dividends, as periods in ascending order: up to `until` (years), the dividends still to
- * come are worth the fraction δ = `share` of X₀.
+ * A time change due to cash dividends, as successive periods: up to the time `until` in years, the value of the
+ * remaining dividends is the fraction δ = `share` of X₀.
  */
 export type DividendTimeChange = readonly { readonly until: number; readonly share: number }[];
 
@@ -39,7 +39,7 @@ export interface ChangedTime {
 /** The step of differences in k. */
 const STEP = 1e-3;
 
-/** Returns the changed time at k = ln(K/F) and t years; t itself for an undefined time change. */
+/** Returns the changed time A(k, t) at k = ln(K/F) after t years; it is t if there is no time change. */
 export function changedTime(clock: DividendTimeChange | undefined, k: number, t: number): ChangedTime {
   if (clock === undefined) return { time: t, slope: 0, curvature: 0, rate: 1 };
   const sum = { time: 0, slope: 0, curvature: 0, rate: 1 };

@@ -1,4 +1,4 @@
-import { INSTANT } from "./rates.ts";
+import { ONE_SECOND } from "./rates.ts";
 
 /**
  * A dividend at one time, `time` years from `asOf` (> 0). The spot falls by S·proportional + cash, but not below zero:
@@ -46,7 +46,7 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
 /** Returns the dividends as seen t years later. A dividend exactly at t counts as paid. */
 export function rollDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
   const left = discrete
-    .filter(({ time }) => time > t + INSTANT)
+    .filter(({ time }) => time > t + ONE_SECOND)
     .map((dividend) => ({ ...dividend, time: dividend.time - t }));
   return { yield: yieldRate, discrete: left };
 }

@@ -7,7 +7,9 @@ export interface FitState {
   readonly place: string;
   /** What is doubtful about the fit, such as "not converged"; empty if nothing is. */
   readonly doubts: readonly string[];
-  /** What a result says about the fit though it is no doubt, such as quotes that a rule leaves out. */
+  /**
+   * Further remarks about the fit that results repeat and that are no doubts, such as quotes that a rule leaves out.
+   */
   readonly notes?: readonly string[];
   /** The first and the last quoted time, where they are known; the fit extrapolates before and after. */
   readonly first?: QuotedTime;

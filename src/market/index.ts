@@ -8,7 +8,7 @@ export {
   type ZeroRate,
   constant,
   fromIntegral,
-  INSTANT,
+  ONE_SECOND,
   integrate,
   integratedProduct,
   rollCurve,

@@ -71,15 +71,15 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
 }
 
 /** One second in years. Times that differ by less are treated as equal. */
-export const INSTANT = 1 / 31_536_000;
+export const ONE_SECOND = 1 / 31_536_000;
 
 /** Returns the function s ↦ f(t + s), which is f as seen t ≥ 0 years later. */
 export function rollCurve({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
-  const passed = times.filter((end) => end <= t + INSTANT).length;
+  const passed = times.filter((end) => end <= t + ONE_SECOND).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
 }
 
-/** Returns the function f + shift, which is the parallel move of a scenario. */
+/** Returns the function f + shift, as for a parallel shift in a scenario. */
 export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
   return { times: f.times, values: f.values.map((value) => value + shift) };
 }

@@ -26,7 +26,7 @@ export interface Instances {
   readonly count: number;
   /** The instances that are simulated: those whose parameters are within bounds. */
   readonly valid: Uint32Array;
-  /** The errors of the others, and undefined of those that are simulated: [count]. */
+  /** The error of each instance that is not simulated, and undefined for the others, [count]. */
   readonly error: readonly (FeynkacError | undefined)[];
 }
 
@@ -87,6 +87,6 @@ function notFinite(groups: Readonly<Record<string, Parameters>>): readonly Param
   );
 }
 
-/** Returns the status of each instance before its paths are read. */
+/** Returns the initial status of each instance: "error" where its parameters are out of bounds, otherwise "fixed". */
 export const firstStatus = ({ error }: Instances): Status[] =>
   error.map((one) => (one === undefined ? "fixed" : "error"));

@@ -129,7 +129,10 @@ const NO_CONTROL: ControlMean = { mean: 0, size: 0 };
 /** The rounding of a difference of controls, relative to them, also in f32. */
 const ROUNDING = 1e-5;
 
-/** Returns the mean of a measure's control from the weights of copies and the mean of each copy. */
+/**
+ * Returns the exact mean of a measure's control variate, given the weight of each copy and the mean of the control
+ * variate under it.
+ */
 export function controlMeanOf(weights: readonly number[], meanOf: (variant: number) => number): ControlMean {
   let [mean, size] = [0, 0];
   weights.forEach((weight, v) => {
@@ -152,7 +155,10 @@ export interface Estimate {
   readonly effective: number;
 }
 
-/** Returns the half width of payoffs (`PathProduct.halfWidth`) that a measure samples, with its sampling error. */
+/**
+ * Returns an upper estimate of the mean half width of the payoff (`PathProduct.halfWidth`): the mean of the measure
+ * that samples it, plus its sampling error.
+ */
 export function halfWidthOf(moments: Moments, measure: number, instance: number, randomisations: number): number {
   const { value, errorEstimate } = moments.estimate(measure, instance, randomisations);
   return Math.abs(value) + errorEstimate;

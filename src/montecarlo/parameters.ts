@@ -29,7 +29,7 @@ export const LAYOUT_NUMBERS = 3;
 export interface ParameterTable {
   /** The parameters, followed by their tangents in each direction in the same layout. */
   readonly values: Float64Array;
-  /** The number of parameters' values, without tangents. */
+  /** The length of the parameters' values in `values`, without tangents. */
   readonly length: number;
   /** The layout, [parameters, 3]: offset, step stride, instance stride. */
   readonly layout: Int32Array;
@@ -128,7 +128,7 @@ const stepOf = (parameter: Parameter, k: number): Column =>
 export const columnAt = (column: Column, i: number): number =>
   typeof column === "number" ? column : column[column.length === 1 ? 0 : i];
 
-/** Returns a column computed from others, number by number. */
+/** Returns the column of the values of `f`, applied to the numbers of other columns instance by instance. */
 export function mapColumns(columns: readonly Column[], f: (...numbers: number[]) => number): Column {
   const width = Math.max(...columns.map(lengthOf));
   if (width === 1) return f(...columns.map((column) => columnAt(column, 0)));

@@ -84,22 +84,24 @@ export interface MonteCarloSettings extends CallOptions {
   readonly precision?: Precision;
 }
 
-/** Where the moments of a measure are, and the known mean of its control. */
+/** The position of a measure's moments, and the known mean of its control variate. */
 export interface MeasurePlace {
-  /** The measure's number. */
+  /** The index of the measure. */
   readonly at: number;
-  /** The number of the measure of half its bounds' distance, where the product has bounds. */
+  /**
+   * The index of the measure that estimates half the distance of the bounds; undefined for a product without bounds.
+   */
   readonly widthAt: number | undefined;
   readonly controlMean: (instance: number) => ControlMean;
 }
 
-/** A sensitivity, or a measure on given copies. */
+/** A measure with its name: a sensitivity, or a weighted sum over copies that the settings give. */
 export interface NamedMeasure extends MeasurePlace {
   readonly name: string;
   readonly method: SensitivityMethod;
 }
 
-/** The batch to simulate, and what its moments stand for. */
+/** The batch to simulate, and the measures that its moments belong to. */
 export interface SimulationPlan {
   readonly instances: Instances;
   readonly batch: Batch;
@@ -108,7 +110,7 @@ export interface SimulationPlan {
   readonly control: Control | undefined;
 }
 
-/** Returns what a simulation with given settings estimates. @throws SpecError | ShapeError */
+/** Returns the plan of a simulation with given settings. @throws SpecError | ShapeError */
 export function planOf(settings: MonteCarloSettings): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
   const failures = checkSettings(settings);

@@ -76,14 +76,14 @@ function checkSensitivities({ product, sensitivities = [], sensitivityMethod = "
     );
 }
 
-/** Returns the columns of an accuracy by their places. */
+/** Returns the columns of an accuracy, each with its path for error messages. */
 export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonly [string, Column])[] =>
   (["absolute", "relative"] as const).flatMap((kind) => {
     const column = accuracy[kind];
     return column === undefined ? [] : [[`accuracy.${kind}`, column]];
   });
 
-/** Returns the error that is allowed in the value of an instance. */
+/** Returns the largest error that an accuracy allows in the value of an instance. */
 export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
   allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
 

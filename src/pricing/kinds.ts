@@ -37,7 +37,9 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
 /** The pricing methods of options on underlyings. */
 export const METHODS: readonly (typeof BY_NAME)[Exclude<MethodName, "auto">][] = Object.values(BY_NAME);
 
-/** The kind of options on one or several underlyings. */
+/**
+ * The trade kind of options on one or several underlyings: their pricing methods, error targets, bounds and warnings.
+ */
 export const optionKind: TradeKind<Trade> = {
   methods: METHODS,
   add: ({ columns }, trade, terms) => {
@@ -113,5 +115,5 @@ const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
   linear: linearKind,
 };
 
-/** Returns the kind of a trade. */
+/** Returns the trade kind of a trade. */
 export const kindOf = ({ kind }: AnyTrade): TradeKind => (kind === undefined ? optionKind : KINDS[kind]);

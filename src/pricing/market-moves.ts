@@ -7,7 +7,7 @@ import {
   afterDividend,
   alphaOf,
   type DiscreteDividend,
-  INSTANT,
+  ONE_SECOND,
   integrate,
   isStochastic,
   type Underlying,
@@ -38,12 +38,12 @@ function significant(move: number): number {
 
 /** Returns the dividends that a trade's underlying pays within the given years. */
 export function paidDividends({ underlying }: Pick<Trade, "underlying">, years: number): readonly DiscreteDividend[] {
-  return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
+  return underlying.dividends.discrete.filter(({ time }) => time <= years + ONE_SECOND);
 }
 
 /**
- * Returns the spot before paid dividends, given the spot after them. @throws SpecError a dividend that pays all of the
- * spot
+ * Returns the spot before dividends were paid, given the spot after their payment. @throws SpecError a dividend that
+ * pays all of the spot
  */
 export function withDividends(spot: number, paid: readonly DiscreteDividend[]): number {
   return paid.toReversed().reduce((price, { cash, proportional }) => {
@@ -52,7 +52,10 @@ export function withDividends(spot: number, paid: readonly DiscreteDividend[]): 
   }, spot);
 }
 
-/** Returns the spot after paid dividends, given the spot before them. @throws SpecError nothing is left of the spot */
+/**
+ * Returns the spot after dividends were paid, given the spot before their payment. @throws SpecError nothing is left of
+ * the spot
+ */
 export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]): number {
   const left = paid.reduce(afterDividend, spot);
   if (left > 0) return left;
@@ -62,7 +65,10 @@ export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]
 /** A trade on one underlying. */
 type OnUnderlying = AnyTrade & { readonly underlying: Underlying; readonly volatility: Volatility };
 
-/** Returns a trade with each part of its market that has moved, its volatility too. @throws as `withoutDividends` */
+/**
+ * Returns copies of a trade, one for each part of its market that has moved, volatility included: in each copy only
+ * that part has its later value. @throws as `withoutDividends`
+ */
 export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): Views<T> {
   const { rolled, after } = pair;
   const volatility = equalUpToRounding(rolled.volatility, after.volatility)
@@ -71,7 +77,10 @@ export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): Views<T> {
   return { ...viewsOfUnderlying(pair), volatility };
 }
 
-/** Returns a trade with each part of its underlying's market that has moved. @throws as `withoutDividends` */
+/**
+ * Returns copies of a trade, one for each part of its underlying's market that has moved: in each copy only that part
+ * has its later value. @throws as `withoutDividends`
+ */
 export function viewsOfUnderlying<T extends AnyTrade & { readonly underlying: Underlying }>({
   before,
   rolled,

@@ -2,7 +2,7 @@
 import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
 import {
   type HullWhite,
-  INSTANT,
+  ONE_SECOND,
   isStochastic,
   type PiecewiseConstant,
   rollCurve,
@@ -188,8 +188,8 @@ function rollPayoff(payoff: Payoff, spot: number, years: number): Payoff {
 export function rollExpiry(expiry: number, years: number): number | undefined {
   if (years === 0) return expiry;
   const left = expiry - years;
-  if (left < -INSTANT) return undefined;
-  return left < INSTANT ? 0 : left;
+  if (left < -ONE_SECOND) return undefined;
+  return left < ONE_SECOND ? 0 : left;
 }
 
 /** Returns an exercise right as it is some years later. */
@@ -206,7 +206,7 @@ export function rollBarriers(barriers: readonly Barrier[], years: number): reado
 /** A barrier that has not been hit: after its window a knock-out is gone, and a knock-in is never monitored again. */
 function rollBarrier(barrier: Barrier, years: number): Barrier[] {
   const { from, to, monitoring } = barrier;
-  if (to < years - INSTANT)
+  if (to < years - ONE_SECOND)
     return barrier.type.endsWith("-out")
       ? []
       : [{ ...barrier, from: 0, to: 0, monitoring: { kind: "discrete", times: [] } }];
@@ -222,5 +222,5 @@ function rollBarrier(barrier: Barrier, years: number): Barrier[] {
 }
 
 function rollTimes(times: readonly number[], years: number): number[] {
-  return times.filter((time) => time > years - INSTANT).map((time) => Math.max(time - years, 0));
+  return times.filter((time) => time > years - ONE_SECOND).map((time) => Math.max(time - years, 0));
 }

@@ -224,13 +224,13 @@ export const fresh: readonly Bug[] = [
     "market",
     "market/affine market/curves market/dividends market/roll-forward market/smile market/surface calibration/local",
     [
-      ["dividends.ts", "time > t + INSTANT", "time > t - INSTANT"],
+      ["dividends.ts", "time > t + ONE_SECOND", "time > t - ONE_SECOND"],
       [
         "dividends.ts",
         "Math.max(spot - spot * proportional - cash, 0)",
         "Math.max((spot - cash) * (1 - proportional), 0)",
       ],
-      ["rates.ts", "end <= t + INSTANT", "end < t - INSTANT"],
+      ["rates.ts", "end <= t + ONE_SECOND", "end < t - ONE_SECOND"],
       [
         "smile.ts",
         "byTime: (b.variance - a.variance) / (late.time - early.time)",
@@ -303,7 +303,7 @@ export const fresh: readonly Bug[] = [
     ["guard/option-bounds.ts", "rebate * (atExpiry ? money.atExpiry : money.largest)", "rebate * money.atExpiry"],
     ["guard/bound-inputs.ts", "if (time > until) break;", "if (time >= until) break;"],
     ["guard/guard.ts", "return movedTo(range, value);", "return value;"],
-    ["terms.ts", "if (left < -INSTANT) return undefined;", "if (left < INSTANT) return undefined;"],
+    ["terms.ts", "if (left < -ONE_SECOND) return undefined;", "if (left < ONE_SECOND) return undefined;"],
     [
       "methods/deterministic/known.ts",
       "rate * value - (rate - problem.dividendYield) * spot * delta",
@@ -317,7 +317,7 @@ export const fresh: readonly Bug[] = [
   ]),
   ...beside("pricing", "pricing/explain pricing/explain-fixed-income pricing/rates", [
     ["market-moves.ts", "paid.toReversed().reduce", "paid.reduce"],
-    ["market-moves.ts", "time <= years + INSTANT", "time < years - INSTANT"],
+    ["market-moves.ts", "time <= years + ONE_SECOND", "time < years - ONE_SECOND"],
     ["explain/taylor.ts", "gamma * (spot + 0.5 * paid)", "gamma * (spot + paid)"],
     ["explain/taylor.ts", "(d?.delta ?? 0) * move + (d?.theta ?? 0) * years", "(d?.delta ?? 0) * move"],
     ["explain/totals.ts", "(holds - held) * (row.after ?? 0)", "(holds - held) * (row.before ?? 0)"],

@@ -166,7 +166,7 @@ export const second: readonly Bug[] = [
     ],
   ),
   ...beside("market", "market/affine market/curves market/dividends market/roll-forward market/smile market/surface", [
-    ["affine.ts", "time <= horizon + INSTANT", "time < horizon - INSTANT"],
+    ["affine.ts", "time <= horizon + ONE_SECOND", "time < horizon - ONE_SECOND"],
     ["surface.ts", "const key = `${from} ${to} ${shift}`;", "const key = `${from} ${to}`;"],
     ["fit-state.ts", "{ first: later(first) }", "{ first }"],
   ]),
@@ -238,8 +238,8 @@ export const second: readonly Bug[] = [
     "pricing",
     "pde/convertible/roll-forward pricing/rates-options pricing/rates pricing/short-rate quadrature/rates/theta-of-windows pde/convertible/convertible",
     [
-      ["methods/rates/claims.ts", "([time]) => time > expiry + INSTANT", "([time]) => time > expiry - INSTANT"],
-      ["methods/convertibles/rows.ts", "time > years + INSTANT", "time > years - INSTANT"],
+      ["methods/rates/claims.ts", "([time]) => time > expiry + ONE_SECOND", "([time]) => time > expiry - ONE_SECOND"],
+      ["methods/convertibles/rows.ts", "time > years + ONE_SECOND", "time > years - ONE_SECOND"],
     ],
   ),
   ...beside("market/products", "market/products/payoff", [

@@ -10,7 +10,7 @@ export interface ChunkPosition {
   readonly first: number;
   /** The number of trades. */
   readonly rows: number;
-  /** The indexes of trades whose ids earlier trades have; undefined if there are none. */
+  /** The indexes of trades whose ids are also those of earlier trades; undefined if there are none. */
   readonly repeated?: readonly number[] | undefined;
   /**
    * The bytes `start` to `end` of the file that contain the trades. They are lines of text, the first of which has the
@@ -50,7 +50,7 @@ export interface ChunkedBook extends BookContext {
   tags(): Promise<readonly string[] | undefined>;
   /** Yields all trades in the book's order, some thousands at a time, before they are read. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
-  /** Yields the positions of chunks, found without reading the trades. */
+  /** Yields the positions of chunks. Their trades are not read. */
   places(rows: RowsAt): AsyncIterable<ChunkPosition>;
   /** Yields the trades of a chunk in batches. */
   read(chunk: ChunkPosition): AsyncIterable<readonly ParsedTrade[]>;

@@ -56,7 +56,10 @@ export interface ChunkedBookOptions extends TableOptions {
    * positions (`bytes`), and only these bytes are read.
    */
   readonly header?: unknown;
-  /** The volatilities that another thread or process has fitted to the quotes of the market. */
+  /**
+   * The volatilities that another thread or process fitted to the quotes of the market, so that they are not fitted
+   * again.
+   */
   readonly fits?: MarketFits | undefined;
 }
 

@@ -20,7 +20,7 @@ import {
 
 const calendarName = word(Object.keys(CALENDARS) as CalendarName[]);
 
-/** The schema of one calendar or several, all of whose holidays are kept. */
+/** The schema of one calendar, or of a list of calendars whose holidays are joined. */
 export const calendar = choose("a calendar or a list of them", {
   string: calendarName.transform((one) => [one]),
   list: list(calendarName, "a list of calendars, at least one", 1),

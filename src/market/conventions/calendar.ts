@@ -30,7 +30,10 @@ export type BusinessDayConvention =
  */
 export type CalendarSpec = CalendarName | { readonly holidays: readonly string[] } | readonly CalendarSpec[];
 
-/** Business days. Those of several calendars are business days in each of them. @experimental */
+/**
+ * A calendar of business days: all days but weekends and holidays. Where several calendars are joined, a business day
+ * is one in each of them. @experimental
+ */
 export class Calendar {
   readonly #parts: readonly ((year: number) => ReadonlySet<Day>)[];
 
@@ -99,7 +102,7 @@ export class Calendar {
   }
 }
 
-/** Returns the calendar of a specification; equal ones share their holidays. */
+/** Returns the calendar of a specification, which is made once for equal specifications. */
 export const calendarOf: (spec: CalendarSpec) => Calendar = memoize((spec: CalendarSpec) => new Calendar(spec));
 
 function partsOf(spec: CalendarSpec): readonly ((year: number) => ReadonlySet<Day>)[] {

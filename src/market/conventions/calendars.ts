@@ -24,7 +24,10 @@ export interface Holiday {
   readonly except?: readonly number[];
 }
 
-/** A calendar: rules, days of one year only (ISO dates), and whether a day between two holidays is one, too. */
+/**
+ * The data of a calendar: rules of holidays, single holidays (`once`, ISO dates), and `bridges`, which is true where a
+ * day between two holidays is also a holiday.
+ */
 export interface CalendarData {
   readonly holidays: readonly Holiday[];
   /** What replaces days at a weekend where their rule does not say it. */

@@ -2,17 +2,23 @@
 import { type Calendar, calendarOf, type CalendarSpec } from "./calendar.ts";
 import { type Day, isWeekend, type Tenor } from "./dates.ts";
 
-/** The calendars of a currency pair. */
+/** The calendars that determine the spot dates of a currency pair. */
 export interface PairCalendars {
-  /** Those of its currencies without the dollar, on which the lag is counted: dollar holidays in between are good. */
+  /**
+   * The joined calendars of the two currencies, without that of the dollar. The spot lag is counted in its business
+   * days, because dollar holidays before the spot date count as business days.
+   */
   readonly counted: Calendar;
-  /** Those of its currencies and of the dollar, also for crosses: the spot date is a business day in all of them. */
+  /**
+   * The joined calendars of the two currencies and of the dollar, even where the dollar is not in the pair. The spot
+   * date is a business day of it.
+   */
   readonly joint: Calendar;
 }
 
 const DOLLAR = "US-Federal-Reserve";
 
-/** Returns the calendars of a pair from those of its currencies. */
+/** Returns the calendars of a currency pair, given the calendars of its two currencies. */
 export function pairCalendars(calendars: readonly CalendarSpec[]): PairCalendars {
   return {
     counted: calendarOf(calendars.filter((calendar) => calendar !== DOLLAR)),
@@ -20,14 +26,17 @@ export function pairCalendars(calendars: readonly CalendarSpec[]): PairCalendars
   };
 }
 
-/** Returns the spot date of a trade date. */
+/**
+ * Returns the spot date of a trade date: the day `lag` business days later, moved on to a business day of the joint
+ * calendar.
+ */
 export const spotDate = (trade: Day, { counted, joint }: PairCalendars, lag = 2): Day =>
   joint.adjust(counted.addBusinessDays(trade, lag), "following");
 
 /**
- * Returns when an option of a tenor expires and is delivered (Clark, Foreign Exchange Option Pricing, 2011, ch. 1).
- * Days and weeks are counted from the trade to the expiry, months from the spot date to the delivery. The expiry is
- * then the latest weekday whose spot date is not after the delivery.
+ * Returns the expiry and the delivery date of a currency option, given its trade date and its tenor (Clark, Foreign
+ * Exchange Option Pricing, 2011, ch. 1). Days and weeks are counted from the trade to the expiry, months from the spot
+ * date to the delivery. The expiry is then the latest weekday whose spot date is not after the delivery.
  */
 export function optionDates(
   trade: Day,

@@ -15,7 +15,7 @@ export interface IndexConventions {
   readonly spotLag: number;
   /** The business days from the end of a period to its payment. */
   readonly paymentLag: number;
-  /** Whether months from the last business day of a month lead to that of another. */
+  /** True where a number of months after the last business day of a month is again the last business day of a month. */
   readonly endOfMonth: boolean;
   /** The fixed leg of a swap against the index. */
   readonly fixed: { readonly months: number; readonly dayCount: DayCount };

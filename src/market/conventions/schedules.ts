@@ -26,7 +26,10 @@ export interface ScheduleSpec {
   readonly rollDay?: number | undefined;
 }
 
-/** The dates of a schedule, before and after adjustment. Two dates that coincide after it are one. @experimental */
+/**
+ * The dates of a schedule, before and after adjustment. Dates that coincide after adjustment appear once in `dates`,
+ * which may then be shorter than `unadjusted`. @experimental
+ */
 export interface Schedule {
   readonly unadjusted: readonly Day[];
   readonly dates: readonly Day[];
@@ -98,19 +101,16 @@ function rolled({ every, endOfMonth, rollDay }: ScheduleSpec, seed: Day, k: numb
   return endOfMonth && seed === monthEnd(seed) ? monthEnd(day) : day;
 }
 
-/**
- * Returns when a period's amount is paid: the end of the period, moved to a business day, or the n-th business day
- * after it, counted from the date as it stands.
- */
+/** Returns the payment date of a period: the business day that is `lag` business days after the end of the period. */
 export const paymentDate = (end: Day, lag: number, calendar: Calendar): Day => calendar.addBusinessDays(end, lag);
 
 /** The months of credit dates, on the 20th. */
 const CREDIT_MONTHS = [3, 6, 9, 12];
 
 /**
- * Returns the dates of a standard credit default swap: those of its coupons, adjusted, from the start of the first
- * period; the last, its maturity, is not adjusted. Since December 2015 the maturities of new swaps change in March and
- * September.
+ * Returns the dates of a standard credit default swap with a maturity of some years. `dates` are the adjusted start of
+ * the first period and the adjusted coupon dates, except the last, which is the unadjusted maturity. Since December
+ * 2015 the maturities of new swaps change in March and September.
  */
 export function creditSchedule(trade: Day, years: number, calendar: Calendar): { maturity: Day; dates: Day[] } {
   const { year, month, day } = civilDate(trade);

@@ -23,7 +23,7 @@ export class Curve {
     this.rule = rule;
   }
 
-  /** Returns −ln P at a time. */
+  /** Returns −ln P at a time, where P is the discount factor. */
   logDiscount(time: number): number {
     let sum = 0;
     this.weights(time, (node, weight) => (sum += weight * this.zeros[node]));

@@ -8,7 +8,7 @@
  */
 import type { Curve } from "./curve.ts";
 
-/** A discount factor, or its inverse, of a curve by its number. */
+/** The discount factor of a curve at a time, or its inverse; `curve` is the index of the curve. */
 export interface Factor {
   readonly curve: number;
   readonly time: number;
@@ -36,7 +36,7 @@ export interface Flow {
   readonly growth?: Growth | undefined;
 }
 
-/** The derivatives of a value by the zero rates of each curve's nodes. */
+/** The derivatives of a value with respect to the zero rates at each curve's nodes, [curve][node]. */
 export type CurveGradient = readonly Float64Array[];
 
 /** The view of flows from a later date: `forward` rates are realised until then, and shifted after it. */

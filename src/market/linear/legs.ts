@@ -53,7 +53,10 @@ export interface LegSpec {
   readonly overnight?: OvernightRule;
   /** Notional that is exchanged: paid back as it falls (`final`), and paid at the start, too (`ends`, `all`). */
   readonly exchange?: "none" | "final" | "ends" | "all";
-  /** What one unit of notional is worth from a day on, if it is reset at the start of each period and exchanged. */
+  /**
+   * Returns the value of one unit of notional from a day on, if the notional is reset at the start of each period and
+   * exchanged.
+   */
   readonly reset?: (start: Day) => Pick<Flow, "scale" | "factors">;
   /** The number of the discount curve. */
   readonly discount: number;
@@ -64,7 +67,7 @@ export interface PaidFlow extends Flow {
   readonly date: Day;
 }
 
-/** A leg's flows, and the change of its value by its rate or spread, also as flows. */
+/** The flows of a leg, and the derivative of its value with respect to its rate or spread, also as flows. */
 export interface Leg {
   readonly flows: readonly PaidFlow[];
   readonly byRate: readonly PaidFlow[];
@@ -72,7 +75,7 @@ export interface Leg {
   readonly dates: readonly Day[];
 }
 
-/** The time of a day in years from the reference day, Act/365F. */
+/** Returns the time of a day in years from the reference day, Act/365F. */
 export const timeOf = (day: Day, reference: Day): number => (day - reference) / 365;
 
 /** Returns a flow of a known amount. */
@@ -84,8 +87,8 @@ const discounting = (date: Day, reference: Day, curve: number) =>
   [{ curve, time: timeOf(date, reference), power: 1 }] as const;
 
 /**
- * Returns the flows of a leg after the reference day. Rates whose day lies before it are fixings; those of the
- * reference day are, where they are published.
+ * Returns the flows of a leg after the reference day. Rates with a fixing day before the reference day are fixings. A
+ * rate of the reference day itself is a fixing if it is published, otherwise a forward rate.
  *
  * @throws SpecError for a fixing that is missing
  */
@@ -138,8 +141,9 @@ const stepOf = (values: number | readonly number[], k: number): number =>
   typeof values === "number" ? values : values[Math.min(k, values.length - 1)];
 
 /**
- * Returns the flows of a leg that pays its interest at the end: N·((1 + rate)^T − 1) for a fixed rate, and what the
- * notional grows to by all resets of an index, less itself. The interest comes first, if it is still to be paid.
+ * Returns the flows of a leg that pays all its interest at the end: N·((1 + rate)^T − 1) for a fixed rate, or the
+ * amount to which the notional grows at all rates of an index, less the notional. The interest comes first, if it is
+ * still to be paid.
  *
  * @throws SpecError for terms that such a leg does not have
  */
@@ -195,7 +199,10 @@ function exchanges(spec: LegSpec, dates: readonly Day[], reference: Day): PaidFl
     .filter(({ date }) => date > reference);
 }
 
-/** What a unit grows to by an index over a period, and the fraction of a year by which the rate is annualised. */
+/**
+ * Returns the amount to which one unit grows at the rates of an index over a period, and the length of the period as a
+ * fraction of a year, by which the rate is annualised.
+ */
 export function floatingOf(
   index: RateIndex,
   overnight: OvernightRule | undefined,

@@ -9,7 +9,10 @@ import { hostNormalCdf } from "./normal.ts";
 /** The delta that a market quotes: of the spot or of the forward, and less the premium where it is paid in foreign. */
 export type DeltaKind = "spot" | "forward" | "premium-adjusted-spot" | "premium-adjusted-forward";
 
-/** The strike at the money: the forward, or where call and put have deltas that cancel. */
+/**
+ * The definition of the strike at the money: the forward, or the strike at which the deltas of call and put add up to
+ * zero.
+ */
 export type AtmKind = "forward" | "delta-neutral-straddle";
 
 /**
@@ -23,13 +26,13 @@ export interface FxExpiry {
   readonly foreign: number;
 }
 
-/** +1 for calls on the foreign currency, −1 for puts. */
+/** The right of a currency option: +1 for a call on the foreign currency, −1 for a put. */
 export type FxRight = 1 | -1;
 
 const isAdjusted = (kind: DeltaKind): boolean => kind.startsWith("premium");
 const ofSpot = (kind: DeltaKind): boolean => kind.endsWith("spot");
 
-/** Returns the delta of an option. */
+/** Returns the delta of a currency option, of the given kind. */
 export function fxDelta(right: FxRight, strike: number, sigma: number, at: FxExpiry, kind: DeltaKind): number {
   const width = sigma * Math.sqrt(at.years);
   const d = Math.log(at.forward / strike) / width + (isAdjusted(kind) ? -0.5 : 0.5) * width;
@@ -37,7 +40,7 @@ export function fxDelta(right: FxRight, strike: number, sigma: number, at: FxExp
   return right * (ofSpot(kind) ? at.foreign : 1) * adjusted * hostNormalCdf(right * d);
 }
 
-/** Returns the value of an option in domestic currency. */
+/** Returns the value of an option on one unit of foreign currency, in domestic currency. */
 export function fxOption(
   right: FxRight,
   strike: number,
@@ -91,7 +94,10 @@ function largestAt(f: (x: number) => number, from: number, to: number): number {
   return (a + b) / 2;
 }
 
-/** Quotes of an expiry: at the money, and by delta the risk reversals (call less put) and strangles of the wings. */
+/**
+ * The quotes of one expiry: the volatility at the money, and the risk reversal (call less put) and the strangle at each
+ * quoted delta.
+ */
 export interface FxQuotes {
   readonly atm: number;
   readonly wings: readonly { readonly delta: number; readonly riskReversal: number; readonly strangle: number }[];
@@ -105,7 +111,10 @@ export interface FxPoint {
   readonly volatility: number;
 }
 
-/** Returns the points of a smile whose strangles are means of both wings: puts, the money, calls, by strike. */
+/**
+ * Returns the points of a smile in the order of strikes: puts, at the money, calls. A quoted strangle is taken as the
+ * mean volatility of call and put above that at the money.
+ */
 export function smilePoints({ atm, wings, kind, atmKind }: FxQuotes, at: FxExpiry): FxPoint[] {
   const point = (right: FxRight, { delta, riskReversal, strangle }: FxQuotes["wings"][number]): FxPoint => {
     const volatility = atm + strangle + (right * riskReversal) / 2;
@@ -123,14 +132,15 @@ export function smilePoints({ atm, wings, kind, atmKind }: FxQuotes, at: FxExpir
 export interface StrangleSmile {
   readonly points: readonly FxPoint[];
   readonly polynomial: readonly [number, number, number];
-  /** The mean of both wings above the money. */
+  /** The mean volatility of call and put less that at the money. */
   readonly strangle: number;
   readonly market: { readonly volatility: number; readonly put: number; readonly call: number; readonly value: number };
 }
 
 /**
- * Returns the smile of one wing that is quoted by a market strangle: a call and a put of the wing's delta, both at one
- * volatility, which together cost with the smile what they cost at that volatility.
+ * Returns the smile that reproduces a market strangle. The strangle is quoted as one volatility, which gives the
+ * strikes of a call and a put with the quoted delta. On the smile these two options together cost the same as at that
+ * one volatility.
  *
  * @throws SpecError where no smile does
  */

@@ -16,10 +16,10 @@ import {
 } from "./frozen.ts";
 import { choleskyParameters, spotFailures } from "./gbm.ts";
 
-/** An asset of `localDiffusions`. All but the spot are by step. */
+/** An asset of `localDiffusions`. All parameters but the spot have a value for each step. */
 export interface DiffusionAsset {
   readonly spot: Column;
-  /** exp(∫(r − q)) over the step. */
+  /** The growth factor exp(∫(r − q) dt) of the forward over the step. */
   readonly growth: Parameter;
   /** The share of the spot that dividends at the end of the step leave, and the cash that they take. */
   readonly kept: Parameter;

@@ -81,7 +81,7 @@ export const payoffAtPathEnd = (payoff: PayoffFunction) =>
     },
   });
 
-/** The uniform number of a 32-bit word, as precise as reals are. */
+/** Returns the uniform number in (0, 1) that a random 32-bit word stands for, as precise as reals are. */
 export const uniformOf = fn({
   name: "uniformOf",
   params: [u32],

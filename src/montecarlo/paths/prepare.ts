@@ -114,7 +114,7 @@ const alongFunction = (shape: PathShape) =>
     directions: ["along"],
   });
 
-/** The kernel that computes the parameter table, with one work item for each column. */
+/** Returns the kernel that computes the parameter table, with one work item for each column. */
 export const prepareKernel = memoize(
   (shape: PathShape) =>
     kernel({
@@ -144,8 +144,9 @@ export const prepareKernel = memoize(
 );
 
 /**
- * The kernel that computes the tangents of the parameter table, with one work item for each column that has any. The
- * tangents of values and table in direction d are copies behind them, d·length numbers further.
+ * Returns the kernel that computes the tangents of the parameter table, with one work item for each column that has
+ * tangents. The tangents of the values and of the table in direction d are stored behind them in the same layout,
+ * d·length numbers further.
  */
 export const tangentKernel = memoize(
   (shape: PathShape) =>

@@ -111,7 +111,10 @@ export const Paid = record(paidFields);
 
 const payParams = { ...sampleParams, stride: i32, paid: Paid } as const;
 
-/** Returns the function that stores what a path pays. It returns the date at which the path ended. */
+/**
+ * Returns the kernel function that simulates a path and stores the values that it pays (`Paid`). The kernel function
+ * returns the index of the date at which the path ended.
+ */
 export const payFunction = (shape: WalkShape) =>
   fn({
     name: "payOnPath",
@@ -127,8 +130,9 @@ export const payFunction = (shape: WalkShape) =>
   });
 
 /**
- * Returns `payFunction` that also stores the derivatives in each direction: tangents of all that happens on the path.
- * The tangents of the table are copies of it, `stride` numbers apart.
+ * Returns the kernel function that does the same as that of `payFunction`, and also stores the derivatives of the
+ * values in each direction, which are tangents of all computations on the path. The tangents of the table are stored
+ * behind it in the same layout, `stride` numbers apart.
  */
 export function payFunctionWithSlopes(shape: WalkShape) {
   const directions = Array.from({ length: shape.slopes }, (_, k) => `d${k}`);

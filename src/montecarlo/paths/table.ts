@@ -46,7 +46,7 @@ export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
 
 type TableBatch = Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape };
 
-/** The number of numbers in the parameter table of some instances, without its tangents. */
+/** Returns the length of the parameter table of some instances, in numbers, without its tangents. */
 export function tableLength({ shape, dates, variants }: TableBatch, instances: number): number {
   const rows = rowsOf(shape);
   return instances * variants.model.length * (rows.head + rows.step * dates.length * shape.substeps);

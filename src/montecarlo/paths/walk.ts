@@ -8,11 +8,11 @@ import { BLOCK, arrayLength, shapeKey } from "./shape.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
 
 /**
- * The kernel of samples. A work item simulates one block of `BLOCK` samples of an instance and writes their moments,
- * `moments[q · items + item]`, where item = (block · instances + instance) · scramblings + scrambling. A sample is a
- * path or, if antithetic, the mean of a path and its reflection. With an exercise rule a path ends at the first date at
- * which the payoff is positive and not below the continuation value. Its bumped copies end there too, because the value
- * under the optimal rule does not change to first order with the rule.
+ * Returns the kernel that simulates samples. A work item simulates one block of `BLOCK` samples of an instance and
+ * writes their moments, `moments[q · items + item]`, where item = (block · instances + instance) · scramblings +
+ * scrambling. A sample is a path or, if antithetic, the mean of a path and its reflection. With an exercise rule a path
+ * ends at the first date at which the payoff is positive and not below the continuation value. Its bumped copies end at
+ * the same date, because a small change of the optimal rule does not change the value to first order.
  *
  * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */

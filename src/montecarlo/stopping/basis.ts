@@ -73,7 +73,7 @@ export interface BasisShape {
 /** The largest number of functions of a basis: their normal equations are in a work item's private memory. */
 const MAX_COUNT = 64;
 
-/** Returns the functions of a basis. @throws SpecError */
+/** Returns a basis in the form that kernels use, for a model and a product. @throws SpecError */
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
   checkObject("basis", basis, 'an object with its kind: { kind: "monomials", degree: 3 }');
   checkKeys("basis", basis, FIELDS);

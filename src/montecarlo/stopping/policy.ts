@@ -19,10 +19,6 @@ const environment = (shape: StoppingShape) => ({
 /** The number of reals of an outer path at a date besides its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
 
-/**
- * The kernel of outer paths, one item for each path and instance: state, running state, discounted payoff and decision
- * of the rule at each date, [dates, numbers, paths, instances].
- */
 const makeOuter = (shape: StoppingShape) =>
   kernel({
     name: "outerPaths",
@@ -76,12 +72,14 @@ const makeOuter = (shape: StoppingShape) =>
       }
     },
   });
-export const outerKernel = memoize(makeOuter, 64, stoppingKey);
 
 /**
- * The kernel of inner paths, one item for each date but the last, outer path and instance: the mean of the rule's
- * earnings after that date over `inner` paths that begin there, [dates − 1, paths, instances].
+ * Returns the kernel that simulates outer paths, with one work item for each path and instance. It writes the state,
+ * the running state, the discounted payoff and the decision of the exercise rule at each date, [dates, numbers, paths,
+ * instances].
  */
+export const outerPathsKernel = memoize(makeOuter, 64, stoppingKey);
+
 const makeInner = (shape: StoppingShape) =>
   kernel({
     name: "innerPaths",
@@ -154,4 +152,10 @@ const makeInner = (shape: StoppingShape) =>
       args.continued[item] = mean;
     },
   });
-export const innerKernel = memoize(makeInner, 64, stoppingKey);
+
+/**
+ * Returns the kernel that simulates inner paths, with one work item for each outer path, instance, and date but the
+ * last. It writes the mean payoff under the exercise rule after that date over `inner` paths that begin there, [dates −
+ * 1, paths, instances].
+ */
+export const innerPathsKernel = memoize(makeInner, 64, stoppingKey);

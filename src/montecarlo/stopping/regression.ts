@@ -6,17 +6,11 @@ import { memoize } from "../../base/memoize.ts";
 import { continuationFromBasis, scaledBasis, stoppingKey, type StoppingShape } from "./rule.ts";
 
 /**
- * Returns the number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of
- * paths.
+ * Returns the number of sums that make up the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the
+ * number of paths.
  */
 export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
 
-/**
- * The kernel that stores paths, one item for each path and instance: variables and the discounted payoff at each date,
- * [dates, variables + 1, paths, instances].
- *
- * Bytes: each number written once.
- */
 function makeRecord(shape: StoppingShape) {
   const { product, basis } = shape;
   return kernel({
@@ -74,14 +68,22 @@ function makeRecord(shape: StoppingShape) {
     },
   });
 }
+
+/**
+ * Returns the kernel that simulates and stores the paths of the regression, with one work item for each path and
+ * instance. It writes the variables and the discounted payoff at each date, [dates, variables + 1, paths, instances].
+ *
+ * Memory traffic: each number is written once.
+ */
 export const recordKernel = memoize(makeRecord, 64, stoppingKey);
 
 /** The number of paths that the scales of variables are taken from. */
 const SCALED_PATHS = 1024;
 
 /**
- * Returns the kernel of scales, one item for each date and instance: for each variable the mean over paths in the money
- * and the reciprocal standard deviation; or 0 and the reciprocal of the first path's value at the first date.
+ * Returns the kernel that computes the shift and the scale of each variable, with one work item for each date and
+ * instance. If `standardised` is true, they are the mean over paths in the money and the reciprocal standard deviation;
+ * otherwise 0 and the reciprocal of the first path's value at the first date.
  */
 export const scaleKernel = memoize((variables: number, standardised: boolean) =>
   kernel({
@@ -120,13 +122,6 @@ export const scaleKernel = memoize((variables: number, standardised: boolean) =>
   }),
 );
 
-/**
- * The kernel of one date of the regression, one item for each block and instance, whose paths are as many apart as
- * there are blocks: it exercises at `date` where the payoff exceeds the continuation value, then sums the normal
- * equations of the previous date. All values are discounted to time 0.
- *
- * Bytes per path: 2·(variables + 1) + 2 words.
- */
 const makeSweep = ({ basis }: StoppingShape) =>
   kernel({
     name: "sweepPaths",
@@ -196,14 +191,23 @@ const makeSweep = ({ basis }: StoppingShape) =>
       for (let q = 0; q < SUMS; q++) sums[q * items + item] = sum[q];
     },
   });
+
+/**
+ * Returns the kernel of one date of the backward regression, with one work item for each block of paths and instance.
+ * It exercises at `date` where the payoff is not below the continuation value, then sums the normal equations of the
+ * previous date. The successive paths of a block are as many paths apart as there are blocks. All values are discounted
+ * to time 0.
+ *
+ * Memory traffic per path: 2·(variables + 1) + 2 words.
+ */
 export const sweepKernel = memoize(makeSweep, 64, stoppingKey);
 
-/** The number of blocks whose sums a work item adds. */
+/** The number of blocks whose sums one work item of `addKernel` adds. */
 export const BLOCKS_ADDED = 32;
 
 /**
- * The kernel that adds sums, one item for each (sum, group of blocks, instance), instances fastest: [sums, groups,
- * instances].
+ * The kernel that adds the sums of the normal equations over groups of `BLOCKS_ADDED` blocks, with one work item for
+ * each sum, group and instance. The result is [sums, groups, instances].
  */
 export const addKernel = kernel({
   name: "addSums",
@@ -224,12 +228,12 @@ export const addKernel = kernel({
 });
 
 /**
- * Returns the kernel that solves the normal equations of a date, one item an instance, by Cholesky's factorisation of
- * D·ΦᵀΦ·D with D = diag(ΦᵀΦ)^(−½). A function whose pivot is below `TINY` is linearly dependent on earlier ones and
- * gets the coefficient 0.
+ * Returns the kernel that solves the normal equations of a date, with one work item for each instance, by Cholesky's
+ * factorisation of D·ΦᵀΦ·D with D = diag(ΦᵀΦ)^(−½). A function whose pivot is below `TINY` is linearly dependent on
+ * earlier ones and gets the coefficient 0.
  *
- * `conditions[date, instance]`: the largest pivot over the smallest one in use, a lower bound of the condition number
- * of D·ΦᵀΦ·D, and of the square of that of Φ·D.
+ * `conditions[date, instance]` is the ratio of the largest to the smallest pivot in use. It is a lower bound of the
+ * condition number of D·ΦᵀΦ·D, which is the square of that of Φ·D.
  */
 export const solveKernel = memoize((functions: number) =>
   kernel({
@@ -293,7 +297,10 @@ export const solveKernel = memoize((functions: number) =>
   }),
 );
 
-/** The kernel of the moments of the paths' cash, one item for each block and instance. */
+/**
+ * The kernel that computes the moments of the cash that paths receive, with one work item for each block of paths and
+ * instance.
+ */
 export const cashKernel = kernel({
   name: "cashMoments",
   params: { cash: read(real), itemCount: i32, moments: write(real) },

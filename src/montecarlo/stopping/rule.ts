@@ -11,7 +11,7 @@ export interface StoppingShape extends PathShape {
   readonly single: boolean;
 }
 
-/** Returns the parts on which the kernels of a basis depend. */
+/** Returns the values on which the code of kernels with a basis depends, as parts of a cache key. */
 export const basisParts = (basis: BasisShape | undefined): readonly unknown[] =>
   basis === undefined
     ? []

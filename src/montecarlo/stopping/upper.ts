@@ -8,7 +8,7 @@ import { intervalWidth } from "../moments.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { stepsPerLaunch } from "../paths/simulation.ts";
 import { seedWords } from "../../numerics/random/index.ts";
-import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
+import { innerPathsKernel, OUTER_NUMBERS, outerPathsKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
 import type { WorkProgress } from "../../base/event-loop.ts";
 
@@ -68,8 +68,8 @@ export async function upperBound(
   const numbers = state + shape.product.running + OUTER_NUMBERS;
   const element = hostReal(precision);
   const row = paths * instances;
-  const outerPaths = await compileExact(device, outerKernel(shape), precision);
-  const innerPaths = await compileExact(device, innerKernel(shape), precision);
+  const outerPaths = await compileExact(device, outerPathsKernel(shape), precision);
+  const innerPaths = await compileExact(device, innerPathsKernel(shape), precision);
   using outer = device.createBuffer(element, dates * numbers * row);
   using continued = device.createBuffer(element, (dates - 1) * row);
   const rule = { ...seedWords(seed), dates, paths, instances, table, streams, betas, scales };

@@ -1,7 +1,7 @@
 /** Launches of the finite differences of a short rate. */
 import { type Device, type DeviceBuffer, instancesThatFit, createBufferOf } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
-import { INSTANT, valueAt } from "../../market/index.ts";
+import { ONE_SECOND, valueAt } from "../../market/index.ts";
 import { GRID_ARRAYS, GRID_INTEGERS, gridKernel, MESH_REALS } from "./grid.ts";
 import { COARSEST_INTERVALS, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { keyOf } from "../../base/memoize.ts";
@@ -128,10 +128,10 @@ function timesOf(
 ): Pick<Prepared, "stops" | "logs"> {
   const last = flows[flows.length - 1][0];
   const ends = [...breaks, ...(inTime?.breaks(last) ?? [])];
-  const inside = ends.filter((time) => time > INSTANT && time < last - INSTANT);
+  const inside = ends.filter((time) => time > ONE_SECOND && time < last - ONE_SECOND);
   const all = [...flows.map(([time]) => time), ...dates.map(({ time }) => time), ...inside].sort((a, b) => a - b);
-  const times = all.filter((time, i) => i === 0 || time - all[i - 1] >= INSTANT);
-  const isAt = (a: number, b: number): boolean => Math.abs(a - b) < INSTANT;
+  const times = all.filter((time, i) => i === 0 || time - all[i - 1] >= ONE_SECOND);
+  const isAt = (a: number, b: number): boolean => Math.abs(a - b) < ONE_SECOND;
   let before = 0;
   let logBefore = 0;
   let [flow, date] = [0, 0];

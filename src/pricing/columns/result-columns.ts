@@ -104,7 +104,8 @@ export class ResultColumns {
   readonly errorEstimate: Float64Array;
   /**
    * The error estimates of the sensitivities, NaN where they are unknown. Methods set them if
-   * `Settings.sensitivityErrorEstimates` is true. Those of sensitivities by underlying are in `Several.errors`.
+   * `Settings.sensitivityErrorEstimates` is true. The estimates of sensitivities by underlying are in
+   * `SeveralFactorResult.errors`.
    */
   readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
   /** The bits (`WARNING`) of each result's warnings. */

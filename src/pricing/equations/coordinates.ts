@@ -237,7 +237,8 @@ export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
   volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
 
 /**
- * Applies the function `of` to the values of several piecewise constant functions. The result is piecewise constant.
+ * Returns the piecewise constant function whose value at each time is `of` applied to the values of several piecewise
+ * constant functions at that time.
  */
 export function mapPiecewise(
   all: readonly PiecewiseConstant[],

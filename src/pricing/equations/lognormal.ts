@@ -112,8 +112,11 @@ function diffusions(
   return all;
 }
 
-/** Returns the values of the axes, by name, at given spots today. */
-export const variablesAt = (
+/**
+ * Returns the coordinates of a point, in the order of the axes, from the spots of the underlyings: the spot itself on
+ * an underlying's own axis, otherwise Σ (A⁻¹)ⱼᵢ·ln(Sᵢ/S₀ᵢ). `today` has the spots S₀.
+ */
+export const coordinatesAt = (
   { inverse, owner }: Coordinates,
   today: readonly number[],
   spots: readonly number[],

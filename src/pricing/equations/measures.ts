@@ -47,7 +47,10 @@ export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms
   shortRate === undefined &&
   assets.every(({ volatility }) => volatility.kind === "deterministic");
 
-/** Returns the derivatives by volatilities, correlations and the rate by the formulas of `followFromGamma`. */
+/**
+ * Returns the derivatives with respect to volatilities, correlations and the rate, computed by the formulas of
+ * `followFromGamma`.
+ */
 export function slopesFromGamma(
   { assets, correlations, expiry }: Terms,
   { value, first, second }: AxesDerivatives,
@@ -113,7 +116,10 @@ export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly
   return fromGrid(terms, point, spots, slopes);
 }
 
-/** Returns the sensitivities from derivatives on the grid and slopes by differences; they are linear in both. */
+/**
+ * Returns the sensitivities of a trade, given the derivatives on the grid (`point`) and the slopes by differences. The
+ * result is linear in both.
+ */
 export function fromGrid(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
   const { assets } = terms;
   const axes = assets.map((_, i) => assetName(assets.length, i));
@@ -165,7 +171,10 @@ function exercised(terms: Terms, spots: readonly number[]): Measures {
   return new Map([...noMeasures(terms), ...delta]);
 }
 
-/** Returns the slopes of the payoff in each spot, if it is what a trade is worth; none otherwise. */
+/**
+ * Returns the slope of the payoff with respect to each spot where the value of a trade is its payoff at these spots;
+ * otherwise an empty array. `known` is the value if it is known without a solution.
+ */
 export const payoffSlopes = (terms: Terms, spots: readonly number[], known?: KnownValue): readonly KnownSlope[] =>
   (known !== undefined && (known.method !== "payoff" || known.value !== payoffAt(terms, spots)) ? [] : spots).map(
     (spot, i) => slopeAcross((at) => payoffAt(terms, spots.with(i, at)), spot, SPOT * spot),
@@ -225,9 +234,10 @@ const MIN_ROOM = 1e-2;
 const ALONE = 1.5;
 
 /**
- * Returns a function for the error estimate of each sensitivity, by name. The estimate adds the correction by
- * extrapolation, the distance to a coarser level, and the error of the value divided by the width over which the value
- * changes substantially: half a standard deviation of the spot, and the corresponding width of volatilities and rates.
+ * Returns the function that computes the error estimate of a sensitivity, given its name. The estimate adds the
+ * correction by extrapolation, the distance to a coarser level, and the error of the value divided by the width over
+ * which the value changes substantially: half a standard deviation of the spot, and the corresponding width of
+ * volatilities and rates.
  */
 export function errorsOf(
   terms: Terms,

@@ -107,7 +107,7 @@ export function rebateOf({ rebate, paysAtExpiry }: AssetBarrier, { rates, expiry
   return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
 
-/** Returns a payoff less an amount (`Part.less`). */
+/** Returns a payoff less an amount (`SignedProblem.less`). */
 export const lessRebate = (payoff: Expression, less: number): Expression =>
   less === 0 ? payoff : apply((value, rebate) => value - rebate, payoff, less);
 

@@ -17,8 +17,9 @@ export interface BuiltProblem<P> {
 }
 
 /**
- * A function that makes the problem of one part of a trade at a level of refinement. `mesh` are the terms for which its
- * mesh is made, and `spots` all values of each asset at which it will be read, [asset][spot].
+ * A function that makes one of the problems of a trade (`part`) at a level of refinement. `mesh` has the terms that
+ * determine the mesh, so that bumped copies share it. `spots` has all spots of each asset at which the solution will be
+ * read, [asset][spot].
  */
 export type BuildProblem<P> = (
   terms: Terms,
@@ -28,7 +29,9 @@ export type BuildProblem<P> = (
   level: number,
 ) => BuiltProblem<P>;
 
-/** The solution of one entry, to be read at points. @throws the error of a failed solution */
+/**
+ * The solution of one entry of a batch of problems, which can be read at points. @throws the error of a failed solution
+ */
 export interface EntryReading {
   at(point: Readonly<Record<string, number>>): AxesPoint;
 }
@@ -78,7 +81,7 @@ export interface GridEstimate extends Estimate {
   readonly level: number;
   /** The value at each requested spot where it is known without a solution. */
   readonly known: readonly (KnownValue | undefined)[];
-  /** The value and derivatives at each requested spot, summed over the problems of the trade (`Part`). */
+  /** The value and derivatives at each requested spot, summed over the problems of the trade (`SignedProblem`). */
   readonly points: readonly AxesPoint[];
   /** The solution at a coarser level, if the error estimate uses one. */
   readonly coarser: Pick<GridEstimate, "level" | "points"> | undefined;
@@ -134,7 +137,7 @@ export function sumOfSolutions(
   return { points, correction };
 }
 
-/** Returns to + factor·from, of values and derivatives. */
+/** Returns the sum `to` + `factor`·`from` of the value and of each derivative. */
 export const addScaled = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
   value: to.value + factor * from.value,
   first: added(to.first, from.first, factor),

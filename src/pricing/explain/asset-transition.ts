@@ -4,7 +4,7 @@ import { BookError, SpecError } from "../../base/errors.ts";
 import {
   type Dividends,
   type ForwardCurve,
-  INSTANT,
+  ONE_SECOND,
   integrate,
   integratedVariance,
   rollCurve,
@@ -172,7 +172,7 @@ export class AssetTransition {
 /** The curve that is `before` for some years, and `after` from then on. */
 function joined(before: ForwardCurve, after: ForwardCurve, years: number): ForwardCurve {
   if (years === 0) return after;
-  const passed = before.times.filter((time) => time < years - INSTANT).length;
+  const passed = before.times.filter((time) => time < years - ONE_SECOND).length;
   return {
     times: [...before.times.slice(0, passed), years, ...after.times.map((time) => time + years)],
     values: [...before.values.slice(0, passed + 1), ...after.values],
@@ -193,7 +193,7 @@ interface Span {
 
 function volatilityPath(before: TradeAsset, after: TradeAsset, span: Span): VolatilityPath {
   const smile = smileOf(before);
-  const isLeft = smile !== undefined && smile.quotes.some(({ time }) => time > span.years + INSTANT);
+  const isLeft = smile !== undefined && smile.quotes.some(({ time }) => time > span.years + ONE_SECOND);
   return isLeft ? quotedPath(smile, before, after, span) : parallelPath(before, after, span);
 }
 
@@ -225,7 +225,7 @@ function quotedPath(
   const ends = quotes.map(({ time, strike, forward }) => {
     const left = time - years;
     // A trade that is over has no later volatility.
-    if (!(left > INSTANT) || expiry === 0) return undefined;
+    if (!(left > ONE_SECOND) || expiry === 0) return undefined;
     const then = sticky === "strike" ? strike : (strike * forwardAt(after.underlying, left)) / forward;
     const [from, to] = [impliedAt(time, strike), impliedOf(after, left, then)];
     return Number.isFinite(to - from) ? { from, to } : undefined;
@@ -238,7 +238,7 @@ function quotedPath(
   const levels = all.filter(({ part }) => part === "level");
   return {
     components,
-    levelAt: (at) => (levels.find(({ time }) => time >= at - INSTANT) ?? levels[levels.length - 1]).move,
+    levelAt: (at) => (levels.find(({ time }) => time >= at - ONE_SECOND) ?? levels[levels.length - 1]).move,
     size: Math.max(...moves.map(Math.abs)),
     hasOwnEnd: false,
     at: (market, { time = 0, volatility = 0, component }) => {
@@ -302,8 +302,11 @@ function parallelMove(sigma: Parameters<typeof integrate>[0], after: TradeAsset,
   return Math.abs(move) > NEGLIGIBLE ? move : 0;
 }
 
-/** The transitions of all underlyings of two books. Trades share them, so that each volatility is fitted once. */
-export class AssetTransitions {
+/**
+ * A cache of the transitions of all underlyings between two books. Trades share its entries, so that each volatility is
+ * fitted once.
+ */
+export class AssetTransitionCache {
   readonly #sticky: Sticky;
   readonly #known = new Map<Underlying, Map<Underlying, Map<string, AssetTransition>>>();
 

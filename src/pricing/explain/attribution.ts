@@ -4,7 +4,10 @@ import type { Greeks } from "../options.ts";
 import type { FirstOrder, Views } from "../plan/kind.ts";
 import type { ExplainTerms, SmileTerm } from "./types.ts";
 
-/** The further trades to be priced for an explanation, and the function that computes its terms from their values. */
+/**
+ * The way in which a change of value is explained: further trades to be priced, and the function that computes the
+ * terms of the explanation from their prices.
+ */
 export interface Attribution {
   /** The further trades to be priced. */
   readonly views: readonly AnyTrade[];

@@ -5,7 +5,7 @@ import { checkOneOf } from "../../base/argument-checks.ts";
 import { checkBook, type Greeks, type BookProgress } from "../options.ts";
 import { priceTrades } from "../price-book.ts";
 import { EventLoopYielder } from "../../base/event-loop.ts";
-import { AssetTransitions } from "./asset-transition.ts";
+import { AssetTransitionCache } from "./asset-transition.ts";
 import { matchTrades } from "./match.ts";
 import { type Row, rowOf } from "./row.ts";
 import { ExplainSums } from "./totals.ts";
@@ -71,7 +71,7 @@ async function reportOf(
 ): Promise<ExplainReport> {
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
-  const paths = new AssetTransitions(sticky);
+  const paths = new AssetTransitionCache(sticky);
   const yielder = new EventLoopYielder(options.signal);
   const sums = new ExplainSums(EXPLAIN_TERMS[method], groupBy);
   const results: ExplainedTrade[] = [];

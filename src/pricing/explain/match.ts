@@ -1,5 +1,5 @@
 import type { AnyTrade, Book, ParsedTrade, Tags } from "../../book/index.ts";
-import { INSTANT } from "../../market/index.ts";
+import { ONE_SECOND } from "../../market/index.ts";
 import { kindOf } from "../kinds.ts";
 
 /** The result of looking for a trade in both books by its id. */
@@ -62,7 +62,7 @@ function matchOf(before: AnyTrade, parsed: ParsedTrade | undefined, years: numbe
   const after = parsed.trade;
   // A plain date is at asOf's own time of day: lives shorten by whole days, whatever the hours that books are made at.
   const passed = before.expiry - after.expiry;
-  const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
+  const onDate = passed > -ONE_SECOND && Math.abs(passed - years) < DAY * (1 - 1e-6);
   const reason = onDate
     ? difference(kindOf(before).rollForward(before, passed), after)
     : "its expiry differs; one in years moves with asOf: write the date";

@@ -17,14 +17,14 @@ import type { Greeks } from "../options.ts";
 import type { Pair } from "../plan/kind.ts";
 import { type Attribution, firstOrder, revaluation } from "./attribution.ts";
 import type { Match } from "./match.ts";
-import type { AssetTransitions } from "./asset-transition.ts";
+import type { AssetTransitionCache } from "./asset-transition.ts";
 import { assetsOf, attributeByTransition, isExplainedByTransition } from "./transition-attribution.ts";
 import { taylor } from "./taylor.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
 /**
- * One line of the report before pricing: the trades that must be priced for it, and the function that makes its result
- * from their prices.
+ * A line of the report that is not priced yet: the trades that must be priced for it, and the function that computes
+ * the line from their prices.
  */
 export interface Row {
   readonly before: AnyTrade | undefined;
@@ -48,7 +48,7 @@ export interface Row {
 /** The method of an explanation, and the transitions of underlyings that its lines share. */
 export interface RowMethod {
   readonly name: ExplainMethod;
-  readonly transitions: AssetTransitions;
+  readonly transitions: AssetTransitionCache;
 }
 
 /**
@@ -221,7 +221,7 @@ function pathRow(
   both: TradeInBoth<Trade>,
   settled: AnyTrade | undefined,
   method: ExplainMethod,
-  paths: AssetTransitions,
+  paths: AssetTransitionCache,
 ): Row {
   const { before, after, years } = both;
   const ends = assetsOf(after);

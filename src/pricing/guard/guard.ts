@@ -38,7 +38,7 @@ const NOTHING: readonly Outside[] = [];
 
 const movedTo = ({ low, high }: Range, value: number): number => Math.min(Math.max(value, low), high);
 
-/** A check of the values of a batch's trades, today and in scenarios, against their bounds (`Limits`). */
+/** A check of the values of a batch's trades, today and in scenarios, against their bounds (`TradeBounds`). */
 export class Guard {
   readonly #batch: Batch;
   readonly #limitsOf: (trade: number) => TradeBounds;

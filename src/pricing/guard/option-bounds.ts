@@ -156,7 +156,7 @@ export interface EuropeanValue {
 export class EuropeanCounterparts {
   readonly #results: ResultColumns;
   readonly #columns: TradeColumns;
-  /** The number of a trade's twin. */
+  /** The index of a trade's European counterpart in the results, by the index of the trade. */
   readonly #number: ReadonlyMap<number, number>;
 
   private constructor(results: ResultColumns, columns: TradeColumns, number: ReadonlyMap<number, number>) {

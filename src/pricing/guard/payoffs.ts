@@ -1,6 +1,6 @@
 /** Bounds of payoffs that depend on the path of one spot. */
 import type { Payoff } from "../../book/index.ts";
-import { INSTANT } from "../../market/index.ts";
+import { ONE_SECOND } from "../../market/index.ts";
 import { UNBOUNDED } from "../plan/kind.ts";
 import { type BoundsAt, type BoundInputs, vanillaValue } from "./bound-inputs.ts";
 
@@ -79,7 +79,7 @@ export function lookbackBounds(
   const bond = strike * money.atExpiry;
   const isMaximum = (right === "call") !== isFloating;
   const countsNow = times === "continuous" ? from <= 0 : times.some((time) => time <= 0 && time >= from);
-  const countsLast = times === "continuous" || times.some((time) => time >= terms.expiry - INSTANT);
+  const countsLast = times === "continuous" || times.some((time) => time >= terms.expiry - ONE_SECOND);
   return ([spot]) => {
     const most = spot * asset.kept;
     const least = asset.isMartingale ? Math.max(most - asset.cash, 0) : 0;

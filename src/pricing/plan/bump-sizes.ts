@@ -15,7 +15,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
-import { kinksOf, deviationAt, lastReading, nextEvent, widthOf } from "./kinks.ts";
+import { kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
 
 /** The longest time step of theta by differences, in years. */
@@ -182,8 +182,8 @@ function lowest(volatility: Volatility): number {
 }
 
 /**
- * Returns a time step for theta within which nothing happens; `bend` is the years until the value bends, if the step is
- * to be short beside them.
+ * Returns a time step for theta that contains no event. `bend` is the time in years until the value has a kink; the
+ * step is short compared with it.
  */
 export const timeStep = (terms: Terms, bend = Number.POSITIVE_INFINITY): number =>
   Math.min(DAY, TIME_STEP.event * nextEvent(terms), TIME_STEP.bend * bend);
@@ -241,7 +241,7 @@ export function bumpsOnPaths(
 ): BumpSizes {
   const { terms, spots } = valuation;
   const { assets, exercise, correlations } = terms;
-  const last = lastReading(terms) || terms.expiry;
+  const last = lastObservationTime(terms) || terms.expiry;
   const moves = spots.map((_, asset) => spotMove(valuation, asset, scale));
   const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
   const bend = Math.min(last, ...moves.map(({ until }) => until));

@@ -18,7 +18,7 @@ export interface Valuation {
   readonly spots: readonly number[];
 }
 
-/** The moves between which a derivative is taken, in units of a size. */
+/** The moves of an input between which a derivative is computed, as multiples of the bump size `by`. */
 export interface Step {
   readonly by: number;
   readonly moves: readonly number[];
@@ -51,11 +51,17 @@ export interface BumpSizes {
   readonly correlation?: (pair: Pair) => Step | undefined;
   /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
-  /** Returns an estimate of the error that the bump sizes leave in a sensitivity; `found` returns its size by name. */
+  /**
+   * Returns an estimate of the error that the bump sizes leave in a sensitivity; `found` returns any sensitivity by
+   * name.
+   */
   readonly bias?: Bias;
 }
 
-/** A function for the error that bump sizes leave in a sensitivity, from the sizes of all; unknown ones are 0. */
+/**
+ * A function that computes the error that bump sizes leave in a sensitivity. `measure` is the name of the sensitivity,
+ * and `found` returns any sensitivity of the trade by name, 0 if it is unknown.
+ */
 export type Bias = (measure: string, found: (measure: string) => number) => number;
 
 /** The bumped copies of a valuation, and the sensitivities as linear combinations of their values. */
@@ -174,7 +180,7 @@ function addSpots(
   ]);
 }
 
-/** Returns sensitivities whose error estimates contain what bump sizes leave. */
+/** Returns the sensitivities with the error that the bump sizes leave (`bias`) added to their error estimates. */
 export function withBias(
   measures: ReadonlyMap<string, Measured>,
   bias: Bias | undefined,

@@ -44,12 +44,12 @@ export function greeksOf(
   };
 }
 
-/** A slope, and what makes it doubtful. */
+/** The slope of a function at a point, and its error where the function has a kink or a jump there. */
 export interface KnownSlope {
   readonly slope: number;
-  /** True where the function bends or jumps at the point, so that no slope is its derivative. */
+  /** True where the function has a kink or a jump at the point, so that it has no derivative there. */
   readonly isBent: boolean;
-  /** Half of what the slopes on both sides differ by at a bend; NaN at a jump, which has none. */
+  /** Half of the difference of the slopes on both sides at a kink; NaN at a jump, where no slope exists. */
   readonly error: number;
 }
 

@@ -41,22 +41,23 @@ export function deviationAt(volatility: Volatility, spot: number, time: number):
   return Math.sqrt(totalVariance(volatility, spot, time));
 }
 
-/** Returns the last time at which the payoff reads the spot, in years. */
-export function lastReading({ payoff, expiry }: Terms): number {
+/** Returns the last time at which the payoff observes the spot, in years. */
+export function lastObservationTime({ payoff, expiry }: Terms): number {
   if (payoff.kind !== "average" && payoff.kind !== "lookback") return expiry;
   const { times } = payoff;
   return times === "continuous" ? expiry : Math.max(times.at(-1) ?? 0, 0);
 }
 
 /**
- * Returns the standard deviation of what the payoff is a function of, relative to a spot: of an average that of its
- * logarithm, in which a step counts as often as fixings come after it; else that of the spot at the last reading.
+ * Returns the approximate standard deviation of the logarithm of the quantity that the payoff depends on: the average
+ * of an average option, otherwise the spot at the last observation time. `spot` is today's spot of the asset with the
+ * index `asset`.
  */
 export function widthOf(terms: Terms, asset: number, spot: number): number {
   const { payoff, assets } = terms;
   const { volatility } = assets[asset];
   const at = (time: number): number => deviationAt(volatility, spot, time);
-  const last = lastReading(terms);
+  const last = lastObservationTime(terms);
   if (payoff.kind !== "average") return at(last);
   if (payoff.times === "continuous") return at(last) / Math.sqrt(3);
   const times = payoff.times.filter((time) => time > 0);

@@ -7,8 +7,8 @@ import type { Terms } from "../terms.ts";
 import { varianceAt } from "../variance.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
-/** The answer of a method for swings and other rights on dates to a request. */
-export interface RightsEstimate extends Estimate {
+/** The estimate of a swing option, or of another contract with exercise rights on given dates. */
+export interface ExerciseRightsEstimate extends Estimate {
   /** The number of points of the finer tree; 0 for a value that needed no tree. */
   readonly size: number;
 }
@@ -20,7 +20,10 @@ const DECISION = "decision";
 const GROWTH = 4;
 
 /** The members of an `Estimator` that all methods for rights on dates share. */
-export const rightsEstimator: Omit<Estimator<RightsEstimate>, "accuracy" | "limited" | "finerLevel" | "estimate"> = {
+export const rightsEstimator: Omit<
+  Estimator<ExerciseRightsEstimate>,
+  "accuracy" | "limited" | "finerLevel" | "estimate"
+> = {
   accuracyOfF32: 0,
   servesAllSpots: false,
   findsDifferences: false,
@@ -98,4 +101,4 @@ function withDecisions(
 }
 
 /** A request for the value of rights on one underlying. */
-export type RightsRequest = Request<RightsEstimate>;
+export type RightsRequest = Request<ExerciseRightsEstimate>;

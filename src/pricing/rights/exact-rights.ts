@@ -3,12 +3,12 @@ import { integrate } from "../../market/index.ts";
 import { logNormalOption } from "../../market/models/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { Terms } from "../terms.ts";
-import type { RightsEstimate, RightsRequest } from "./estimator.ts";
+import type { ExerciseRightsEstimate, RightsRequest } from "./estimator.ts";
 import { varianceAt } from "../variance.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
 /** Returns the answer to a request that a formula gives exactly; undefined if there is none. */
-export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): RightsEstimate | undefined {
+export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): ExerciseRightsEstimate | undefined {
   const known = exactValue(terms, spot);
   return known && { values: [known.value], errors: [1e-13 * Math.abs(known.value)], method: known.method, size: 0 };
 }

@@ -3,7 +3,7 @@ import type { SwingsResult } from "../../quadrature/quantization/index.ts";
 import { grouped, type RequestSettings, together } from "../plan/request.ts";
 import { isExercisable, type Terms } from "../terms.ts";
 import { chainOf, type FactorChain } from "./chain.ts";
-import type { RightsEstimate, RightsRequest } from "./estimator.ts";
+import type { ExerciseRightsEstimate, RightsRequest } from "./estimator.ts";
 import { exactEstimate } from "./exact-rights.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
@@ -37,7 +37,12 @@ export interface RightsSolver<T extends Task> {
    * Returns the estimate of a request from the values of its tasks; `inDates` is what another doubling of the number of
    * dates of American exercise adds.
    */
-  estimateOf(request: RightsRequest, tasks: Tasks<T>, inDates: number, settings: RequestSettings): RightsEstimate;
+  estimateOf(
+    request: RightsRequest,
+    tasks: Tasks<T>,
+    inDates: number,
+    settings: RequestSettings,
+  ): ExerciseRightsEstimate;
 }
 
 /**

@@ -90,10 +90,11 @@ export const isPlainAmerican = (terms: Terms): boolean =>
 const SPACE = 0.5;
 
 /**
- * Returns the correction of a trade for which `isPlainAmerican`: that in time and half of that in space, each enlarged,
- * and rounding.
+ * Returns the error estimate of an American option in Heston's model (`isPlainAmerican`). It is the sum of the
+ * correction in time, half of the correction in space, and the rounding error; both corrections are those by
+ * extrapolation, enlarged by safety factors.
  */
-export function correctionOf({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
+export function americanHestonError({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
   return errorEstimate - (1 - SPACE) * Math.abs(space.value);
 }
 

@@ -20,7 +20,7 @@ import {
   payoffExpression,
 } from "../../equations/equation.ts";
 import { apply, type Expression } from "../../equations/expression.ts";
-import { derivativesBySpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
+import { coordinatesAt, derivativesBySpots, lognormalEquation } from "../../equations/lognormal.ts";
 import {
   axisBarriers,
   datedKnockOuts,
@@ -36,7 +36,7 @@ import {
 import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 import {
-  correctionOf,
+  americanHestonError,
   estimateOf,
   resolutionOf,
   costRatio,
@@ -208,7 +208,7 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
       const wide = withErrorsTimes(point, widening);
-      return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(wide) } : wide;
+      return isPlainAmerican(terms) ? { ...wide, errorEstimate: americanHestonError(wide) } : wide;
     },
   };
 };
@@ -259,8 +259,8 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
   const isAmerican = exercise.kind === "american";
   const { names, coefficients, atTime, atExpiry: atEnd } = lognormalEquation(terms, coordinates, isAmerican);
   const today = assets.map(({ underlying }) => underlying.spot);
-  const coordinatesAt = (at: readonly number[]): readonly number[] => variablesAt(coordinates, today, at);
-  const read = spots[0].map((_, k) => coordinatesAt(spots.map((of) => of[k])));
+  const pointAt = (at: readonly number[]): readonly number[] => coordinatesAt(coordinates, today, at);
+  const read = spots[0].map((_, k) => pointAt(spots.map((of) => of[k])));
   const ranges = names.map((_, j) =>
     rangeOf(
       mesh,
@@ -297,7 +297,7 @@ const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts
     problem,
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
-      const y = coordinatesAt(at);
+      const y = pointAt(at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
       const { corrections, errorEstimate, ...rest } = withErrorsTimes(point, isAmerican ? SPLITTING : 1);
       const moved = (derivatives: AxesDerivatives): AxesDerivatives =>

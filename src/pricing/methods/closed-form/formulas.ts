@@ -14,8 +14,8 @@ import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { thetaOf } from "../../plan/greeks.ts";
 
 /**
- * The outputs of a formula for one row (trade and case): V in the currency, and its derivatives by the spot before
- * dividends.
+ * The outputs of a formula for one row (a trade in one case of the scenarios): the value V in the currency, and its
+ * derivatives with respect to the spot before dividends.
  */
 export interface FormulaOutputs {
   readonly value: number;
@@ -27,7 +27,7 @@ export interface FormulaOutputs {
 
 /**
  * A formula of European options. Its kernel takes S, K, R = ∫r dt, Q = ∫q dt and the further inputs of `inputsOf`. It
- * writes V, V_S, V_SS, then further outputs, of which number 4 is the derivative by R.
+ * writes V, V_S, V_SS, then further outputs, of which number 4 is the derivative with respect to R.
  */
 export interface Formula {
   readonly method: "black-scholes" | "heston";

@@ -57,7 +57,10 @@ export function smileOf(columns: TradeColumns, trade: number): Smile | string {
 
 const MOVED = "a volatility fitted to quotes at another spot or other rates";
 
-/** The spot of a trade as an affine function of a martingale (`affineSpot`). */
+/**
+ * Returns the spot of a trade as an affine function of a martingale (`affineSpot`), with the dividends up to the time
+ * `horizon`.
+ */
 export const affineAt = (columns: TradeColumns, trade: number, horizon: number): ReturnType<typeof affineSpot> => {
   const row = columns.rowOf(trade);
   const { discrete } = columns.dividendsOf(row);

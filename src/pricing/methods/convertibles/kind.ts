@@ -15,7 +15,7 @@ import { doubtsOf, expiryWarnings, MIN_DAYS } from "../../term-warnings.ts";
 import { accuracyOf, convertibleExplanation, convertibleRowsOf } from "./rows.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
 
-/** The kind of convertible bonds. */
+/** The trade kind of convertible bonds: their pricing methods, error targets, bounds and warnings. */
 export const convertibleKind: TradeKind<ConvertibleTrade> = {
   methods: [closedFormConvertibles, finiteConvertibles],
   add: (batch, trade) => void convertibleRowsOf(batch)(trade),

@@ -45,7 +45,10 @@ export const closedFormConvertibles: PricingMethod = {
   open: (device) => sessionOf("closed-form", device),
 };
 
-/** Finite differences of two coupled equations, for all bonds; closed forms for those of their rows that have one. */
+/**
+ * The method of finite differences of two coupled equations, for all convertible bonds. Rows that have a closed form
+ * are priced by it.
+ */
 export const finiteConvertibles: PricingMethod = {
   name: "fdm",
   minCost: COST.fdm,

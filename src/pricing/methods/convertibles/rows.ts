@@ -5,7 +5,7 @@ import { memoizeBy } from "../../../base/memoize.ts";
 import type { ConvertibleTrade } from "../../../book/index.ts";
 import {
   constant,
-  INSTANT,
+  ONE_SECOND,
   integrate,
   type PiecewiseConstant,
   rollCurve,
@@ -47,7 +47,10 @@ const bumpLevels = (accuracy: number): number => (accuracy >= 5e-5 ? 3 : 4);
 export type Bump = keyof typeof BUMPS;
 const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
 
-/** A row of a trade: its bond and market under a case or a bump, at spots. */
+/**
+ * A row of a trade: its bond and its market in one case of the scenarios or under one bump, and the spots at which it
+ * is valued.
+ */
 export interface Row extends ConvertibleRow {
   /** The index of the trade in the batch. */
   readonly index: number;
@@ -64,15 +67,15 @@ export interface ConvertibleRows {
   today?: ConvertiblePoint;
 }
 
-/** Returns a trade of a batch, which is a convertible. */
+/** Returns the convertible bond with an index in a batch; the trade with this index must be one. */
 export const convertibleOf = ({ columns }: Batch, trade: number): ConvertibleTrade =>
   columns.givenOf(trade) as ConvertibleTrade;
 
-/** Returns the error that values of a convertible aim at, in the currency. */
+/** Returns the target error of a convertible's value, in the currency. */
 export const accuracyOf = (batch: Batch, trade: number): number =>
   (batch.settings.accuracy ?? ACCURACY) * convertibleOf(batch, trade).convertible.notional;
 
-/** Returns a function for the rows of each convertible of a batch. */
+/** Returns the function that computes the rows of a convertible, given its index in the batch. */
 export const convertibleRowsOf = memoizeBy((batch: Batch) => {
   const made = new Map<number, ConvertibleRows>();
   return (index: number): ConvertibleRows => {
@@ -117,7 +120,10 @@ const SPOT_STEP = 1e-3;
 /** Rounding of closed forms, relative to the value. */
 const ROUNDING = 1e-13;
 
-/** Returns the closed-form value of a convertible with its derivatives by the spot and their error estimates. */
+/**
+ * Returns the closed-form value of a convertible, its derivatives with respect to the spot, and the error estimates of
+ * these.
+ */
 export function closedFormPoint(contract: Convertible, market: ConvertibleMarket, spot: number): ConvertiblePoint {
   const at = (s: number): number => closedFormValue(contract, market, s);
   const value = at(spot);
@@ -260,7 +266,7 @@ export const convertibleExplanation: Pick<
     return equalUpToRounding(rolled.convertible, after.convertible) ? undefined : "its terms differ";
   },
   paid: ({ convertible: { coupons } }, years) =>
-    coupons.reduce((sum, { time, amount }) => (time <= years + INSTANT ? sum + amount : sum), 0),
+    coupons.reduce((sum, { time, amount }) => (time <= years + ONE_SECOND ? sum + amount : sum), 0),
   firstOrder({ before, rolled, after, years }) {
     const { spot } = after.underlying;
     const logDiscount = (t: number): number =>
@@ -303,12 +309,12 @@ export function rollForward(trade: ConvertibleTrade, years: number): Convertible
  */
 export function rollContract(contract: Convertible, years: number): Convertible | undefined {
   const maturity = contract.maturity - years;
-  if (maturity <= INSTANT) return undefined;
+  if (maturity <= ONE_SECOND) return undefined;
   return {
     ...contract,
     maturity,
     coupons: contract.coupons
-      .filter(({ time }) => time > years + INSTANT)
+      .filter(({ time }) => time > years + ONE_SECOND)
       .map((coupon) => ({ ...coupon, time: coupon.time - years, accruesFrom: coupon.accruesFrom - years })),
     conversions: rollPeriods(contract.conversions, years),
     calls: rollPeriods(contract.calls, years),
@@ -318,6 +324,6 @@ export function rollContract(contract: Convertible, years: number): Convertible 
 
 function rollPeriods<P extends Period>(periods: readonly P[], years: number): P[] {
   return periods
-    .filter(({ to }) => to >= years - INSTANT)
+    .filter(({ to }) => to >= years - ONE_SECOND)
     .map((period) => ({ ...period, from: Math.max(period.from - years, 0), to: Math.max(period.to - years, 0) }));
 }

@@ -11,7 +11,7 @@ import {
 } from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import { type Estimator, targetOf } from "../../plan/request.ts";
-import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
+import { type ExerciseRightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
 import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
 import { type Terms, termsOf } from "../../terms.ts";
@@ -62,7 +62,7 @@ export const convolution = {
   }),
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
 
-const estimatorOf = (device: Device): Estimator<RightsEstimate> => ({
+const estimatorOf = (device: Device): Estimator<ExerciseRightsEstimate> => ({
   ...rightsEstimator,
   accuracy: TARGET_ERRORS.convolution,
   limited: WARNING.inaccurate,

@@ -93,7 +93,7 @@ function rollForward(trade: ForwardTrade, years: number): ForwardTrade | undefin
   return { ...trade, expiry, underlying: rollUnderlying(trade.underlying, years) };
 }
 
-/** The kind of forwards. */
+/** The trade kind of forwards: their pricing methods, error targets, bounds and warnings. */
 export const forwardKind: TradeKind<ForwardTrade> = {
   methods: [byCarry],
   add() {},

@@ -2,7 +2,7 @@
 import { memoizeBy } from "../../../base/memoize.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Conversion, KeyRate, LinearCurves, LinearFigures, LinearLeg, LinearTrade } from "../../../book/index.ts";
-import { doubtsAbout, INSTANT } from "../../../market/index.ts";
+import { doubtsAbout, ONE_SECOND } from "../../../market/index.ts";
 import { isoOf } from "../../../market/conventions/index.ts";
 import {
   Curve,
@@ -72,7 +72,7 @@ class LinearValue {
   /** Returns the flows that are not yet paid. */
   left(flows: readonly PaidFlow[]): readonly PaidFlow[] {
     const { years } = this.#seen;
-    return years === 0 ? flows : flows.filter(({ factors }) => factors[0].time > years + INSTANT);
+    return years === 0 ? flows : flows.filter(({ factors }) => factors[0].time > years + ONE_SECOND);
   }
 
   /** Returns what a flow pays, and the product of its factors. */
@@ -267,7 +267,7 @@ function quotesOf({ names, instruments, byQuotes }: LinearCurves, gradient: Curv
 function rollForward(trade: LinearTrade, years: number): LinearTrade | undefined {
   if (years === 0) return trade;
   const expiry = trade.expiry - years;
-  return expiry < INSTANT ? undefined : { ...trade, seen: trade.seen + years, expiry };
+  return expiry < ONE_SECOND ? undefined : { ...trade, seen: trade.seen + years, expiry };
 }
 
 /** The spots of a trade's pairs, as another trade has them. */
@@ -308,7 +308,7 @@ function doubtsOf({ legs, market, expiry }: LinearTrade): readonly string[] {
   });
 }
 
-/** The kind of linear trades. */
+/** The trade kind of linear trades, such as swaps: their pricing methods, error targets, bounds and warnings. */
 export const linearKind: TradeKind<LinearTrade> = {
   methods: [byFlows],
   add() {},
@@ -331,7 +331,7 @@ export const linearKind: TradeKind<LinearTrade> = {
   paid(before, years) {
     const now = new LinearValue(before);
     return before.legs.reduce((sum, leg) => {
-      const paid = leg.flows.filter(({ factors }) => factors[0].time <= years + INSTANT);
+      const paid = leg.flows.filter(({ factors }) => factors[0].time <= years + ONE_SECOND);
       const open = paid.find(({ growth }) => growth !== undefined && growth.periods.length > 0);
       if (open !== undefined)
         throw new SpecError(`a payment of ${isoOf(open.date)} depends on a fixing between the two dates`);

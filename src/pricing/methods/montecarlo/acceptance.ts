@@ -3,8 +3,8 @@ import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 import { usesLocalDiffusions, type Steps } from "./steps.ts";
 
-/** One instance to be simulated: the terms of a trade, its spots, and the dates of its paths. */
-export interface Path {
+/** An instance to be simulated: the terms of a trade, its spots, and the dates and steps of its paths. */
+export interface SimulationInstance {
   readonly terms: Terms;
   readonly spots: readonly number[];
   /** The dates in years, increasing, > 0. */
@@ -17,10 +17,10 @@ export interface Path {
 }
 
 /**
- * Returns the reason why there is no path model for these terms, as text that completes the sentence "it has …";
- * undefined if there is one.
+ * Returns the reason why no path model exists for the terms of a trade, as text that completes the sentence "it has …".
+ * It is undefined if there is a model.
  */
-export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
+export function whyNoModel({ assets, shortRate, expiry }: Terms): string | undefined {
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
     const { kind } = volatility;
@@ -37,10 +37,10 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
 const HAS_FACTORS: readonly string[] = ["heston", "gaussianFactors", "stochasticLocal"];
 
 /**
- * Returns the reason why the payoff cannot be simulated, as text that completes the sentence "it has …"; undefined if
- * it can.
+ * Returns the reason why the payoff of a trade cannot be simulated, as text that completes the sentence "it has …". It
+ * is undefined if the payoff can be simulated.
  */
-export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
+export function whyNoProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
   if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
@@ -109,14 +109,17 @@ const MAX_EXERCISES = 200;
  * Returns the total weight of the future fixings of an average, in the unit in which known fixings are weighted: their
  * number, or years.
  */
-export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
+export function weightToCome({
+  terms: { payoff, expiry },
+  dates,
+}: Pick<SimulationInstance, "terms" | "dates">): number {
   return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
 }
 
 /**
  * Returns the number and the mean of the known fixings of an average: those of the past, and today's spot if it is one.
  */
-export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" | "spots">): {
+export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<SimulationInstance, "terms" | "spots">): {
   readonly count: number;
   readonly mean: number;
 } {
@@ -137,7 +140,7 @@ export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" 
  *
  *   (n·A₀ + m·A)/(n + m) − K = m/(n + m)·(A − K′),   K′ = ((n + m)·K − n·A₀)/m.
  */
-export function strikeOf(path: Path): number {
+export function strikeOf(path: SimulationInstance): number {
   const { payoff } = path.terms;
   if (payoff.kind === "expression") return Number.NaN;
   const { count, mean } = pastOf(path);

@@ -3,7 +3,7 @@ import { integrate, type Volatility } from "../../../market/index.ts";
 import { logNormalOption } from "../../../market/models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
-import { type Path, strikeOf } from "./acceptance.ts";
+import { type SimulationInstance, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/lognormal.ts";
 import { totalVariance, varianceAt } from "../../variance.ts";
 import { slopeAtInfinity } from "./error.ts";
@@ -20,7 +20,7 @@ export type ControlKind = "geometric" | "underlyings" | "none";
  * one underlying with Sobol' points, and none where it would increase the variance, as for shifted paths or a large
  * volatility.
  */
-export function controlKind(path: Path, isShifted: boolean): ControlKind {
+export function controlKind(path: SimulationInstance, isShifted: boolean): ControlKind {
   const { payoff, assets, exercise } = path.terms;
   if (isGeometric(path)) return "geometric";
   if (isShifted || assets.some(({ volatility }, i) => isHeavy(path, volatility, i))) return "none";
@@ -33,7 +33,7 @@ export function controlKind(path: Path, isShifted: boolean): ControlKind {
  * Tells whether the variance of a spot is so large that paths do not show its mean. In Heston's model a payoff that
  * grows like the spot keeps the control, which then is nearly all of it.
  */
-function isHeavy({ terms, spots }: Path, volatility: Volatility, i: number): boolean {
+function isHeavy({ terms, spots }: SimulationInstance, volatility: Volatility, i: number): boolean {
   if (volatility.kind !== "heston") return varianceAt(volatility, terms.expiry) > 1;
   return slopeAtInfinity(terms.payoff, i) === 0 && totalVariance(volatility, spots[i], terms.expiry) > 1;
 }
@@ -57,7 +57,7 @@ function hasKnownForwards(terms: Terms): boolean {
 }
 
 /** The mean of S·exp(q·t) of an asset on the last date of a path, discounted. */
-function discountedMean({ terms: { assets, rates }, dates, spots }: Path, i: number): number {
+function discountedMean({ terms: { assets, rates }, dates, spots }: SimulationInstance, i: number): number {
   const last = dates[dates.length - 1];
   const { dividends } = assets[i].underlying;
   let mean = spots[i];
@@ -68,7 +68,7 @@ function discountedMean({ terms: { assets, rates }, dates, spots }: Path, i: num
 }
 
 /** Averages with a positive strike, and such baskets of positive weights. */
-function isGeometric(path: Path): boolean {
+function isGeometric(path: SimulationInstance): boolean {
   const { payoff, assets, barriers, exercise } = path.terms;
   if (
     exercise.kind !== "european" ||
@@ -82,7 +82,11 @@ function isGeometric(path: Path): boolean {
 }
 
 /** Returns the control variate of instances that share a kernel and its kind; undefined for "none". */
-export function controlOf(paths: readonly Path[], substeps: number, kind: ControlKind): Control | undefined {
+export function controlOf(
+  paths: readonly SimulationInstance[],
+  substeps: number,
+  kind: ControlKind,
+): Control | undefined {
   if (kind === "none") return undefined;
   return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);
 }
@@ -91,10 +95,10 @@ export function controlOf(paths: readonly Path[], substeps: number, kind: Contro
  * Σ wᵢ·Sᵢ(t)·e^(qᵢ·t), t when the path ends. Discounted it is a martingale, whose mean is its value today whatever rule
  * ends the path.
  */
-function underlyingControl(paths: readonly Path[]): Control {
+function underlyingControl(paths: readonly SimulationInstance[]): Control {
   const d = paths[0].terms.assets.length;
-  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
-  const weight = ({ terms: { payoff } }: Path, i: number): number =>
+  const column = (of: (path: SimulationInstance) => number): Float64Array => Float64Array.from(paths, of);
+  const weight = ({ terms: { payoff } }: SimulationInstance, i: number): number =>
     payoff.kind === "basket" && payoff.of !== "product" ? payoff.weights[i] : 1;
   const each = Array.from({ length: d }, (_, i) => i);
   return {
@@ -129,7 +133,7 @@ const underlyingPayoff = memoize((d: number) =>
   }),
 );
 
-function geometricControl(paths: readonly Path[], substeps: number): Control {
+function geometricControl(paths: readonly SimulationInstance[], substeps: number): Control {
   const [{ terms }] = paths;
   const { payoff, assets } = terms;
   if (payoff.kind === "basket") {
@@ -153,7 +157,7 @@ function geometricControl(paths: readonly Path[], substeps: number): Control {
 }
 
 /** See Kemna and Vorst (1990). */
-function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: number): number {
+function geometricMean({ terms, spots, dates }: SimulationInstance, substeps: number, strike: number): number {
   const { payoff, rates, assets } = terms;
   const [{ volatility, underlying }] = assets;
   if (payoff.kind !== "average" || volatility.kind !== "deterministic") return Number.NaN;
@@ -182,7 +186,7 @@ interface GeometricProxy {
  * (D. Gentle, Risk 6 (1993)). The control is the same option on Π Sᵢ^aᵢ, at the strike K·Π Fᵢ^aᵢ/A₀; the factor that
  * is left is part of its coefficient.
  */
-function geometricProxy({ terms, spots }: Path): GeometricProxy {
+function geometricProxy({ terms, spots }: SimulationInstance): GeometricProxy {
   const { payoff, assets, rates, expiry } = terms;
   if (payoff.kind !== "basket") throw new Error(`no geometric basket of a ${payoff.kind}`);
   const growth = integrate(rates, expiry);

@@ -1,6 +1,6 @@
 /** The path model of assets with local volatilities and dividends on dates, as columns of a batch. */
 import {
-  INSTANT,
+  ONE_SECOND,
   integrate,
   integratedVariance,
   type LocalSurface,
@@ -15,12 +15,12 @@ import {
   type PathModel,
 } from "../../../montecarlo/index.ts";
 import type { Parameter } from "../../../montecarlo/index.ts";
-import type { Path } from "./acceptance.ts";
+import type { SimulationInstance } from "./acceptance.ts";
 import type { Steps } from "./steps.ts";
 
 /** A path with its steps, and for each step the one with which its diffusion ends to be kept. */
 interface Stepped {
-  readonly path: Path;
+  readonly path: SimulationInstance;
   readonly steps: Steps;
   readonly last: readonly number[];
 }
@@ -30,7 +30,7 @@ interface Stepped {
  * the correlation matrix, and `rate` the mean rate over each step.
  */
 export function diffusionModel(
-  paths: readonly Path[],
+  paths: readonly SimulationInstance[],
   rate: Parameter,
   correlation: readonly (readonly Parameter[])[],
 ): PathModel {
@@ -70,7 +70,7 @@ function assetOf(all: readonly Stepped[], i: number, byStep: ByStep): DiffusionA
     isOfTime ? [startOf(steps, k), steps.ends[k]] : [startOf(steps, k), steps.ends[last[k]]];
   const paid = (one: Stepped, k: number) =>
     one.steps.isJump[k]
-      ? ofAsset(one).underlying.dividends.discrete.find(({ time }) => Math.abs(time - one.steps.ends[k]) <= INSTANT)
+      ? ofAsset(one).underlying.dividends.discrete.find(({ time }) => Math.abs(time - one.steps.ends[k]) <= ONE_SECOND)
       : undefined;
   return {
     spot: Float64Array.from(all, ({ path }) => path.spots[i]),

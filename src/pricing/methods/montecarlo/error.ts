@@ -4,10 +4,10 @@ import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { totalVariance } from "../../variance.ts";
 import { basketLogarithm } from "../../equations/lognormal.ts";
-import { lastReading } from "../../plan/kinks.ts";
+import { lastObservationTime } from "../../plan/kinks.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
-import type { Path } from "./acceptance.ts";
+import type { SimulationInstance } from "./acceptance.ts";
 import { loadingsOf, type Shift, shiftForTail } from "./shift.ts";
 import { mayJumpInSteps } from "./steps.ts";
 
@@ -52,7 +52,7 @@ const SKEW = (1 + 2 * QUANTILE * QUANTILE) / 6;
 const HARDLY_ANY = 10;
 
 /** Returns the error estimate of a value: half the width of a confidence interval. */
-export function errorOf(path: Path, sample: SampleStatistics): number {
+export function errorOf(path: SimulationInstance, sample: SampleStatistics): number {
   const { value, standardError, freedom, effective } = sample;
   const skew = effective > 0 && effective < FEW ? (SKEW * Math.abs(value)) / effective : 0;
   const sampling = intervalWidth(freedom, QUANTILE) * standardError + skew;
@@ -67,7 +67,10 @@ export const sensitivityError = (standardError: number, freedom: number): number
  * What has not been seen among n paths, by the rule of three. All scramblings may count as many paths beyond a jump,
  * few paths that pay may be none of those that pay much, and all paths may pay what the control does.
  */
-function unseen({ terms, spots }: Path, { value, paths, effective, isControlled }: SampleStatistics): number {
+function unseen(
+  { terms, spots }: SimulationInstance,
+  { value, paths, effective, isControlled }: SampleStatistics,
+): number {
   const squares = effective > 0 ? value * value * (paths / effective - 1) : 0;
   const byControl = isControlled ? Math.sqrt(Math.max(squares, 0)) / paths : 0;
   if (!mayJump(terms) && effective >= FEW) return UNSEEN * byControl;
@@ -85,7 +88,7 @@ const [LARGEST_VEGA, DIGITAL_VEGA] = [0.4, 5];
  * Returns the error of a value under stochastic local volatility that comes from the leverage function, and that more
  * paths do not reduce.
  */
-export function leverageError({ terms, spots }: Path): number {
+export function leverageError({ terms, spots }: SimulationInstance): number {
   const { payoff, assets, barriers, expiry } = terms;
   if (assets[0].volatility.kind !== "stochasticLocal") return 0;
   const vega = payoff.kind === "digital" ? DIGITAL_VEGA : LARGEST_VEGA * Math.sqrt(expiry);
@@ -99,7 +102,7 @@ export function leverageError({ terms, spots }: Path): number {
  * a cumulant k₃ leaves of a call under the variance w: at most S·k₃/(6w)·max |φ(d)·(2√w − d)|, and of the probability
  * to be above a strike k₃/(6w√w)·max |φ(d)·(d² − 1)|.
  */
-export function reversionError({ terms, spots }: Path, ends: readonly number[]): number {
+export function reversionError({ terms, spots }: SimulationInstance, ends: readonly number[]): number {
   const [{ volatility }] = terms.assets;
   if (volatility.kind !== "heston") return 0;
   const { kappa, theta, sigma, rho } = volatility;
@@ -131,7 +134,7 @@ const HEAVY = 1;
  * moment F(t)²·exp(|a − s|²) with its forward F: the mean of S² times the ratio of the densities. Without a shift
  * |a|² is the variance of the logarithm.
  */
-function tail(path: Path, { paths, ends }: SampleStatistics): number {
+function tail(path: SimulationInstance, { paths, ends }: SampleStatistics): number {
   const { payoff, rates, expiry } = path.terms;
   const isProduct = payoff.kind === "basket" && payoff.of === "product";
   const moments = isProduct ? productMoments(path, payoff) : spotMoments(path, ends);
@@ -150,14 +153,14 @@ interface Moment {
 }
 
 /** The second moments of the spots of which a payoff that is not bounded consists, on each date of an average. */
-function spotMoments(path: Path, ends: readonly number[]): readonly Moment[] {
+function spotMoments(path: SimulationInstance, ends: readonly number[]): readonly Moment[] {
   const { terms, spots, dates } = path;
   const { assets, rates, payoff } = terms;
   const weights = assets.map(({ volatility }, i) =>
     volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) : 0,
   );
   if (weights.every((weight) => weight === 0)) return [];
-  const times = payoff.kind !== "average" ? [lastReading(terms)] : payoff.times === "continuous" ? ends : dates;
+  const times = payoff.kind !== "average" ? [lastObservationTime(terms)] : payoff.times === "continuous" ? ends : dates;
   const shift = shiftForTail(path, ends);
   const shifted = shift && { shift, loadings: loadingsOf(terms, ends) };
   return assets.flatMap(({ volatility, underlying }, i) => {
@@ -197,7 +200,7 @@ function shiftedExponents(
 const SAME = 1e-9;
 
 /** The second moment of a call on Π Sᵢ^wᵢ. */
-function productMoments({ terms, spots }: Path, { right, weights }: BasketPayoff): readonly Moment[] {
+function productMoments({ terms, spots }: SimulationInstance, { right, weights }: BasketPayoff): readonly Moment[] {
   if (right === "put" || terms.assets.some(({ volatility }) => volatility.kind !== "deterministic")) return [];
   const { mean, variance } = basketLogarithm(terms, spots, weights);
   return [{ size: Math.exp(mean + 0.5 * variance), exponent: variance }];
@@ -231,9 +234,10 @@ export const mayJump = ({ payoff, barriers }: Terms): boolean =>
 const IRREGULAR = 4;
 
 /**
- * Returns the error of steps, from the difference to paths with twice as long ones, and theirs to fourfold ones. A
- * scheme of order 1 has what lies between it and twice the step, one of order 2 a third of it; half of what lies
- * between the coarser ones is no less.
+ * Returns the error of a value due to the length of the steps. `double` is the difference to the value with steps twice
+ * as long, and `fourfold` the difference between the values with steps twice and four times as long. For a scheme of
+ * order 1 the error is the first difference, for one of order 2 a third of it. The estimate is at least half of what
+ * the coarser pair of values suggests.
  */
 export function stepBias(terms: Terms, double: Measured, fourfold: Measured): number {
   const size = ({ value, error }: Measured): number => Math.abs(value) + error;

@@ -14,7 +14,7 @@ import {
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { assetsOf, termsOf } from "../../terms.ts";
-import { isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
+import { isEarly, whyNoModel, whyNoProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
 import { exactly, isGeometricBasket, type PathEstimate } from "./without-paths.ts";
 
@@ -48,7 +48,7 @@ function accepts({ columns, settings }: Batch, trade: number): Acceptance {
   let isExact = true;
   for (const date of cases.dates) {
     const terms = termsOf(columns.tradeOf(trade), date, { volatility: 0, rate: 0 });
-    const reason = terms === undefined ? undefined : (withoutModel(terms) ?? withoutProduct(terms));
+    const reason = terms === undefined ? undefined : (whyNoModel(terms) ?? whyNoProduct(terms));
     if (reason !== undefined) return reason;
     isExact &&= terms === undefined || isGeometricBasket(terms);
   }

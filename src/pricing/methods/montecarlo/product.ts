@@ -17,7 +17,7 @@ import {
   withBarriers,
 } from "../../../montecarlo/index.ts";
 import type { Terms } from "../../terms.ts";
-import { pastOf, type Path, strikeOf, weightToCome } from "./acceptance.ts";
+import { pastOf, type SimulationInstance, strikeOf, weightToCome } from "./acceptance.ts";
 
 /** A year's steps of an average over time, whose bias is of the order of the square of a step. */
 const AVERAGE_STEPS = 128;
@@ -54,10 +54,10 @@ export function productKey(terms: Terms): string {
 }
 
 /**
- * Returns the path product of instances with equal keys, or of their bumped copies; `terms` are those of one of these
- * instances. `scaleOf` converts its payoff to that of the trade.
+ * Returns the path product that instances with equal keys, or their bumped copies, share; `terms` are the terms of any
+ * one of these instances. The trade pays the payoff of the product times `scaleOf`.
  */
-export function productOf(paths: readonly Path[], terms: Terms): PathProduct {
+export function productOf(paths: readonly SimulationInstance[], terms: Terms): PathProduct {
   const product = withoutBarriers(paths);
   const { barriers } = terms;
   if (barriers.length === 0) return product;
@@ -78,13 +78,13 @@ export function productOf(paths: readonly Path[], terms: Terms): PathProduct {
   });
 }
 
-function driverColumns(paths: readonly Path[]): readonly Float64Array[] {
+function driverColumns(paths: readonly SimulationInstance[]): readonly Float64Array[] {
   const all = paths.map(({ terms }) => driversOf(terms));
   return all[0].map((_, asset) => Float64Array.from(all, (drivers) => drivers[asset]));
 }
 
-function withoutBarriers(paths: readonly Path[]): PathProduct {
-  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
+function withoutBarriers(paths: readonly SimulationInstance[]): PathProduct {
+  const column = (of: (path: SimulationInstance) => number): Float64Array => Float64Array.from(paths, of);
   const [{ terms }] = paths;
   const { payoff, assets } = terms;
   const strike = column((path) => strikeOf(path));
@@ -152,7 +152,7 @@ const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.c
  * Returns the factor from the product's value to the trade's, which accounts for past fixings and for the time from the
  * last date to expiry.
  */
-export function scaleOf(path: Path): number {
+export function scaleOf(path: SimulationInstance): number {
   const { rates, expiry } = path.terms;
   const { dates } = path;
   const late = Math.exp(integrate(rates, dates[dates.length - 1]) - integrate(rates, expiry));
@@ -192,7 +192,7 @@ interface Monitored {
   readonly side: number;
 }
 
-/** The settings of `withBarriers` that the barriers of a trade have in common, and that its kernel depends on. */
+/** The settings of `withBarriers` that all barriers of a trade share, and on which the kernel depends. */
 export type CommonSettings = Required<Pick<BarrierSettings, "monitoring" | "includesStart" | "rebateAt">> & {
   /** True where some underlyings move together, so that their bridges are the same. */
   readonly hasDrivers: boolean;
@@ -252,8 +252,8 @@ function monitoredOf({ assets, barriers }: Terms): readonly Monitored[] {
 }
 
 /**
- * Returns the number of each underlying's driver. Those with barriers on the same side have the same one where their
- * correlation is 1 at all times.
+ * Returns, for each underlying, the index of the Brownian motion that drives it. Underlyings with barriers on the same
+ * side share a Brownian motion where their correlation is 1 at all times.
  */
 export function driversOf(terms: Terms): readonly number[] {
   const { assets, correlations } = terms;

@@ -3,7 +3,7 @@ import { integrate, integratedVariance, sigmasOf, type Volatility } from "../../
 import { semidefiniteCholeskyOf } from "../../../numerics/linalg/index.ts";
 import { decay } from "../../../market/models/index.ts";
 import type { Terms } from "../../terms.ts";
-import { type Path, strikeOf } from "./acceptance.ts";
+import { type SimulationInstance, strikeOf } from "./acceptance.ts";
 
 /** Standard deviations out of the money from which on a payoff is rare. */
 const RARE = 1;
@@ -23,13 +23,14 @@ export type Shift = readonly (readonly number[])[];
  * calls, which are below B, have bounded samples. For payoffs of the largest spot of a path instead of B, θ = ½ bounds
  * the second moment of the samples by exp(v/4) times the square of the forward, instead of exp(v).
  */
-export const shiftOf = (path: Path, ends: readonly number[]): Shift | undefined =>
+export const shiftOf = (path: SimulationInstance, ends: readonly number[]): Shift | undefined =>
   shiftUpTo(path, ends, Number.POSITIVE_INFINITY);
 
 /** Returns the shift with θ limited to 1, which does not reach a strike that is further away. */
-export const shiftForTail = (path: Path, ends: readonly number[]): Shift | undefined => shiftUpTo(path, ends, 1);
+export const shiftForTail = (path: SimulationInstance, ends: readonly number[]): Shift | undefined =>
+  shiftUpTo(path, ends, 1);
 
-function shiftUpTo(path: Path, ends: readonly number[], most: number): Shift | undefined {
+function shiftUpTo(path: SimulationInstance, ends: readonly number[], most: number): Shift | undefined {
   const { payoff, barriers, exercise } = path.terms;
   if (path.steps !== undefined || barriers.length > 0) return undefined;
   if (exercise.kind !== "european" || payoff.kind === "expression") return undefined;
@@ -41,7 +42,7 @@ function shiftUpTo(path: Path, ends: readonly number[], most: number): Shift | u
   return tilt === 0 ? undefined : gradient.map((row) => row.map((g) => tilt * g));
 }
 
-function tiltOf(path: Path, v: number): number {
+function tiltOf(path: SimulationInstance, v: number): number {
   const { payoff } = path.terms;
   if (payoff.kind === "expression" || payoff.kind === "swing" || !(v > 0)) return 0;
   const sign = payoff.right === "call" ? 1 : -1;
@@ -57,13 +58,13 @@ function tiltOf(path: Path, v: number): number {
 }
 
 /** Tells whether the extreme so far pays. */
-function isInTheMoney({ terms: { payoff } }: Path): boolean {
+function isInTheMoney({ terms: { payoff } }: SimulationInstance): boolean {
   if (payoff.kind !== "lookback" || payoff.extremum === undefined) return false;
   return payoff.right === "call" ? payoff.extremum > payoff.strike : payoff.extremum < payoff.strike;
 }
 
 /** The forward of B at the last date, or the spots' weights in it times their forwards. */
-function forwardsOf({ terms: { payoff, assets, rates }, spots, dates }: Path): readonly number[] {
+function forwardsOf({ terms: { payoff, assets, rates }, spots, dates }: SimulationInstance): readonly number[] {
   const last = dates[dates.length - 1];
   const growth = integrate(rates, last);
   return assets.map(({ underlying }, i) => {
@@ -72,10 +73,10 @@ function forwardsOf({ terms: { payoff, assets, rates }, spots, dates }: Path): r
   });
 }
 
-const forwardOf = (path: Path): number => forwardsOf(path).reduce((sum, one) => sum + one, 0);
+const forwardOf = (path: SimulationInstance): number => forwardsOf(path).reduce((sum, one) => sum + one, 0);
 
 /** ∂ ln B/∂z of each step's normal numbers, on the path of the forwards. */
-function gradientOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
+function gradientOf(path: SimulationInstance, ends: readonly number[]): readonly (readonly number[])[] | undefined {
   const { terms } = path;
   const counts = countsOf(path, ends);
   const [{ volatility }] = terms.assets;
@@ -135,7 +136,7 @@ const deviationsOf = ({ assets }: Terms, ends: readonly number[]): readonly (rea
   );
 
 /** The share of B that comes after each step begins: of an average its later fixings, else all. */
-function countsOf({ terms: { payoff }, dates }: Path, ends: readonly number[]): readonly number[] {
+function countsOf({ terms: { payoff }, dates }: SimulationInstance, ends: readonly number[]): readonly number[] {
   if (payoff.kind !== "average") return ends.map(() => 1);
   const last = ends[ends.length - 1];
   if (payoff.times === "continuous") return ends.map((_, k) => 1 - (k === 0 ? 0 : ends[k - 1]) / last);

@@ -16,7 +16,7 @@ import { type Bias, withBias } from "../../plan/differences.ts";
 import { keyOf } from "../../../base/memoize.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
-import { datesOf, isEarly, type Path } from "./acceptance.ts";
+import { datesOf, isEarly, type SimulationInstance } from "./acceptance.ts";
 import {
   boundedSteps,
   STEP_GROWTH,
@@ -86,12 +86,12 @@ const requestOf = ({ request }: Job): Job["request"] => request;
 /** A request with what decides which kernel simulates it. */
 interface Job {
   readonly request: Request<PathEstimate>;
-  readonly path: Path;
+  readonly path: SimulationInstance;
   /**
    * Copies on the same random numbers, and what is measured on them: moved ones, if sensitivities are to be found (once
    * the value is as good as it gets, or with a rule), or ones with longer steps, if their error is not known.
    */
-  readonly copies: readonly Path[];
+  readonly copies: readonly SimulationInstance[];
   readonly measures: readonly Measure[];
   /** The fineness of the steps of paths whose scheme is not exact. */
   readonly fineness: number;
@@ -116,8 +116,8 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
     ? Math.max(stepping.stepsBetween(terms, dates), stepsOf(terms)) * 2 ** fineness
     : Math.max(substepsOf(terms, dates.length), stepsOf(terms), boundedSteps(terms, fineness, pathsOfLevel(level)));
   const steps = isStepped ? stepping.stepsOf(terms, dates, substeps) : undefined;
-  const path: Path = { terms, spots: spots[0], dates, ...(steps && { steps }) };
-  const moved = (differences?.copies ?? []).map((copy): Path => {
+  const path: SimulationInstance = { terms, spots: spots[0], dates, ...(steps && { steps }) };
+  const moved = (differences?.copies ?? []).map((copy): SimulationInstance => {
     // No date passes within the step of theta, and paths with as many dates use the same random numbers.
     const years = terms.expiry - copy.terms.expiry;
     if (years === 0) return { ...path, ...copy };
@@ -139,7 +139,7 @@ const NO_COPIES = { copies: [], measures: [] } as const;
 function onCoarserSteps(job: Omit<Job, "copies" | "measures">, steps: stepping.Steps): Job {
   const copies = [2, 4].map((kept) => ({
     ...job.path,
-    steps: stepping.coarserSteps(steps, kept, needsBrownianBridge(job.path.terms)),
+    steps: stepping.withFrozenDiffusion(steps, kept, needsBrownianBridge(job.path.terms)),
   }));
   const measures = [
     { name: STEPS.double, weights: [1, -1, 0] },
@@ -210,7 +210,12 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: RequestS
  */
 type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
 
-const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind, original: Terms): PathSettings => {
+const pathsOf = (
+  paths: readonly SimulationInstance[],
+  substeps: number,
+  kind: ControlKind,
+  original: Terms,
+): PathSettings => {
   const control = controlOf(paths, substeps, kind);
   return {
     model: modelOf(paths, substeps),
@@ -389,7 +394,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
 }
 
 /** Payoffs of the largest and the smallest depend on spots by their order. */
-const basisOf = ({ terms: { payoff } }: Path): Basis => {
+const basisOf = ({ terms: { payoff } }: SimulationInstance): Basis => {
   const isOrdered = payoff.kind === "basket" && (payoff.of === "max" || payoff.of === "min");
   return { kind: "auto", order: isOrdered ? "descending" : "as-given" };
 };

@@ -25,7 +25,7 @@ import {
 } from "../../../montecarlo/index.ts";
 import type { RequestSettings } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
-import type { Path } from "./acceptance.ts";
+import type { SimulationInstance } from "./acceptance.ts";
 import { diffusionModel } from "./diffusion-model.ts";
 import { usesLocalDiffusions } from "./steps.ts";
 
@@ -69,7 +69,10 @@ export function substepsOf({ assets, expiry }: Terms, dates: number): number {
 }
 
 /** Returns the times at which the steps of a path end, in years. */
-export function endsOf({ dates, steps }: Pick<Path, "dates" | "steps">, substeps: number): readonly number[] {
+export function endsOf(
+  { dates, steps }: Pick<SimulationInstance, "dates" | "steps">,
+  substeps: number,
+): readonly number[] {
   if (steps !== undefined) return steps.ends;
   return dates.flatMap((date, k) => {
     const before = k === 0 ? 0 : dates[k - 1];
@@ -83,11 +86,14 @@ export function endsOf({ dates, steps }: Pick<Path, "dates" | "steps">, substeps
  * Returns the path model of instances with equal keys, with a column for each parameter. All must have the same number
  * of steps.
  */
-export function modelOf(paths: readonly Path[], substeps: number): PathModel {
-  const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
+export function modelOf(paths: readonly SimulationInstance[], substeps: number): PathModel {
+  const column = (of: (path: SimulationInstance) => number): Float64Array => Float64Array.from(paths, of);
   const ends = paths.map((path) => endsOf(path, substeps));
   // The mean of a function of time over each step.
-  const byStep = (integral: (path: Path, t: number) => number, of = (mean: number): number => mean): Parameter => ({
+  const byStep = (
+    integral: (path: SimulationInstance, t: number) => number,
+    of = (mean: number): number => mean,
+  ): Parameter => ({
     byStep: ends[0].map((_, k) =>
       Float64Array.from(paths, (path, i) => {
         const [from, to] = [k === 0 ? 0 : ends[i][k - 1], ends[i][k]];
@@ -155,12 +161,17 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
  * Correlation of the increments of ln Sᵢ and ln Sⱼ over each step, ρ·∫σᵢσⱼ ds/√(∫σᵢ² ds·∫σⱼ² ds): below ρ where
  * volatilities change differently within the step.
  */
-function correlationOf(paths: readonly Path[], ends: readonly (readonly number[])[], i: number, j: number): Parameter {
-  const sigma = ({ terms }: Path, asset: number): PiecewiseConstant | undefined => {
+function correlationOf(
+  paths: readonly SimulationInstance[],
+  ends: readonly (readonly number[])[],
+  i: number,
+  j: number,
+): Parameter {
+  const sigma = ({ terms }: SimulationInstance, asset: number): PiecewiseConstant | undefined => {
     const { volatility } = terms.assets[asset];
     return volatility.kind === "deterministic" ? volatility.sigma : undefined;
   };
-  const over = (path: Path, from: number, to: number): number => {
+  const over = (path: SimulationInstance, from: number, to: number): number => {
     const [a, b] = [sigma(path, i), sigma(path, j)];
     const rho = path.terms.correlations[i][j];
     if (i === j || a === undefined || b === undefined || (a.times.length === 0 && b.times.length === 0)) return rho;
@@ -192,7 +203,7 @@ const volatilityOf = ({ assets: [{ volatility }] }: Terms): StochasticLocal => {
  * The problem of a trade's leverage, which is that at the underlying's own spot: a function of spot and time that moves
  * of the spot and of today's date leave as it is. A move of volatilities or of rates gives another one.
  */
-function problemOf({ terms }: Pick<Path, "terms">) {
+function problemOf({ terms }: Pick<SimulationInstance, "terms">) {
   const { variance, surface, added = 0, start = 0 } = volatilityOf(terms);
   const [{ underlying }] = terms.assets;
   const { rates, spot, dividends } = underlying;
@@ -205,13 +216,13 @@ function problemOf({ terms }: Pick<Path, "terms">) {
 }
 
 /** Tells whether a path follows a stochastic local volatility, which needs a leverage function of time and spot. */
-export const hasLeverage = ({ terms }: Pick<Path, "terms">): boolean =>
+export const hasLeverage = ({ terms }: Pick<SimulationInstance, "terms">): boolean =>
   terms.assets[0].volatility.kind === "stochasticLocal";
 
 /** Computes the leverage functions of stochastic local volatilities that paths need and that are not cached. */
 export async function findLeverages(
   device: Device,
-  paths: readonly Path[],
+  paths: readonly SimulationInstance[],
   { precision, signal }: RequestSettings,
 ): Promise<void> {
   for (const { terms } of paths) {
@@ -232,7 +243,7 @@ export async function findLeverages(
  * at which each instance's steps end.
  */
 export function leveragedModel(
-  paths: readonly Path[],
+  paths: readonly SimulationInstance[],
   ends: readonly (readonly number[])[],
   common: Readonly<Record<"spot" | "rate" | "yield", Parameter>>,
 ): PathModel {

@@ -7,15 +7,18 @@ import { cellAt } from "../../../base/search.ts";
 
 /** The steps of a path. */
 export interface Steps {
-  /** The times at which steps end, in years, as many between two dates as between any others. */
+  /** The times at which steps end, in years. The number of steps between successive dates is always the same. */
   readonly ends: readonly number[];
-  /** Tells for each step whether it is a step of negligible length at whose end dividends are paid. */
+  /** For each step, true where it is a step of negligible length at whose end dividends are paid. */
   readonly isJump: readonly boolean[];
-  /** Tells of each step whether a volatility jumps in time at its end. */
+  /** For each step, true where a volatility jumps in time at its end. */
   readonly isBreak: readonly boolean[];
-  /** Tells of each step whether the diffusion is evaluated at its start; otherwise that of the step before is kept. */
+  /**
+   * For each step, true where the diffusion is evaluated at its start, false where the diffusion of the step before is
+   * kept.
+   */
   readonly isFresh: readonly boolean[];
-  /** Tells of each step whether products see the spot at its end. */
+  /** For each step, true where products see the spot at its end. */
   readonly isShown: readonly boolean[];
 }
 
@@ -240,14 +243,14 @@ function snapped(times: readonly number[], from: number, to: number, knots: read
 }
 
 /**
- * Returns coarser steps: the diffusion is kept for `kept` steps, up to a dividend or a jump in time. With `hides`,
- * products see the spot only at the ends of these.
+ * Returns the same steps with the diffusion evaluated anew only every `frozenSteps` steps, and after each dividend or
+ * jump of a volatility in time. With `hides`, products see the spot only at the last step before each new evaluation.
  */
-export function coarserSteps({ ends, isJump, isBreak }: Steps, kept: number, hides: boolean): Steps {
+export function withFrozenDiffusion({ ends, isJump, isBreak }: Steps, frozenSteps: number, hides: boolean): Steps {
   const isFresh: boolean[] = [];
   let run = 0;
   isJump.forEach((jump, k) => {
-    const starts = k === 0 || jump || isJump[k - 1] || isBreak[k - 1] || run >= kept;
+    const starts = k === 0 || jump || isJump[k - 1] || isBreak[k - 1] || run >= frozenSteps;
     run = starts ? 1 : run + 1;
     isFresh.push(starts);
   });
@@ -255,7 +258,10 @@ export function coarserSteps({ ends, isJump, isBreak }: Steps, kept: number, hid
   return { ends, isJump, isBreak, isFresh, isShown };
 }
 
-/** Returns the steps as seen some years later. Their number stays the same. */
+/**
+ * Returns the steps with times as seen some years later. Steps that are over by then have negligible lengths, so that
+ * the number of steps stays the same.
+ */
 export const rollSteps = (steps: Steps, years: number): Steps => ({
   ...steps,
   ends: steps.ends.map((end, k) => Math.max(end - years, (k + 1) * MOMENT)),

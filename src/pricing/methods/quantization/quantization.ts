@@ -12,7 +12,7 @@ import {
 } from "../../plan/method.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
-import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
+import { type ExerciseRightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
 import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
 import { termsOf } from "../../terms.ts";
@@ -70,7 +70,7 @@ function accepts({ columns }: Batch, trade: number): Acceptance {
   return reason ?? cases.count * (1 + cases.spots) * COST;
 }
 
-const estimatorOf = (trees: Trees, device: Device): Estimator<RightsEstimate> => ({
+const estimatorOf = (trees: Trees, device: Device): Estimator<ExerciseRightsEstimate> => ({
   ...rightsEstimator,
   accuracy: TARGET_ERRORS.quantization,
   limited: WARNING.treeLimited,

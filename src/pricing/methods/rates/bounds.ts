@@ -1,6 +1,6 @@
 /** Bounds of trades on rates that hold in every model with the market's discount factors. */
 import type { Bond, RatesExercise, RatesProduct, RedemptionRight } from "../../../book/index.ts";
-import { INSTANT } from "../../../market/index.ts";
+import { ONE_SECOND } from "../../../market/index.ts";
 import type { SessionOf } from "../../backend.ts";
 import type { Bounds } from "../../plan/kind.ts";
 import type { RatesMethod, RatesRow } from "./method.ts";
@@ -88,7 +88,7 @@ function redeemed(rights: readonly RedemptionRight[], bond: Bond, market: RatesM
       const settled = settledAt(right, time, bond);
       if (settled === undefined) return [];
       const { settlement, price } = settled;
-      const until = bond.flows.filter(([paid]) => paid <= settlement + INSTANT);
+      const until = bond.flows.filter(([paid]) => paid <= settlement + ONE_SECOND);
       const [coupons, own] = [presentValueOf(until, market), price * market.discount(settlement)];
       return [{ time, value: coupons + own, coupons, price: own }];
     }),
@@ -106,12 +106,12 @@ function bondBounds({ bond, calls, puts }: Extract<RatesProduct, { kind: "bond" 
   const isPositive = [...bond.flows.map(([, amount]) => amount), ...calls.map(({ price }) => price)].every(
     (x) => x >= 0,
   );
-  const highs = called.filter(({ time }) => time < firstPut - INSTANT).map(({ value }) => value);
+  const highs = called.filter(({ time }) => time < firstPut - ONE_SECOND).map(({ value }) => value);
   // A put adds no more than its price.
   const isDated = puts.every(({ from, to }) => from === to);
   if (put.length === 0) highs.push(straight);
   else if (isPositive && isDated) highs.push(put.reduce((sum, { price }) => sum + Math.max(price, 0), straight));
-  const lows = put.filter(({ time }) => time <= firstCall + INSTANT).map(({ value }) => value);
+  const lows = put.filter(({ time }) => time <= firstCall + ONE_SECOND).map(({ value }) => value);
   if (called.length === 0) lows.push(straight);
   else if (isPositive) lows.push(Math.min(...called.map(({ coupons }) => coupons)));
   const low = Math.max(Number.NEGATIVE_INFINITY, ...lows);
@@ -134,9 +134,10 @@ interface Single {
 }
 
 /**
- * Returns the bounds of trades on rates (`boundsOf`), narrowed by the closed forms of their single dates where the
- * model has them: a Bermudan option is worth at least its European ones, a callable bond at most the straight bond less
- * one of them, and a puttable bond at least the straight bond and one of them.
+ * Returns the bounds of trades on rates (`boundsOf`), narrowed where the model has closed forms for European options. A
+ * Bermudan option is worth at least the European option on any one of its dates. A callable bond is worth at most the
+ * bond without calls less the European call on one of its dates, and a puttable bond at least the bond without puts
+ * plus the European put on one of its dates.
  */
 export async function narrowedBounds(
   rows: readonly RatesRow[],

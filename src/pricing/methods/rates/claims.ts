@@ -1,7 +1,7 @@
 /** Trades on rates as claims with rights on dates. */
 import { SpecError } from "../../../base/errors.ts";
 import type { Bond, RateQuote, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
-import { INSTANT } from "../../../market/index.ts";
+import { ONE_SECOND } from "../../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -104,7 +104,7 @@ function timesOf(
     if (to <= from) return [from];
     // Where the price is settled with a coupon, who is paid it changes, and so does the accrued interest.
     const inside = flows.flatMap(([time]) => (notice > 0 ? [time - notice, time] : [time]));
-    const within = inside.filter((time) => time > from + INSTANT && time < to - INSTANT);
+    const within = inside.filter((time) => time > from + ONE_SECOND && time < to - ONE_SECOND);
     const edges = [from, ...within.toSorted((a, b) => a - b), to];
     const past = from === 0 ? elapsed : 0;
     const rate = perYear * Math.max(1, SHORTEST_WINDOW / (to - from + past));
@@ -117,17 +117,17 @@ function timesOf(
   });
   const snapped = all.map((time) => atFlow(time, flows));
   const sorted = snapped.toSorted((a, b) => a - b);
-  return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] >= INSTANT);
+  return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] >= ONE_SECOND);
 }
 
 /** The time of a payment within a second of a time, or that time. */
 const atFlow = (time: number, flows: ShortRateTrade["flows"]): number =>
-  flows.find(([paid]) => Math.abs(paid - time) < INSTANT)?.[0] ?? time;
+  flows.find(([paid]) => Math.abs(paid - time) < ONE_SECOND)?.[0] ?? time;
 
 const isAt =
   (time: number) =>
   ({ from, to }: RedemptionRight): boolean =>
-    from - INSTANT < time && time < to + INSTANT;
+    from - ONE_SECOND < time && time < to + ONE_SECOND;
 
 /** Tells whether a bond has rights that must be exercised with a period of notice. */
 export function hasNotice(product: RatesProduct): boolean {
@@ -173,7 +173,7 @@ export function settledAt(
 ): Settled | undefined {
   const { flows } = bond;
   const settlement = atFlow(time + notice, flows);
-  if (settlement > flows[flows.length - 1][0] - INSTANT) return undefined;
+  if (settlement > flows[flows.length - 1][0] - ONE_SECOND) return undefined;
   return { settlement, price: price + accruedAt(bond, settlement) };
 }
 
@@ -232,7 +232,7 @@ function bondOption(product: Extract<RatesProduct, { kind: "bondOption" }>): Rat
   const expiry = expiryOf(product);
   const { bond, right, strike, strikeIs } = product;
   const paid = strikeIs === "clean" ? strike + accruedAt(bond, expiry) : strike;
-  const flows = bond.flows.filter(([time]) => time > expiry + INSTANT);
+  const flows = bond.flows.filter(([time]) => time > expiry + ONE_SECOND);
   return {
     sign: right === "call" ? 1 : -1,
     expiry,
@@ -278,7 +278,7 @@ function capFloor(product: Extract<RatesProduct, { kind: "capFloor" }>): Replica
 function swaption(product: Extract<RatesProduct, { kind: "swaption" }>): RateOption {
   const { right, strike, notional, quote } = product;
   const expiry = expiryOf(product);
-  const periods = product.periods.filter(({ start }) => start > expiry - INSTANT);
+  const periods = product.periods.filter(({ start }) => start > expiry - ONE_SECOND);
   const [{ start }] = periods;
   const { end } = periods[periods.length - 1];
   if (quote !== undefined) {

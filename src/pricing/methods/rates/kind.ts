@@ -26,7 +26,10 @@ const ACCURACY = 1e-5;
 /** Rounding of values and of their bounds, relative to the largest payment. */
 const ROUNDING = 1e-9;
 
-/** The kind of trades on interest rates. */
+/**
+ * The trade kind of bonds, bond options, caps, floors and swaptions: their pricing methods, error targets, bounds and
+ * warnings.
+ */
 export const ratesKind: TradeKind<RatesTrade> = {
   get methods() {
     return (methods ??= [...SINGLE_DATES, recursionRates, planeRates, latticeRates, finiteRates].map(ratesPricing));

@@ -1,7 +1,7 @@
 /** Claims on whole years in the model of Black, Derman and Toy. */
 import type { RatesTrade } from "../../../book/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { INSTANT } from "../../../market/index.ts";
+import { ONE_SECOND } from "../../../market/index.ts";
 import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { MovesOfMarkets, type RatesDifferences, ratesDifferences, sensitivitiesBy } from "./sensitivities.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
@@ -42,7 +42,7 @@ function refuses(trade: RatesTrade): string | undefined {
   if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
   const { flows, dates } = dated.claim;
   const between = [...flows.map(([time]) => time), ...dates.map(({ time }) => time)].find(
-    (time) => Math.abs(time - Math.round(time)) > INSTANT,
+    (time) => Math.abs(time - Math.round(time)) > ONE_SECOND,
   );
   if (between !== undefined)
     return `a payment or a right ${between} years from asOf, where the lattice knows whole years`;

@@ -1,5 +1,5 @@
 import { SpecError } from "../../../base/errors.ts";
-import { INSTANT, integrate, type PiecewiseConstant, type RatesModel, rollCurve } from "../../../market/index.ts";
+import { ONE_SECOND, integrate, type PiecewiseConstant, type RatesModel, rollCurve } from "../../../market/index.ts";
 import { cirBond, vasicekBond } from "../../../market/models/index.ts";
 
 /** The changes of a currency's rates in a scenario or for a sensitivity. */
@@ -58,7 +58,7 @@ export class RatesMarket {
 
   /** Returns the short rate at the market's date; where the curve jumps there, the rate a second later. */
   shortRate(): number {
-    return -this.logDiscount(INSTANT) / INSTANT;
+    return -this.logDiscount(ONE_SECOND) / ONE_SECOND;
   }
 
   /**

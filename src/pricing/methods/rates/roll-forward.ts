@@ -1,6 +1,6 @@
 import { SpecError } from "../../../base/errors.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../../book/index.ts";
-import { INSTANT, type RatesModel, rollCurve } from "../../../market/index.ts";
+import { ONE_SECOND, type RatesModel, rollCurve } from "../../../market/index.ts";
 import { equalUpToRounding } from "../../market-moves.ts";
 import type { Pair, TradeKind } from "../../plan/kind.ts";
 import { RatesMarket } from "./rates-market.ts";
@@ -11,7 +11,7 @@ import { RatesMarket } from "./rates-market.ts";
  */
 export function rollTerms(trade: RatesTrade, years: number, today: RatesMarket): RatesTrade | undefined {
   if (years === 0) return trade;
-  if (trade.expiry < years - INSTANT) return undefined;
+  if (trade.expiry < years - ONE_SECOND) return undefined;
   const product = rollProduct(trade.product, years, today);
   return product === undefined ? undefined : { ...trade, product, expiry: left(trade.expiry, years) };
 }
@@ -30,7 +30,7 @@ function rollProduct(product: RatesProduct, years: number, today: RatesMarket): 
     case "capFloor": {
       const periods = rollPeriods(product.periods, years);
       if (periods.length === 0) return undefined;
-      const begun = product.periods.find(({ start, end }) => start < years - INSTANT && end > years + INSTANT);
+      const begun = product.periods.find(({ start, end }) => start < years - ONE_SECOND && end > years + ONE_SECOND);
       const fixing = begun === undefined ? undefined : begun.start < 0 ? product.fixing : forwardRateOf(begun, today);
       return { ...product, periods, fixing };
     }
@@ -48,12 +48,12 @@ export function forwardRateOf({ start, end }: Period, market: RatesMarket): numb
   return Math.expm1(market.logDiscount(start) - market.logDiscount(end)) / (end - start);
 }
 
-const left = (time: number, years: number): number => (time - years < INSTANT ? 0 : time - years);
+const left = (time: number, years: number): number => (time - years < ONE_SECOND ? 0 : time - years);
 
 /** Coupons of the day itself are paid: exercise is ex coupon. */
 function rollBond({ flows, coupons, notional }: Bond, years: number): Bond {
   return {
-    flows: flows.filter(([time]) => time > years + INSTANT).map(([time, amount]) => [time - years, amount] as const),
+    flows: flows.filter(([time]) => time > years + ONE_SECOND).map(([time, amount]) => [time - years, amount] as const),
     coupons: rollPeriods(coupons, years),
     notional,
   };
@@ -61,22 +61,22 @@ function rollBond({ flows, coupons, notional }: Bond, years: number): Bond {
 
 function rollPeriods<P extends Period>(periods: readonly P[], years: number): P[] {
   return periods
-    .filter(({ end }) => end > years + INSTANT)
+    .filter(({ end }) => end > years + ONE_SECOND)
     .map((period) => ({ ...period, start: period.start - years, end: period.end - years }));
 }
 
 function rollRights(rights: readonly RedemptionRight[], years: number): RedemptionRight[] {
   return rights
-    .filter(({ to }) => to > years - INSTANT)
+    .filter(({ to }) => to > years - ONE_SECOND)
     .map((right) => ({ ...right, from: Math.max(right.from - years, 0), to: left(right.to, years) }));
 }
 
 function rollExercise(exercise: RatesExercise, years: number): RatesExercise | undefined {
   if (exercise.kind === "american")
-    return exercise.to < years - INSTANT
+    return exercise.to < years - ONE_SECOND
       ? undefined
       : { kind: "american", from: Math.max(exercise.from - years, 0), to: left(exercise.to, years) };
-  const times = exercise.times.filter((time) => time > years - INSTANT).map((time) => left(time, years));
+  const times = exercise.times.filter((time) => time > years - ONE_SECOND).map((time) => left(time, years));
   return times.length === 0 ? undefined : { kind: "dates", times };
 }
 
@@ -122,14 +122,14 @@ function rollModel(model: RatesModel, years: number): RatesModel {
 }
 
 function paidBy(product: RatesProduct, years: number): number {
-  const isPaid = (time: number): boolean => time <= years + INSTANT;
+  const isPaid = (time: number): boolean => time <= years + ONE_SECOND;
   if (product.kind === "bond")
     return product.bond.flows.reduce((sum, [time, paid]) => (isPaid(time) ? sum + paid : sum), 0);
   if (product.kind !== "capFloor") return 0;
   const { right, strike, notional, fixing } = product;
   return product.periods.reduce((sum, { start, end }) => {
     if (!isPaid(end)) return sum;
-    if (start > INSTANT || fixing === undefined)
+    if (start > ONE_SECOND || fixing === undefined)
       throw new SpecError("a period began and ended between the two dates, so that its rate is not known");
     return sum + notional * (end - start) * Math.max((right === "cap" ? 1 : -1) * (fixing - strike), 0);
   }, 0);

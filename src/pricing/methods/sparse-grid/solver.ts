@@ -11,7 +11,7 @@ import {
 } from "../../../pde/sparsegrid/index.ts";
 import { coordinatesOf } from "../../equations/coordinates.ts";
 import { assetName, spotsAtExpiry, factorEquation, payoffExpression } from "../../equations/equation.ts";
-import { derivativesBySpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
+import { derivativesBySpots, lognormalEquation, coordinatesAt } from "../../equations/lognormal.ts";
 import { followFromGamma } from "../../equations/measures.ts";
 import {
   axisBarriers,
@@ -73,7 +73,7 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
   const fineness = resolutionOf(levelsOfComponents(deviations), ofMethod);
   const { level, initial, steps } = fineness;
   const today = assets.map(({ underlying }) => underlying.spot);
-  const componentsAt = (at: readonly number[]): readonly number[] => variablesAt(coordinates, today, at);
+  const componentsAt = (at: readonly number[]): readonly number[] => coordinatesAt(coordinates, today, at);
   const read = spots[0].map((_, k) => componentsAt(spots.map((of) => of[k])));
   const { names, coefficients, atExpiry: atEnd, atTime } = lognormalEquation(terms, coordinates, false);
   const axes: Record<string, SparseAxis> = {};
