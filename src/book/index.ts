@@ -53,5 +53,12 @@ export type * from "./linear-types.ts";
 export type * from "./rates-types.ts";
 export type * from "./result-types.ts";
 export type * from "./types.ts";
-export { FIGURE_FIELDS, type FieldType, RESULT_COLUMNS, RESULT_FIELDS, SCENARIO_FIELDS } from "./result-fields.ts";
+export {
+  FIGURE_FIELDS,
+  type FieldType,
+  RESULT_COLUMNS,
+  RESULT_FIELDS,
+  RESULT_NUMBERS,
+  SCENARIO_FIELDS,
+} from "./result-fields.ts";
 export type * from "./convertible-types.ts";

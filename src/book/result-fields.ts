@@ -1,8 +1,15 @@
 /** The fields of a result, from which tables, run files and the service's schema follow: a new one is one line here. */
-import type { PricedTrade, TradeFigures } from "./result-types.ts";
+import { type PricedTrade, SENSITIVITIES, type TradeFigures } from "./result-types.ts";
 
 /** What a field holds: text, a number, a list of texts, or an object or list that tables show as JSON. */
 export type FieldType = "text" | "number" | "texts" | "json";
+
+/** The numbers that pricing gives every trade: its value, the sensitivities and the value's error estimate. */
+export const RESULT_NUMBERS = ["value", ...SENSITIVITIES, "errorEstimate"] as const;
+
+const NUMBER_FIELDS = Object.fromEntries(RESULT_NUMBERS.map((name) => [name, "number"])) as Readonly<
+  Record<(typeof RESULT_NUMBERS)[number], "number">
+>;
 
 /** The fields of every result, in the order of a table's columns. `error` is that of a trade without a price. */
 export const RESULT_FIELDS = {
@@ -11,14 +18,9 @@ export const RESULT_FIELDS = {
   currency: "text",
   quantity: "number",
   status: "text",
-  value: "number",
-  delta: "number",
-  gamma: "number",
-  theta: "number",
-  vega: "number",
-  rho: "number",
-  errorEstimate: "number",
+  ...NUMBER_FIELDS,
   method: "text",
+  seed: "number",
   precision: "text",
   backend: "text",
   warnings: "texts",

@@ -116,9 +116,9 @@ describe("results", () => {
     ]);
     expect(status).toBe(1);
     expect(stdout.split("\n")).toEqual([
-      "id,underlying,currency,quantity,status,value,delta,gamma,theta,vega,rho,errorEstimate,method,precision,backend,warnings,error",
-      '"a,""b""",ACME,EUR,1,ok,0,0.5,0.0125,-1.5,39.25,,0.0000152587890625,intrinsic,f64,cpu,,',
-      'T1,,,,error,,,,,,,,,,,,"trades[1].strike: expected a positive number, got ""x"""',
+      "id,underlying,currency,quantity,status,value,delta,gamma,theta,vega,rho,errorEstimate,method,seed,precision,backend,warnings,error",
+      '"a,""b""",ACME,EUR,1,ok,0,0.5,0.0125,-1.5,39.25,,0.0000152587890625,intrinsic,,f64,cpu,,',
+      'T1,,,,error,,,,,,,,,,,,,"trades[1].strike: expected a positive number, got ""x"""',
       "",
     ]);
   });

@@ -1,11 +1,12 @@
 /** What the page and its worker say to each other: calls by name with one answer each, and events on the way. */
-import type {
-  BookReport,
-  CurrencyTotals,
-  MethodName,
-  Scenarios,
-  TradeError,
-  TradeResult,
+import {
+  type BookReport,
+  type CurrencyTotals,
+  type MethodName,
+  RESULT_NUMBERS,
+  type Scenarios,
+  type TradeError,
+  type TradeResult,
 } from "../../src/book/index.ts";
 import type { BackendName } from "../../src/device/index.ts";
 import type { Chart } from "../../src/output/charts/index.ts";
@@ -49,9 +50,6 @@ export interface RunChoice {
   readonly accuracy?: number;
   readonly method?: MethodName;
 }
-
-/** The numbers of a result that a row shows, and that groups sum. */
-export const RESULT_NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho", "errorEstimate"] as const;
 
 /** The numbers of a row, in this order; what is not known is NaN. */
 export const NUMBERS = ["quantity", "expiry", ...RESULT_NUMBERS] as const;

@@ -1,5 +1,6 @@
 /** The rows of the results table, by columns, and which of them are shown in which order. */
-import { NUMBERS, type NumberName, RESULT_NUMBERS, type RowBlock, TEXTS, type TextName } from "../engine/protocol.ts";
+import { RESULT_NUMBERS } from "../../src/book/index.ts";
+import { NUMBERS, type NumberName, type RowBlock, TEXTS, type TextName } from "../engine/protocol.ts";
 
 export const STATUS = { priced: 0, warned: 1, failed: 2, pending: 3 } as const;
 

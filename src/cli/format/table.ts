@@ -1,6 +1,6 @@
 /** Formats results as a table of text. */
 import { withCommas } from "./numbers.ts";
-import type { TradeError, TradeResult } from "../../book/index.ts";
+import { SENSITIVITIES, type TradeError, type TradeResult } from "../../book/index.ts";
 import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
 import { decimalsFor, formatFixed, formatErrorEstimate } from "../../output/formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
@@ -27,7 +27,8 @@ const MIN_ROWS = 5;
 /** The maximum number of different warnings that are kept. */
 const MAX_WARNINGS = 20;
 
-const NUMBERS = ["value", "delta", "gamma", "theta", "vega", "rho"] as const;
+/** The numbers with decimals of their own; the error estimate has its digits. */
+const NUMBERS = ["value", ...SENSITIVITIES] as const;
 /** The number of significant digits of the largest number in a column. */
 const DIGITS = { value: 7, delta: 5, gamma: 5, theta: 6, vega: 6, rho: 6 } as const;
 

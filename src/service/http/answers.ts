@@ -34,7 +34,7 @@ const explainTotals = {
 };
 
 /** Fields that a result may lack: those of trades that could not be read, or were. */
-const OPTIONAL: readonly string[] = ["underlying", "currency", "quantity", "precision", "backend", "error"];
+const OPTIONAL: readonly string[] = ["underlying", "currency", "quantity", "seed", "precision", "backend", "error"];
 const FIELDS: Readonly<Record<Exclude<FieldType, "json">, Json>> = {
   text: { type: ["string", "null"] },
   number: nullable,

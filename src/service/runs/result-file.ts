@@ -22,7 +22,8 @@ export interface ResultRow {
   readonly trade: TotalledTrade | undefined;
 }
 
-const LABELS: ReadonlySet<string> = new Set(["underlying", "currency", "quantity"]);
+/** What the result of a trade that could not be read lacks, and the seed of a method without random numbers. */
+const OPTIONAL: ReadonlySet<string> = new Set(["underlying", "currency", "quantity", "seed"]);
 
 /**
  * The columns of a result file: the columns of results as in other Parquet output, and one with all remaining fields as
@@ -117,15 +118,13 @@ function totalledTrade(result: TradeResult, spots: Manifest["market"]["spots"]):
 /**
  * Restores a result from the cells of a row. The order of its fields is the original one, so that its JSON is the same.
  */
-function plainResult(cells: Cells, { seed, tags, ...rest }: Record<string, unknown>): Record<string, unknown> {
+function plainResult(cells: Cells, { tags, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {};
   for (const name of RESULT_COLUMNS) {
     if (name === "error") continue;
     if (name === "status" && tags !== undefined) result["tags"] = tags;
-    // What could not be read has none.
-    if (LABELS.has(name) && (cells[name] ?? null) === null) continue;
+    if (OPTIONAL.has(name) && (cells[name] ?? null) === null) continue;
     result[name] = name === "warnings" ? (cells[name] ?? []) : (cells[name] ?? null);
-    if (name === "method" && seed !== undefined) result["seed"] = seed;
   }
   return Object.assign(result, rest);
 }
