@@ -21,13 +21,15 @@ export interface Valued {
   readonly market: RatesMarket;
 }
 
-/** The moved copies of a trade, and its sensitivities, of which rho is the sum of the key rates. */
-export interface RatesDifferences extends MovedCopies<Valued> {
+/** Moved copies, of trades or of markets alone, and sensitivities, of which rho is the sum of the key rates. */
+interface Differences<P> extends MovedCopies<P> {
   /** The number of key rates, whose measures are the last ones. */
   readonly keys: number;
   /** The names of the model's parameters, whose measures are called so. */
   readonly parameters: readonly string[];
 }
+type MarketDifferences = Differences<RatesMarket>;
+export type RatesDifferences = Differences<Valued>;
 
 /** What is wanted of a trade: its theta, and the derivatives by its model and by its curve. */
 export interface Wanted {
@@ -44,9 +46,11 @@ export function sensitivitiesBy(
   { measures, keys, parameters }: RatesDifferences,
   values: readonly number[],
 ): Omit<RatesValue, "value" | "errorEstimate"> {
-  const found = new Map(measures.map((measure) => [measure.name, combined(measure, values)]));
-  const of = (name: string): number => found.get(name) ?? Number.NaN;
-  const keyRates = Array.from({ length: keys }, (_, k) => of(`${KEY}${k}`));
+  const of = (name: string): number => {
+    const measure = measures.find((one) => one.name === name);
+    return measure === undefined ? Number.NaN : combined(measure, values);
+  };
+  const keyRates = measures.slice(measures.length - keys).map((measure) => combined(measure, values));
   return {
     theta: of(THETA),
     vega: of(VEGA),
@@ -88,6 +92,7 @@ export class MarketMoves {
   /** The parameters of the model, by their names in the book. */
   readonly parameters: Readonly<Record<string, MarketInput>>;
   readonly #keys: MarketInput[] = [];
+  readonly #differences = new Map<string, MarketDifferences>();
   readonly #later = new Map<number, RatesMarket>();
 
   /** `step` returns the move of a parameter of an affine model. */
@@ -101,7 +106,7 @@ export class MarketMoves {
   }
 
   /** Returns the key rates, as many as payments up to the time `last` depend on. */
-  keysUpTo(last: number): readonly MarketInput[] {
+  #keysUpTo(last: number): readonly MarketInput[] {
     const count = keyRatesUpTo(last);
     const { model } = this.market;
     // A key rate moves a forward rate by up to four times as much, and lognormal rates stay above 0.
@@ -109,6 +114,15 @@ export class MarketMoves {
     for (let k = this.#keys.length; k < count; k++)
       this.#keys.push(inputOf(most, MOVES.CENTRAL, (by) => this.market.moved((t) => by * keyMove(k, t))));
     return this.#keys.slice(0, count);
+  }
+
+  /** Returns the moved markets for wanted derivatives of a trade; they are planned once for trades that pay as long. */
+  differences(trade: RatesTrade, { model, curve }: Wanted): MarketDifferences {
+    const keys = curve ? this.#keysUpTo(lastPayment(trade)) : [];
+    const name = `${model} ${keys.length}`;
+    const known = this.#differences.get(name) ?? marketDifferences(this, model, keys);
+    this.#differences.set(name, known);
+    return known;
   }
 
   /** Returns the market `years` after `asOf` if it follows its forward rates. */
@@ -136,21 +150,27 @@ export class MovesOfMarkets {
  * volatility would become negative.
  */
 export function ratesDifferences(trade: RatesTrade, moves: MarketMoves, wanted: Wanted): RatesDifferences {
+  const { copies: markets, measures: byMarket, ...names } = moves.differences(trade, wanted);
   const plan = new DifferencePlan<Valued>();
-  const slope = (name: string, { by, moves: points, at }: MarketInput): void => {
-    plan.input(by, [{ name, order: 1, moves: points }], (moved, move) => ({ trade, market: at(moved, move) }));
-  };
+  for (const market of markets) plan.add({ trade, market });
   if (wanted.theta) addTheta(plan, trade, moves);
-  if (wanted.model) {
-    slope(VEGA, moves.volatility);
-    for (const [name, input] of Object.entries(moves.parameters))
-      if (input === moves.volatility) plan.measure(name, plan.weightsOf(VEGA));
-      else slope(name, input);
-  }
-  const keys = wanted.curve ? moves.keysUpTo(lastPayment(trade)) : [];
+  const { copies, measures } = plan.made();
+  return { copies, measures: [...measures, ...byMarket], ...names };
+}
+
+/** Plans the differences by the model and by key rates. */
+function marketDifferences(moves: MarketMoves, model: boolean, keys: readonly MarketInput[]): MarketDifferences {
+  const plan = new DifferencePlan<RatesMarket>();
+  const slope = (name: string, { by, moves: points, at }: MarketInput): void => {
+    plan.input(by, [{ name, order: 1, moves: points }], at);
+  };
+  const parameters = model ? Object.entries(moves.parameters) : [];
+  if (model) slope(VEGA, moves.volatility);
+  for (const [name, input] of parameters)
+    if (input === moves.volatility) plan.measure(name, plan.weightsOf(VEGA));
+    else slope(name, input);
   keys.forEach((input, k) => slope(`${KEY}${k}`, input));
-  const parameters = wanted.model ? Object.keys(moves.parameters) : [];
-  return { ...plan.made(), keys: keys.length, parameters };
+  return { ...plan.made(), keys: keys.length, parameters: parameters.map(([name]) => name) };
 }
 
 function addTheta(plan: DifferencePlan<Valued>, trade: RatesTrade, moves: MarketMoves): void {
