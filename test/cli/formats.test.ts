@@ -127,6 +127,21 @@ test("CSV puts cells with commas, quotes and line breaks of either kind into quo
   expect(text).toBe([`${header}\n`, ...lines].join(""));
 });
 
+test("the seed of a result is a column, empty where a method has none", async () => {
+  using device = await openDevice({ backend: "cpu" });
+  const market = { rates: { EUR: 0.02 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } };
+  const trade = { id: "P", underlying: "A", payoff: "put", strike: 100, expiry: 1 } as const;
+  const book = readBook({ asOf: "2026-11-20", market, trades: [trade] });
+  const { results } = await priceBook(book, { device, greeks: "none" });
+  const both = results.flatMap((result) => (result.status === "ok" ? [{ ...result, seed: 2 ** 32 - 1 }, result] : []));
+  const [header, ...lines] = (await writtenAs("csv", book, both)).toString().trim().split("\n");
+  const at = header.split(",").indexOf("seed");
+  expect(lines.map((line) => line.split(",")[at])).toEqual(["4294967295", ""]);
+  const { buffer: file } = Uint8Array.from(await writtenAs("parquet", book, both));
+  const rows = await parquetReadObjects({ file });
+  expect(rows.map(({ seed }) => seed)).toEqual([2 ** 32 - 1, null]);
+});
+
 test("figures of convertible bonds have columns under a plain curve, too", async () => {
   using device = await openDevice({ backend: "cpu" });
   const convertible = { maturity: 2, coupon: 0.02, frequency: 1, notional: 100, ratio: 0.9, conversion: "american" };

@@ -4238,6 +4238,7 @@ export interface components {
       underlying?: string | null;
       currency?: string | null;
       quantity?: number | null;
+      seed?: number | null;
       precision?: string | null;
       backend?: string | null;
       error?: {
