@@ -133,7 +133,7 @@ export function resultWithin<T>(patience: number, promise: Promise<T>): Promise<
   });
 }
 
-/** A function that runs a function that blocks the event loop, and returns its result. */
+/** A function that calls `work`, which blocks the event loop, and returns the result of the call. */
 export type BlockingRunner = <T>(work: () => T) => T;
 
 let around: BlockingRunner = (work) => work();

@@ -14,7 +14,8 @@ export function firstIndex(low: number, high: number, holds: (index: number) => 
 }
 
 /**
- * Returns the index of the first value that is at least x, or the number of values if there is none. They must ascend.
+ * Returns the index of the first value that is at least x, or the number of values if there is none. The values must
+ * ascend.
  */
 export const firstNotBefore = (values: ArrayLike<number>, x: number): number =>
   firstIndex(0, values.length, (i) => values[i] >= x);

@@ -10,7 +10,7 @@
  */
 import { type Device, withDevice } from "../device/index.ts";
 import { SpecError } from "../base/errors.ts";
-import { hostReal, i32, kernel, type Precision, read, real, write } from "../kernel/index.ts";
+import { hostRealType, i32, kernel, type Precision, read, real, write } from "../kernel/index.ts";
 import { memoize } from "../base/memoize.ts";
 import {
   localSurface,
@@ -204,7 +204,7 @@ export async function leverageOf(device: Device, problem: LeverageProblem): Prom
   if (!(own.v0 > 0)) throw new SpecError(`v0: got ${own.v0}, expected a variance above 0`);
   const localAt = (S: number, t: number): number => Math.max(surfaceVolatility(surface, S, t) + added, 0);
   const each = expiry / steps;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const compiled = await device.compile(particleKernel(own.variance), { precision, vectors: 1 });
   using generator = await RandomGenerator.create(device, randomSpec({ generator: "philox", seed, precision }));
   using states = device.createBuffer(element, 2 * particles);

@@ -4,7 +4,7 @@
  */
 import { DisposedError, OutOfMemoryError, ShapeError, SpecError } from "../base/errors.ts";
 import {
-  hostReal,
+  hostRealType,
   type Kernel,
   type KernelSignature,
   pairOf,
@@ -185,7 +185,7 @@ export function bufferArguments<B extends BaseBuffer>(
     if (!(buffer instanceof kind))
       throw new ShapeError(`${who}: got ${shown(buffer)}, expected a buffer of this device`);
     if (buffer.device !== device) throw new ShapeError(`${who}: a buffer of another device`);
-    const element = declared.element === "real" ? hostReal(ir.precision) : declared.element;
+    const element = declared.element === "real" ? hostRealType(ir.precision) : declared.element;
     if (buffer.element !== element) throw new ShapeError(`${who}: a buffer of ${buffer.element}, expected ${element}`);
     buffer.assertUsable(who);
     return buffer;
@@ -226,7 +226,7 @@ export function rejectUnknownArguments(ir: KernelSignature, args: LaunchArgument
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
 /**
- * Writes the scalar argument of a parameter at byte `at` of a memory block, in the kernel's precision and
+ * Writes the scalar argument for a kernel's parameter into a memory block at byte `at`, in the kernel's precision and
  * little-endian. A bool becomes 0 or 1; a real in f32x2 becomes two f32. @throws ShapeError
  */
 export function writeScalarArgument(

@@ -137,15 +137,15 @@ export function privateSizes({ limits }: Device, sizes: readonly number[], bytes
 const LAUNCH_BYTES = 2 ** 28;
 
 /**
- * Returns the maximum number of instances that share a launch, at least 1, if each has `bytesEach` bytes in one buffer
- * and the buffer may have at most `most` bytes. So the memory of a launch is bounded, whatever the size of the batch.
+ * Returns the maximum number of instances that share a launch, at least 1. Each instance takes `bytesEach` bytes of one
+ * buffer, which may have at most `most` bytes. This bounds the memory of a launch, whatever the size of the batch.
  */
-export const instancesThatFit = ({ limits }: Device, bytesEach: number, most = LAUNCH_BYTES): number =>
+export const maxInstancesPerLaunch = ({ limits }: Device, bytesEach: number, most = LAUNCH_BYTES): number =>
   Math.max(1, Math.floor(Math.min(most, limits.maxBufferBytes) / bytesEach));
 
 /**
- * Checks that a kernel is within the limits of a device. `further` has the numbers of other things that the kernel
- * needs, and how many the device has. @throws SpecError
+ * Checks that a kernel is within the limits of a device. `further` lists other resources: the name, the number that the
+ * kernel needs, and the number that the device has. @throws SpecError
  */
 export function checkLimits(
   ir: KernelIR,

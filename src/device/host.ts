@@ -33,8 +33,8 @@ export function thisHost(): Host {
 }
 
 /**
- * Returns the path whose parts are joined in the syntax of `host`, which need not be this machine. It is undefined if
- * `root` is undefined or empty.
+ * Joins the parts of a path in the syntax of `host`, which need not be this machine. The result is undefined if `root`
+ * is undefined or empty.
  */
 export function pathOn(host: Host, root: string | undefined, ...parts: readonly string[]): string | undefined {
   if (root === undefined || root === "") return undefined;

@@ -17,7 +17,7 @@ export {
   compileExact,
   firstThatFits,
   hasResources,
-  instancesThatFit,
+  maxInstancesPerLaunch,
   privateSizes,
   type WorkgroupResources,
 } from "./capabilities.ts";

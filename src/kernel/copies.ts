@@ -14,9 +14,10 @@ import {
 type Assignment = Extract<Stmt, { kind: "assign" }>;
 
 /**
- * Returns a kernel's statements and local variables after copy propagation: a local variable that copies another one is
- * replaced by it while neither is reassigned. Assignments that are then never read are removed. All computed values
- * stay the same to the bit. Cost: linear in the size of the code, times the nesting depth of its loops.
+ * Returns a kernel's statements and local variables after copy propagation: a local variable that is a copy of another
+ * one is replaced by the other, as long as neither is reassigned. Assignments whose variable is then never read are
+ * removed. All computed values stay the same to the bit. Cost: linear in the size of the code, times the nesting depth
+ * of its loops.
  */
 export function propagateCopies({
   body,

@@ -34,7 +34,7 @@ export type { UserFunctions } from "./frontend/user-functions.ts";
 
 // What follows serves other folders, not users of the package.
 /** @internal */
-export { hostReal, signatureOf } from "./ir.ts";
+export { hostRealType, signatureOf } from "./ir.ts";
 /** The intermediate representation of kernels, for other folders of the package. @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */

@@ -21,10 +21,10 @@
 export type Precision = "f64" | "f32" | "f32x2";
 
 /**
- * Returns the type of reals in host arrays and in a buffer's `element`. For f32x2 it is f64, because each pair of f32
- * becomes one f64 outside the kernel.
+ * Returns the type of reals on the host and in buffers, for a kernel of the given precision. For f32x2 it is f64,
+ * because each pair of f32 becomes one f64 outside the kernel.
  */
-export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
+export const hostRealType = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
 /** The type of a value in a kernel. @stable */
 export type ScalarType = "real" | "i32" | "u32" | "bool";

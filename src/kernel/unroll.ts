@@ -29,9 +29,9 @@ const maxUnrolledByNvcc = 32_768;
 const maxUnrolledSum = 4096;
 
 /**
- * Tells whether a loop is worth unrolling on CUDA. This is so if the loop indexes private arrays. It is also so if the
- * loop adds products of elements of workgroup arrays to private arrays, because loads then overlap with the sums of the
- * preceding iteration. For other loops nvcc decides.
+ * Tells whether a loop is worth unrolling on CUDA. It is if the loop indexes private arrays, or if it adds products of
+ * elements of workgroup arrays to private arrays, because loads then overlap with the sums of the preceding iteration.
+ * For other loops nvcc decides.
  */
 export function isWorthUnrolling(loop: Loop): boolean {
   const counter = counterOf(loop);

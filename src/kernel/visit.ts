@@ -85,7 +85,10 @@ export function expressionsOf(s: Stmt): readonly Expr[] {
   }
 }
 
-/** Returns the lists of statements nested in a statement, in the order in which they first run. */
+/**
+ * Returns the lists of statements that are nested in a statement, such as a loop's body, in the order in which they
+ * first run.
+ */
 export function nestedLists(s: Stmt): readonly (readonly Stmt[])[] {
   if (s.kind === "if") return [s.then, s.else];
   if (s.kind === "loop") return [s.init, s.body, s.update];

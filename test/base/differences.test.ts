@@ -1,18 +1,18 @@
 /** Weights of differences on polynomials, moves within bounds, and copies that derivatives share. */
 import { describe, expect, test } from "vitest";
 import {
-  combined,
-  combinedErrors,
+  sensitivityOf,
+  sensitivityErrorOf,
   DifferencePlan,
   MOVES,
-  movesClear,
+  limitedMoves,
   movesWithin,
-  weightsOf,
+  finiteDifferenceWeights,
 } from "../../src/base/differences.ts";
 
 const values = (moves: readonly number[], f: (x: number) => number): number[] => moves.map(f);
 const derivative = (moves: readonly number[], order: 1 | 2, f: (x: number) => number): number =>
-  combined({ name: "", weights: weightsOf(moves, order) }, values(moves, f));
+  sensitivityOf({ name: "", weights: finiteDifferenceWeights(moves, order) }, values(moves, f));
 
 describe("weights", () => {
   test.each(Object.entries(MOVES))("%s: exact for the polynomials through its points", (_, moves) => {
@@ -25,7 +25,7 @@ describe("weights", () => {
   test("of a constant are nothing to the last bit, whatever the moves", () => {
     for (const moves of [MOVES.CENTRAL, MOVES.AROUND, MOVES.FORWARD, MOVES.BESIDE, MOVES.BEYOND, [0.01, -0.0037]])
       for (const order of moves.length > 2 ? ([1, 2] as const) : ([1] as const))
-        expect(weightsOf(moves, order).reduce((sum, one) => sum + one, 0)).toBe(0);
+        expect(finiteDifferenceWeights(moves, order).reduce((sum, one) => sum + one, 0)).toBe(0);
   });
 });
 
@@ -40,14 +40,14 @@ describe("moves", () => {
     { room: { up: 1, down: 0.01 }, by: 0.08, side: 1 },
     { room: { up: 0.01, down: 0.1 }, by: 0.05, side: -1 },
   ] as const)("with room $room: $by, side $side", ({ room, ...expected }) => {
-    expect(movesClear(0.1, room, { least: 0.02, beside: 0.08, share: 0.5 })).toEqual(expected);
+    expect(limitedMoves(0.1, room, { least: 0.02, beside: 0.08, share: 0.5 })).toEqual(expected);
   });
 });
 
 describe("a plan", () => {
   test("has one copy for each move of an input, and none for the problem as it is", () => {
     const plan = new DifferencePlan<number>();
-    const numbers = plan.input(
+    const numbers = plan.addDerivatives(
       1e-3,
       [
         { name: "slope", order: 1, moves: MOVES.CENTRAL },
@@ -55,12 +55,12 @@ describe("a plan", () => {
       ],
       (by) => 2 + by,
     );
-    const forward = plan.input(1e-3, [{ name: "forward", order: 1, moves: MOVES.FORWARD }], (by) => 2 + by);
-    const { copies, measures } = plan.made();
+    const forward = plan.addDerivatives(1e-3, [{ name: "forward", order: 1, moves: MOVES.FORWARD }], (by) => 2 + by);
+    const { copies, formulas: measures } = plan.movedCopies();
     expect([numbers, forward]).toEqual([[0, 1], [2]]);
     expect(copies).toEqual([2.001, 1.999, 2.001]);
     const found = measures.map((measure) =>
-      combined(
+      sensitivityOf(
         measure,
         [2, ...copies].map((x) => x ** 3),
       ),
@@ -72,6 +72,6 @@ describe("a plan", () => {
   });
 
   test("adds the errors of values by the sizes of their weights", () => {
-    expect(combinedErrors({ name: "", weights: [0, 0.5, -2] }, [7, 1, 3])).toBe(6.5);
+    expect(sensitivityErrorOf({ name: "", weights: [0, 0.5, -2] }, [7, 1, 3])).toBe(6.5);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type PricedTrade, type ScenarioValues, type TotalledTrade, Totals } from "../../src/book/index.ts";
-import { incompleteSums } from "../../src/output/formats/index.ts";
+import { incompleteSumNotes } from "../../src/output/formats/index.ts";
 import { trade } from "../pricing/reference.ts";
 
 /** One time, two spots, one volatility, two rates. */
@@ -68,7 +68,7 @@ describe("totals", () => {
     expect(total.underlyings).toEqual([
       { underlying: "ACME", trades: 3, delta: 2, gamma: -0.5, vega: 32, cashDelta: 200, missing: { gamma: 2 } },
     ]);
-    expect(incompleteSums([total])).toEqual(["gamma of ACME leaves out 2 of 3 trades, which have none"]);
+    expect(incompleteSumNotes([total])).toEqual(["gamma of ACME leaves out 2 of 3 trades, which have none"]);
     const none = { delta: null, gamma: null, theta: null, vega: null, rho: null };
     expect(totalsOf([sold, { ...result(1), ...none }])[0]).toMatchObject({ cashDelta: null, underlyings: [] });
   });

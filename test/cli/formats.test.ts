@@ -6,7 +6,7 @@ import {
   decimalsFor,
   formatFixed,
   writerFor,
-  hasFigures,
+  needsBondColumns,
   largestUnderlyings,
   formatErrorEstimate,
   beginParquet,
@@ -106,7 +106,7 @@ async function writtenAs(name: "csv" | "parquet", book: Book, results: readonly 
   const device = { backend: "cpu", name: "none" } as const;
   const start = { asOf: book.asOf, device, scenarios: undefined, sensitivityErrors: false, tags: [] };
   const parts = [
-    await format.begin({ ...start, figures: hasFigures(book.market) }),
+    await format.begin({ ...start, figures: needsBondColumns(book.market) }),
     format.rows(results.map((result) => ({ trade: undefined, result }))),
     format.end({ priced: results.length, failed: 0, totals: [] }),
   ];
@@ -215,8 +215,8 @@ test("JSON that continues begins with what separates it from the results before"
 test("figures of bonds have columns where the market has nothing but a plain curve", () => {
   const marketOf = (market: BookInput["market"]) => readBook({ asOf: "2026-11-20", market, trades: [] }).market;
   const underlyings = { A: { spot: 100, currency: "EUR", volatility: 0.2 } };
-  expect(hasFigures(marketOf({ rates: { EUR: 0.02 } }))).toBe(true);
-  expect(hasFigures(marketOf({ rates: { EUR: 0.02 }, underlyings }))).toBe(false);
+  expect(needsBondColumns(marketOf({ rates: { EUR: 0.02 } }))).toBe(true);
+  expect(needsBondColumns(marketOf({ rates: { EUR: 0.02 }, underlyings }))).toBe(false);
 });
 
 test("of many underlyings those with the largest cash deltas are shown, of either sign, and the others counted", () => {

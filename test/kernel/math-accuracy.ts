@@ -5,7 +5,7 @@
 import type { CompileOptions, Device } from "../../src/device/device.ts";
 import {
   fromPairs,
-  hostReal,
+  hostRealType,
   kernel,
   lower,
   type Precision,
@@ -161,9 +161,9 @@ export function onDevice(device: Device, options: CompileOptions): Evaluator {
     flushes: device.backend === "webgpu",
     async run(name, x, y) {
       const compiled = await device.compile(kernelOf(name), options);
-      using xs = device.createBuffer(hostReal(precision), x.length);
-      using ys = device.createBuffer(hostReal(precision), x.length);
-      using out = device.createBuffer(hostReal(precision), x.length);
+      using xs = device.createBuffer(hostRealType(precision), x.length);
+      using ys = device.createBuffer(hostRealType(precision), x.length);
+      using out = device.createBuffer(hostRealType(precision), x.length);
       device.write(xs, x);
       device.write(ys, y);
       device.launch(compiled, { x: xs, y: ys, out }, { items: x.length });

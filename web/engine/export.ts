@@ -1,6 +1,6 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { writerFor, hasFigures } from "../../src/output/formats/index.ts";
+import { writerFor, needsBondColumns } from "../../src/output/formats/index.ts";
 import type { OutputPiece, PricedRow, ResultWriter } from "../../src/output/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
@@ -35,7 +35,7 @@ async function partsOf(format: ResultWriter, book: SessionBook, device: Device):
       asOf,
       scenarios,
       sensitivityErrors: false,
-      figures: hasFigures(book.market),
+      figures: needsBondColumns(book.market),
       device: { backend: device.backend, name: device.name },
     }),
   ];

@@ -1,7 +1,7 @@
 /** What the book is worth, and how the run went. */
 import type { VNode } from "preact";
 import type { CurrencyTotals } from "../../src/book/index.ts";
-import { decimalsFor, formatFixed, incompleteSums, largestUnderlyings } from "../../src/output/formats/index.ts";
+import { decimalsFor, formatFixed, incompleteSumNotes, largestUnderlyings } from "../../src/output/formats/index.ts";
 import { cancel, run } from "../state/store.ts";
 
 export function Summary(): VNode {
@@ -47,7 +47,7 @@ function Total({ total }: { readonly total: CurrencyTotals }): VNode {
         ))}
       </dl>
       <Underlyings total={total} />
-      {incompleteSums([total]).map((note) => (
+      {incompleteSumNotes([total]).map((note) => (
         <p key={note} class="about">
           {note}
         </p>

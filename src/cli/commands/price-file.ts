@@ -5,7 +5,7 @@ import type { Pipeline, TextFormat } from "../../service/pipeline/index.ts";
 import type { BookSource, OpenBook } from "../../service/runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
-import { hasFigures } from "../../output/formats/index.ts";
+import { needsBondColumns } from "../../output/formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, SAMPLE_SIZE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
@@ -134,7 +134,14 @@ export async function priceLongFile({ file, engine, output, format, ...run }: Lo
   const { sensitivityErrors } = options;
   const setting = {
     format,
-    start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures: hasFigures(book.book.market) },
+    start: {
+      asOf,
+      device: engine.device,
+      scenarios,
+      sensitivityErrors,
+      tags,
+      figures: needsBondColumns(book.book.market),
+    },
     precision: engine.precision,
     options: pricingOptionsOf(options),
   };

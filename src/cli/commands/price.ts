@@ -3,7 +3,7 @@ import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import {
   writerFor,
-  hasFigures,
+  needsBondColumns,
   packageVersion,
   type PricedRow,
   type ResultWriter,
@@ -162,7 +162,7 @@ async function run(given: Run): Promise<number> {
   try {
     const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
-    const figures = hasFigures(input.market);
+    const figures = needsBondColumns(input.market);
     await output.write(
       await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures }),
     );

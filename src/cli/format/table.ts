@@ -4,7 +4,7 @@ import { SENSITIVITIES, type TradeError, type TradeResult } from "../../book/ind
 import { escapeControls, type TextColumn, columnsToOmit, visibleLines, columnWidthsOf } from "./columns.ts";
 import { decimalsFor, formatFixed, formatErrorEstimate } from "../../output/formats/index.ts";
 import { scenarioTables } from "./scenario-table.ts";
-import { hiddenTotals, totalTables } from "./total-tables.ts";
+import { hiddenTotalColumns, totalTables } from "./total-tables.ts";
 import type { ResultWriter, OutputTotals, OutputHeader } from "../../output/formats/index.ts";
 
 /**
@@ -169,7 +169,7 @@ export function hiddenRowsText(hidden: number): string {
 
 function noRoom(layout: Layout | undefined, end: OutputTotals, lineWidth: number): string {
   if (layout === undefined) return "";
-  const hidden = hiddenTotals(end, lineWidth);
+  const hidden = hiddenTotalColumns(end, lineWidth);
   const names = [...COLUMNS.map(({ title }) => title), "cash delta"].filter(
     (title) => layout.hidden.has(title) || hidden.has(title),
   );

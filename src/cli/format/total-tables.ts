@@ -4,7 +4,7 @@ import type { CurrencyTotals, GroupTotals } from "../../book/index.ts";
 import {
   decimalsFor,
   formatFixed,
-  incompleteSums,
+  incompleteSumNotes,
   largestUnderlyings,
   formatErrorEstimate,
   type OutputTotals,
@@ -31,12 +31,14 @@ export function totalTables({ totals, groups = [], priced, failed }: OutputTotal
     ),
     underlyingTable(totals, lineWidth),
     ...(groups.length === 0 ? [] : groupTables(groups, lineWidth)),
-    ...incompleteSums(totals).map((note) => `${escapeControls(note)}\n`),
+    ...incompleteSumNotes(totals).map((note) => `${escapeControls(note)}\n`),
   ];
 }
 
-/** Returns the titles of the columns of totals that do not fit into `lineWidth` characters. */
-export function hiddenTotals({ totals }: OutputTotals, lineWidth: number): Set<string> {
+/**
+ * Returns the titles of the columns that tables of totals omit because they do not fit into `lineWidth` characters.
+ */
+export function hiddenTotalColumns({ totals }: OutputTotals, lineWidth: number): Set<string> {
   const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];
   return new Set(

@@ -1,8 +1,8 @@
 /** libcuda, loaded and initialised: its functions, its version, and the words that calls leave their results in. */
 import { DeviceUnavailableError } from "../../base/errors.ts";
-import { driverDevices } from "./ffi/driver-devices.ts";
-import { driverModules } from "./ffi/driver-modules.ts";
-import { driverStreams } from "./ffi/driver-streams.ts";
+import { driverDeviceFunctions } from "./ffi/driver-devices.ts";
+import { driverModuleFunctions } from "./ffi/driver-modules.ts";
+import { driverStreamFunctions } from "./ffi/driver-streams.ts";
 import { addressOf, type ForeignLibrary, type Koffi } from "./ffi/koffi.ts";
 import { CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
 import { bindFunctions, type Calls, type Table } from "./ffi/signatures.ts";
@@ -22,9 +22,9 @@ const driverMemory = {
   cuMemsetD8Async: ["u64", "u32", "u64", "u64"], // CUdeviceptr, unsigned char, size_t bytes, CUstream
 } as const satisfies Table;
 
-const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
+const functions = { ...driverDeviceFunctions, ...driverMemory, ...driverModuleFunctions, ...driverStreamFunctions };
 
-/** The functions of the CUDA driver that are called, bound by koffi. */
+/** The functions of the CUDA driver that this back end calls, bound by koffi. */
 export type DriverCalls = Calls<typeof functions>;
 
 /** A version of CUDA or NVRTC. */
@@ -86,7 +86,10 @@ export class Driver {
   }
 }
 
-/** Throws the error of a failed CUDA call, by the call's name and status. @throws DeviceUnavailableError */
+/**
+ * Throws the error of a failed CUDA call. `what` is the name of the call, and `status` the status that it returned.
+ * @throws DeviceUnavailableError
+ */
 export function throwUnavailable(what: string, status: number): never {
   throw new DeviceUnavailableError(`CUDA: ${what}: ${describeResult(status)}${remedyFor(status)}`);
 }

@@ -18,7 +18,7 @@ const nvrtc: ToolkitLibrary = {
 export const nvrtcPaths = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
   toolkitPaths(host, nvrtc, given);
 
-/** The functions of NVRTC that are called, bound by koffi. */
+/** The functions of NVRTC that this back end calls, bound by koffi. */
 export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
 
 /** NVRTC, CUDA's run-time compiler. */
@@ -66,8 +66,9 @@ export class Nvrtc {
 const opened = new Map<string, Nvrtc>();
 
 /**
- * Opens the first NVRTC whose code the driver can load: one of the driver's major version or older. If there is none,
- * it opens a newer one, whose machine code for this GPU the driver may still load. @throws DeviceUnavailableError
+ * Opens the first NVRTC on the machine whose major version is not newer than the driver's, so that the driver can load
+ * its code. If there is none, it opens a newer NVRTC, whose machine code for this GPU the driver may still load.
+ * @throws DeviceUnavailableError
  */
 export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {
   const paths = nvrtcPaths(host, given ?? host.environment["FEYNKAC_NVRTC"]);

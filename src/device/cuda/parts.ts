@@ -11,8 +11,9 @@ export interface GpuSession {
 }
 
 /**
- * Returns the parts of a device, one for each core, because one thread of the host leaves a GPU mostly idle. The parts
- * are on the GPUs in turn. The result is undefined with one core, and for a device that is a part itself.
+ * Returns the parts of a device, one for each core of the host, because one thread of the host leaves a GPU mostly
+ * idle. The parts are assigned to the GPUs in turn. The result is undefined if the host has one core, or if the device
+ * is itself a part.
  */
 export function devicePartsOf(gpus: readonly GpuSession[], users: PartsUsers): DeviceParts | undefined {
   const cores = nodeModule("node:os").availableParallelism();

@@ -1,7 +1,7 @@
 /** Kernels launched and not yet known to be complete: when the device faults, it was one of these. */
 import type { Program } from "./program/program.ts";
 
-/** The kernels that may have caused a failure of the device. */
+/** The kernels that are launched and not yet known to be complete. If the device fails, one of them is the cause. */
 export class SuspectKernels {
   readonly #programs = new Set<Program>();
   /** The number of launches so far. */

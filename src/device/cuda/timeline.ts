@@ -24,7 +24,7 @@ interface Mark {
   readonly failed: (error: Error) => void;
 }
 
-/** The marks in a CUDA stream that tell when recorded work is complete. */
+/** The marks in a CUDA stream by which the host learns when recorded work is complete. */
 export class Timeline {
   readonly #session: Session;
   readonly #events: EventPool;

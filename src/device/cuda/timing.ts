@@ -3,8 +3,8 @@ import { EVENT_TIMING } from "./ffi/driver-streams.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Returns the device time, in milliseconds, of the operations that `work` records. `reached` waits until the device has
- * reached the present end of the stream.
+ * Measures the time in milliseconds that a device takes for the operations that `work` records. `reached` waits until
+ * the device has completed everything recorded so far.
  */
 export async function timeStream(session: Session, work: () => void, reached: () => Promise<void>): Promise<number> {
   const { calls, driver } = session;

@@ -1,5 +1,5 @@
 /** The buffer usage flags of the WebGPU specification, which are globals in browsers but not in Node. */
-export const usage = {
+export const bufferUsage = {
   mapRead: 0x1,
   copySrc: 0x4,
   copyDst: 0x8,

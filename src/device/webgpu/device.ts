@@ -22,7 +22,7 @@ import {
   ARRAY_TYPES,
 } from "../arguments.ts";
 import { WebGpuBuffer } from "./buffer.ts";
-import { maxTransferBytes, usage } from "./constants.ts";
+import { maxTransferBytes, bufferUsage } from "./constants.ts";
 import { checkEmulatedDouble } from "./emulated-double.ts";
 import { Program, WebGpuKernel, extentOf, argumentWordsOf } from "./kernel.ts";
 import { limitsOf } from "./limits.ts";
@@ -92,7 +92,10 @@ export class WebGpuDevice implements Device {
     this.#assertUsable();
     const size = Math.max(bufferBytes(this, element, length), bytesPerElement(element));
     this.#device.pushErrorScope("out-of-memory");
-    const gpuBuffer = this.#device.createBuffer({ size, usage: usage.storage | usage.copySrc | usage.copyDst });
+    const gpuBuffer = this.#device.createBuffer({
+      size,
+      usage: bufferUsage.storage | bufferUsage.copySrc | bufferUsage.copyDst,
+    });
     const scope = this.#device.popErrorScope();
     const buffer: WebGpuBuffer<E> = new WebGpuBuffer(this, element, length, gpuBuffer, () => this.#release(buffer));
     this.#buffers.add(buffer);

@@ -1,5 +1,5 @@
 import { SpecError } from "../../base/errors.ts";
-import { type ElementType, hostReal, type KernelSignature } from "../../kernel/index.ts";
+import { type ElementType, hostRealType, type KernelSignature } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 import { maxArgumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
 import { bytesPerElement } from "../arguments.ts";
@@ -19,7 +19,8 @@ export function limitsOf({ limits }: GPUDevice): DeviceLimits {
 type Arrays = readonly { readonly element: ElementType; readonly length: number }[];
 
 function bytesOf({ precision }: KernelSignature, arrays: Arrays): number {
-  const bytes = (element: ElementType): number => bytesPerElement(element === "real" ? hostReal(precision) : element);
+  const bytes = (element: ElementType): number =>
+    bytesPerElement(element === "real" ? hostRealType(precision) : element);
   return arrays.reduce((sum, { element, length }) => sum + length * bytes(element), 0);
 }
 

@@ -1,9 +1,9 @@
-import { mapModeRead, maxTransferBytes, usage } from "./constants.ts";
+import { mapModeRead, maxTransferBytes, bufferUsage } from "./constants.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * Returns the bytes of a range of a buffer. A large range is copied in several commands, which are recorded together,
- * so that no later launch runs between them.
+ * Copies a range of a buffer to the host and returns its bytes. A large range is copied by several commands that are
+ * recorded together, so that no later launch runs between them.
  */
 export async function readBytes(
   device: GPUDevice,
@@ -29,7 +29,7 @@ async function readPiece(
   byteOffset: number,
   to: Uint8Array,
 ): Promise<void> {
-  const target = device.createBuffer({ size: to.byteLength, usage: usage.mapRead | usage.copyDst });
+  const target = device.createBuffer({ size: to.byteLength, usage: bufferUsage.mapRead | bufferUsage.copyDst });
   try {
     stream.push({ kind: "copy", source, byteOffset, target, byteLength: to.byteLength });
     await new Promise<void>((submitted) => stream.push({ kind: "mark", submitted }));

@@ -1,5 +1,5 @@
 import type { CopyCommand, DispatchCommand } from "./commands.ts";
-import { maxArgumentBytes, usage } from "./constants.ts";
+import { maxArgumentBytes, bufferUsage } from "./constants.ts";
 import { SubmissionEstimate } from "./workgroup-time.ts";
 
 const slots = 512;
@@ -19,7 +19,7 @@ export class ArgumentBuffer {
     // The binding spans `maxArgumentBytes` from any slot on, so the buffer is that much longer than its slots.
     this.#buffer = device.createBuffer({
       size: slots * slotBytes + maxArgumentBytes,
-      usage: usage.uniform | usage.copyDst,
+      usage: bufferUsage.uniform | bufferUsage.copyDst,
     });
     const resource = { buffer: this.#buffer, size: maxArgumentBytes };
     this.bindGroup = device.createBindGroup({ layout, entries: [{ binding: 0, resource }] });

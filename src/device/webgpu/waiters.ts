@@ -33,7 +33,10 @@ function errorOf(error: GPUError): FeynkacError {
   return new KernelError(`WebGPU rejected recorded work: ${error.message}`, undefined, cause);
 }
 
-/** The promises for which callers wait. All of them are rejected at once when the device is lost or disposed. */
+/**
+ * The promises for which callers of a device wait. All of them are rejected at once when the device is lost or
+ * disposed.
+ */
 export class Waiters {
   readonly #reject = new Set<(reason: Error) => void>();
   #reason: Error | undefined;

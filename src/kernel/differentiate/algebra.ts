@@ -6,9 +6,12 @@ import { typeVariable } from "../frontend/types.ts";
 import type { ArrayRef, CompareOp, IntrinsicOp } from "../ir.ts";
 
 /** The expression of a derivative while a kernel is lowered; undefined if the derivative is zero by construction. */
-export type DraftSlope = Draft | undefined;
+export type DraftDerivative = Draft | undefined;
 
-/** Builds the expressions of which derivatives consist. Error messages attribute them to the position of `node`. */
+/**
+ * A builder of the expressions of which derivatives consist. Error messages about these expressions show the position
+ * of `node`.
+ */
 export class ExpressionBuilder {
   readonly ctx: Context;
   readonly node: Node;
@@ -42,7 +45,7 @@ export class ExpressionBuilder {
     return folds ? this.constant(-(a.value as number)) : this.real({ kind: "unary", op: "neg", a });
   }
 
-  add(a: DraftSlope, b: DraftSlope): DraftSlope {
+  add(a: DraftDerivative, b: DraftDerivative): DraftDerivative {
     if (a === undefined || b === undefined) return a ?? b;
     if (b.kind === "unary" && b.op === "neg") return this.real({ kind: "binary", op: "sub", a, b: b.a });
     return this.real({ kind: "binary", op: "add", a, b });
@@ -93,7 +96,7 @@ export class ExpressionBuilder {
   }
 
   /** `condition ? a : b`, where an absent operand is zero. */
-  select(condition: Draft, a: DraftSlope, b: DraftSlope): DraftSlope {
+  select(condition: Draft, a: DraftDerivative, b: DraftDerivative): DraftDerivative {
     if (a === undefined && b === undefined) return undefined;
     return this.real({ kind: "select", condition, a: a ?? this.constant(0), b: b ?? this.constant(0) });
   }

@@ -9,7 +9,7 @@ import { mathFunctions } from "../math/index.ts";
 const one = [real, real] as const;
 const two = [real, real, real] as const;
 
-/** Returns the partial derivatives of each elementary function, in the order of its parameters. */
+/** Returns a map from each elementary function to its partial derivatives, in the order of its parameters. */
 export const elementaryDerivatives = once((): ReadonlyMap<FunctionSpec, readonly FunctionSpec[]> => {
   const table: Readonly<Record<string, readonly FunctionSpec[]>> = {
     exp: [fn({ params: one, body: ([, y]) => y })],

@@ -1,7 +1,7 @@
 /** Forward mode: tangents are computed beside the values, statement by statement, in several directions at once. */
 import type { Draft, DraftStatement } from "../frontend/draft.ts";
 import type { ArrayRef } from "../ir.ts";
-import type { ExpressionBuilder, DraftSlope } from "./algebra.ts";
+import type { ExpressionBuilder, DraftDerivative } from "./algebra.ts";
 import {
   type ActiveVariables,
   isActive,
@@ -12,13 +12,17 @@ import {
 } from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
 
-/** The array that holds the tangents of another, those of element i at i + `offset`. */
+/**
+ * The array that holds the tangents of another array. The tangent of element i of that array is at index i + `offset`.
+ */
 export interface TangentArray {
   readonly ref: ArrayRef;
   readonly offset?: Draft | undefined;
 }
 
-/** The tangents in one direction: those of local variables by number, and those of arrays by `keyOfArray`. */
+/**
+ * The tangents in one direction: the tangents of local variables by number, and the tangents of arrays by `keyOfArray`.
+ */
 export interface DirectionTangents {
   readonly locals: Map<number, Draft>;
   readonly arrays: Map<string, TangentArray>;
@@ -48,7 +52,7 @@ export class ForwardDifferentiation {
   }
 
   /** Returns the tangent of an expression in each direction. */
-  tangents(d: Draft, out: DraftStatement[]): readonly DraftSlope[] {
+  tangents(d: Draft, out: DraftStatement[]): readonly DraftDerivative[] {
     const linear = this.linearisation.of(d, out);
     return this.directions.map((direction) => this.tangent(linear, direction, out));
   }
@@ -126,7 +130,11 @@ export class ForwardDifferentiation {
   }
 
   /** Assigns the tangents of a local variable in the directions in which it has any. */
-  private assignTangents(local: number, of: (direction: DirectionTangents) => DraftSlope, out: DraftStatement[]): void {
+  private assignTangents(
+    local: number,
+    of: (direction: DirectionTangents) => DraftDerivative,
+    out: DraftStatement[],
+  ): void {
     for (const direction of this.directions) {
       const tangent = direction.locals.get(local);
       if (tangent?.kind === "local") this.make.assign(tangent.id, of(direction) ?? this.make.constant(0), out);
@@ -164,8 +172,8 @@ export class ForwardDifferentiation {
     const active = s.args.map((arg) => isActive(arg, this.active));
     if (!active.includes(true)) return;
     const partials = partialsOf(this.make, s, active, out);
-    const tangent = ({ locals }: DirectionTangents): DraftSlope =>
-      s.args.reduce<DraftSlope>((total, arg, k) => {
+    const tangent = ({ locals }: DirectionTangents): DraftDerivative =>
+      s.args.reduce<DraftDerivative>((total, arg, k) => {
         const change = active[k] && arg.kind === "local" ? locals.get(arg.id) : undefined;
         return make.add(total, change && make.guarded(change, partials[k]!));
       }, undefined);
@@ -173,7 +181,7 @@ export class ForwardDifferentiation {
     this.assignTangents(s.result, tangent, out);
   }
 
-  private tangent({ rule }: LinearisedExpr, direction: DirectionTangents, out: DraftStatement[]): DraftSlope {
+  private tangent({ rule }: LinearisedExpr, direction: DirectionTangents, out: DraftStatement[]): DraftDerivative {
     if (rule === undefined) return undefined;
     const { make } = this;
     switch (rule.kind) {
@@ -184,7 +192,7 @@ export class ForwardDifferentiation {
         return tangents && make.load(tangents.ref, make.shifted(rule.index, tangents.offset));
       }
       case "sum":
-        return rule.terms.reduce<DraftSlope>((total, { of, times }) => {
+        return rule.terms.reduce<DraftDerivative>((total, { of, times }) => {
           const tangent = this.tangent(of, direction, out);
           return make.add(total, tangent && times(tangent, out));
         }, undefined);

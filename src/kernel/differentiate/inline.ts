@@ -13,8 +13,8 @@ import { keyOfArray } from "./linearise.ts";
 import { ReverseDifferentiation } from "./reverse.ts";
 
 /**
- * Returns the partial derivatives by which a function is differentiated, in the order of its parameters. Undefined if
- * its statements are differentiated instead.
+ * Returns the declared partial derivatives of a function, in the order of its parameters. The result is undefined if
+ * the function has none, so that its statements are differentiated instead.
  */
 export const partialDerivativesOf = (fn: FunctionSpec): readonly (FunctionSpec | undefined)[] | undefined =>
   fn.derivative ?? elementaryDerivatives().get(fn);

@@ -1,23 +1,25 @@
 /**
- * The linear maps that expressions are to first order. Forward mode applies each map to tangents, reverse mode to
- * adjoints; a map of one scalar to another is its own transpose.
+ * The differentials of expressions, as rules that are linear in the differentials of the operands. Forward mode applies
+ * each rule to tangents, reverse mode to adjoints; a linear map of one scalar to another is its own transpose.
  */
 import type { ArrayRef } from "../ir.ts";
-import { type Draft, draftChildren, type DraftStatement } from "../frontend/draft.ts";
+import { type Draft, draftSubexpressions, type DraftStatement } from "../frontend/draft.ts";
 import { type ExpressionBuilder, isLeaf } from "./algebra.ts";
 
-/** An expression, and the rule of its change to first order. Without `rule`, it does not depend on the inputs. */
+/**
+ * An expression with the rule for its differential. Without a `rule`, the expression does not depend on the inputs.
+ */
 export interface LinearisedExpr {
   readonly value: Draft;
-  readonly rule?: ChangeRule;
+  readonly rule?: DifferentialRule;
 }
 
-/** The rule by which an expression changes, to first order, with its operands. */
-export type ChangeRule =
+/** The rule for the differential of an expression, in terms of the differentials of its operands. */
+export type DifferentialRule =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "load"; readonly array: ArrayRef; readonly index: Draft }
   /** The sum of a linear map of each term's change. */
-  | { readonly kind: "sum"; readonly terms: readonly SumTerm[] }
+  | { readonly kind: "sum"; readonly terms: readonly DifferentialTerm[] }
   /** The change of either operand. `isBranch`: what the one needs has values only where it is chosen. */
   | {
       readonly kind: "choice";
@@ -28,10 +30,11 @@ export type ChangeRule =
     };
 
 /**
- * A term of the change of an expression: the partial derivative times the change of an operand, `of`. `times` returns
- * the product of the partial derivative and its argument, which it may evaluate into `out`.
+ * A term of the differential of an expression: a partial derivative times the differential of the operand `of`. `times`
+ * returns the product of the partial derivative and its argument `change`. Statements that this needs are appended to
+ * `out`.
  */
-export interface SumTerm {
+export interface DifferentialTerm {
   readonly of: LinearisedExpr;
   times(change: Draft, out: DraftStatement[]): Draft;
 }
@@ -42,7 +45,7 @@ export interface ActiveVariables {
   readonly arrays: Set<string>;
 }
 
-/** Returns the key of an array in sets and maps. */
+/** Returns the key by which sets and maps of this folder identify an array. */
 export const keyOfArray = ({ space, id }: ArrayRef): string => `${space} ${id}`;
 
 /** Tells whether an expression depends on active variables by operations that have a derivative. */
@@ -97,7 +100,7 @@ export interface DifferentiationMode {
   readonly isReverse: boolean;
 }
 
-/** Splits expressions into their values, which are evaluated once, and the rules of their change to first order. */
+/** Splits expressions into their values, which are evaluated once, and the rules for their differentials. */
 export class Linearisation {
   private readonly make: ExpressionBuilder;
   private readonly mode: DifferentiationMode;
@@ -251,7 +254,7 @@ export class Linearisation {
   ): LinearisedExpr {
     const { make } = this;
     const [a, b] = args;
-    const one = (value: Draft, times: SumTerm["times"]): LinearisedExpr => sum(value, [{ of: a, times }]);
+    const one = (value: Draft, times: DifferentialTerm["times"]): LinearisedExpr => sum(value, [{ of: a, times }]);
     switch (d.op) {
       case "sqrt": {
         const root = kept(like({ ...d, args: [a.value] }));
@@ -327,9 +330,9 @@ const SMOOTH: ReadonlySet<string> = new Set([
   "headBits",
 ]);
 
-function sum(value: Draft, terms: readonly SumTerm[]): LinearisedExpr {
+function sum(value: Draft, terms: readonly DifferentialTerm[]): LinearisedExpr {
   const active = terms.filter(({ of }) => of.rule !== undefined);
   return active.length === 0 ? { value } : { value, rule: { kind: "sum", terms: active } };
 }
 
-const loads = (d: Draft): boolean => d.kind === "load" || draftChildren(d).some(loads);
+const loads = (d: Draft): boolean => d.kind === "load" || draftSubexpressions(d).some(loads);

@@ -30,7 +30,7 @@ export class ReverseDifferentiation {
   private readonly make: ExpressionBuilder;
   private readonly active: ActiveVariables;
   private readonly linearisation: Linearisation;
-  /** The variables that hold adjoints, by the number of the local variable. */
+  /** The variable that holds the adjoint of each local variable, by the number of the latter. */
   private readonly adjoints = new Map<number, number>();
   /** The adjoints that have to be zero before the first step. */
   private readonly zeroed: number[] = [];

@@ -9,7 +9,7 @@ import { INTEGER, typeVariable } from "./types.ts";
 
 const MATH_CONSTANTS = ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2"] as const;
 
-/** Returns the compile-time description of what a name in the kernel's source refers to. */
+/** Returns the value to which a name in the kernel's source refers, as a compile-time description. */
 export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: Scope): Value {
   const found = scope.find(name);
   if (found?.kind === "early") throw ctx.fail(node, `${name} is used before it is declared`, "declare it first");

@@ -17,8 +17,8 @@ function convertConstant(value: number, unsigned: boolean): number {
 }
 
 /**
- * Returns the expression for an operation of JavaScript whose meaning depends on types that are inferred later, such as
- * `x | 0`. With `negated`, the operation applies to −x.
+ * Returns the expression for an operation such as `x | 0`, whose meaning depends on types that are inferred later. With
+ * `negated`, the operation applies to −x.
  */
 export function lateOperation(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
   const unsigned = op === "toU32" || op === "divideToU32";
@@ -47,8 +47,8 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
 }
 
 /**
- * Returns the origin of a constant that was folded from other constants, if one of these comes from a literal that may
- * become a run-time value. Otherwise returns undefined. `node` is the folded expression.
+ * Returns the origin of a constant that was folded from the constants `folded`. It is undefined unless one of them
+ * comes from a literal that may become a run-time value. `node` is the syntax node of the folded expression.
  */
 export function literalOriginOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
   for (const draft of folded)
@@ -71,7 +71,7 @@ function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a
 }
 
 /** Returns the expression for a division. Constants are folded. */
-export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
+export function divisionOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) / (b.value as number), literalOriginOf(node, a, b));
   for (const side of [a, b])
@@ -86,7 +86,7 @@ export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
 }
 
 /** Returns the expression for a comparison. Constants are folded. */
-export function compareOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
+export function comparisonOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const") return ctx.constant(node, COMPARISON_FUNCTIONS[op](a.value, b.value));
   const mask = op === "eq" || op === "ne" ? NUMERIC | BOOL : NUMERIC;
   for (const side of [a, b]) ctx.require(node, side, mask);

@@ -5,7 +5,7 @@ import { checkedIndex } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
-import { expectArguments } from "./intrinsics.ts";
+import { checkedArguments } from "./intrinsics.ts";
 import { NUMERIC, typeVariable } from "./types.ts";
 
 /** The members of `gpu` that declare arrays: the address space and the element type of the declared array, by name. */
@@ -42,7 +42,7 @@ export function declareArray(
   { space, element }: { space: "private" | "workgroup"; element: "real" | "i32" | "u32" },
   operands: readonly Draft[],
 ): Value {
-  const [size] = expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC]);
+  const [size] = checkedArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC]);
   const length = lengthOf(ctx, node, size);
   const list = space === "private" ? ctx.privates : ctx.workgroups;
   if (space === "workgroup") ctx.cooperative = true;

@@ -4,9 +4,9 @@ import type { AssignmentExpression, Expression, Identifier, MemberExpression, No
 import type { ArrayValue, Context, RecordValue, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { checkedIndex, loadAt, memberOf } from "./access.ts";
-import { checkNeverNull, emitIf, truthOf } from "./conditions.ts";
+import { checkNeverNull, emitIf, truthValueOf } from "./conditions.ts";
 import { lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
-import { binaryOf, operandLoweringOf } from "./operators.ts";
+import { binaryOperationOf, operandLoweringOf } from "./operators.ts";
 import { assignRecord, declareRecordVariable, makesRecord } from "./records.ts";
 import { typeVariable } from "./types.ts";
 
@@ -79,7 +79,7 @@ function assignScalar(
   const saved: DraftStatement[] = [];
   const left = out.length > before ? ctx.materialise(node, old, saved) : old;
   out.splice(before, 0, ...saved);
-  return assign(ctx, node, target, binaryOf(ctx, node, operator, left, right, out), out, used);
+  return assign(ctx, node, target, binaryOperationOf(ctx, node, operator, left, right, out), out, used);
 }
 
 /** Lowers `a ||= b` and `a &&= b`, which minifiers write for `a = a || b` and `if (!a) a = b`. `a ??= b` is `a`. */
@@ -95,7 +95,7 @@ function assignLogical(
     checkNeverNull(ctx, node.left, scope);
     return readTarget(ctx, node, target);
   }
-  const decides = truthOf(ctx, node.left, readTarget(ctx, node, target));
+  const decides = truthValueOf(ctx, node.left, readTarget(ctx, node, target));
   const assigned = (branch: DraftStatement[]): void => {
     assign(ctx, node, target, lowerScalar(ctx, node.right, scope, branch), branch, false);
   };
@@ -117,7 +117,7 @@ export function lowerUpdate(
   const target = lowerTarget(ctx, node.argument, scope, out);
   const old = readTarget(ctx, node, target);
   const kept = node.prefix || !used ? old : ctx.materialise(node, old, out);
-  const stepped = binaryOf(ctx, node, node.operator === "++" ? "+" : "-", kept, ctx.constant(node, 1), out);
+  const stepped = binaryOperationOf(ctx, node, node.operator === "++" ? "+" : "-", kept, ctx.constant(node, 1), out);
   const updated = assign(ctx, node, target, stepped, out, used && node.prefix);
   return node.prefix ? updated : kept;
 }

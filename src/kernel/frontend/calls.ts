@@ -11,7 +11,7 @@ import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
 import { inlineCall } from "./inline.ts";
 import { lowerFetch } from "./fetches.ts";
-import { expectArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, ownEntry } from "./intrinsics.ts";
+import { checkedArguments, GPU_INTRINSICS, intrinsicOf, NUMBER_INTRINSICS, ownEntry } from "./intrinsics.ts";
 import { lowerLibraryCall, lowerMathCall, type OperandLowering } from "./math-calls.ts";
 import { hasEffects, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC } from "./types.ts";
@@ -152,19 +152,19 @@ function lowerGpuCall(
 function gpuScalar(ctx: Context, node: Node, name: string, operands: readonly Draft[], out: DraftStatement[]): Draft {
   const index = ownEntry(INDEXES, name);
   if (index) {
-    expectArguments(ctx, node, `gpu.${name}`, operands, []);
+    checkedArguments(ctx, node, `gpu.${name}`, operands, []);
     if (index !== "globalId") ctx.cooperative = true;
     return ctx.draft(node, i32Type(), { kind: "index", op: index });
   }
   if (name === "endlessLoop") {
-    expectArguments(ctx, node, "gpu.endlessLoop", operands, []);
+    checkedArguments(ctx, node, "gpu.endlessLoop", operands, []);
     if (ctx.endlessLoop === null) return ctx.draft(node, i32Type(), { kind: "const", value: 0 });
     return ctx.materialise(node, ctx.local(node, ctx.endlessLoop), out);
   }
   if (name === "groupSize") return ctx.constant(node, ctx.groupSize);
   const conversion = ({ real: "toReal", i32: "toI32", u32: "toU32" } as const)[name as "real"];
   if (conversion)
-    return lateOperation(ctx, node, conversion, expectArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC | BOOL]));
+    return lateOperation(ctx, node, conversion, checkedArguments(ctx, node, `gpu.${name}`, operands, [NUMERIC | BOOL]));
   const signature = ownEntry(GPU_INTRINSICS, name);
   if (signature) return intrinsicOf(ctx, node, `gpu.${name}`, signature, operands);
   return lowerLibraryCall(ctx, node, `gpu.${name}`, name, operands, out);

@@ -1,6 +1,6 @@
 /** Lowers conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
 import type { ConditionalExpression, Expression, LogicalExpression, Node } from "acorn";
-import { compareOf } from "./arithmetic.ts";
+import { comparisonOf } from "./arithmetic.ts";
 import { boolType, type Context, type Scope, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerScalar, lowerValue, MAX_EXPRESSION_DEPTH, scalar, scalarOf } from "./expressions.ts";
@@ -46,7 +46,7 @@ function pushIf(
   if (yes.length + no.length === 0) return;
   const place = ctx.place(node);
   if (yes.length > 0) out.push({ kind: "if", condition, then: yes, else: no, place });
-  else out.push({ kind: "if", condition: notOf(ctx, node, condition), then: no, else: [], place });
+  else out.push({ kind: "if", condition: negationOf(ctx, node, condition), then: no, else: [], place });
 }
 
 /**
@@ -71,25 +71,25 @@ function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftSta
   const value = lowerValue(ctx, node, scope, out);
   // Whether an optional function of `env` is there.
   if (value.kind === "function" || value.kind === "undefined") return ctx.constant(node, value.kind === "function");
-  return truthOf(ctx, node, scalarOf(ctx, node, value));
+  return truthValueOf(ctx, node, scalarOf(ctx, node, value));
 }
 
 /**
  * Returns the truth value of an expression. A bool stays unchanged. An integer is true if it is not 0, because
  * minifiers write comparisons of bits in this way. A real is an error.
  */
-export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
+export function truthValueOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.kind === "const") return ctx.constant(node, Boolean(draft.value));
-  if (isNumber(draft) && draft.type.narrow(INTEGER)) return compareOf(ctx, node, "ne", draft, ctx.constant(node, 0));
+  if (isNumber(draft) && draft.type.narrow(INTEGER)) return comparisonOf(ctx, node, "ne", draft, ctx.constant(node, 0));
   return ctx.require(node, draft, BOOL, "compare: write x !== 0");
 }
 
 /** Returns the logical negation of an expression. */
-export function notOf(ctx: Context, node: Node, a: Draft): Draft {
+export function negationOf(ctx: Context, node: Node, a: Draft): Draft {
   // `!0` and `!1` are how minifiers write true and false.
   if (a.kind === "const") return ctx.constant(node, !a.value);
   if (a.kind === "unary" && a.op === "not") return a.a;
-  return ctx.draft(node, boolType(), { kind: "unary", op: "not", a: truthOf(ctx, node, a) });
+  return ctx.draft(node, boolType(), { kind: "unary", op: "not", a: truthValueOf(ctx, node, a) });
 }
 
 /**
@@ -106,12 +106,12 @@ export function lowerLogical(
   const lowerPart = onlyTruth ? lowerCondition : lowerScalar;
   const isAnd = node.operator === "&&";
   const left = lowerPart(ctx, node.left, scope, out);
-  const decides = truthOf(ctx, node.left, left);
+  const decides = truthValueOf(ctx, node.left, left);
   if (decides.kind === "const") return decides.value === isAnd ? lowerPart(ctx, node.right, scope, out) : left;
   const branch: DraftStatement[] = [];
   const right = lowerPart(ctx, node.right, scope, branch);
   if (isNumber(left) && isNumber(right)) return oneOfTwo(ctx, node, isAnd, left, right, branch, out);
-  const b = truthOf(ctx, node.right, right);
+  const b = truthValueOf(ctx, node.right, right);
   if (branch.length === 0)
     return ctx.draft(node, boolType(), { kind: "logical", op: isAnd ? "and" : "or", a: decides, b });
   // The right side has effects or calls: it runs only when the left one does not decide.
@@ -120,7 +120,7 @@ export function lowerLogical(
   out.push({ kind: "assign", local: result, value: decides, place });
   branch.push({ kind: "assign", local: result, value: b, place });
   const decided = ctx.local(node, result);
-  out.push({ kind: "if", condition: isAnd ? decided : notOf(ctx, node, decided), then: branch, else: [], place });
+  out.push({ kind: "if", condition: isAnd ? decided : negationOf(ctx, node, decided), then: branch, else: [], place });
   return ctx.local(node, result);
 }
 
@@ -136,7 +136,7 @@ function oneOfTwo(
   out: DraftStatement[],
 ): Draft {
   const a = ctx.materialise(node.left, left, out);
-  const condition = truthOf(ctx, node.left, a);
+  const condition = truthValueOf(ctx, node.left, a);
   const choice = isAnd
     ? { yes: right, yesOut: branch, no: a, noOut: [] }
     : { yes: a, yesOut: [], no: right, noOut: branch };

@@ -18,7 +18,7 @@ import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } fro
 import { assignedNames, assignedParameters } from "./syntax.ts";
 import { describeTypes, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
-/** The compile-time description of what a name or an expression refers to while a kernel is lowered. */
+/** The value of a name or an expression, as it is described while a kernel is lowered. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
@@ -136,7 +136,7 @@ export const isUserWritten = ({ declared }: Frame): boolean => {
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/** Tells whether a frame's function takes one object of named numbers, a model's state, for error messages. */
+/** Tells whether a frame's function takes a model's state, one object of named numbers. Error messages mention it. */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 

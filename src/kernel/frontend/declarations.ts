@@ -5,7 +5,7 @@ import { bindPattern } from "./bind.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { lowerValue, scalarOf } from "./expressions.ts";
-import { declareRecordVariable, makesRecord, nameArray } from "./records.ts";
+import { declareRecordVariable, makesRecord, namedArray } from "./records.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /** Lowers a declaration of variables. */
@@ -55,7 +55,7 @@ function declareInitialised(
   if (!scalar) {
     if (value.kind === "nothing")
       throw ctx.fail(id, `${name} would have no value`, "return a number from the function");
-    scope.declare(name, value.kind === "array" ? nameArray(ctx, name, value) : value);
+    scope.declare(name, value.kind === "array" ? namedArray(ctx, name, value) : value);
     return;
   }
   // A const is not assigned to, though another variable of its name may be: minifiers have few names.

@@ -155,8 +155,8 @@ export interface DraftArray {
   readonly length: number;
 }
 
-/** Returns the direct subexpressions of an expression. */
-export function draftChildren(d: Draft): readonly Draft[] {
+/** Returns the direct subexpressions of a draft, an expression whose type is still being inferred. */
+export function draftSubexpressions(d: Draft): readonly Draft[] {
   switch (d.kind) {
     case "load":
       return [d.index];
@@ -181,7 +181,7 @@ export function forEachDraft(statements: readonly DraftStatement[], f: (d: Draft
   const visit = (d: Draft | null): void => {
     if (d === null) return;
     f(d);
-    draftChildren(d).forEach(visit);
+    draftSubexpressions(d).forEach(visit);
   };
   for (const s of statements) {
     if (s.kind === "assign") visit(s.value);

@@ -4,7 +4,7 @@ import { checkedIndex } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerOperands, lowerValue } from "./expressions.ts";
-import { expectArguments } from "./intrinsics.ts";
+import { checkedArguments } from "./intrinsics.ts";
 import { NUMERIC } from "./types.ts";
 
 const WORDS = [1, 2, 4];
@@ -46,7 +46,7 @@ export function lowerAwaitFetches(
   operands: readonly Draft[],
   out: DraftStatement[],
 ): Value {
-  const [pending] = expectArguments(ctx, node, "gpu.awaitFetches", operands, [NUMERIC]);
+  const [pending] = checkedArguments(ctx, node, "gpu.awaitFetches", operands, [NUMERIC]);
   const inRange = (n: number): boolean => Number.isInteger(n) && n >= 0 && n <= 64;
   const fetches = constantOf(ctx, node.arguments[0], pending, "a constant from 0 to 64", inRange);
   out.push({ kind: "barrier", fetches, place: ctx.place(node) });

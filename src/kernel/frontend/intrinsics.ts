@@ -55,7 +55,7 @@ export function ownEntry<T>(record: Readonly<Record<string, T>>, name: string): 
  * Returns the arguments of a call after a check of their number and types. `masks` has the allowed types of each
  * argument as bits (`types.ts`), and `name` is the function's name in error messages.
  */
-export function expectArguments(
+export function checkedArguments(
   ctx: Context,
   node: Node,
   name: string,
@@ -80,7 +80,7 @@ export function intrinsicOf(
   signature: Signature,
   operands: readonly Draft[],
 ): Draft {
-  const args = expectArguments(ctx, node, name, operands, signature.args);
+  const args = checkedArguments(ctx, node, name, operands, signature.args);
   const [a] = args;
   if (a?.kind === "const" && args.length === 1) {
     const folded = ownEntry(FOLDED, signature.op)?.(a.value as number);

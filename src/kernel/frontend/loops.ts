@@ -3,7 +3,7 @@ import type { DoWhileStatement, ForOfStatement, ForStatement, Node, WhileStateme
 
 import { boolType, Scope, type Context } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
-import { lowerCondition, MAX_BRANCH_DEPTH, notOf } from "./conditions.ts";
+import { lowerCondition, MAX_BRANCH_DEPTH, negationOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { collectAssigned, hasContinue, forEachChild, leavesLoop } from "./syntax.ts";
 import { countIteration, UNCOUNTED_ITERATIONS } from "./loop-budget.ts";
@@ -119,7 +119,7 @@ function lowerLoopBody(ctx: Context, node: Node, scope: Scope, body: DraftStatem
 
 function breakUnless(ctx: Context, node: Node, test: Draft): DraftStatement {
   const place = ctx.place(node);
-  return { kind: "if", condition: notOf(ctx, node, test), then: [{ kind: "break", place }], else: [], place };
+  return { kind: "if", condition: negationOf(ctx, node, test), then: [{ kind: "break", place }], else: [], place };
 }
 
 function lowerDoWhile(ctx: Context, node: DoWhileStatement, scope: Scope, out: DraftStatement[]): void {

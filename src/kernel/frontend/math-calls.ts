@@ -1,11 +1,11 @@
 /** Lowers calls of `Math` and of functions that are written in the kernel language themselves. */
 import type { CallExpression, Node } from "acorn";
 import { mathFunctions } from "../math/index.ts";
-import { arithmeticOf, compareOf, divideOf, lateOperation, literalOriginOf } from "./arithmetic.ts";
+import { arithmeticOf, comparisonOf, divisionOf, lateOperation, literalOriginOf } from "./arithmetic.ts";
 import { boolType, type Context, i32Type, isUserWritten } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { inlineScalars } from "./inline.ts";
-import { expectArguments, intrinsicOf, MATH_INTRINSICS, ownEntry } from "./intrinsics.ts";
+import { checkedArguments, intrinsicOf, MATH_INTRINSICS, ownEntry } from "./intrinsics.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
 /** A function that lowers the operands of a call and returns their expressions. */
@@ -26,7 +26,7 @@ export function lowerMathCall(
     case "max":
       return extremumOf(ctx, node, name, operands());
     case "imul": {
-      const [a, b] = expectArguments(ctx, node, "Math.imul", operands(), [INTEGER, INTEGER]) as [Draft, Draft];
+      const [a, b] = checkedArguments(ctx, node, "Math.imul", operands(), [INTEGER, INTEGER]) as [Draft, Draft];
       if (a.kind === "const" && b.kind === "const")
         return ctx.draft(node, i32Type(), { kind: "const", value: Math.imul(a.value as number, b.value as number) });
       return arithmeticOf(
@@ -38,11 +38,11 @@ export function lowerMathCall(
       );
     }
     case "round":
-      return roundOf(ctx, node, expectArguments(ctx, node, "Math.round", operands(), [REAL])[0], out);
+      return roundOf(ctx, node, checkedArguments(ctx, node, "Math.round", operands(), [REAL])[0], out);
     case "sign":
-      return signOf(ctx, node, expectArguments(ctx, node, "Math.sign", operands(), [REAL])[0], out);
+      return signOf(ctx, node, checkedArguments(ctx, node, "Math.sign", operands(), [REAL])[0], out);
     case "pow": {
-      const [a, b] = expectArguments(ctx, node, "Math.pow", operands(), [NUMERIC, NUMERIC]) as [Draft, Draft];
+      const [a, b] = checkedArguments(ctx, node, "Math.pow", operands(), [NUMERIC, NUMERIC]) as [Draft, Draft];
       return lowerPower(ctx, node, a, b, out);
     }
     default:
@@ -89,7 +89,7 @@ function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Dra
     ctx.draft(node, value.type, { kind: "intrinsic", op: "floor", args: [value] }),
     out,
   );
-  const half = compareOf(ctx, node, "ge", arithmeticOf(ctx, node, "sub", value, floor), ctx.constant(node, 0.5));
+  const half = comparisonOf(ctx, node, "ge", arithmeticOf(ctx, node, "sub", value, floor), ctx.constant(node, 0.5));
   const rounded = ctx.draft(node, value.type, {
     kind: "select",
     condition: half,
@@ -103,8 +103,8 @@ function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Dra
 function signOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {
   const value = ctx.materialise(node, x, out);
   const one = ctx.draft(node, value.type, { kind: "intrinsic", op: "copysign", args: [realOne(ctx, node), value] });
-  const nonzero = compareOf(ctx, node, "ne", value, ctx.constant(node, 0));
-  const isNumber = compareOf(ctx, node, "eq", value, value);
+  const nonzero = comparisonOf(ctx, node, "ne", value, ctx.constant(node, 0));
+  const isNumber = comparisonOf(ctx, node, "eq", value, value);
   const condition = ctx.draft(node, boolType(), { kind: "logical", op: "and", a: nonzero, b: isNumber });
   return ctx.draft(node, value.type, { kind: "select", condition, a: one, b: value });
 }
@@ -125,7 +125,7 @@ export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: Dr
   if (!Number.isInteger(exponent) || Math.abs(exponent) > LARGEST_UNROLLED_POWER || exponent === 0)
     return inlineScalars(ctx, node, mathFunctions["pow"], [a, constantOf(ctx, node, b)], out);
   const power = integerPower(ctx, node, ctx.materialise(node, a, out), Math.abs(exponent), out);
-  return exponent > 0 ? power : divideOf(ctx, node, realOne(ctx, node), power);
+  return exponent > 0 ? power : divisionOf(ctx, node, realOne(ctx, node), power);
 }
 
 /** Returns a constant that is not replaced by a run-time value, because pow is much faster for a constant exponent. */

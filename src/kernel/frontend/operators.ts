@@ -1,9 +1,9 @@
 /** Lowers operators: their types, their constants, and the meanings of JavaScript's spellings. */
 import type { BinaryExpression, Expression, Node, UnaryExpression } from "acorn";
 import type { BinaryOp, CompareOp } from "../ir.ts";
-import { arithmeticOf, compareOf, divideOf, lateOperation } from "./arithmetic.ts";
+import { arithmeticOf, comparisonOf, divisionOf, lateOperation } from "./arithmetic.ts";
 import { lowerPower } from "./math-calls.ts";
-import { type LowerBranch, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
+import { type LowerBranch, lowerCondition, lowerConditional, negationOf } from "./conditions.ts";
 import { type Context, i32Type, type Scope, u32Type, type Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { lowerEffect, lowerOperands, lowerScalar, lowerValue, scalar, scalarOf } from "./expressions.ts";
@@ -17,7 +17,7 @@ export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, ou
     lowerEffect(ctx, node.argument, scope, out);
     return { kind: "nothing" };
   }
-  if (node.operator === "!") return scalar(notOf(ctx, node, lowerCondition(ctx, node.argument, scope, out)));
+  if (node.operator === "!") return scalar(negationOf(ctx, node, lowerCondition(ctx, node.argument, scope, out)));
   if (node.operator === "~") return bitNotOf(ctx, node, lowerWord(ctx, node.argument, scope, out), out);
   const a = numberOf(ctx, node.argument, lowerScalar(ctx, node.argument, scope, out));
   if (node.operator === "+") return scalar(ctx.require(node.argument, a, NUMERIC));
@@ -71,7 +71,7 @@ export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, 
   const late = lowerConversionIdiom(ctx, node, scope, out);
   if (late) return late;
   const operands = lowerOperands(ctx, [node.left, node.right], scope, out, operandLoweringOf(node.operator));
-  return binaryOf(ctx, node, node.operator, operands[0], operands[1], out);
+  return binaryOperationOf(ctx, node, node.operator, operands[0], operands[1], out);
 }
 
 /** Lowers a comparison of an entry of `env` with undefined, which is decided at compile time. */
@@ -189,7 +189,7 @@ function lowerWord(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]
   if (quotient === null) return lowerScalar(ctx, node, scope, out);
   const { a, b, negated } = quotient;
   if (a.type.possible !== REAL) return lateOperation(ctx, node, "divideToI32", [a, b], negated);
-  const ratio = divideOf(ctx, node, a, b);
+  const ratio = divisionOf(ctx, node, a, b);
   return negated ? ctx.draft(node, ratio.type, { kind: "unary", op: "neg", a: ratio }) : ratio;
 }
 
@@ -198,7 +198,7 @@ function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[])
   if (operand.type.possible !== REAL) return operand;
   if (operand.kind === "const") return ctx.constant(node, (operand.value as number) | 0);
   const x = ctx.materialise(node, operand, out);
-  const condition = compareOf(ctx, node, "ge", x, ctx.constant(node, 2 ** 31));
+  const condition = comparisonOf(ctx, node, "ge", x, ctx.constant(node, 2 ** 31));
   const a = lateOperation(ctx, node, "toI32", [lateOperation(ctx, node, "toU32", [x])]);
   return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOperation(ctx, node, "toI32", [x]) });
 }
@@ -207,7 +207,7 @@ function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[])
  * Returns the expression for a binary operator applied to two lowered operands, for binary expressions and compound
  * assignments.
  */
-export function binaryOf(
+export function binaryOperationOf(
   ctx: Context,
   node: Node,
   operator: string,
@@ -217,13 +217,13 @@ export function binaryOf(
 ): Draft {
   const comparison = COMPARISONS[operator];
   const isExact = operator === "===" || operator === "!==" || left.type.possible === right.type.possible;
-  if (isExact && (comparison === "eq" || comparison === "ne")) return compareOf(ctx, node, comparison, left, right);
+  if (isExact && (comparison === "eq" || comparison === "ne")) return comparisonOf(ctx, node, comparison, left, right);
   const [a, b] = [numberOf(ctx, node, left), numberOf(ctx, node, right)];
-  if (comparison) return compareOf(ctx, node, comparison, a, b);
+  if (comparison) return comparisonOf(ctx, node, comparison, a, b);
   if (operator === "**") return lowerPower(ctx, node, a, b, out);
   if (isBitwise(operator)) return bitwiseOf(ctx, node, operator, wordOf(ctx, node, a, out), wordOf(ctx, node, b, out));
   for (const side of [a, b]) ctx.require(node, side, NUMERIC);
-  if (operator === "/") return divideOf(ctx, node, a, b);
+  if (operator === "/") return divisionOf(ctx, node, a, b);
   const op = ARITHMETIC[operator];
   if (!op) throw ctx.fail(node, `${operator} is not part of the kernel language`);
   return arithmeticOf(ctx, node, op, a, b);

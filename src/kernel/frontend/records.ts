@@ -74,12 +74,12 @@ function fieldName(ctx: Context, property: Property | Node): string {
 
 function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
   if (value.kind === "record") return shareRecord(ctx, node, value, out);
-  if (value.kind === "array") return nameArray(ctx, name, value);
+  if (value.kind === "array") return namedArray(ctx, name, value);
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
 /** Returns an array of a declared record under the name of its field, for messages and generated code. */
-export function nameArray(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
+export function namedArray(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
   const list = ref.space === "private" ? ctx.privates : ctx.workgroups;
@@ -112,9 +112,8 @@ function adopt(ctx: Context, value: RecordValue, variable: RecordVariable): Reco
 }
 
 /**
- * Returns the value for a second name of a record, or for a field of another record. The record is not copied, except
- * if it belongs to a `let` variable that is reassigned as a whole. The result then has the current values of the
- * fields.
+ * Returns the value of a record for use under a second name or as a field of another record. The record is copied only
+ * if it belongs to a `let` variable that is reassigned as a whole; the copy has the current values of the fields.
  */
 export function shareRecord(ctx: Context, node: Node, value: RecordValue, out: DraftStatement[]): RecordValue {
   const owner = ownerOf(ctx, value);
@@ -295,8 +294,8 @@ export function finalResult(ctx: Context, node: Node, value: Value): Value {
 }
 
 /**
- * Lowers `c ? a : b` for two records. The result is a copy of one of them, and belongs to the variable that owns a or
- * b. `yesOut` and `noOut` receive the assignments of the two branches.
+ * Lowers `c ? a : b` for two records and returns the result, a copy of a or b. The copy belongs to the variable that
+ * owns a or b. `yesOut` and `noOut` receive the assignments of the two branches.
  */
 export function chooseRecord(
   ctx: Context,

@@ -9,7 +9,7 @@ import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaratio
 import { boolType, type Context, type PendingStatement, Scope, type Value } from "./context.ts";
 import { lowerDeclaration } from "./declarations.ts";
 import type { DraftStatement } from "./draft.ts";
-import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
+import { emitIf, lowerCondition, lowerConditional, negationOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { lowerForOf, lowerLoop } from "./loops.ts";
 import { assignLocals, checkCopyable, ownerOf, finalResult, localsFor } from "./records.ts";
@@ -150,7 +150,8 @@ function afterFlag(ctx: Context, node: Node, rest: readonly PendingStatement[], 
     out.push({ kind: "if", condition: flag, then: [{ kind: "break", place }], else: [], place });
     return lowerList(ctx, rest, out);
   }
-  if (rest.length > 0) emitIf(ctx, node, notOf(ctx, node, flag), (inner) => lowerList(ctx, rest, inner), null, out);
+  if (rest.length > 0)
+    emitIf(ctx, node, negationOf(ctx, node, flag), (inner) => lowerList(ctx, rest, inner), null, out);
 }
 
 function lowerReturn(ctx: Context, node: ReturnStatement, scope: Scope, out: DraftStatement[]): void {

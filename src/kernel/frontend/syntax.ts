@@ -43,7 +43,7 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
   return test(node) || someChild(node, (child) => descend(child) && some(child, test, descend));
 }
 
-/** Returns the text `name.`. In a set of assigned names it marks that fields of the record `name` are assigned. */
+/** Returns the text `name.`, which stands in a set of assigned names for the fields of the record `name`. */
 export const fieldsMarker = (name: string): string => `${name}.`;
 
 /**

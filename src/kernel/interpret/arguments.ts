@@ -1,6 +1,6 @@
 /** Binds the arguments of a launch to the kernel's parameters. */
 import { ShapeError } from "../../base/errors.ts";
-import { type ElementType, hostReal, type KernelIR, type Precision, type ScalarType } from "../ir.ts";
+import { type ElementType, hostRealType, type KernelIR, type Precision, type ScalarType } from "../ir.ts";
 
 /** The typed arrays that the interpreter takes as buffers. */
 export type HostNumbers = Float64Array | Float32Array | Int32Array | Uint32Array;
@@ -18,7 +18,7 @@ const ARRAY_OF = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: U
 
 /** Returns a new array for `length` elements of a kernel's array in `precision`. */
 export function newArray(element: ElementType, precision: Precision, length: number): HostNumbers {
-  return new ARRAY_OF[element === "real" ? hostReal(precision) : element](length);
+  return new ARRAY_OF[element === "real" ? hostRealType(precision) : element](length);
 }
 
 function inRange(value: number, type: ScalarType): boolean {
@@ -40,7 +40,7 @@ function bindScalar(ir: KernelIR, name: string, type: ScalarType, value: unknown
 }
 
 function bindBuffer(ir: KernelIR, name: string, element: ElementType, value: unknown): HostNumbers {
-  const expected = ARRAY_OF[element === "real" ? hostReal(ir.precision) : element];
+  const expected = ARRAY_OF[element === "real" ? hostRealType(ir.precision) : element];
   if (value instanceof expected) return value;
   throw new ShapeError(`kernel "${ir.name}": argument ${name}: expected a ${expected.name}, got ${describe(value)}`);
 }

@@ -11,17 +11,17 @@ import type { AccessKind } from "./races.ts";
 /** An expression that the interpreter has compiled: a function of the work item. Booleans are 0 or 1. */
 export type CompiledExpr = (item: Item) => number;
 
-/** The data that the interpreter needs to compile expressions: the kernel and the arguments of the launch. */
+/** The kernel and the arguments of a launch, for which the interpreter compiles expressions. */
 export interface CompileScope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];
   readonly buffers: readonly CheckedArray[];
 }
 
-/** A function that returns the array to which a reference refers in a work item. */
+/** A compiled array reference: a function that returns the referenced array for a given work item. */
 export type ArrayLocator = (item: Item) => CheckedArray;
 
-/** Returns the function that returns the array to which a reference refers in a work item. */
+/** Compiles an array reference to a function that finds the array of a given work item. */
 export function arrayLocator(scope: CompileScope, { space, id }: ArrayRef): ArrayLocator {
   if (space === "private") return (item) => item.privates[id];
   if (space === "workgroup") return (item) => item.group.arrays[id];

@@ -18,8 +18,8 @@ export function describeItem(item: Item): string {
 }
 
 /**
- * Returns the error for a fault of a work item at a position in the source. `what` is the rest of the sentence that
- * begins with the work item, such as "reads u[5] (length 5)".
+ * Returns the error for a fault of a work item at a position in the source. `what` continues the sentence that begins
+ * with the work item, for example "reads u[5] (length 5)".
  */
 export function faultError(ir: KernelIR, place: Place, item: Item, what: string): KernelRuntimeError {
   return new KernelRuntimeError(`kernel "${ir.name}": ${describeItem(item)} ${what}\n${excerpt(ir, place)}`);

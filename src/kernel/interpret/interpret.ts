@@ -128,7 +128,7 @@ function newItem(launch: Launch, group: Group, globalId: number): Item {
     offered: 0,
     operand: 0,
     fetches: [[]],
-    fuel: options.maxIterations,
+    iterationsLeft: options.maxIterations,
   };
 }
 

@@ -35,5 +35,5 @@ export interface Item {
   /** The asynchronous copies of the item that may not have arrived, in groups. The last group is still growing. */
   fetches: PendingFetch[][];
   /** The number of remaining loop iterations before the item counts as endless. */
-  fuel: number;
+  iterationsLeft: number;
 }

@@ -168,7 +168,7 @@ function waitingLoop(
 function loopTest(scope: CompileScope, { test, place }: Extract<Stmt, { kind: "loop" }>): (item: Item) => boolean {
   const evaluate = test === null ? () => 1 : compileExpr(scope, place, test);
   return (item) => {
-    if (item.fuel-- <= 0)
+    if (item.iterationsLeft-- <= 0)
       throw faultError(scope.ir, place, item, "has made too many loop iterations: the loop seems not to end");
     return evaluate(item) !== 0;
   };

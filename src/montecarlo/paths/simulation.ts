@@ -6,7 +6,7 @@ import {
   type DeviceBuffer,
   createBufferOf,
 } from "../../device/index.ts";
-import { hostReal, type Kernel } from "../../kernel/index.ts";
+import { hostRealType, type Kernel } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../numerics/random/index.ts";
 import { weightTable } from "../sensitivities.ts";
 import { END_OF_STEP } from "../model.ts";
@@ -91,7 +91,7 @@ export class Simulation implements Disposable {
     const streams = members.map((i) => batch.streams[i]);
     const own = [...new Set(streams)];
     const slots = new Map(own.map((stream, slot) => [stream, slot]));
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     const table = await preparedTable(device, batch, members);
     return new Simulation(device, batch, {
       instances: members.length,
@@ -137,7 +137,7 @@ export class Simulation implements Disposable {
     const series = instances * shape.scramblings;
     const width = measuresOf(shape) * momentsOf(shape);
     const together = blocksMerged(shape);
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     const perLaunch = Math.min(this.#blocksPerLaunch, count);
     using buffer = this.#device.createBuffer(element, width * perLaunch * series);
     using merged = this.#device.createBuffer(element, width * Math.ceil(perLaunch / together) * series);
@@ -244,7 +244,7 @@ class SobolPoints implements Disposable {
     const ends = stepEnds(dates, shape.substeps).map((column, n) => (isShared ? columnAt(column, 0) : n + 1));
     const { places, weights } = bridgePlan(ends);
     const roots = Float64Array.from(ends, (t, n) => 1 / Math.sqrt(t - (n === 0 ? 0 : ends[n - 1])));
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     return new SobolPoints(device, batch, {
       normals: await points(true),
       uniforms: numbers > normals ? await points(false) : undefined,
@@ -268,7 +268,7 @@ class SobolPoints implements Disposable {
     const points = blocks * BLOCK;
     const series = shape.scramblings * streamCount;
     const stride = points * series;
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     if (this.#buffers.length === 0 || this.#buffers[0].length < steps * numbers * stride) {
       this.#free();
       this.#buffers = [numbers, factors].map((each) => this.#device.createBuffer(element, each * steps * stride));

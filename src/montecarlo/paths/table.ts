@@ -1,6 +1,6 @@
 /** A batch of instances, and its parameter table on a device. */
 import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../device/index.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../kernel/index.ts";
 import { END_OF_STEP } from "../model.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import type { Variants } from "../sensitivities.ts";
@@ -61,7 +61,7 @@ export async function preparedTable(device: Device, batch: TableBatch, members: 
   const { directions } = variants;
   const steps = dates.length * shape.substeps;
   const columns = members.length * variants.model.length;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
     const ends = parameters[END_OF_STEP] ?? { byStep: stepEnds(variants.dates[v], shape.substeps) };

@@ -9,7 +9,7 @@ import {
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../base/errors.ts";
 import { checkObject, checkKeys } from "../../base/argument-checks.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
 import { givenVariants, type Paths } from "../sensitivities.ts";
@@ -245,7 +245,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   for (let from = 0; from < valid.length; from += size) {
     const members = valid.subarray(from, from + size);
     const count = members.length;
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     using table = await preparedTable(device, { shape, precision, dates, variants: base }, members);
     using ofEach = createBufferOf(
       device,
@@ -320,7 +320,7 @@ function store(to: readonly Estimates[], moments: Moments, { series, members, me
 async function regress(calculation: RuleOnDevice, paths: number) {
   const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, work } = calculation;
   const { basis } = shape;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const blocks = paths / BLOCK;
   const groups = Math.ceil(blocks / BLOCKS_ADDED);
   const sumCount = sumsOf(basis.count);
@@ -372,7 +372,7 @@ async function mergeInto(
   const merge = await compileExact(device, mergeKernel(2, 1, BLOCKS_MERGED), precision);
   const groups = Math.ceil(blocks / BLOCKS_MERGED);
   const mergedCount = groups * instances;
-  using merged = device.createBuffer(hostReal(precision), 2 * mergedCount);
+  using merged = device.createBuffer(hostRealType(precision), 2 * mergedCount);
   const sizes = { series: instances, blocks, itemCount: blocks * instances, mergedCount };
   device.launch(merge, { ...sizes, from, merged }, { items: mergedCount });
   const values = await device.read(merged);

@@ -2,7 +2,7 @@
 import { compileExact, type Device, type DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
 import { checkFields } from "../../base/argument-checks.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { intervalWidth } from "../moments.ts";
 import { rowsOf } from "../paths/shape.ts";
@@ -66,7 +66,7 @@ export async function upperBound(
   const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, work } = calculation;
   const { state } = rowsOf(shape);
   const numbers = state + shape.product.running + OUTER_NUMBERS;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const row = paths * instances;
   const outerPaths = await compileExact(device, outerPathsKernel(shape), precision);
   const innerPaths = await compileExact(device, innerPathsKernel(shape), precision);

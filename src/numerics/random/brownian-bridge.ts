@@ -7,7 +7,7 @@ import {
   createBufferOf,
 } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../base/errors.ts";
-import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../../kernel/index.ts";
+import { fn, hostRealType, i32, kernel, type Precision, read, real, record, write } from "../../kernel/index.ts";
 
 /**
  * A Brownian bridge inside a kernel: for each step three positions (its own, the left and the right one) and three
@@ -166,7 +166,7 @@ export class BrownianBridge implements Disposable {
     this.steps = settings.times.length;
     this.factors = settings.factors;
     this.#kernel = compiled as CompiledKernel<(typeof bridgePaths)["params"]>;
-    this.#element = hostReal(settings.precision);
+    this.#element = hostRealType(settings.precision);
     this.#places = createBufferOf(device, "i32", plan.places);
     this.#weights = createBufferOf(device, this.#element, plan.weights);
   }

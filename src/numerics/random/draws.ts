@@ -227,7 +227,7 @@ function philoxDraw(spec: RandomSpec): Draw {
 }
 
 /** Returns the kernel functions that generate the numbers of a specification. */
-export function sourceOf(spec: RandomSpec): NumberSource {
+export function numberSourceOf(spec: RandomSpec): NumberSource {
   const { generator, bits } = spec;
   if (generator === "philox")
     return { start: erased(philoxStart), draw: philoxDraw(spec), group: bits === 53 ? 2 : 4, steps: 1 };

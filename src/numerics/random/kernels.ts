@@ -42,8 +42,8 @@ export type RandomNumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
 /**
  * Returns the kernel in which each work item generates one part and writes its numbers itself. In interleaved order
  * neighbouring items are streams and write next to each other. By stream, neighbouring items are parts of a stream and
- * write `length` numbers apart, which is efficient only on a CPU. @param unroll the number of random numbers of a loop
- * iteration: a multiple of those of a draw that divides `TILE_LENGTH`
+ * write `length` numbers apart, which is efficient only on a CPU. @param unroll the number of random numbers that a
+ * loop iteration generates: a multiple of the numbers of one draw, and a divisor of `TILE_LENGTH`
  */
 export function directKernel(
   spec: RandomSpec,

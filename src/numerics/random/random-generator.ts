@@ -9,14 +9,14 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../base/errors.ts";
-import { hostReal } from "../../kernel/index.ts";
-import { type NumberSource, sourceOf } from "./draws.ts";
+import { hostRealType } from "../../kernel/index.ts";
+import { type NumberSource, numberSourceOf } from "./draws.ts";
 import type { JumpGroup } from "./generators/generator.ts";
 import { jumpEntries, jumpOf, tableOf } from "./generators/skip.ts";
 import { fromWords } from "./generators/words.ts";
 import { directKernel, GROUP_SIZE, type RandomNumbersKernel, tiledKernel, TILE_LENGTH } from "./kernels.ts";
 import { GENERATORS, type RandomSettings, type RandomSpec, randomSpec, wholeBigint } from "./spec.ts";
-import { directions } from "./sobol/directions.ts";
+import { sobolDirections } from "./sobol/directions.ts";
 import { sobolTableOf } from "./sobol/sobol.ts";
 
 /** The range of numbers of each stream. @stable */
@@ -122,19 +122,19 @@ export class RandomGenerator implements Disposable {
     // Words are the same in every precision; f32 has the most SIMD lanes.
     const offered =
       spec.distribution === "bits" ? "f32" : await offeredPrecision(device, precision, { reproducible: "random" });
-    const source = sourceOf(spec);
+    const source = numberSourceOf(spec);
     const program = isTiled(device, spec)
       ? tiledKernel(spec, source)
       : directKernel(spec, source, unrollOf(device, spec, source));
     // Without contraction normal numbers have the same bits as on the CPU; elsewhere there is nothing to contract.
     const compiled = await device.compile(program, { precision: offered, fma: "reproducible", vectors: 2 });
-    const rows = spec.generator === "sobol" ? await directions(spec.firstStream + spec.streams) : undefined;
+    const rows = spec.generator === "sobol" ? await sobolDirections(spec.firstStream + spec.streams) : undefined;
     return new RandomGenerator(device, spec, source, compiled, rows);
   }
 
   /** The element type of its buffers: u32 for words, otherwise the type by which the host stores the precision. */
   get element(): "u32" | "f64" | "f32" {
-    return this.spec.distribution === "bits" ? "u32" : hostReal(this.spec.precision);
+    return this.spec.distribution === "bits" ? "u32" : hostRealType(this.spec.precision);
   }
 
   /**

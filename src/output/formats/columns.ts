@@ -19,13 +19,13 @@ export interface ResultColumn {
 }
 
 /**
- * Tells whether results in a market need the columns that only bonds, caps, swaptions and convertible bonds have. They
- * do if the market has a short rate model, credit, or no underlyings.
+ * Tells whether results need the columns of bonds, caps, swaptions and convertible bonds. They do if their market has a
+ * short rate model, credit, or no underlyings.
  */
-export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
+export const needsBondColumns = ({ rates, credit, underlyings }: Market): boolean =>
   credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
 
-/** A column with a tag, or with all tags. */
+/** A column of a table of results that contains one tag of each trade, or all of its tags as JSON. */
 export interface TagColumn {
   readonly name: string;
   readonly value: (result: Pick<TradeResult, "tags">) => string | number | null;

@@ -1,11 +1,11 @@
 /** Result files in JSON, NDJSON, CSV, Parquet and Arrow, written as streams. */
 export { ARROW_STREAM_TYPE, arrowWriter, beginArrow } from "./arrow.ts";
-export { hasFigures, type TagColumn, tagColumns, tagText } from "./columns.ts";
+export { needsBondColumns, type TagColumn, tagColumns, tagText } from "./columns.ts";
 export { csvCell } from "./csv.ts";
 export { decimalsFor, formatFixed, formatErrorEstimate } from "./numbers.ts";
 export { type ParquetColumn, beginParquet } from "./parquet.ts";
 export { type FileFormat, writerFor } from "./named.ts";
 export { parquetColumns } from "./parquet-results.ts";
-export { incompleteSums, largestUnderlyings } from "./totals.ts";
+export { incompleteSumNotes, largestUnderlyings } from "./totals.ts";
 export { packageCommit, packageVersion } from "../../base/version.ts";
 export type { OutputPiece, PricedRow, ResultWriter, OutputTotals, OutputHeader } from "./writer.ts";

@@ -3,9 +3,10 @@ import type { CurrencyTotals } from "../../book/index.ts";
 const NAMES = { cashDelta: "cash delta", theta: "theta", rho: "rho", delta: "delta", gamma: "gamma", vega: "vega" };
 
 /**
- * Returns one sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`.
+ * Returns a note for each sum of totals that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have
+ * none`.
  */
-export function incompleteSums(totals: readonly CurrencyTotals[]): string[] {
+export function incompleteSumNotes(totals: readonly CurrencyTotals[]): string[] {
   return totals.flatMap(({ currency, trades, missing, underlyings }) => [
     ...sentences(currency, trades, missing),
     ...underlyings.flatMap((one) => sentences(one.underlying, one.trades, one.missing)),

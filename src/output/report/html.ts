@@ -1,7 +1,13 @@
 /** Writes a report as one self-contained HTML file, for reading, printing or sending. */
 import type { CurrencyTotals, Scenarios } from "../../book/index.ts";
 import { CHART_STYLE, drawChart, escapeXml } from "../charts/index.ts";
-import { decimalsFor, formatFixed, incompleteSums, largestUnderlyings, formatErrorEstimate } from "../formats/index.ts";
+import {
+  decimalsFor,
+  formatFixed,
+  incompleteSumNotes,
+  largestUnderlyings,
+  formatErrorEstimate,
+} from "../formats/index.ts";
 import { reportCharts } from "./charts.ts";
 import { REPORT_STYLE } from "./style.ts";
 import type { ReportListName, NamedTrade, ReportSummary } from "./summary.ts";
@@ -89,7 +95,7 @@ function totalsTable(totals: readonly CurrencyTotals[]): string {
     ...[value, cashDelta, theta, rho].map(numberCell),
     { number: formatErrorEstimate(errorEstimate) },
   ]);
-  const notes = incompleteSums(totals).map((note) => `<p class="note">${escapeXml(note)}.</p>`);
+  const notes = incompleteSumNotes(totals).map((note) => `<p class="note">${escapeXml(note)}.</p>`);
   return [table(["Currency", ...titles.map((number) => ({ number }))], rows), ...notes].join("\n");
 }
 

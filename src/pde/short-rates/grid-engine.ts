@@ -1,6 +1,6 @@
 /** Launches of the finite differences of a short rate. */
-import { type Device, type DeviceBuffer, instancesThatFit, createBufferOf } from "../../device/index.ts";
-import { hostReal, type Precision } from "../../kernel/index.ts";
+import { type Device, type DeviceBuffer, maxInstancesPerLaunch, createBufferOf } from "../../device/index.ts";
+import { hostRealType, type Precision } from "../../kernel/index.ts";
 import { ONE_SECOND, valueAt } from "../../market/index.ts";
 import { GRID_ARRAYS, GRID_INTEGERS, gridKernel, MESH_REALS } from "./grid.ts";
 import { COARSEST_INTERVALS, type GridMarket, type GridMesh } from "./grid-market.ts";
@@ -36,7 +36,7 @@ export class GridEngine implements Disposable {
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
     this.#precision = precision;
-    this.#table = createBufferOf(device, hostReal(precision), lagrangeCoefficients());
+    this.#table = createBufferOf(device, hostRealType(precision), lagrangeCoefficients());
   }
 
   /**
@@ -83,7 +83,7 @@ export class GridEngine implements Disposable {
       parameter += MESH_REALS + parameters.length;
       return head;
     });
-    const real = hostReal(this.#precision);
+    const real = hostRealType(this.#precision);
     const packed = (values: readonly (readonly number[])[]): DeviceBuffer =>
       createBufferOf(device, real, Float64Array.from(values.flat()));
     using numbers = createBufferOf(device, "i32", Int32Array.from(instances));
@@ -172,7 +172,7 @@ function launchesOf(device: Device, all: readonly Prepared[]): readonly (readonl
   }
   return [...groups.values()].flatMap((group) => {
     const size = Math.max(...group.map(({ mesh, logs }) => GRID_ARRAYS * mesh.nodes + logs.length));
-    const most = Math.max(64, instancesThatFit(device, 8 * size));
+    const most = Math.max(64, maxInstancesPerLaunch(device, 8 * size));
     return Array.from({ length: Math.ceil(group.length / most) }, (_, p) => group.slice(p * most, (p + 1) * most));
   });
 }

@@ -2,7 +2,7 @@
 import {
   type CompiledKernel,
   type Device,
-  instancesThatFit,
+  maxInstancesPerLaunch,
   TemporaryBuffers,
   type LaunchScheduler,
 } from "../../device/index.ts";
@@ -16,7 +16,7 @@ import {
   type Timeline,
   packedParameters,
 } from "../fdm/index.ts";
-import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
+import { hostRealType, type Kernel, type Precision } from "../../kernel/index.ts";
 import { sharedGridKernel } from "./kernel/time-loop.ts";
 import { neighboursOf, REPORT, REPORT_INTEGERS, ROW_FIELD, slot, slotsOf } from "./kernel/variant.ts";
 import { type GradedMesh, gradedMesh } from "./mesh.ts";
@@ -147,7 +147,7 @@ export class GridSolver {
     const sizes = jobs.map((job) => this.sizeOf(job));
     const by = await this.#programFor(Math.max(room, ...sizes.map((size) => size.room)));
     const sorted = sizes.map((size, at) => ({ ...this.#layoutOf(size, by), at })).sort((a, b) => b.cost - a.cost);
-    const most = instancesThatFit(this.#device, this.#bytes);
+    const most = maxInstancesPerLaunch(this.#device, this.#bytes);
     for (let first = 0, end = 0; first < sorted.length; first = end) {
       let words = 0;
       for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= most); end++)
@@ -228,7 +228,7 @@ export class GridSolver {
 
   async #launch(by: GridProgram, grids: readonly Layout[], program: TimeProgram): Promise<GridValues[]> {
     const device = this.#device;
-    const element = hostReal(this.#precision);
+    const element = hostRealType(this.#precision);
     const { kernel, shape } = by;
     const { variant } = this.#model;
     const { tolerance, maxIterations } = this.#model.solver;

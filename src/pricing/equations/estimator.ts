@@ -106,7 +106,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
 
   differencesOf({ terms, spots, estimate }: GridRequest, greeks: Greeks): Differences {
     const isBumped = greeks === "all" && estimate!.known[0] === undefined && !followFromGamma(terms);
-    return isBumped ? differencesOf({ terms, spots: spots[0] }, bumpsOnGrids(terms)) : { copies: [], measures: [] };
+    return isBumped ? differencesOf({ terms, spots: spots[0] }, bumpsOnGrids(terms)) : { copies: [], formulas: [] };
   }
 
   measuresOf(

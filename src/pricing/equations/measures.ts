@@ -1,5 +1,5 @@
 /** Sensitivities in several factors: from the grid where it has them, else by differences; by the names of measures. */
-import { combined as combinedValues } from "../../base/differences.ts";
+import { sensitivityOf as combinedValues } from "../../base/differences.ts";
 import { power } from "../../base/elementary.ts";
 import { alphaOf, integrate, varianceOf } from "../../market/index.ts";
 import type { AxesDerivatives } from "../../pde/fdm/index.ts";
@@ -83,7 +83,7 @@ export function slopesFromGamma(
  * that failed because its correlations are invalid makes its sensitivity NaN. @throws the error of another copy
  */
 export function slopesFrom(
-  { measures }: Differences,
+  { formulas: measures }: Differences,
   copies: readonly Request<GridEstimate>[],
   numberOf: (copy: GridEstimate) => number,
 ): Measures {

@@ -10,7 +10,7 @@
  * | paths | none | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
-import { MOVES, movesClear, movesWithin, type Room, type Side } from "../../base/differences.ts";
+import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "../../base/differences.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
@@ -109,7 +109,7 @@ function correlationStep(matrix: readonly (readonly number[])[], pair: Pair): St
   const { up, down } = correlationRoom(matrix, pair);
   const { grid, beside } = OF_CORRELATION;
   const limits = { least: MIN_CORRELATION, beside, share: 1 };
-  const { by, side } = movesClear(grid, { up: ROOM * up, down: ROOM * down }, limits);
+  const { by, side } = limitedMoves(grid, { up: ROOM * up, down: ROOM * down }, limits);
   // At an end of the range all to the one side that there is.
   return side === 0 ? central(by) : { by: side * Math.max(by, MIN_CORRELATION), moves: MOVES.BEYOND };
 }
@@ -138,7 +138,7 @@ export function distanceToEnd(
 }
 
 /** Returns how far a correlation can move up and down while the matrix stays one of correlations. */
-function correlationRoom(matrix: readonly (readonly number[])[], [i, j]: Pair): Room {
+function correlationRoom(matrix: readonly (readonly number[])[], [i, j]: Pair): MoveLimits {
   // What the other drivers leave of the two: the Schur complement.
   const rest = matrix.map((row) => [...row]);
   matrix.forEach((_, k) => {
@@ -226,7 +226,7 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   const within = 1 - 1e-9;
   const by = usual();
   const limits = { least: BEND.room * by, beside: by, share: 0.5 };
-  return { ...movesClear(by, { up: within * clear(-1), down: within * clear(1) }, limits), width, until };
+  return { ...limitedMoves(by, { up: within * clear(-1), down: within * clear(1) }, limits), width, until };
 }
 
 /**

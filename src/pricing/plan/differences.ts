@@ -1,5 +1,12 @@
 /** Sensitivities of options as differences: moved copies of a valuation, and the weights of their values. */
-import { type Derivative, DifferencePlan, ITSELF, type MovedCopies, MOVES, type Side } from "../../base/differences.ts";
+import {
+  type DerivativeByDifferences,
+  DifferencePlan,
+  UNMOVED,
+  type MovedCopies,
+  MOVES,
+  type Side,
+} from "../../base/differences.ts";
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
 /** A number and its error estimate. */
@@ -98,7 +105,7 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   const { terms } = today;
   const plan = new DifferencePlan<Valuation>();
   const slope = (name: string, { by, moves }: Step, make: (by: number) => Terms): void => {
-    plan.input(by, [{ name, order: 1, moves }], (move) => ({ ...today, terms: make(move) }));
+    plan.addDerivatives(by, [{ name, order: 1, moves }], (move) => ({ ...today, terms: make(move) }));
   };
   const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
     slope(name, step, (by) => bumped(terms, make(by)));
@@ -121,7 +128,7 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
       const step = sizes.correlation(pair);
       if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
     }
-  return { ...plan.made(), bias: sizes.bias };
+  return { ...plan.movedCopies(), bias: sizes.bias };
 }
 
 /** Adds first differences of each spot, and second ones if they have sizes. */
@@ -132,8 +139,8 @@ function addSpots(
   { cross = false, together = false }: Pick<BumpSizes, "cross" | "together">,
 ): void {
   const at = (by: (asset: number) => number): Valuation => ({ ...today, spots: today.spots.map((x, i) => x + by(i)) });
-  const input = (size: number, derivatives: readonly Derivative[], isMoved: (asset: number) => boolean) =>
-    plan.input(size, derivatives, (by) => at((asset) => (isMoved(asset) ? by : 0)));
+  const input = (size: number, derivatives: readonly DerivativeByDifferences[], isMoved: (asset: number) => boolean) =>
+    plan.addDerivatives(size, derivatives, (by) => at((asset) => (isMoved(asset) ? by : 0)));
   const own = first.map((h, asset) => {
     const side = sides[asset] ?? 0;
     const wide = second?.[asset];
@@ -159,14 +166,14 @@ function addSpots(
     const isToSides = pair.some((asset) => (sides[asset] ?? 0) !== 0);
     const by = pair.map((asset) => (sides[asset] || 1) * first[asset]);
     const both = (sign: 1 | -1): number =>
-      plan.add(at((asset) => (pair.includes(asset) ? sign * by[pair.indexOf(asset)] : 0)));
+      plan.addCopy(at((asset) => (pair.includes(asset) ? sign * by[pair.indexOf(asset)] : 0)));
     // To one side (V(a, b) − V(a, 0) − V(0, b) + V)/(a·b), of first order; else, of second order,
     // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ).
     const weight = (isToSides ? 1 : 0.5) / (by[0] * by[1]);
     const moved = isToSides ? [both(1)] : [both(1), both(-1)];
     const single = pair.flatMap((asset) => own[asset].slice(0, moved.length));
-    plan.measure(CROSS(pair), [
-      [ITSELF, moved.length * weight],
+    plan.addFormula(CROSS(pair), [
+      [UNMOVED, moved.length * weight],
       ...moved.map((copy) => [copy, weight] as const),
       ...single.map((copy) => [copy, -weight] as const),
     ]);
@@ -174,7 +181,7 @@ function addSpots(
   if (isCentral) return;
   // The second derivative by a common move, Σ ∂²V/∂Sᵢ∂Sⱼ.
   const twice = pairsOf(first.length).flatMap((pair) => plan.weightsOf(CROSS(pair)));
-  plan.measure(GAMMA("all"), [
+  plan.addFormula(GAMMA("all"), [
     ...first.flatMap((_, asset) => plan.weightsOf(GAMMA(asset))),
     ...twice.map(([copy, weight]) => [copy, 2 * weight] as const),
   ]);

@@ -19,7 +19,7 @@ interface Job<E extends Estimate> {
   isOutOfTime: boolean;
 }
 
-const NONE: Differences = { copies: [], measures: [] };
+const NONE: Differences = { copies: [], formulas: [] };
 
 /**
  * The plan of the methods that compute one value at a time (several factors, Monte Carlo, trees). It requests the

@@ -1,6 +1,6 @@
 /** Estimates of rights, and their sensitivities by differences of values on the same tree or grid. */
 import { bumpsOnTrees, timeStep } from "../plan/bump-sizes.ts";
-import { combined, type Measure } from "../../base/differences.ts";
+import { sensitivityOf, type SensitivityFormula } from "../../base/differences.ts";
 import { type Differences, differencesOf, THETA, type Valuation } from "../plan/differences.ts";
 import type { Estimate, Estimator, Measured, Request } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
@@ -34,14 +34,17 @@ export const rightsEstimator: Omit<
     const today = { terms, spots };
     const dates = datesOf(terms);
     const deviation = Math.sqrt(varianceAt(terms.assets[0].volatility, dates[dates.length - 1] ?? 0));
-    const { copies, measures } = differencesOf(today, bumpsOnTrees(today, { size: estimate!.size, deviation }, greeks));
-    return withDecisions(today, { copies, measures }, later);
+    const { copies, formulas: measures } = differencesOf(
+      today,
+      bumpsOnTrees(today, { size: estimate!.size, deviation }, greeks),
+    );
+    return withDecisions(today, { copies, formulas: measures }, later);
   },
-  measuresOf(today, { measures }, copies) {
+  measuresOf(today, { formulas: measures }, copies) {
     const failed = copies.find(({ failure }) => failure !== undefined);
     if (failed !== undefined) throw failed.failure;
     const values = [today, ...copies].map(({ estimate }) => estimate!.values[0]);
-    const found = new Map(measures.map((measure) => [measure.name, combined(measure, values)]));
+    const found = new Map(measures.map((measure) => [measure.name, sensitivityOf(measure, values)]));
     const decisions = [0, 1].filter((k) => found.has(`${DECISION} ${k}`));
     const [best] = decisions.toSorted((a, b) => found.get(`${DECISION} ${b}`)! - found.get(`${DECISION} ${a}`)!);
     found.set(THETA, best === undefined ? 0 : found.get(`${THETA} ${best}`)!);
@@ -55,16 +58,16 @@ export const rightsEstimator: Omit<
  */
 function withDecisions(
   { terms, spots }: Valuation,
-  { copies, measures }: Differences,
+  { copies, formulas: measures }: Differences,
   later: (years: number) => Terms | undefined,
 ): Differences {
   const all = [...copies];
   const add = (own: Terms): number => all.push({ terms: own, spots });
-  if (!datesOf(terms).some((time) => time > 0)) return { copies, measures };
+  if (!datesOf(terms).some((time) => time > 0)) return { copies, formulas: measures };
   const years = timeStep(terms);
   const then = later(years);
-  if (then === undefined) return { copies, measures };
-  const decision = (k: number, added: number, now: number, after: number): readonly Measure[] => {
+  if (then === undefined) return { copies, formulas: measures };
+  const decision = (k: number, added: number, now: number, after: number): readonly SensitivityFormula[] => {
     const weightsOf = (weights: ReadonlyMap<number, number>): readonly number[] =>
       Array.from({ length: Math.max(now, after) + 1 }, (_, v) => weights.get(v) ?? 0);
     return [
@@ -82,7 +85,7 @@ function withDecisions(
   };
   const { payoff } = terms;
   if (payoff.kind !== "swing" || payoff.times[0] > 0)
-    return { copies: all, measures: [...measures, ...decision(0, 0, 0, add(then))] };
+    return { copies: all, formulas: [...measures, ...decision(0, 0, 0, add(then))] };
   const { min, max } = unitsOf(terms);
   const count = payoff.times.length - 1;
   const decisions = [0, 1].flatMap((taken) => {
@@ -97,7 +100,7 @@ function withDecisions(
     const gain = payoff.right === "call" ? spots[0] - payoff.strike : payoff.strike - spots[0];
     return decision(taken, taken * gain, add(without(terms)), add(without(then)));
   });
-  return { copies: all, measures: [...measures, ...decisions] };
+  return { copies: all, formulas: [...measures, ...decisions] };
 }
 
 /** A request for the value of rights on one underlying. */

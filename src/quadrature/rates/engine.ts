@@ -2,12 +2,12 @@
 import {
   type Device,
   type DeviceBuffer,
-  instancesThatFit,
+  maxInstancesPerLaunch,
   TemporaryBuffers,
   createBufferOf,
 } from "../../device/index.ts";
 import { SpecError } from "../../base/errors.ts";
-import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
+import { hostRealType, type Kernel, type Precision } from "../../kernel/index.ts";
 import { keyOf } from "../../base/memoize.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { DATE_REALS, NODE_ARRAYS, dateNodes, inductionKernel } from "./recursion.ts";
@@ -75,7 +75,7 @@ export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount
     this.#recursion = recursion;
     this.#device = device;
     this.#precision = precision;
-    this.#table = createBufferOf(device, hostReal(precision), lagrangeCoefficients());
+    this.#table = createBufferOf(device, hostRealType(precision), lagrangeCoefficients());
   }
 
   /**
@@ -91,7 +91,7 @@ export class BackwardInductionEngine<M extends Pick<GaussianMarket, "logDiscount
   ): Promise<Float64Array> {
     const device = this.#device;
     const precision = this.#precision;
-    const real = hostReal(precision);
+    const real = hostRealType(precision);
     const { kernel: recursion, record, microseconds, packed, sizesIn } = this.#recursion;
     const kernel = await device.compile(recursion, { precision, vectors: 1 });
     using shared = new TemporaryBuffers(device);
@@ -158,7 +158,7 @@ function launchesOf(
     else group.members.push(k);
   }
   return [...groups.values()].flatMap(({ members, sizes }) => {
-    const most = Math.max(64, instancesThatFit(device, 8 * realsOf(sizes)));
+    const most = Math.max(64, maxInstancesPerLaunch(device, 8 * realsOf(sizes)));
     const pieces = Math.ceil(members.length / most);
     return Array.from({ length: pieces }, (_, p) => ({ sizes, members: members.slice(p * most, (p + 1) * most) }));
   });

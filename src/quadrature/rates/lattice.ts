@@ -1,5 +1,5 @@
 /** Black, Derman and Toy's lattice: fitted to yields and their volatilities, and gone back for claims with rights. */
-import { fn, i32, kernel, read, real, record, write, hostReal, type Precision } from "../../kernel/index.ts";
+import { fn, i32, kernel, read, real, record, write, hostRealType, type Precision } from "../../kernel/index.ts";
 import { InstanceArrays } from "./kink.ts";
 import {
   EXERCISE_DATE_REALS,
@@ -241,7 +241,7 @@ export class LatticeEngine {
   async values(list: readonly LatticeInstance[]): Promise<LatticeValues> {
     const device = this.#device;
     const precision = this.#precision;
-    const real = hostReal(precision);
+    const real = hostRealType(precision);
     const kernel = await device.compile(latticeKernel, { precision, vectors: 1 });
     const packed = packTrades(list.map(({ trade }) => trade));
     const periods = list.map(({ trade: { flows } }) => Math.round(flows[flows.length - 1][0]));

@@ -39,7 +39,7 @@ export type Job = RunJob | ChunkJob;
 export const MAX_ATTEMPTS = 3;
 
 /** The number of times that the worker of a chunk may die before the chunk's trades get errors as results. */
-export const MAX_STALLED = MAX_ATTEMPTS - 1;
+export const MAX_STALLED_COUNT = MAX_ATTEMPTS - 1;
 
 /** The time in seconds for which finished runs are kept in Redis. */
 export const RETENTION_SECONDS = 7 * 24 * 3600;
@@ -53,8 +53,8 @@ export type PriorityLevel = (typeof PRIORITY_LEVELS)[number];
 const BAND = Math.floor(HIGHEST / PRIORITY_LEVELS.length);
 
 /**
- * The largest share of the workers that a run may ask for. It is also the distance between the priorities of
- * consecutive chunks for a run with share 1; larger shares have smaller distances.
+ * The largest share of the workers that a run may ask for. It is also the difference between the priorities of
+ * consecutive chunks of a run with share 1; a run with a larger share has smaller differences.
  */
 export const MAX_SHARE = 12;
 
@@ -72,9 +72,9 @@ export function priorityStrideOf(share: number): number {
 }
 
 /**
- * Returns the BullMQ priority of a chunk; the smallest is served first. Runs of one level begin at the present front of
- * the queue, and their priorities grow by a constant stride from chunk to chunk, so that chunks of several runs
- * alternate (start-time fair queueing, Goyal, Vin & Cheng 1996).
+ * Returns the BullMQ priority of a chunk, by start-time fair queueing (Goyal, Vin & Cheng 1996). The chunk with the
+ * smallest priority is served first. A run begins at the present front of its level, and its priorities grow by a
+ * constant stride from chunk to chunk, so that chunks of several runs alternate.
  */
 export function fairPriority({ priority, stride }: RunJob, chunk: number): number {
   const last = Math.ceil(priority / BAND) * BAND;

@@ -4,7 +4,10 @@ import type { PricedRow } from "../../output/formats/index.ts";
 import { readReceiptOf, priceChunks, type Pricer, processName, RunError, writeChunkResults } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** The result of a chunk's job: this process priced the chunk, or another one had priced it before. */
+/**
+ * The result of a chunk's job: "priced" if this process priced the chunk, "known" if another process had priced it
+ * before.
+ */
 export type ChunkJobResult = "priced" | "known";
 
 /**

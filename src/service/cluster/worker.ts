@@ -10,7 +10,7 @@ import {
   CHUNK_JOB,
   chunkJobOptions,
   type Job,
-  MAX_STALLED,
+  MAX_STALLED_COUNT,
   parentOf,
   RUN_JOB,
   MAX_ATTEMPTS,
@@ -131,7 +131,7 @@ export async function runWorker(request: WorkerSettings): Promise<void> {
     concurrency: 1,
     lockDuration: 1000 * request.lockSeconds,
     stalledInterval: 1000 * request.lockSeconds,
-    maxStalledCount: MAX_STALLED,
+    maxStalledCount: MAX_STALLED_COUNT,
   });
   hear(worker, jobs, log);
   const heartbeat = beat(board, entry, log);

@@ -16,7 +16,7 @@ import {
   ARROW_STREAM_TYPE,
   arrowWriter,
   writerFor,
-  hasFigures,
+  needsBondColumns,
   parquetColumns,
   type OutputTotals,
   type OutputHeader,
@@ -262,7 +262,7 @@ function readPriceRequest(body: unknown, markets: Markets, limits: ServiceLimits
     signal,
   };
   const form = !streams ? "object" : summary ? "lines and summary" : "lines";
-  return { market: hash, form, figures: hasFigures(header.market), groupBy, request };
+  return { market: hash, form, figures: needsBondColumns(header.market), groupBy, request };
 }
 
 /** Checks the accuracy and the number of trades of a request. @throws StatusError if they exceed the limits */

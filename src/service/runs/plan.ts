@@ -7,7 +7,7 @@ import {
   type MarketFits,
   openChunkedBook,
 } from "../../book/index.ts";
-import { hasFigures } from "../../output/formats/index.ts";
+import { needsBondColumns } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageIdentity, type RunOptions } from "./manifest.ts";
 import { absoluteName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
@@ -131,7 +131,7 @@ export async function planRun(
       ...(market === undefined ? {} : { place: absoluteName(market) }),
       sha256: marketHash,
       spots: spotsOf(book),
-      ...(hasFigures(book.market) ? { figures: true } : {}),
+      ...(needsBondColumns(book.market) ? { figures: true } : {}),
     },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),

@@ -1,6 +1,6 @@
 /** The bulk call's kernels: every generator's words and uniforms are the same bits everywhere. */
 import type { Precision } from "../../../src/kernel/index.ts";
-import { sourceOf } from "../../../src/numerics/random/draws.ts";
+import { numberSourceOf } from "../../../src/numerics/random/draws.ts";
 import { jumpEntries, tableOf } from "../../../src/numerics/random/generators/skip.ts";
 import { directKernel, GROUP_SIZE, TILE_LENGTH, tiledKernel } from "../../../src/numerics/random/kernels.ts";
 import { type GeneratorName, type RandomSettings, randomSpec } from "../../../src/numerics/random/index.ts";
@@ -33,7 +33,7 @@ interface Options {
 function randomCase(settings: Omit<RandomSettings, "seed">, options: Options): ConformanceCase {
   const spec = randomSpec({ seed: 20261120, streams: STREAMS, ...settings });
   const { generator, distribution } = spec;
-  const source = sourceOf(spec);
+  const source = numberSourceOf(spec);
   const { tiled = false } = options;
   const parts = tiled ? GROUP_SIZE : 70;
   const count = parts * LENGTH - 3;

@@ -1,6 +1,6 @@
 /** Runs Heston's kernel on a device. */
 import type { Device } from "../../../src/device/device.ts";
-import { hostReal, type Precision } from "../../../src/kernel/index.ts";
+import { hostRealType, type Precision } from "../../../src/kernel/index.ts";
 import { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "../../../src/market/models/index.ts";
 
 export interface HestonOption {
@@ -44,7 +44,7 @@ export async function hestonOn(
   options: readonly HestonOption[],
 ): Promise<HestonResult[]> {
   const items = options.length;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const compiled = await device.compile(hestonKernel, { precision });
   using input = device.createBuffer(element, HESTON_INPUTS * items);
   using output = device.createBuffer(element, HESTON_OUTPUTS * items);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Device } from "../../../src/device/device.ts";
 import { lower } from "../../../src/kernel/index.ts";
 import { interpret } from "../../../src/kernel/interpret/index.ts";
-import { sourceOf } from "../../../src/numerics/random/draws.ts";
+import { numberSourceOf } from "../../../src/numerics/random/draws.ts";
 import { jumpEntries, tableOf } from "../../../src/numerics/random/generators/skip.ts";
 import { GROUP_SIZE, TILE_LENGTH, tiledKernel } from "../../../src/numerics/random/kernels.ts";
 import {
@@ -174,7 +174,7 @@ describe("the kernel of GPUs, in tiles", () => {
     const spec = randomSpec({ generator, seed: 3, distribution, bits: 32, streams: 2 });
     const [count, length, parts] = [GROUP_SIZE * TILE_LENGTH + 5, TILE_LENGTH, 2 * GROUP_SIZE];
     const { jumps, blockLength } = GENERATORS[generator];
-    const source = sourceOf(spec);
+    const source = numberSourceOf(spec);
     const unit = generator === "philox" ? 4n : 1n;
     const [streams, starts] = [
       { spacing: blockLength / unit, count: 2 },

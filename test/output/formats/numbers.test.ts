@@ -4,8 +4,8 @@ import { type CurrencyTotals, parseBook } from "../../../src/book/index.ts";
 import {
   decimalsFor,
   formatFixed,
-  hasFigures,
-  incompleteSums,
+  needsBondColumns,
+  incompleteSumNotes,
   largestUnderlyings,
 } from "../../../src/output/formats/index.ts";
 
@@ -50,7 +50,7 @@ test("what a sum leaves out is a part of its own trades", () => {
   const totals = [
     { currency: "EUR", trades: 7000, missing: { rho: 1200 }, underlyings },
   ] as unknown as CurrencyTotals[];
-  expect(incompleteSums(totals)).toEqual([
+  expect(incompleteSumNotes(totals)).toEqual([
     "rho of EUR leaves out 1,200 of 7,000 trades, which have none",
     "gamma of A leaves out 2 of 4 trades, which have none",
   ]);
@@ -61,7 +61,7 @@ test("a book has columns for figures of bonds if one of its rates is a model", (
   const model = { hullWhite: { meanReversion: 0.1, volatility: 0.01, curve: 0.02 } };
   const marketOf = (rates: object) =>
     parseBook(JSON.stringify({ asOf: "2026-11-20", market: { rates, underlyings }, trades: [] })).market;
-  expect(hasFigures(marketOf({ EUR: 0.02, USD: 0.03 }))).toBe(false);
-  expect(hasFigures(marketOf({ EUR: 0.02, USD: model }))).toBe(true);
-  expect(hasFigures(marketOf({ EUR: model }))).toBe(true);
+  expect(needsBondColumns(marketOf({ EUR: 0.02, USD: 0.03 }))).toBe(false);
+  expect(needsBondColumns(marketOf({ EUR: 0.02, USD: model }))).toBe(true);
+  expect(needsBondColumns(marketOf({ EUR: model }))).toBe(true);
 });

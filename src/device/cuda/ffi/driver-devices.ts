@@ -2,7 +2,7 @@
 import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for devices. */
-export const driverDevices = {
+export const driverDeviceFunctions = {
   cuInit: ["u32"], // flags
   cuDriverGetVersion: ["u64"], // int *version
   cuDeviceGetCount: ["u64"], // int *count

@@ -2,7 +2,7 @@
 import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for modules. */
-export const driverModules = {
+export const driverModuleFunctions = {
   cuModuleLoadData: ["u64", "data"], // CUmodule *module, const void *image
   cuModuleUnload: ["u64"], // CUmodule
   cuModuleGetFunction: ["u64", "u64", "text"], // CUfunction *function, CUmodule, const char *name

@@ -2,7 +2,7 @@
 import type { Table } from "./signatures.ts";
 
 /** The signatures of the driver's functions for streams, events and graphs. */
-export const driverStreams = {
+export const driverStreamFunctions = {
   cuStreamCreate: ["u64", "u32"], // CUstream *stream, flags
   cuStreamDestroy_v2: ["u64"],
   cuStreamBeginCapture_v2: ["u64", "i32"], // CUstream, CUstreamCaptureMode

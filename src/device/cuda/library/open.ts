@@ -43,6 +43,6 @@ export function openFirst(
   return { opened: undefined, refusals };
 }
 
-/** Returns the files that could not be loaded and the reasons as lines of text. */
+/** Returns a text with a line for each file that could not be loaded: its path and the reason. */
 export const loadFailuresText = (refusals: readonly LoadFailure[]): string =>
   refusals.map(({ path, reason }) => `\n  ${path}: ${reason}`).join("");

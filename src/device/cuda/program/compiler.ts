@@ -6,7 +6,7 @@ import type { Nvrtc } from "../nvrtc.ts";
 import { compileImage } from "./compile.ts";
 import type { CompileTarget } from "./target.ts";
 
-/** The treatment of a·b + c by the CUDA compiler. */
+/** The way in which the CUDA compiler treats a·b + c: as one fused operation, or as two operations that both round. */
 export type Contraction = NonNullable<CudaOptions["fma"]>;
 
 /** A compiled CUDA program before the driver loads it. */

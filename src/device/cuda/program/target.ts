@@ -12,9 +12,8 @@ export interface CompileTarget {
 }
 
 /**
- * Returns the architecture for which NVRTC compiles kernels: that of the GPU. If NVRTC is older than the GPU, it is the
- * newest one that NVRTC supports, as PTX. @throws DeviceUnavailableError (the GPU is older than all that NVRTC
- * supports)
+ * Returns the architecture for which NVRTC compiles kernels: the GPU's own, or, if NVRTC does not know it, the newest
+ * that NVRTC supports, as PTX. @throws DeviceUnavailableError (the GPU is older than all that NVRTC supports)
  */
 export function targetOf(
   { name, computeCapability }: Pick<CudaDeviceInfo, "name" | "computeCapability">,

@@ -22,8 +22,8 @@ export interface Operand {
   readonly constant: number | boolean | undefined;
 }
 
-/** The functions that print a target language's operators as text. */
-export interface Operators {
+/** The syntax of a target language's operators: functions that print an operation as text. */
+export interface OperatorSyntax {
   constant(type: ScalarType, value: number | boolean): string;
   /**
    * Prints the same value in a form that the compiler does not treat as a constant. It is used if all operands of an
@@ -41,8 +41,10 @@ export interface Operators {
   readonly lazySelect: boolean;
 }
 
-/** The functions that print a target language's accesses to parameters, buffers and arrays as text. */
-export interface Memory {
+/**
+ * The syntax of a target language's accesses to parameters, buffers and arrays: functions that print an access as text.
+ */
+export interface MemorySyntax {
   param(id: number): string;
   length(array: ArrayRef): string;
   load(array: ArrayRef, index: Operand): string;
@@ -64,10 +66,10 @@ export interface LoopParts {
 }
 
 /**
- * The functions that print the statements whose syntax differs between target languages. The argument `print` turns an
- * expression into text and appends to `out` the statements that must precede it.
+ * The syntax of the statements that differ between target languages: functions that print a statement as text. The
+ * argument `print` turns an expression into text and appends to `out` the statements that must precede it.
  */
-export interface Statements {
+export interface StatementSyntax {
   declare(type: ScalarType, name: string, value?: string): string;
   assign(name: string, value: string): string;
   loop(out: Lines, parts: LoopParts): void;
@@ -82,9 +84,9 @@ export interface Statements {
   condition(statement: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string;
 }
 
-/** The functions that print operators, memory accesses and statements of one C-like target language. */
+/** A C-like target language: the functions that print its operators, memory accesses and statements. */
 export interface Dialect {
-  readonly operators: Operators;
-  readonly memory: Memory;
-  readonly statements: Statements;
+  readonly operators: OperatorSyntax;
+  readonly memory: MemorySyntax;
+  readonly statements: StatementSyntax;
 }

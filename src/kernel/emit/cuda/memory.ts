@@ -1,14 +1,14 @@
 import type { ArrayRef, IndexOp, KernelIR } from "../../ir.ts";
-import type { Memory, Operand } from "../c-like/dialect.ts";
+import type { MemorySyntax, Operand } from "../c-like/dialect.ts";
 import type { Names } from "../c-like/names.ts";
 import type { Helpers } from "./helpers/index.ts";
 import { countName, lengthName } from "./parameters.ts";
 
 /**
- * The printers of loads, stores and arrays in CUDA C++. Pointers are 64 bits wide, as is the sum of a pointer and an
+ * The syntax of loads, stores and arrays in CUDA C++. Pointers are 64 bits wide, as is the sum of a pointer and an
  * `int` or `unsigned` index.
  */
-export class CudaMemory implements Memory {
+export class CudaMemory implements MemorySyntax {
   readonly #ir: KernelIR;
   readonly #names: Names;
   readonly #helpers: Helpers;

@@ -1,5 +1,5 @@
 import type { BinaryOp, CompareOp, Expr, IntrinsicOp, KernelIR, Precision, ScalarType, UnaryOp } from "../../ir.ts";
-import type { Operand, Operators } from "../c-like/dialect.ts";
+import type { Operand, OperatorSyntax } from "../c-like/dialect.ts";
 import type { HelperName, Helpers } from "./helpers/index.ts";
 import { literal, typeName } from "./literals.ts";
 import { forEachExpr, forEachStmt, expressionsOf } from "../../visit.ts";
@@ -70,8 +70,8 @@ const helperOf = {
   positivePart: "positive_part",
 } as const satisfies Partial<Record<IntrinsicOp, HelperName>>;
 
-/** The printers of operators in CUDA C++. */
-export class CudaOperators implements Operators {
+/** The syntax of operators in CUDA C++. */
+export class CudaOperators implements OperatorSyntax {
   readonly lazySelect = true;
   readonly #helpers: Helpers;
   readonly #precision: Precision;

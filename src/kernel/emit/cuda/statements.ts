@@ -1,5 +1,5 @@
 import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
-import type { LoopParts, Operand, Statements, StmtOf } from "../c-like/dialect.ts";
+import type { LoopParts, Operand, StatementSyntax, StmtOf } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 import type { HelperName, Helpers } from "./helpers/index.ts";
@@ -67,8 +67,8 @@ const atomics = {
 type Exchange = Exclude<SubgroupOp, "add" | "min" | "max">;
 type Print = (expression: Expr) => Operand;
 
-/** The printers of statements in CUDA C++. */
-export class CudaStatements implements Statements {
+/** The syntax of statements in CUDA C++. */
+export class CudaStatements implements StatementSyntax {
   readonly #ir: KernelIR;
   readonly #names: Names;
   readonly #memory: CudaMemory;

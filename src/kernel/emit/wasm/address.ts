@@ -7,7 +7,7 @@ import type { Emitter } from "./emitter.ts";
 import { elementBytes, MAX_FOLDED_INDEX, MAX_FOLDED_BUFFER_INDEX } from "./plan.ts";
 
 /** An access to an array: the array and the expression of the index. */
-export interface Access {
+export interface ArrayAccess {
   readonly array: ArrayRef;
   readonly index: Expr;
 }
@@ -28,8 +28,8 @@ export function elementSize(e: Emitter, array: ArrayRef): number {
 }
 
 /**
- * Emits code that pushes the highest valid index of an array. For an empty buffer this is 0, because the padding of an
- * empty buffer may be read.
+ * Emits code that pushes the largest valid index of an array. For an empty buffer it pushes 0, because an empty buffer
+ * has padding that may be read.
  */
 export function pushLastIndex(e: Emitter, array: ArrayRef): void {
   if (array.space === "private") e.code.i32(e.ir.privates[array.id].length - 1);
@@ -44,7 +44,7 @@ export function pushLastIndex(e: Emitter, array: ArrayRef): void {
  * Emits code that pushes the run-time part of the address of an array's first element, and returns the constant byte
  * offset to add to it.
  */
-export function pushBase(e: Emitter, array: ArrayRef): number {
+export function pushBaseAddress(e: Emitter, array: ArrayRef): number {
   if (array.space === "buffer") {
     e.code.get(e.bufferBase[array.id]);
     return 0;
@@ -70,16 +70,16 @@ export function strideShift(e: Emitter, array: ArrayRef): number {
  * Emits code that pushes the address of an array element whose index is the same for all work items, and returns the
  * constant byte offset to add to it.
  */
-export function pushUniformAddress(e: Emitter, access: Access): number {
+export function pushUniformAddress(e: Emitter, access: ArrayAccess): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
-    const fixed = pushBase(e, access.array);
+    const fixed = pushBaseAddress(e, access.array);
     clampUnsigned(e, () => e.pushUniform(access.index), access.array);
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
   }
   const { rest, constant } = splitConstant(access.index, access.array);
-  const fixed = pushBase(e, access.array);
+  const fixed = pushBaseAddress(e, access.array);
   if (rest !== null) {
     e.pushUniform(rest);
     e.code.i32(shift).op("i32.shl").op("i32.add");
@@ -88,14 +88,14 @@ export function pushUniformAddress(e: Emitter, access: Access): number {
 }
 
 /**
- * Emits code that pushes the address of the element that the first work item of a chunk accesses, for an access in
- * which neighbouring items access neighbouring elements. Returns the constant byte offset to add to it.
+ * Emits code that pushes the address of the element that the first work item of a chunk accesses. Neighbouring items
+ * must access neighbouring elements. Returns the constant byte offset to add to the address.
  */
-export function pushContiguousAddress(e: Emitter, access: Access): number {
+export function pushContiguousAddress(e: Emitter, access: ArrayAccess): number {
   const { array } = access;
   const shift = strideShift(e, array);
   if (e.guarded) {
-    const fixed = pushBase(e, array);
+    const fixed = pushBaseAddress(e, array);
     clampContiguous(e, access);
     e.code.i32(shift).op("i32.shl").op("i32.add");
     return fixed;
@@ -120,7 +120,7 @@ function pushChunkBase(e: Emitter, array: ArrayRef): number {
  * Emits code that clamps the first item's index of a contiguous access. If some lane is inside the array, lane 0 is
  * less than a chunk outside it; farther indexes need not be distinguished.
  */
-function clampContiguous(e: Emitter, access: Access): void {
+function clampContiguous(e: Emitter, access: ArrayAccess): void {
   const index = e.take("i32");
   const bound = e.take("i32");
   e.pushContiguousBase(access.index);
@@ -142,7 +142,7 @@ function clampUnsigned(e: Emitter, push: () => void, array: ArrayRef): void {
   e.code.get(index).get(last).get(index).get(last).op("i32.lt_u").op("select");
 }
 
-function safeConstant(e: Emitter, { array, index }: Access): boolean {
+function safeConstant(e: Emitter, { array, index }: ArrayAccess): boolean {
   if (index.kind !== "const" || array.space === "buffer") return false;
   const length = array.space === "private" ? e.ir.privates[array.id].length : e.ir.workgroups[array.id].length;
   return Number(index.value) >= 0 && Number(index.value) < length;

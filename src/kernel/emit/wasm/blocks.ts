@@ -9,7 +9,7 @@
  */
 import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
-import { type Access, elementSize } from "./address.ts";
+import { type ArrayAccess, elementSize } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
 import { pushLaneAddress, pushLaneOffsets } from "./load.ts";
 import { pushVector } from "./vector.ts";
@@ -166,7 +166,10 @@ function storeRun(e: Emitter, run: readonly Step<Store>[], j: number): void {
  * Returns the access of a store by the expression of its index, because one local variable may hold the indexes of
  * several stores.
  */
-const addressOf = ({ stmt, index }: Step<Store>): Access => ({ array: stmt.array, index: index?.value ?? stmt.index });
+const addressOf = ({ stmt, index }: Step<Store>): ArrayAccess => ({
+  array: stmt.array,
+  index: index?.value ?? stmt.index,
+});
 
 /** Returns the number of 32-bit integers in a lane. */
 const lanesWords = (lanes: number): number => 4 / lanes;
@@ -175,7 +178,7 @@ const lanesWords = (lanes: number): number => 4 / lanes;
  * Emits code that computes the addresses which the lanes of vector number `j` access. Returns the locals that hold them
  * and the constant byte offsets to add.
  */
-function laneAddresses(e: Emitter, access: Access, j: number): { addresses: number[]; fixed: number[] } {
+function laneAddresses(e: Emitter, access: ArrayAccess, j: number): { addresses: number[]; fixed: number[] } {
   const offsets = e.take("v128");
   const beyond = pushLaneOffsets(e, access, j);
   e.code.set(offsets);

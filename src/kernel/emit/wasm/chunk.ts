@@ -20,8 +20,8 @@ export function emitChunkStart(e: Emitter): void {
 }
 
 /**
- * Emits code that sets a lane mask to the work items of the chunk whose numbers are below a count. `mask` is the first
- * local of the mask, and `pushCount` emits the code that pushes the count.
+ * Emits code that activates, in a lane mask, the work items of the chunk whose numbers are below a count. `mask` is the
+ * first local of the mask, and `pushCount` emits the code that pushes the count.
  */
 export function setItemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
   for (const j of e.each) {

@@ -7,7 +7,7 @@ import { expressionsOf, someExpr, someLoopExit, someStmt, codeSize } from "../..
 import { emitAtomic } from "./atomic.ts";
 import { emitAccessSequence } from "./blocks.ts";
 import type { Emitter } from "./emitter.ts";
-import { emitLoop, emitLeave } from "./loops.ts";
+import { emitLoop, emitLoopExit } from "./loops.ts";
 import { pushAllLanes, pushAnyLane, setComplement, popToLocal } from "./masks.ts";
 import { prepareSharedValues } from "./prepare.ts";
 import { pushContiguousBase, pushUniform } from "./scalar.ts";
@@ -91,7 +91,7 @@ function emitUnscoped(e: Emitter, s: Stmt): void {
       return emitLoop(e, s);
     case "break":
     case "continue":
-      return emitLeave(e, s.kind);
+      return emitLoopExit(e, s.kind);
     case "fetch":
     case "barrier":
     case "subgroup":

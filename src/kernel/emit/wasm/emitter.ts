@@ -7,7 +7,7 @@ import type { Uniformity } from "../../uniform.ts";
 import { FunctionCode } from "./code.ts";
 import type { Label } from "./code.ts";
 import type { ValueType } from "./opcodes.ts";
-import type { Plan } from "./plan.ts";
+import type { CodePlan } from "./plan.ts";
 import { valueType } from "./plan.ts";
 
 /**
@@ -44,12 +44,12 @@ export interface HelperFunction {
 }
 
 /**
- * A kernel that has been analysed for code generation: its IR, the plan of its code, and which of its values are the
- * same for all work items.
+ * A kernel that has been analysed for code generation: its IR, the layout of its code, and the analysis of which values
+ * are the same for all work items.
  */
 export interface AnalysedKernel {
   readonly ir: KernelIR;
-  readonly plan: Plan;
+  readonly plan: CodePlan;
   readonly flow: Uniformity;
   /** True if the module's memory is shared between threads. */
   readonly sharedMemory: boolean;
@@ -75,7 +75,7 @@ export class Emitter {
   readonly emission: EmitterFunctions;
   readonly code = new FunctionCode(["i32", "i32", "i32", "i32"], []);
   readonly ir: KernelIR;
-  readonly plan: Plan;
+  readonly plan: CodePlan;
   readonly flow: Uniformity;
   readonly sharedMemory: boolean;
   /** The numbers of the SIMD vectors, for loops over them. */

@@ -3,7 +3,7 @@ import type { KernelIR } from "../../ir.ts";
 import type { FunctionCode } from "./code.ts";
 import type { NamedFunction } from "./emitter.ts";
 import { OPCODES } from "./opcodes.ts";
-import type { Plan } from "./plan.ts";
+import type { CodePlan } from "./plan.ts";
 
 interface Reader {
   readonly bytes: Uint8Array;
@@ -12,7 +12,7 @@ interface Reader {
 }
 
 /** Returns a readable listing of the generated WebAssembly functions, with the kernel's source lines. */
-export function wasmListing(ir: KernelIR, plan: Plan, functions: readonly NamedFunction[]): string {
+export function wasmListing(ir: KernelIR, plan: CodePlan, functions: readonly NamedFunction[]): string {
   const head = [
     `;; kernel ${ir.name}, ${ir.precision}: ${plan.vectors} vectors of ${plan.lanes} lanes, ${plan.chunk} items a chunk`,
     `;; buffers ${ir.buffers.map((b) => b.name).join(", ")}; scalars ${ir.scalars.map((p) => p.name).join(", ")}`,

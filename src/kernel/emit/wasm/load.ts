@@ -3,11 +3,11 @@
  * lane.
  */
 import type { Expr } from "../../ir.ts";
-import type { Access } from "./address.ts";
+import type { ArrayAccess } from "./address.ts";
 import {
   pushContiguousAddress,
   elementSize,
-  pushBase,
+  pushBaseAddress,
   pushLastIndex,
   splitConstant,
   strideShift,
@@ -21,7 +21,7 @@ type Load = Expr & { readonly kind: "load" };
  * Tells whether the lanes of a SIMD vector access one contiguous block of memory. `prepareSharedValues` then computes
  * the address of the block once for all vectors of a chunk.
  */
-export function isContiguousAccess(e: Emitter, { array, index }: Access): boolean {
+export function isContiguousAccess(e: Emitter, { array, index }: ArrayAccess): boolean {
   const shape = e.flow.variationOf(index);
   return array.space === "private" ? shape === "uniform" : shape === "contiguous";
 }
@@ -30,7 +30,7 @@ export function isContiguousAccess(e: Emitter, { array, index }: Access): boolea
  * Emits code that pushes the address of the first vector of a contiguous access (`isContiguousAccess`), and returns the
  * constant byte offset to add to it.
  */
-export function pushFirstVectorAddress(e: Emitter, access: Access): number {
+export function pushFirstVectorAddress(e: Emitter, access: ArrayAccess): number {
   return access.array.space === "private" ? pushUniformAddress(e, access) : pushContiguousAddress(e, access);
 }
 
@@ -47,7 +47,7 @@ export function loadVector(e: Emitter, x: Load, j: number): void {
  * Emits code that pops the address of a contiguous access (`isContiguousAccess`) and pushes its vector number `j`.
  * `fixed` is the constant byte offset from `pushFirstVectorAddress`.
  */
-export function loadContiguousVector(e: Emitter, { array }: Access, fixed: number, j: number): void {
+export function loadContiguousVector(e: Emitter, { array }: ArrayAccess, fixed: number, j: number): void {
   if (hasHalfWidth(e, array)) e.code.memory("v128.load32x2_s", fixed + j * 8);
   else e.code.memory("v128.load", fixed + j * 16);
 }
@@ -56,7 +56,7 @@ export function loadContiguousVector(e: Emitter, { array }: Access, fixed: numbe
  * Tells whether an array's elements have half the width of a SIMD lane. Integers outside private arrays have four
  * bytes, which is half a 64-bit lane.
  */
-export function hasHalfWidth(e: Emitter, array: Access["array"]): boolean {
+export function hasHalfWidth(e: Emitter, array: ArrayAccess["array"]): boolean {
   return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
 }
 
@@ -77,7 +77,7 @@ function gather(e: Emitter, x: Load, j: number): void {
 }
 
 /** Returns the width in bits of the lane operations that load or store an array's elements. */
-export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
+export function laneBits(e: Emitter, array: ArrayAccess["array"]): 32 | 64 {
   return e.plan.wide && !hasHalfWidth(e, array) ? 64 : 32;
 }
 
@@ -86,7 +86,7 @@ export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
  * Returns a constant offset to add to all of them. In inactive lanes the offsets are clamped to the array. Accesses
  * that differ only in the constant share their addresses.
  */
-export function pushLaneOffsets(e: Emitter, { array, index }: Access, j: number): number {
+export function pushLaneOffsets(e: Emitter, { array, index }: ArrayAccess, j: number): number {
   const shift = strideShift(e, array);
   const mayLeave = e.guarded || e.mask !== null;
   const { rest, constant } = mayLeave ? { rest: index, constant: 0 } : splitConstant(index, array);
@@ -103,8 +103,8 @@ export function pushLaneOffsets(e: Emitter, { array, index }: Access, j: number)
  * Emits code that pushes the address of the element that one lane of vector number `j` accesses, and returns the
  * constant byte offset to add to it. `offsets` is the local that holds the vector from `pushLaneOffsets`.
  */
-export function pushLaneAddress(e: Emitter, { array }: Access, offsets: number, lane: number, j: number): number {
-  const fixed = pushBase(e, array);
+export function pushLaneAddress(e: Emitter, { array }: ArrayAccess, offsets: number, lane: number, j: number): number {
+  const fixed = pushBaseAddress(e, array);
   e.code.get(offsets).lane("i32x4.extract_lane", e.words[lane]).op("i32.add");
   if (array.space !== "private") return fixed;
   return fixed + j * 16 + lane * (16 / e.plan.lanes);

@@ -78,8 +78,8 @@ function leaveUnlessAny(e: Emitter, mask: LaneMask, exit: number): void {
   e.code.op("i32.eqz").brIf(exit);
 }
 
-/** Emits WebAssembly code by which the active lanes `break` out of a loop or `continue` with its next iteration. */
-export function emitLeave(e: Emitter, kind: "break" | "continue"): void {
+/** Emits WebAssembly code by which the active lanes leave a loop (`break`) or its present iteration (`continue`). */
+export function emitLoopExit(e: Emitter, kind: "break" | "continue"): void {
   const loop = e.loops.at(-1);
   if (loop === undefined) throw new Error(`internal: ${kind} outside a loop`);
   if (leavesTogether(e, loop, kind)) return void e.code.br(kind === "break" ? loop.exit : loop.next);

@@ -36,10 +36,10 @@ export interface ArgumentLayout {
 }
 
 /**
- * The plan of a kernel's WebAssembly code: the SIMD lanes and vectors, the number of work items computed together, and
- * the offsets in memory.
+ * The layout of a kernel's WebAssembly code: the SIMD lanes and vectors, the number of work items that are computed
+ * together, and the offsets in memory.
  */
-export interface Plan {
+export interface CodePlan {
   /** True for 64-bit lanes, two in a vector. Otherwise lanes have 32 bits, four in a vector. */
   readonly wide: boolean;
   /** The number of lanes of a vector: 2 or 4. */
@@ -67,10 +67,10 @@ export interface Plan {
 }
 
 /**
- * Returns the plan of a kernel's WebAssembly code. `vectors` is the number of interleaved SIMD vectors, and
+ * Returns the layout of a kernel's WebAssembly code. `vectors` is the number of interleaved SIMD vectors, and
  * `spillCount` the number of locals that are kept in memory across barriers.
  */
-export function planKernel(ir: KernelIR, vectors: number, spillCount: number): Plan {
+export function planKernel(ir: KernelIR, vectors: number, spillCount: number): CodePlan {
   const wide = ir.precision === "f64" && usesReals(ir);
   const lanes = wide ? 2 : 4;
   const chunk = lanes * vectors;
@@ -110,7 +110,7 @@ export function elementBytes(type: ScalarType, wide: boolean): number {
 }
 
 /** Returns the WebAssembly type that holds a scalar of the kernel language. */
-export function valueType(type: ScalarType, plan: Plan): ValueType {
+export function valueType(type: ScalarType, plan: CodePlan): ValueType {
   return type === "real" ? plan.real : "i32";
 }
 

@@ -42,8 +42,8 @@ export type GroupNode =
   | { readonly kind: "break" | "continue" };
 
 /**
- * The code that one thread executes for a whole workgroup, with the local variables that must be kept in memory across
- * barriers.
+ * The code that one thread executes for a whole workgroup, with the memory slots of the local variables that must be
+ * kept across barriers.
  */
 export interface GroupProgram {
   readonly nodes: readonly GroupNode[];

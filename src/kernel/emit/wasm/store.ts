@@ -4,7 +4,7 @@
  * active, otherwise lane by lane.
  */
 import type { Stmt } from "../../ir.ts";
-import type { Access } from "./address.ts";
+import type { ArrayAccess } from "./address.ts";
 import { elementTypeOf, pushUniformAddress } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
 import {
@@ -81,7 +81,7 @@ export function storeContiguousVector(e: Emitter, s: Store, { address, fixed }: 
 }
 
 /** Emits code that stores the vector on the stack at the address below it. */
-function storeVector(e: Emitter, { array }: Access, fixed: number, j: number): void {
+function storeVector(e: Emitter, { array }: ArrayAccess, fixed: number, j: number): void {
   if (!hasHalfWidth(e, array)) return void e.code.memory("v128.store", fixed + j * 16);
   packLowHalves(e);
   e.code.memoryLane("v128.store64_lane", fixed + j * 8, 0);
@@ -117,7 +117,7 @@ function storeMasked(e: Emitter, s: Store, address: number, fixed: number, j: nu
   code.end();
 }
 
-function storeLane(e: Emitter, { array }: Access, fixed: number, lane: number): void {
+function storeLane(e: Emitter, { array }: ArrayAccess, fixed: number, lane: number): void {
   const bits = laneBits(e, array);
   e.code.memoryLane(`v128.store${bits}_lane`, fixed, bits === 64 ? lane : e.words[lane]);
 }

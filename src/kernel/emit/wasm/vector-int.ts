@@ -3,7 +3,7 @@ import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 
 /**
- * Emits code that copies the low half of each 64-bit lane to its high half. So it turns the result of a 32-bit
+ * Emits code that copies the low half of each 64-bit lane to its high half. This turns the result of a 32-bit
  * comparison into a mask of 64-bit lanes.
  */
 export function spreadLowHalves(e: Emitter): void {

@@ -1,5 +1,5 @@
 import type { ArrayRef, FixedArray, IndexOp, KernelIR } from "../../ir.ts";
-import type { Memory, Operand } from "../c-like/dialect.ts";
+import type { MemorySyntax, Operand } from "../c-like/dialect.ts";
 import type { Names } from "../c-like/names.ts";
 import { lengthName } from "./layout.ts";
 import { typeNamesIn } from "./literals.ts";
@@ -40,8 +40,8 @@ export function privateArrayDeclaration(ir: KernelIR, names: Names, id: number):
   return `var ${names.array({ space: "private", id })}: array<${type}, ${array.length}>;`;
 }
 
-/** The printers of loads, stores and arrays in WGSL. */
-export class WgslMemory implements Memory {
+/** The syntax of loads, stores and arrays in WGSL. */
+export class WgslMemory implements MemorySyntax {
   readonly #ir: KernelIR;
   readonly #names: Names;
   readonly #quads: QuadArrays;

@@ -1,5 +1,5 @@
 import type { BinaryOp, CompareOp, IntrinsicOp, ScalarType, UnaryOp } from "../../ir.ts";
-import type { Operand, Operators } from "../c-like/dialect.ts";
+import type { Operand, OperatorSyntax } from "../c-like/dialect.ts";
 import type { Helpers } from "./helpers.ts";
 import { literal } from "./literals.ts";
 
@@ -45,8 +45,8 @@ const helperOf = {
   mulHigh: "fk_mul_high",
 } as const;
 
-/** The printers of operators in WGSL. */
-export class WgslOperators implements Operators {
+/** The syntax of operators in WGSL. */
+export class WgslOperators implements OperatorSyntax {
   readonly lazySelect = false;
   protected readonly helpers: Helpers;
 

@@ -18,7 +18,7 @@ const helperOf: Partial<Record<IntrinsicOp, HelperName>> = {
 };
 
 /**
- * The printers of operators in WGSL for f32x2. Operators on reals become calls of the functions in pair-helpers.ts; all
+ * The syntax of operators in WGSL for f32x2. Operators on reals become calls of the functions in pair-helpers.ts; all
  * others are printed as in f32.
  */
 export class WgslPairOperators extends WgslOperators {

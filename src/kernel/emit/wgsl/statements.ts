@@ -1,5 +1,5 @@
 import type { AtomicOp, Expr, KernelIR, ScalarType, SubgroupOp } from "../../ir.ts";
-import type { LoopParts, Operand, Operators, Statements, StmtOf } from "../c-like/dialect.ts";
+import type { LoopParts, Operand, OperatorSyntax, StatementSyntax, StmtOf } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 import { type TypeNames, typeNamesIn } from "./literals.ts";
@@ -24,18 +24,18 @@ type Shuffle = Exclude<SubgroupOp, keyof typeof reductions>;
 
 type Print = (expression: Expr) => Operand;
 
-/** The printers of statements in WGSL. */
-export class WgslStatements implements Statements {
+/** The syntax of statements in WGSL. */
+export class WgslStatements implements StatementSyntax {
   readonly #types: TypeNames;
   readonly #names: Names;
   readonly #memory: WgslMemory;
-  readonly #operators: Operators;
+  readonly #operators: OperatorSyntax;
   readonly #toBroadcast: ReadonlySet<StmtOf<"if"> | StmtOf<"loop">>;
   readonly #writesBuffers: boolean;
   /** Lanes that shuffles by constant distances read, and the names they go by. */
   readonly #lanes = new Map<string, string>();
 
-  constructor(ir: KernelIR, names: Names, memory: WgslMemory, operators: Operators) {
+  constructor(ir: KernelIR, names: Names, memory: WgslMemory, operators: OperatorSyntax) {
     this.#types = typeNamesIn(ir.precision);
     this.#names = names;
     this.#memory = memory;

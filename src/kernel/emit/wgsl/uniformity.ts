@@ -5,10 +5,10 @@ import { nestedLists, subexpressions, someLoopExit, someStmt } from "../../visit
 type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 
 /**
- * Returns the conditions that decide whether a barrier is reached and that WGSL's own rules cannot prove uniform,
- * although the front end has. The emitter broadcasts the value of such a condition from the first work item. Conditions
- * that decide only about exchanges within a subgroup are not included: a WGSL directive (`subgroup_uniformity`) removes
- * the need of a proof for them, and a broadcast costs two barriers.
+ * Returns the conditions on which it depends whether a barrier is reached, and which WGSL's own rules cannot prove
+ * uniform although the front end has. The emitter broadcasts the value of such a condition from the first work item.
+ * Conditions that decide only about exchanges within a subgroup are not included: a WGSL directive
+ * (`subgroup_uniformity`) removes the need of a proof for them, and a broadcast costs two barriers.
  *
  * The analysis ignores the order of assignments. Whatever it finds uniform is therefore also uniform by WGSL's finer
  * rules.

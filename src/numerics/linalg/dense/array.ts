@@ -1,7 +1,7 @@
 /** Matrices on a device: memory with a shape, and views of it without copies. */
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
 import { type Device, type DeviceBuffer, type HostArray, offeredPrecision } from "../../../device/index.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 
 /** The shape of an array: `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. @stable */
 export type Shape = readonly number[];
@@ -81,7 +81,7 @@ export class DeviceArray implements Disposable {
     const { values } = options;
     const layout = denseLayout(shape);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
-    const storage = { buffer: device.createBuffer(hostReal(precision), sizeOf(shape)) };
+    const storage = { buffer: device.createBuffer(hostRealType(precision), sizeOf(shape)) };
     const array = new DeviceArray(device, precision, layout, storage, false);
     try {
       if (values !== undefined) array.upload(values);

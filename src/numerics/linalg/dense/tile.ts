@@ -73,8 +73,8 @@ interface Tiled {
 const MAX_WASTE = 1.5;
 
 /**
- * Returns the largest tile that fits the device's memory, that exists often enough to fill the device, and that does
- * not extend too far beyond C's edges.
+ * Returns the largest suitable tile: it fits into the device's memory, C has enough such tiles to occupy the device,
+ * and they do not extend too far beyond the edges of C.
  */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
   const all = tiles()[precision];
@@ -111,6 +111,9 @@ export function checkTile(given: Tile): void {
 /** The CPU's blocks of C, rows and columns; the last fills no cache, but is one of many. */
 const BLOCKS = [128, 64, 32] as const;
 
-/** Returns the size of the largest square blocks of C of which there is at least one for each thread. */
+/**
+ * Returns the number of rows and columns of the blocks of C: the largest with which C has at least one block for each
+ * thread.
+ */
 export const chooseBlockSize = ({ threads }: Device, shape: Tiled): number =>
   BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;

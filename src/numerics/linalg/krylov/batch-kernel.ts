@@ -31,8 +31,10 @@ export const vectorCount = ({ method, preconditioning, restart }: Omit<BatchVari
   return preconditioning === "none" ? plain : method === "bicgstab" ? vectorSlots.SECOND_HAT + 1 : vectorSlots.HAT + 1;
 };
 
-/** Returns the number of reals in workgroup memory for a method's scalars and sums, besides its vectors. */
-export const scalarReals = ({ method, restart }: Pick<BatchVariant, "method" | "restart">): number => {
+/**
+ * Returns the number of reals that a method's scalars and sums take in workgroup memory. Its vectors are not included.
+ */
+export const scalarRealCount = ({ method, restart }: Pick<BatchVariant, "method" | "restart">): number => {
   const cycle = method === "gmres" ? 2 * (restart + 1) + restart * (restart + 1) + 3 * restart + 1 : 3;
   return 2 * GROUP_SIZE + 2 + STATE_WORDS + cycle;
 };

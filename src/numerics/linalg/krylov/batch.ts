@@ -9,10 +9,10 @@ import {
 } from "../../../device/index.ts";
 import { DisposedError, SpecError, ShapeError } from "../../../base/errors.ts";
 import { checkFields, checkOneOf } from "../../../base/argument-checks.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { checkSystemBuffers } from "../given.ts";
 import { type SparseMatrix, convertSparse, type CsrMatrix } from "../sparse/index.ts";
-import { batchKernel, scalarReals, vectorCount } from "./batch-kernel.ts";
+import { batchKernel, scalarRealCount, vectorCount } from "./batch-kernel.ts";
 import { type BatchPreconditioner, preconditionerOperationOf, factorsOf } from "./batch-factors.ts";
 import type { KrylovSpec } from "./spec.ts";
 import { type KrylovResult, krylovResultOf } from "./status.ts";
@@ -103,7 +103,7 @@ export class KrylovBatch implements Disposable {
     this.memory = compiled.memory;
     this.#kernel = compiled.kernel;
     this.#layout = layout;
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     this.#buffers = {
       table: createBufferOf(device, "i32", layout.table),
       column: createBufferOf(device, "i32", layout.column),
@@ -140,7 +140,7 @@ export class KrylovBatch implements Disposable {
    */
   solve({ b, x, steps = 1, carry = 0 }: BatchSystems): void {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
-    const expected = { device: this.device, element: hostReal(this.precision), length: this.rows };
+    const expected = { device: this.device, element: hostRealType(this.precision), length: this.rows };
     checkSystemBuffers("KrylovBatch", { b, x }, expected);
     if (!Number.isInteger(steps) || steps < 1)
       throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
@@ -186,7 +186,7 @@ async function compile(
   const bytes = precision === "f32" ? 4 : 8;
   // Few sizes, so that batches of similar systems share a kernel.
   const pitch = Math.ceil(maxRows / 256) * 256;
-  const needed = (vectors * pitch + scalarReals(shape)) * bytes + 256;
+  const needed = (vectors * pitch + scalarRealCount(shape)) * bytes + 256;
   const hasRoom = hasResources(device, { workgroupBytes: needed });
   if (memory === "workgroup" && !hasRoom)
     throw new SpecError(

@@ -1,7 +1,7 @@
 /** The interface of a preconditioner, and the compressed rows of a matrix on the device, which they need. */
 import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
-import { hostReal, type Kernel, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, type Kernel, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 
 /** A preconditioner M⁻¹ on a device, with M near A. It owns its factors. @stable */
@@ -16,7 +16,10 @@ export interface Preconditioner extends Disposable {
   failure(): Promise<number | undefined>;
 }
 
-/** What every preconditioner is made from: the rows of the matrix on a device, and the buffers that it owns. */
+/**
+ * The parts from which every preconditioner is made: the compressed rows of the matrix on a device, and the resources
+ * that the preconditioner owns.
+ */
 export interface PreconditionerParts {
   readonly device: Device;
   readonly precision: Precision;
@@ -30,9 +33,9 @@ export interface PreconditionerParts {
 }
 
 /**
- * Returns the parts of a preconditioner of an operator. The rows are those of the operator if it has any, so that
- * changed values are seen; otherwise a copy made on the device. @throws ShapeError (not square) | SpecError (a format
- * that must be converted on the host)
+ * Returns the parts of a preconditioner for an operator. If the operator is in compressed rows, these are used, so that
+ * changed values take effect. Otherwise a copy in compressed rows is made on the device. @throws ShapeError (not
+ * square) | SpecError (a format that must be converted on the host)
  */
 export async function preconditionerParts(operator: SparseOperator): Promise<PreconditionerParts> {
   const { device, precision, rows, columns, format } = operator;
@@ -47,7 +50,7 @@ export async function preconditionerParts(operator: SparseOperator): Promise<Pre
     rowArrays: { starts, column, values },
     owned,
     buffer(length) {
-      const reals = device.createBuffer(hostReal(precision), length);
+      const reals = device.createBuffer(hostRealType(precision), length);
       owned.push(reals);
       return reals;
     },
@@ -61,7 +64,8 @@ export const disposeOwned = ({ owned }: PreconditionerParts): void => {
 };
 
 /**
- * Waits and returns the first number ≥ 0, a row without a pivot, in a buffer of failures; undefined if there is none.
+ * Waits for the device and returns the number of the first row without a pivot, read from a buffer of failures, in
+ * which other entries are negative. Undefined if there is none.
  */
 export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
   return (await failed.device.read(failed)).find((row) => row >= 0);

@@ -1,6 +1,6 @@
 import { type CallOptions, createBufferOf, withDevice } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { checkNumberList } from "../given.ts";
 import { type SparseMatrix, SparseOperator } from "../sparse/index.ts";
 import { preconditioner as preconditionerOf, type PreconditionerOptions } from "./precondition.ts";
@@ -68,7 +68,7 @@ export async function solveSparse(
     using a = await SparseOperator.create(on, matrix, { precision });
     using m = preconditioner === undefined ? undefined : await preconditionerOf(a, preconditioner);
     using solver = await KrylovSolver.create(a, spec, m);
-    const element = hostReal(a.precision);
+    const element = hostRealType(a.precision);
     using rhs = createBufferOf(on, element, Float64Array.from(b));
     using solution = createBufferOf(
       on,

@@ -36,7 +36,7 @@ export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lowe
   return { order, starts: ends };
 }
 
-/** The levels `from` … `to` − 1, which one launch of `groups` workgroups solves. */
+/** A range of levels, `from` … `to` − 1, which are solved in one launch of `groups` workgroups. */
 export interface LevelRange {
   readonly from: number;
   readonly to: number;
@@ -44,8 +44,8 @@ export interface LevelRange {
 }
 
 /**
- * Returns the levels grouped by launches: a wide level has a launch of its own, with as many workgroups as it fills;
- * narrow neighbours share one of a single workgroup, with barriers between the levels.
+ * Returns the levels grouped by launches. A wide level has a launch of its own, with as many workgroups as it fills.
+ * Consecutive narrow levels share a launch of a single workgroup, with barriers between the levels.
  */
 export function levelRangesOf({ starts }: Levels, groupSize: number): readonly LevelRange[] {
   const spans: LevelRange[] = [];

@@ -1,5 +1,5 @@
 /** Tridiagonal systems along one axis of a grid as a preconditioner. */
-import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { TridiagonalSolver, tridiagonalSpec } from "../tridiagonal/index.ts";
@@ -69,7 +69,7 @@ export async function linePreconditioner(
       solver.solve({ rhs: z });
     },
     async failure() {
-      using z = device.createBuffer(hostReal(precision), rows);
+      using z = device.createBuffer(hostRealType(precision), rows);
       solver.solve({ rhs: z });
       const [first] = await solver.failures();
       if (first === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { hostReal } from "../../../kernel/index.ts";
+import { hostRealType } from "../../../kernel/index.ts";
 import { checkSystemBuffers } from "../given.ts";
 import type { WorkOptions } from "../../../base/event-loop.ts";
 import type { SparseOperator } from "../sparse/index.ts";
@@ -191,7 +191,7 @@ export class KrylovSolver implements Disposable {
   #check({ b, x }: KrylovSystem): void {
     this.#assertUsable();
     const { device, precision, n } = this.#work;
-    checkSystemBuffers("KrylovSolver", { b, x }, { device, element: hostReal(precision), length: n });
+    checkSystemBuffers("KrylovSolver", { b, x }, { device, element: hostRealType(precision), length: n });
   }
 
   #assertUsable(): void {

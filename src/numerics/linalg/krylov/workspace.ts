@@ -3,7 +3,7 @@ import type { CompiledKernel, Device, DeviceBuffer } from "../../../device/index
 import {
   fn,
   type FunctionOf,
-  hostReal,
+  hostRealType,
   i32,
   type Kernel,
   kernel,
@@ -101,7 +101,7 @@ export class Workspace implements Disposable {
 
   /** Returns a new buffer in the solver's precision; a vector by default. */
   buffer(length = this.n): DeviceBuffer<"f64" | "f32"> {
-    const made = this.device.createBuffer(hostReal(this.precision), length);
+    const made = this.device.createBuffer(hostRealType(this.precision), length);
     this.#buffers.push(made);
     return made;
   }

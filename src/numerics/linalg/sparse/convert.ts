@@ -322,7 +322,10 @@ function whole(name: string, value: number, min = 1): number {
 const maxPlaces = ({ values }: CsrMatrix, options: ConvertOptions): number =>
   options.maxPlaces ?? Math.max(10 * values.length, 1e6);
 
-/** Checks that a format stores at most `max` entries, padding included. @throws SpecError */
+/**
+ * Checks that a format stores at most `max` entries. `places` is the number of entries that it would store, padding
+ * included. @throws SpecError
+ */
 export function checkStoredEntries(format: "ell" | "dia", places: number, max: number): void {
   if (places > max)
     throw new SpecError(

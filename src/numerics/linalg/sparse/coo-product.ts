@@ -5,7 +5,7 @@
  */
 import { type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
 import { isGpu } from "../../../device/index.ts";
-import { fn, hostReal, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
+import { fn, hostRealType, i32, kernel, read, real, record, write } from "../../../kernel/index.ts";
 import type { CooMatrix } from "./formats.ts";
 import { compileFor, type SparseProduct, type ComputeTarget, uploadReals } from "./product.ts";
 
@@ -188,7 +188,7 @@ export async function accumulatingCooProductOf(
   const program = await compileFor(setting, byGroups ? groupKernel : itemKernel, 1);
   const finish = await compileFor(setting, carryKernel);
   const carryRow = device.createBuffer("i32", chunks);
-  const carry = device.createBuffer(hostReal(precision), chunks);
+  const carry = device.createBuffer(hostRealType(precision), chunks);
   const { row, column, values } = arrays;
   return {
     arrays: { row, column, values, carryRow, carry },

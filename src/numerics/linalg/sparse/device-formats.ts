@@ -1,6 +1,6 @@
 /** Conversions from compressed rows to other formats on a device. */
 import type { DeviceBuffer } from "../../../device/index.ts";
-import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { checkStoredEntries } from "./convert.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { pitchOf } from "./formats.ts";
@@ -52,7 +52,7 @@ export async function cooFromRows(setting: ComputeTarget, rows: number, from: De
   const [entries] = await device.read(places, rows, 1);
   const toRow = device.createBuffer("i32", entries);
   const toColumn = device.createBuffer("i32", entries);
-  const toValues = device.createBuffer(hostReal(precision), entries);
+  const toValues = device.createBuffer(hostRealType(precision), entries);
   const args = { ...from, skipped, places, toRow, toColumn, toValues };
   device.launch(await compileFor(setting, fillCoordinates), args, { items: rows });
   return { row: toRow, column: toColumn, values: toValues };
@@ -84,7 +84,7 @@ export async function ellFromRows(setting: ComputeTarget, rows: number, from: De
   const { device, precision } = setting;
   const pitch = pitchOf(rows);
   const index = device.createBuffer("i32", width * pitch);
-  const places = device.createBuffer(hostReal(precision), width * pitch);
+  const places = device.createBuffer(hostRealType(precision), width * pitch);
   device.launch(await compileFor(setting, fillEll), { ...from, rows, width, pitch, index, places }, { items: pitch });
   return { pitch, slots: width, index, values: places };
 }
@@ -135,7 +135,7 @@ export async function diaFromRows(
   const pitch = pitchOf(rows);
   checkStoredEntries("dia", count * pitch, maxPlaces);
   const offsets = device.createBuffer("i32", count);
-  const places = device.createBuffer(hostReal(precision), count * pitch);
+  const places = device.createBuffer(hostRealType(precision), count * pitch);
   device.launch(await compileFor(setting, listDiagonals), { rows, slots, offsets }, { items: diagonals });
   device.launch(await compileFor(setting, fillDiagonals), { ...from, rows, pitch, slots, places }, { items: rows });
   return { pitch, slots: count, index: offsets, values: places };

@@ -1,6 +1,6 @@
 /** Conversions to compressed rows on a device. */
 import type { DeviceBuffer } from "../../../device/index.ts";
-import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 import { compileFor, type ComputeTarget } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
@@ -81,7 +81,7 @@ export async function rowsFromSlots(
   const starts = await exclusiveScan(setting, counts);
   const [entries] = await device.read(starts, rows, 1);
   const column = device.createBuffer("i32", entries);
-  const stored = device.createBuffer(hostReal(precision), entries);
+  const stored = device.createBuffer(hostRealType(precision), entries);
   const args = { ...given, starts, column, entries: stored };
   device.launch(await compileFor(setting, fill), args, { items: rows });
   return { starts, column, values: stored };
@@ -125,7 +125,7 @@ export async function rowsFromCoo(
   const count = row.length;
   const starts = device.createBuffer("i32", rows + 1);
   const column = device.createBuffer("i32", count);
-  const values = device.createBuffer(hostReal(precision), count);
+  const values = device.createBuffer(hostRealType(precision), count);
   device.launch(await compileFor(setting, rowStarts), { count, row, starts }, { items: rows + 1 });
   const args = { fromColumn, fromValues, column, values };
   device.launch(await compileFor(setting, copyEntries), args, { items: count });

@@ -68,8 +68,9 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
 }
 
 /**
- * Returns the matrix of some entries in compressed rows. Entries at the same position are summed in the given order,
- * and reported to `onRepeated` by their numbers. Nothing is checked.
+ * Returns the matrix of some entries in compressed rows. Entries at the same position are summed in the given order;
+ * for each repeated one, `onRepeated` is called with its number and with that of the entry before it. The entries are
+ * not checked.
  */
 export function csrFromEntries(
   { rows, columns, row, column, values }: SparseEntries,

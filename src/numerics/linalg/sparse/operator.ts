@@ -1,6 +1,6 @@
 import { type Device, type DeviceBuffer, offeredPrecision } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { checkBuffer } from "../given.ts";
 import type { ConvertOptions } from "./convert.ts";
 import { type DeviceRows, rowsFromCoo, rowsFromSlots } from "./device-rows.ts";
@@ -98,7 +98,7 @@ export class SparseOperator implements Disposable {
   get bytes(): number {
     const size = (element: string): number => (element === "f64" ? 8 : 4);
     const arrays = Object.values(this.arrays).reduce((sum, { element, length }) => sum + length * size(element), 0);
-    return arrays + (this.rows + this.columns) * size(hostReal(this.precision));
+    return arrays + (this.rows + this.columns) * size(hostRealType(this.precision));
   }
 
   /**
@@ -167,7 +167,7 @@ export class SparseOperator implements Disposable {
 
   #check(name: string, buffer: DeviceBuffer, length: number): void {
     const { device, precision } = this;
-    checkBuffer(`SparseOperator: ${name}`, buffer, { device, element: hostReal(precision), length });
+    checkBuffer(`SparseOperator: ${name}`, buffer, { device, element: hostRealType(precision), length });
   }
 
   #assertUsable(): void {

@@ -1,6 +1,6 @@
 /** The interface of every format's product. */
 import { type CompiledKernel, type Device, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
-import { fn, hostReal, type Kernel, type Precision, read, real, i32, write } from "../../../kernel/index.ts";
+import { fn, hostRealType, type Kernel, type Precision, read, real, i32, write } from "../../../kernel/index.ts";
 
 /** The arguments of y ← α·A·x + β·y; y is not read if β is 0. */
 interface ProductArguments {
@@ -42,7 +42,7 @@ export const compileFor = <K extends Kernel>(
 
 /** Uploads reals in a precision. */
 export const uploadReals = ({ device, precision }: ComputeTarget, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
-  createBufferOf(device, hostReal(precision), values);
+  createBufferOf(device, hostRealType(precision), values);
 
 /** The parameters of kernels of y ← α·A·x + β·y, besides those of the matrix A. */
 export const productParams = { alpha: real, beta: real, x: read(real), y: write(real) } as const;

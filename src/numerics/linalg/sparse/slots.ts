@@ -146,8 +146,9 @@ export const locateNode = fn({
 const MAX_ENTRIES_PER_ROUND = 8;
 
 /**
- * Returns the number of entries that an item loads together. The rounds have equal length, so that few loads are
- * wasted. 0 means one after the other, as on CPUs and for stencils, which store nothing.
+ * Returns the number of entries of a row that a work item loads together. All rounds of loads have this length, which
+ * is chosen so that few loads are wasted. The result is 0 if entries are loaded one after the other, as on CPUs, and
+ * for stencils, which store no entries.
  */
 export const entriesPerRound = (device: Device, { axes }: SlotFormat, slots: number): number =>
   isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MAX_ENTRIES_PER_ROUND), 1)) : 0;

@@ -33,8 +33,8 @@ export function checkOptions(options: OperatorOptions): void {
 export const ENTRIES_PER_LOAD = 4;
 
 /**
- * Returns the number of items for each row: the smallest that loads a row of mean length at once, so that few rows wait
- * for the sums of others.
+ * Returns the number of work items for each row: the smallest number that loads a row of mean length at once, so that
+ * few rows wait for the sums of others.
  */
 export function lanesPerRow(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);

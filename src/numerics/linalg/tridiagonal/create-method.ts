@@ -7,7 +7,7 @@ import type { Algorithm } from "./spec.ts";
 import { streamedHybrid, streamedHybridSettings } from "./streamed-hybrid.ts";
 import { thomas } from "./thomas.ts";
 import { thomasOnCpu } from "./thomas-cpu.ts";
-import { workgroup } from "./workgroup.ts";
+import { workgroupMethod } from "./workgroup.ts";
 
 /** The algorithms except "auto". */
 export type ConcreteAlgorithm = Exclude<Algorithm, "auto">;
@@ -25,7 +25,7 @@ export function createMethod(device: Device, problem: TridiagonalBatch, algorith
     case "cr":
     case "pcr":
     case "cr-pcr":
-      return workgroup(device, problem, algorithm);
+      return workgroupMethod(device, problem, algorithm);
     case "register-hybrid": {
       const shape = streamedHybridSettings(device, problem);
       return shape === undefined ? registerHybrid(device, problem) : streamedHybrid(device, problem, shape);

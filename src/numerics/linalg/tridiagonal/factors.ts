@@ -1,5 +1,5 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
-import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { type Matrix, type TridiagonalBatch, type Layout, layoutOf, systemBase } from "./method.ts";
 
@@ -196,7 +196,7 @@ export async function factorsOf(device: Device, problem: TridiagonalBatch, pivot
   const [factor, solve] = await Promise.all(kernels.map((one) => device.compile(one, { precision })));
   const matrices = shared ? 1 : batch;
   const own = {
-    factors: device.createBuffer(hostReal(precision), (pivoting ? 4 : 3) * rows * matrices),
+    factors: device.createBuffer(hostRealType(precision), (pivoting ? 4 : 3) * rows * matrices),
     swaps: device.createBuffer("i32", pivoting ? rows * matrices : matrices),
     failed: device.createBuffer("i32", matrices),
   };

@@ -1,5 +1,5 @@
 import { type Device, type DeviceBuffer, TemporaryBuffers, openDevice } from "../../../device/index.ts";
-import { hostReal } from "../../../kernel/index.ts";
+import { hostRealType } from "../../../kernel/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { TridiagonalSolver } from "./solver.ts";
 import { type Placement, tridiagonalSpec, type TridiagonalOptions } from "./spec.ts";
@@ -66,7 +66,7 @@ async function solveOn(
 ): Promise<HostSolution> {
   const { rows, batch, matrices } = spec;
   using buffers = new TemporaryBuffers(device);
-  const element = hostReal(spec.precision);
+  const element = hostRealType(spec.precision);
   const upload = (name: keyof HostSystem): DeviceBuffer<"f64" | "f32"> => {
     const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
     const values = system[name];

@@ -56,7 +56,10 @@ export interface Chunks {
   readonly count: number;
 }
 
-/** A method that can also solve chunks of systems; `ends` are then the unknowns next to each chunk. */
+/**
+ * A method that can also solve chunks of systems. `ends` then holds the known values of the unknowns next to each
+ * chunk.
+ */
 export interface ChunkMethod extends Method {
   solve(system: System, ends?: DeviceBuffer): void;
 }
@@ -76,7 +79,10 @@ export const tooManyRowsError = (
 /** Returns the number of bytes of a real. */
 export const bytesPerReal = (precision: Precision): number => (precision === "f32" ? 4 : 8);
 
-/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and not stored. */
+/**
+ * The parameters of the two kernels that reduce each chunk to two rows. The diagonal of these rows is 1 and is not
+ * stored.
+ */
 export const reductionParams = {
   rows: i32,
   stride: i32,

@@ -1,5 +1,5 @@
 import { type CompiledKernel, type Device, type DeviceBuffer, isGpu } from "../../../device/index.ts";
-import { hostReal, i32, kernel, read, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, read, write } from "../../../kernel/index.ts";
 import { type ChunkMethod, type Chunks, type Method, type TridiagonalBatch, type System, layoutOf } from "./method.ts";
 import { reduceChunksKernel, reduceSegmentsKernel, rowsPerLane } from "./reduce.ts";
 import { registerHybrid, registerHybridSettings } from "./register-hybrid.ts";
@@ -61,7 +61,7 @@ export async function partition(
 
 /** Memory for it, its diagonal of ones. */
 function reducedSystem(device: Device, { rows, batch, precision }: TridiagonalBatch, status: DeviceBuffer): System {
-  const buffer = (): DeviceBuffer => device.createBuffer(hostReal(precision), rows * batch);
+  const buffer = (): DeviceBuffer => device.createBuffer(hostRealType(precision), rows * batch);
   const system = { lower: buffer(), diagonal: buffer(), upper: buffer(), rhs: buffer(), status };
   device.write(system.diagonal, new Float64Array(rows * batch).fill(1));
   return system;

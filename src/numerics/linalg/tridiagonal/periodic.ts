@@ -1,5 +1,5 @@
 import type { Device, DeviceBuffer } from "../../../device/index.ts";
-import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { type Matrix, type TridiagonalBatch, type Layout, layoutOf, systemBase } from "./method.ts";
 import { SINGULAR } from "./status.ts";
@@ -125,7 +125,7 @@ const EPSILON = { f64: 2 ** -52, f32: 2 ** -23, f32x2: 2 ** -44 } as const;
  *
  * Cost per row, beyond that of the tridiagonal solver, which runs twice: 5 words read and 5 written; 2 flops.
  */
-export interface Periodic extends Disposable {
+export interface PeriodicSolver extends Disposable {
   /** The matrix without its corner entries. */
   readonly matrix: Matrix;
   /** The second right-hand side, then its solution: one for each matrix. */
@@ -139,14 +139,14 @@ export interface Periodic extends Disposable {
 }
 
 /** Prepares the solver of periodic systems for a problem. */
-export async function periodicOf(device: Device, problem: TridiagonalBatch): Promise<Periodic> {
+export async function periodicSolver(device: Device, problem: TridiagonalBatch): Promise<PeriodicSolver> {
   const { rows, batch, stride, shared, precision } = problem;
   const kernels = [prepareKernel, shareKernel({ layout: layoutOf(problem), shared }), combineKernel];
   const [prepare, shareOf, combine] = await Promise.all(
     kernels.map((one: Kernel) => device.compile(one, { precision })),
   );
   const matrices = shared ? 1 : batch;
-  const reals = (length: number): DeviceBuffer => device.createBuffer(hostReal(precision), length);
+  const reals = (length: number): DeviceBuffer => device.createBuffer(hostRealType(precision), length);
   const perRow = (): DeviceBuffer => reals(rows * matrices);
   const matrix = { lower: perRow(), diagonal: perRow(), upper: perRow() };
   const own = {

@@ -1,10 +1,10 @@
 import type { Device } from "../../../device/index.ts";
-import { hostReal, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, type Kernel, kernel, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import { firstSingularPivot, nonFiniteFlag } from "./checks.ts";
 import { type Method, type TridiagonalBatch, systemParams, type Layout, layoutOf, systemBase } from "./method.ts";
 import { CODES } from "./status.ts";
-import { privateCapacity, privateArrayEnvironment, vectorsPerItem } from "./thomas.ts";
+import { privateCapacity, privateArrayEnvironment, vectorsOption } from "./thomas.ts";
 
 interface PivotingVariant {
   readonly layout: Layout;
@@ -113,8 +113,8 @@ export async function pivoting(device: Device, problem: TridiagonalBatch): Promi
   const { rows, batch, stride, precision, shared } = problem;
   const capacity = privateCapacity(rows, 4, device, problem);
   const variant = { layout: layoutOf(problem), shared, capacity };
-  const compiled = await device.compile(pivotingKernel(variant), { precision, ...vectorsPerItem(variant) });
-  const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 3 * rows * batch);
+  const compiled = await device.compile(pivotingKernel(variant), { precision, ...vectorsOption(variant) });
+  const work = device.createBuffer(hostRealType(precision), capacity > 0 ? 1 : 3 * rows * batch);
   return {
     solve: (system) => device.launch(compiled, { rows, stride, batch, work, ...system }, { items: batch }),
     [Symbol.dispose]: () => work[Symbol.dispose](),

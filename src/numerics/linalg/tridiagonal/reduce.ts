@@ -139,9 +139,9 @@ const joinSegments = fn({
 });
 
 /**
- * Returns the kernel that does the same as `reduceChunksKernel` with a subgroup for each contiguous chunk of 32·perItem
- * rows, so that memory is read in whole cache lines. Each lane eliminates a segment, and shuffles join the segments.
- * Cost per row: 12 flops and 4 words read.
+ * Returns the kernel that, like `reduceChunksKernel`, reduces chunks to two rows, but with a subgroup for each
+ * contiguous chunk of 32·perItem rows, so that memory is read in whole cache lines. Each lane eliminates a segment, and
+ * shuffles join the segments. Cost per row: 12 flops and 4 words read.
  */
 export const reduceSegmentsKernel = memoize(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>

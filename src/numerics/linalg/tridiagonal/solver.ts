@@ -1,11 +1,11 @@
 import { type Device, type DeviceBuffer, offeredPrecision } from "../../../device/index.ts";
-import { hostReal } from "../../../kernel/index.ts";
+import { hostRealType } from "../../../kernel/index.ts";
 import { DisposedError, SpecError } from "../../../base/errors.ts";
 import { checkBuffer } from "../given.ts";
 import { chooseAlgorithm, type ConcreteAlgorithm, createMethod } from "./create-method.ts";
 import { type Factors, factorsOf } from "./factors.ts";
 import type { Matrix, Method, TridiagonalBatch } from "./method.ts";
-import { type Periodic, periodicOf } from "./periodic.ts";
+import { type PeriodicSolver, periodicSolver } from "./periodic.ts";
 import type { TridiagonalSpec } from "./spec.ts";
 import { type Failure, failuresOf } from "./status.ts";
 
@@ -26,7 +26,7 @@ interface Parts {
   readonly method: Method;
   /** The method for A′q = u of periodic systems that share a matrix. */
   readonly matrixMethod?: Method;
-  readonly periodic?: Periodic;
+  readonly periodic?: PeriodicSolver;
   readonly factors?: Factors;
   readonly matrixFactors?: Factors;
 }
@@ -170,7 +170,7 @@ export class TridiagonalSolver implements Disposable {
   #check(buffers: Readonly<Record<string, DeviceBuffer>> | TridiagonalMatrix): void {
     if (this.#disposed) throw new DisposedError("TridiagonalSolver: used after it was disposed");
     const { rows, batch, matrices } = this.spec;
-    const element = hostReal(this.spec.precision);
+    const element = hostRealType(this.spec.precision);
     for (const [name, buffer] of Object.entries(buffers) as [string, DeviceBuffer][]) {
       const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
       checkBuffer(`TridiagonalSolver: ${name}`, buffer, { device: this.device, element, length });
@@ -196,7 +196,7 @@ async function partsOf(
     return {
       method: await kept(createMethod(device, problem, algorithm)),
       ...(own === undefined ? {} : { matrixMethod: await kept(createMethod(device, own, algorithm)) }),
-      ...(spec.periodic ? { periodic: await kept(periodicOf(device, problem)) } : {}),
+      ...(spec.periodic ? { periodic: await kept(periodicSolver(device, problem)) } : {}),
       ...(spec.factors ? { factors: await kept(factorsOf(device, problem, pivoting)) } : {}),
       ...(spec.factors && own !== undefined ? { matrixFactors: await kept(factorsOf(device, own, pivoting)) } : {}),
     };

@@ -1,5 +1,5 @@
 import type { Device } from "../../../device/index.ts";
-import { fn, hostReal, type Kernel, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { fn, hostRealType, type Kernel, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { bytesPerReal, type Method, type TridiagonalBatch, layoutOf, systemParams } from "./method.ts";
 import { privateCapacity, privateArrayEnvironment } from "./thomas.ts";
 import { memoize } from "../../../base/memoize.ts";
@@ -9,7 +9,7 @@ import { CODES } from "./status.ts";
 /** The number of bytes of a vector, and of a line of the cache, on every CPU that has 128-bit SIMD. */
 const VECTOR = 16;
 const LINE = 64;
-/** The number of vectors of contiguous systems side by side; see `vectorsPerItem`. */
+/** The number of vectors of contiguous systems side by side; see `vectorsOption`. */
 const TOGETHER = 2;
 /** The number of systems of a strip. */
 const STRIP = 64;
@@ -39,7 +39,7 @@ async function prepared(device: Device, problem: TridiagonalBatch, plan: ThomasP
   const { rows, batch, precision } = problem;
   const { kernel, groups, work: words, ...vectors } = plan;
   const compiled = await device.compile(kernel, { precision, ...vectors });
-  const work = device.createBuffer(hostReal(precision), Math.max(1, words * rows * batch));
+  const work = device.createBuffer(hostRealType(precision), Math.max(1, words * rows * batch));
   return {
     solve: (system) => device.launch(compiled, { rows, batch, work, ...system }, { groups }),
     [Symbol.dispose]: () => work[Symbol.dispose](),

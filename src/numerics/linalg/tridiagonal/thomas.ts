@@ -1,5 +1,5 @@
 import { type Device, firstThatFits } from "../../../device/index.ts";
-import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, type Kernel, kernel, read, real, write } from "../../../kernel/index.ts";
 import { memoize } from "../../../base/memoize.ts";
 import {
   bytesPerReal,
@@ -136,10 +136,10 @@ export function privateCapacity(rows: number, arrays: number, device: Device, pr
 }
 
 /**
- * Returns the option that limits the SIMD vectors of an item. Each contiguous system is four separate streams, and a
- * CPU's cache follows those of two vectors, but not of four.
+ * Returns the compile option that limits the number of SIMD vectors computed side by side. Each contiguous system is
+ * read as four separate streams, and a CPU's prefetchers follow the streams of two vectors, but not of four.
  */
-export const vectorsPerItem = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
+export const vectorsOption = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};
 
 /** Prepares Thomas' algorithm for a problem, or for each of its `chunks`. */
@@ -148,8 +148,8 @@ export async function thomas(device: Device, problem: TridiagonalBatch, chunks?:
   const { rows: chunk, count } = chunks ?? { rows, count: 1 };
   const capacity = privateCapacity(chunk, 2, device, problem);
   const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
-  const compiled = await device.compile(thomasKernel(variant), { precision, ...vectorsPerItem(variant) });
-  const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 2 * chunk * batch * count);
+  const compiled = await device.compile(thomasKernel(variant), { precision, ...vectorsOption(variant) });
+  const work = device.createBuffer(hostRealType(precision), capacity > 0 ? 1 : 2 * chunk * batch * count);
   const size = { items: batch * count };
   return {
     solve: (system, ends = system.upper) =>

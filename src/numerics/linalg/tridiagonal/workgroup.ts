@@ -279,7 +279,7 @@ function workgroupShape(
  * Prepares an algorithm in workgroup memory (cr, pcr or cr-pcr) for a problem. @throws SpecError (more rows than a
  * workgroup has room for)
  */
-export async function workgroup(
+export async function workgroupMethod(
   device: Device,
   problem: TridiagonalBatch,
   algorithm: WorkgroupAlgorithm,

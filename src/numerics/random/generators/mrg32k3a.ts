@@ -20,7 +20,7 @@ export const M1 = 4294967087;
 /** The modulus m₂ of MRG32k3a. */
 export const M2 = 4294944443;
 
-/** The numbers c in the moduli m = 2³² − c of MRG32k3a, m₁ and m₂. */
+/** The constants c₁ and c₂ of MRG32k3a's moduli m₁ = 2³² − c₁ and m₂ = 2³² − c₂. */
 export const [C1, C2] = [2 ** 32 - M1, 2 ** 32 - M2];
 
 /**

@@ -21,8 +21,8 @@ export type Start<S extends StateFields> = FunctionOf<
 >;
 
 /**
- * Returns the kernel function that computes the state after stream·spacing₁ + part·spacing₂ steps, from a table of
- * `tableOf`. Cost: a jump per nonzero digit.
+ * Returns the kernel function that computes the state at the start of a part of a stream, from a table of `tableOf`.
+ * This is the state after stream·spacing₁ + part·spacing₂ steps. Cost: a jump per nonzero digit.
  */
 export function startOf<S extends StateFields>(
   name: string,
@@ -51,7 +51,7 @@ export function startOf<S extends StateFields>(
   });
 }
 
-/** `count` starts that are `spacing` steps apart. */
+/** The starts of streams, or of the parts of a stream: `count` starts that are `spacing` generator steps apart. */
 export interface EvenStarts {
   readonly spacing: bigint;
   readonly count: number;
@@ -79,11 +79,17 @@ function entriesOf<J>(jumps: JumpGroup<J>, { spacing, count }: EvenStarts): numb
   return words;
 }
 
-/** Returns the jumps of a table. They do not depend on its state, and so are kept while only the offset changes. */
+/**
+ * Returns the words of the jumps in a table of `tableOf`. They do not depend on the table's state, so callers can use
+ * them again if only the offset changes.
+ */
 export const jumpEntries = <J>(jumps: JumpGroup<J>, streams: EvenStarts, parts: EvenStarts): Uint32Array =>
   Uint32Array.from([...entriesOf(jumps, streams), ...entriesOf(jumps, parts)]);
 
-/** Returns the table of a state and its jumps, for `streams.count` streams with `parts.count` parts each. */
+/**
+ * Returns the table from which the function of `startOf` reads: a state, and the jumps from it to `streams.count`
+ * streams with `parts.count` parts each. `entries` are the words of the jumps.
+ */
 export function tableOf(
   state: readonly number[],
   entries: Uint32Array,

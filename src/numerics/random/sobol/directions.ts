@@ -2,7 +2,7 @@
 
 /** The number of bits of a coordinate, which is also the number of direction numbers of a dimension. */
 export const SOBOL_BITS = 32;
-/** The number of dimensions that have direction numbers. */
+/** The number of dimensions for which there are direction numbers. */
 export const MAX_DIMENSIONS = 21_201;
 
 /** The package's bytes, once they are decoded. */
@@ -23,7 +23,7 @@ function bytesOf(base64: string): Uint8Array {
  *
  * Source: P. Bratley and B. L. Fox, Algorithm 659, ACM TOMS 14 (1988); numbers of Joe and Kuo (2008).
  */
-export async function directions(dimensions: number): Promise<Uint32Array> {
+export async function sobolDirections(dimensions: number): Promise<Uint32Array> {
   const { DIMENSIONS, PACKED } = await import("./joe-kuo.ts");
   const packed = (unpacked ??= bytesOf(PACKED));
   const rows = new Uint32Array(dimensions * SOBOL_BITS);

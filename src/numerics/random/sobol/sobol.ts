@@ -7,7 +7,7 @@ import { fn, i32, read, record, u32, type ValueOf } from "../../../kernel/index.
 import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";
 import { seedOf } from "../spec.ts";
-import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
+import { sobolDirections, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
 /**
  * A coordinate of a point: `word`/2³², with the point's index and the position of the dimension's row in the table.
@@ -201,5 +201,5 @@ export async function sobolTable(options: SobolTableOptions): Promise<Uint32Arra
   checkWholeNumber("sobolTable: dimensions", dimensions, 1, MAX_DIMENSIONS);
   checkWholeNumber("sobolTable: offset", offset, 0, 2 ** 32 - 1);
   checkWholeNumber("sobolTable: partLength", partLength, 1, 2 ** 32 - 1);
-  return sobolTableOf({ rows: await directions(dimensions), offset, partLength, seed: seedOf(seed) });
+  return sobolTableOf({ rows: await sobolDirections(dimensions), offset, partLength, seed: seedOf(seed) });
 }

@@ -1,4 +1,10 @@
-import { combinedBy, type Derivative, DifferencePlan, type Measure, MOVES } from "../../../base/differences.ts";
+import {
+  sensitivityBy,
+  type DerivativeByDifferences,
+  DifferencePlan,
+  type SensitivityFormula,
+  MOVES,
+} from "../../../base/differences.ts";
 import type { AdaptiveBatch } from "./adaptive-row.ts";
 import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
@@ -30,17 +36,17 @@ const CURVED = 0.02;
 const NOISE = 3e-7;
 
 /** What is measured of an input: its slope, the central one for error estimates, and V″. */
-const SLOPE = { name: "slope", order: 1, moves: MOVES.CENTRAL } as const satisfies Derivative;
-const FORWARD_SLOPE = { ...SLOPE, moves: MOVES.FORWARD } as const satisfies Derivative;
-const CENTRAL_SLOPE = { ...SLOPE, name: "central" } as const satisfies Derivative;
-const CURVATURE = { name: "curvature", order: 2, moves: MOVES.AROUND } as const satisfies Derivative;
+const SLOPE = { name: "slope", order: 1, moves: MOVES.CENTRAL } as const satisfies DerivativeByDifferences;
+const FORWARD_SLOPE = { ...SLOPE, moves: MOVES.FORWARD } as const satisfies DerivativeByDifferences;
+const CENTRAL_SLOPE = { ...SLOPE, name: "central" } as const satisfies DerivativeByDifferences;
+const CURVATURE = { name: "curvature", order: 2, moves: MOVES.AROUND } as const satisfies DerivativeByDifferences;
 
 /** The bumps of one input. */
 interface InputBumps {
   readonly size: number;
   /** The pool index of the first instance of the base case, and of each copy. */
   readonly starts: readonly number[];
-  readonly measures: ReadonlyMap<string, Measure>;
+  readonly measures: ReadonlyMap<string, SensitivityFormula>;
   /** True where bumps of some size went across a bend. */
   bent: boolean;
 }
@@ -51,7 +57,7 @@ export class Bumps {
   readonly #tellsErrors: boolean;
   /** True for forward differences, false for central ones. */
   readonly #isSmooth: boolean;
-  readonly #derivatives: readonly Derivative[];
+  readonly #derivatives: readonly DerivativeByDifferences[];
   readonly #parts: 1 | 2;
   /** The pool index of the first instance of the base case. */
   readonly #base: number;
@@ -120,7 +126,9 @@ export class Bumps {
     if (!this.#isSmooth) return this.#measured(input, SLOPE);
     const { starts, measures } = this.#inputs[input];
     const { pool, goal } = this.#batch;
-    return combinedBy(measures.get(SLOPE.name)!, (v) => extrapolatedValue(pool, starts[v], this.#parts, goal.rounding));
+    return sensitivityBy(measures.get(SLOPE.name)!, (v) =>
+      extrapolatedValue(pool, starts[v], this.#parts, goal.rounding),
+    );
   }
 
   /**
@@ -148,10 +156,10 @@ export class Bumps {
   /** Adds the instances of one input's bumps. */
   #bumped(input: Input, size: number): InputBumps {
     const plan = new DifferencePlan<ProblemDifference>();
-    plan.input(size, this.#derivatives, (by) =>
+    plan.addDerivatives(size, this.#derivatives, (by) =>
       shiftedDifference(this.#problems, { volatility: 0, rate: 0, [input]: by }),
     );
-    const { copies, measures } = plan.made();
+    const { copies, formulas: measures } = plan.movedCopies();
     const starts = copies.map(({ problem, subtracted }) => {
       const start = this.#batch.pool.count;
       // On the grids of the base case, for today's spot: pairs, or fine solutions alone.
@@ -176,9 +184,9 @@ export class Bumps {
   }
 
   /** Returns what is measured of an input, from the solutions on the fine mesh (0) or on the coarse one (1). */
-  #measured(input: Input, { name }: Derivative, of: 0 | 1 = 0): number {
+  #measured(input: Input, { name }: DerivativeByDifferences, of: 0 | 1 = 0): number {
     const { starts, measures } = this.#inputs[input];
-    return combinedBy(measures.get(name)!, (v) => this.#valueOf(starts[v] + of, v === 0 ? 2 : this.#stride));
+    return sensitivityBy(measures.get(name)!, (v) => this.#valueOf(starts[v] + of, v === 0 ? 2 : this.#stride));
   }
 
   /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */

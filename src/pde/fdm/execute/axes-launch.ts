@@ -2,14 +2,14 @@ import {
   type CompiledKernel,
   type Device,
   firstThatFits,
-  instancesThatFit,
+  maxInstancesPerLaunch,
   isGpu,
   type LaunchArguments,
   TemporaryBuffers,
   type LaunchScheduler,
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { hostReal, type Kernel, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Kernel, type Precision } from "../../../kernel/index.ts";
 import { firstFault, hasFailed, type Status } from "../operator/status.ts";
 import type { AxesVariant, LineDivision } from "../operator/axes-variant.ts";
 import type { AxesEquation } from "../model/full-grid.ts";
@@ -155,7 +155,7 @@ function instancesPerLaunch(
   count: number,
 ): number {
   const bytes = workReals(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = instancesThatFit(device, bytes, LAUNCH_BYTES[device.backend]);
+  const room = maxInstancesPerLaunch(device, bytes, LAUNCH_BYTES[device.backend]);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
@@ -203,7 +203,7 @@ async function launchAxes(
 ): Promise<AxesInstanceResult[]> {
   const { device, kernel, model, variant, pace, source } = setting;
   using buffers = new TemporaryBuffers(device);
-  const element = hostReal(kernel.precision);
+  const element = hostRealType(kernel.precision);
   const shape = shapeOfGrid(instances[0].grid.meshes.map(({ values }) => values.length));
   const { n0, n1, n2 } = shape;
   const nodes = n0 * n1 * n2;

@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../../device/index.ts";
+import { type CompiledKernel, type Device, maxInstancesPerLaunch, privateSizes } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import { Arena } from "../mesh/pinned-mesh.ts";
@@ -182,7 +182,7 @@ export class BatchSolver implements Disposable {
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
       (surface === undefined ? 0 : blockReals(surface.surface, grid.time.factorisations));
-    const max = instancesThatFit(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
+    const max = maxInstancesPerLaunch(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
     const { parallelism } = this.device;
     return Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max);
   }

@@ -1,13 +1,13 @@
 import {
   type CompiledKernel,
   type Device,
-  instancesThatFit,
+  maxInstancesPerLaunch,
   TemporaryBuffers,
   type LaunchScheduler,
   privateSizes,
 } from "../../../device/index.ts";
 import { SpecError } from "../../../base/errors.ts";
-import { hostReal, type Kernel, type Precision, memoizeByCode } from "../../../kernel/index.ts";
+import { hostRealType, type Kernel, type Precision, memoizeByCode } from "../../../kernel/index.ts";
 import { NOWHERE } from "../conditions/dates.ts";
 import { hasFailed, STATUS, STATUS_INTEGERS, statusOf } from "../operator/status.ts";
 import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
@@ -145,7 +145,7 @@ function instancesPerLaunch(
 ): number {
   const fitting = (arrays: number): number => {
     const words = arrays * nodes + program.records.length + 64;
-    return instancesThatFit(device, words * (kernel.precision === "f32" ? 4 : 8));
+    return maxInstancesPerLaunch(device, words * (kernel.precision === "f32" ? 4 : 8));
   };
   const together =
     device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / (teamOf(executor.split)?.items ?? 1));
@@ -173,7 +173,7 @@ async function launch(
   instances: readonly PlannedInstance[],
 ): Promise<InstanceResult[]> {
   using buffers = new TemporaryBuffers(device);
-  const element = hostReal(kernel.precision);
+  const element = hostRealType(kernel.precision);
   const nodes = instances[0].grid.meshes[0].values.length;
   const dates = instances[0].timeline.dates.length;
   const pitch = instances.length;

@@ -1,5 +1,5 @@
 import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "../../../device/index.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
 import { flagsOfKept, type Instance, keptRows, neededFlags, surfaceTable, type SurfaceTable } from "./instance.ts";
@@ -46,7 +46,7 @@ export class LaunchMemory implements Disposable {
 
   constructor(device: Device, precision: Precision) {
     this.device = device;
-    this.element = hostReal(precision);
+    this.element = hostRealType(precision);
     const reals = (): Packed["table"] =>
       growing((length) => (this.element === "f64" ? new Float64Array(length) : new Float32Array(length)));
     const starts = (): Packed["starts"] => growing((length) => new Int32Array(length));

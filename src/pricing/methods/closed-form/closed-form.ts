@@ -1,5 +1,5 @@
 import { type Device, createBufferOf } from "../../../device/index.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
@@ -86,7 +86,7 @@ function open(device: Device, precision: Precision): MethodSession {
   const launch: Launch = async (formula, values, items) => {
     // One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade.
     const kernel = await device.compile(formula.kernel, { precision, vectors: 1 });
-    const element = hostReal(precision);
+    const element = hostRealType(precision);
     using input = createBufferOf(device, element, values);
     using output = device.createBuffer(element, items * formula.outputs);
     device.launch(kernel, { items, input, output }, { items, microsecondsEach: COST[formula.method] });

@@ -1,5 +1,5 @@
 /** The pricing methods of convertible bonds: closed forms and finite differences. */
-import { combined } from "../../../base/differences.ts";
+import { sensitivityOf } from "../../../base/differences.ts";
 import type { ConvertibleTrade } from "../../../book/index.ts";
 import { type Device, openDevice } from "../../../device/index.ts";
 import {
@@ -123,9 +123,9 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
   rows.today = first;
   const solved = [today, ...bumps.copies].map((row) => points.get(row)![0]);
   const slope = (name: Bump): Estimated => {
-    const measure = bumps.measures.find((one) => one.name === name);
+    const measure = bumps.formulas.find((one) => one.name === name);
     if (measure === undefined) return UNKNOWN;
-    const slopeOf = (of: (point: ConvertiblePoint) => number): number => combined(measure, solved.map(of));
+    const slopeOf = (of: (point: ConvertiblePoint) => number): number => sensitivityOf(measure, solved.map(of));
     const moved = errorOfMoves([slopeOf(({ moves }) => moves[0]), slopeOf(({ moves }) => moves[1])]);
     // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
     const error = 2 * moved + (today.isClosed ? 0 : TRUNCATION_ERROR * convertible.notional);

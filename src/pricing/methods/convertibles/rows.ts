@@ -1,5 +1,5 @@
 /** Convertibles with a row for each case of the scenarios and for each bump, as their methods see them. */
-import { combined, DifferencePlan, type MovedCopies, MOVES } from "../../../base/differences.ts";
+import { sensitivityOf, DifferencePlan, type MovedCopies, MOVES } from "../../../base/differences.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { ConvertibleTrade } from "../../../book/index.ts";
@@ -110,8 +110,8 @@ function rowsOf(batch: Batch, index: number): ConvertibleRows {
   };
   const bumps = new DifferencePlan<Row>();
   for (const name of settings.greeks === "all" ? BUMP_NAMES : [])
-    bumps.input(BUMPS[name], [{ name, order: 1, moves: MOVES.CENTRAL }], (by) => bumped(name, by));
-  return { cases: ofCases, bumps: bumps.made() };
+    bumps.addDerivatives(BUMPS[name], [{ name, order: 1, moves: MOVES.CENTRAL }], (by) => bumped(name, by));
+  return { cases: ofCases, bumps: bumps.movedCopies() };
 }
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
@@ -131,10 +131,10 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   const rounding = ROUNDING * (Math.abs(value) + spot);
   const plan = new DifferencePlan<number>();
   const orders = ([1, 2] as const).map((order) => ({ name: String(order), order, moves: MOVES.FIVE }));
-  plan.input(h, orders, (by) => spot + by);
-  const { copies, measures } = plan.made();
+  plan.addDerivatives(h, orders, (by) => spot + by);
+  const { copies, formulas: measures } = plan.movedCopies();
   const values = [value, ...copies.map(at)];
-  const [delta, gamma] = measures.map((measure) => combined(measure, values));
+  const [delta, gamma] = measures.map((measure) => sensitivityOf(measure, values));
   return {
     value,
     cash: 0,

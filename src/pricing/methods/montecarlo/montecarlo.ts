@@ -103,7 +103,7 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   growth: (_, from, to) => 2 ** (to - from),
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {
-    if (terms.expiry === 0) return { copies: [], measures: [] };
+    if (terms.expiry === 0) return { copies: [], formulas: [] };
     const scale = exactly(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
     return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, later, greeks, scale));
   },

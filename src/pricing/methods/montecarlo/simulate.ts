@@ -1,5 +1,5 @@
 /** Requests by the path engine: those of one shape together. */
-import type { Measure } from "../../../base/differences.ts";
+import type { SensitivityFormula } from "../../../base/differences.ts";
 import type { Device } from "../../../device/index.ts";
 import { type FeynkacError, SpecError } from "../../../base/errors.ts";
 import {
@@ -92,7 +92,7 @@ interface Job {
    * the value is as good as it gets, or with a rule), or ones with longer steps, if their error is not known.
    */
   readonly copies: readonly SimulationInstance[];
-  readonly measures: readonly Measure[];
+  readonly measures: readonly SensitivityFormula[];
   /** The fineness of the steps of paths whose scheme is not exact. */
   readonly fineness: number;
   /** The stream of random numbers; paths of one stream have the same random numbers. */
@@ -131,7 +131,7 @@ function jobOf(request: Request<PathEstimate>, stream: number, known: number | u
   if (steps !== undefined && known === undefined && !stepping.isExactInSteps(terms))
     return onCoarserSteps(common, steps);
   const isFinal = isEarly(terms) || (estimate?.level === level && trial === 0);
-  return isFinal ? { ...common, copies: moved, measures: differences?.measures ?? [] } : { ...common, ...NO_COPIES };
+  return isFinal ? { ...common, copies: moved, measures: differences?.formulas ?? [] } : { ...common, ...NO_COPIES };
 }
 
 const NO_COPIES = { copies: [], measures: [] } as const;
@@ -257,7 +257,7 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
 
 /** What moves leave in the sensitivities of a job; nothing of other measures. */
 const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =>
-  measures === differences?.measures ? differences.bias : undefined;
+  measures === differences?.formulas ? differences.bias : undefined;
 
 /** The measures of entry i of a group. */
 function measuresOf(

@@ -1,5 +1,5 @@
 /** Instances whose value needs no paths. */
-import { combined, combinedErrors } from "../../../base/differences.ts";
+import { sensitivityOf, sensitivityErrorOf } from "../../../base/differences.ts";
 import { integrate } from "../../../market/index.ts";
 import { logNormalOption } from "../../../market/models/index.ts";
 import { type ResultMethod, WARNING } from "../../columns/result-columns.ts";
@@ -116,13 +116,13 @@ const known = (value: number, method: ResultMethod): PathEstimate => ({
 /** Returns sensitivities as differences of exact values; none where a bumped copy has no exact value. */
 export function exactMeasures(
   { values }: PathEstimate,
-  { copies, measures, bias }: Differences,
+  { copies, formulas: measures, bias }: Differences,
 ): ReadonlyMap<string, Measured> {
   const all = [...values, ...copies.map(({ terms, spots }) => exactly(terms, spots)?.values[0] ?? Number.NaN)];
   const sizes = all.map(Math.abs);
   const exact = measures.map((measure): [string, Measured] => [
     measure.name,
-    { value: combined(measure, all), error: ROUNDING * combinedErrors(measure, sizes) },
+    { value: sensitivityOf(measure, all), error: ROUNDING * sensitivityErrorOf(measure, sizes) },
   ]);
   return withBias(new Map(exact), bias);
 }

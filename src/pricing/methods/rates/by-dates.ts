@@ -158,7 +158,7 @@ export class DatedSession<M, F> implements RatesSession {
     };
     const wanted = { theta: greeks !== "none", model: greeks === "all", curve: greeks === "all" };
     const differences = ratesDifferences(trade, markets.moves.of(market), wanted);
-    const isRead = differences.measures.some(({ weights }) => weights[0] !== 0);
+    const isRead = differences.formulas.some(({ weights }) => weights[0] !== 0);
     const sensitivities = {
       differences,
       moved: [isRead ? movedValue({ trade, market }) : [], ...differences.copies.map(movedValue)],

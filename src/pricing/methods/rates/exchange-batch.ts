@@ -1,5 +1,5 @@
 import { type Device, createBufferOf } from "../../../device/index.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../../market/models/index.ts";
 
 /**
@@ -119,7 +119,7 @@ export async function launchOptions(
 ) {
   const [count, total] = [packed.first.length - 1, packed.flows.length / 3];
   if (count === 0) return [new Float64Array(0), new Float64Array(0)] as const;
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const compiled = await device.compile(kernel, { precision });
   using first = createBufferOf(device, "i32", packed.first);
   using options = createBufferOf(device, element, packed.options);

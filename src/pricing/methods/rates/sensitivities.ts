@@ -1,12 +1,12 @@
 /** Sensitivities of trades on rates by differences of values. */
 import {
-  combined,
+  sensitivityOf,
   DifferencePlan,
   type MovedCopies,
   MOVES,
-  movesClear,
+  limitedMoves,
   movesWithin,
-  type Room,
+  type MoveLimits,
 } from "../../../base/differences.ts";
 import type { RatesTrade } from "../../../book/index.ts";
 import type { RatesModel } from "../../../market/index.ts";
@@ -43,14 +43,14 @@ const [THETA, VEGA, KEY] = [" theta", " vega", " key"] as const;
 
 /** Returns the sensitivities of a trade from its value and those of its copies; NaN where they are not wanted. */
 export function sensitivitiesBy(
-  { measures, keys, parameters }: RatesDifferences,
+  { formulas, keys, parameters }: RatesDifferences,
   values: readonly number[],
 ): Omit<RatesValue, "value" | "errorEstimate"> {
   const of = (name: string): number => {
-    const measure = measures.find((one) => one.name === name);
-    return measure === undefined ? Number.NaN : combined(measure, values);
+    const measure = formulas.find((one) => one.name === name);
+    return measure === undefined ? Number.NaN : sensitivityOf(measure, values);
   };
-  const keyRates = measures.slice(measures.length - keys).map((measure) => combined(measure, values));
+  const keyRates = formulas.slice(formulas.length - keys).map((measure) => sensitivityOf(measure, values));
   return {
     theta: of(THETA),
     vega: of(VEGA),
@@ -64,8 +64,8 @@ const MOVE = 1e-4;
 const STEP = 1e-3;
 /** Volatilities that are less than this are moved up alone, by so much. */
 const NO_VOLATILITY = { least: 1e-7, beside: 1e-5, share: 1 } as const;
-const ANYWHERE: Room = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
-const aboveZero = (own: number): Room => ({ ...ANYWHERE, down: own });
+const ANYWHERE: MoveLimits = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
+const aboveZero = (own: number): MoveLimits => ({ ...ANYWHERE, down: own });
 
 /** An input of a market, and how it is moved. */
 interface MarketInput {
@@ -150,33 +150,33 @@ export class MovesOfMarkets {
  * volatility would become negative.
  */
 export function ratesDifferences(trade: RatesTrade, moves: MarketMoves, wanted: Wanted): RatesDifferences {
-  const { copies: markets, measures: byMarket, ...names } = moves.differences(trade, wanted);
+  const { copies: markets, formulas: byMarket, ...names } = moves.differences(trade, wanted);
   const plan = new DifferencePlan<Valued>();
-  for (const market of markets) plan.add({ trade, market });
+  for (const market of markets) plan.addCopy({ trade, market });
   if (wanted.theta) addTheta(plan, trade, moves);
-  const { copies, measures } = plan.made();
-  return { copies, measures: [...measures, ...byMarket], ...names };
+  const { copies, formulas } = plan.movedCopies();
+  return { copies, formulas: [...formulas, ...byMarket], ...names };
 }
 
 /** Plans the differences by the model and by key rates. */
 function marketDifferences(moves: MarketMoves, model: boolean, keys: readonly MarketInput[]): MarketDifferences {
   const plan = new DifferencePlan<RatesMarket>();
   const slope = (name: string, { by, moves: points, at }: MarketInput): void => {
-    plan.input(by, [{ name, order: 1, moves: points }], at);
+    plan.addDerivatives(by, [{ name, order: 1, moves: points }], at);
   };
   const parameters = model ? Object.entries(moves.parameters) : [];
   if (model) slope(VEGA, moves.volatility);
   for (const [name, input] of parameters)
-    if (input === moves.volatility) plan.measure(name, plan.weightsOf(VEGA));
+    if (input === moves.volatility) plan.addFormula(name, plan.weightsOf(VEGA));
     else slope(name, input);
   keys.forEach((input, k) => slope(`${KEY}${k}`, input));
-  return { ...plan.made(), keys: keys.length, parameters: parameters.map(([name]) => name) };
+  return { ...plan.movedCopies(), keys: keys.length, parameters: parameters.map(([name]) => name) };
 }
 
 function addTheta(plan: DifferencePlan<Valued>, trade: RatesTrade, moves: MarketMoves): void {
   const next = Math.min(...eventsOf(trade).filter((time) => time > 0));
   const theta = { name: THETA, order: 1, moves: MOVES.BESIDE } as const;
-  plan.input(Math.min(STEP, next / 4), [theta], (years) => ({
+  plan.addDerivatives(Math.min(STEP, next / 4), [theta], (years) => ({
     // Nothing is left of a trade that ends today.
     trade: rollTerms(trade, years, moves.market) ?? trade,
     market: moves.later(years),
@@ -220,14 +220,14 @@ function volatilitiesOf(model: RatesModel): readonly number[] {
 function volatilityOf({ model, years }: RatesMarket): MarketInput {
   const values = volatilitiesOf(model);
   const room = aboveZero(Math.min(...values));
-  const { by, side } = movesClear(Math.max(0.01 * Math.max(...values), 1e-6), room, NO_VOLATILITY);
+  const { by, side } = limitedMoves(Math.max(0.01 * Math.max(...values), 1e-6), room, NO_VOLATILITY);
   const moves = side === 0 ? MOVES.CENTRAL : MOVES.BESIDE;
   return inputOf(by, moves, (volatility) => new RatesMarket(model, { years, volatility }));
 }
 
 function parametersOf(market: RatesMarket, step: (own: number) => number): Readonly<Record<string, MarketInput>> {
   const { model } = market;
-  const input = <M extends RatesModel, N extends keyof M & string>(of: M, name: N, size: number, room: Room) =>
+  const input = <M extends RatesModel, N extends keyof M & string>(of: M, name: N, size: number, room: MoveLimits) =>
     inputOf(1, movesWithin(size, room), (by) => new RatesMarket({ ...of, [name]: (of[name] as number) + by }));
   switch (model.kind) {
     case "hullWhite":

@@ -3,7 +3,7 @@ import { compileExact, type DeviceBuffer, createBufferOf } from "../../../device
 import { SpecError } from "../../../base/errors.ts";
 import { checkFields } from "../../../base/argument-checks.ts";
 import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
-import { bool, hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { bool, hostRealType, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import {
   checkPayoff,
@@ -118,7 +118,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
     );
   const { device, rows } = tree;
   const precision = tree.settings.precision ?? "f64";
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const compiled = await compileExact(device, rollbackKernel, precision);
   using payoffs = createBufferOf(device, element, host.subarray(1));
   using values = createBufferOf(device, element, host.subarray(1));

@@ -2,7 +2,7 @@
 import { compileExact, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { ShapeError } from "../../../base/errors.ts";
 import { checkList } from "../../../base/argument-checks.ts";
-import { hostReal, i32, kernel, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, read, real, write } from "../../../kernel/index.ts";
 import { EventLoopYielder, type WorkOptions } from "../../../base/event-loop.ts";
 import { type SwingsResult, valuesWithinBounds } from "../swings.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
@@ -189,7 +189,7 @@ async function solve(
 ): Promise<readonly number[]> {
   const { device, sizes, offsets, rows } = tree;
   const precision = tree.settings.precision ?? "f64";
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const columnsOf = (of: (swing: number, used: number) => number): number[] =>
     swings.flatMap(({ most }, swing) => Array.from({ length: most + 1 }, (_, used) => of(swing, used)));
   const owners = columnsOf((swing) => swing);

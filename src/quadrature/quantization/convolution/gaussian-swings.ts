@@ -10,7 +10,7 @@ import {
 } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
 import { checkList } from "../../../base/argument-checks.ts";
-import { hostReal, type Precision } from "../../../kernel/index.ts";
+import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
 import { type SwingsResult, valuesWithinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardisedChain } from "../tree/chain.ts";
@@ -310,7 +310,7 @@ function buffersOf(
   width: number,
   precision: Precision,
 ) {
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const all = nodes.count ** dimension;
   // The longest step is one standard deviation.
   const { taps, table } = stencilOf(1 / nodes.spacing);

@@ -4,7 +4,7 @@
  * not depend on the order of samples.
  */
 import { compileExact, type Device, createBufferOf } from "../../../device/index.ts";
-import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../../kernel/index.ts";
+import { bool, fn, hostRealType, i32, kernel, type Precision, read, real, u32, write } from "../../../kernel/index.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { WorkProgress } from "../../../base/event-loop.ts";
 import { nearestByBruteForce } from "../search/brute-force.ts";
@@ -111,7 +111,7 @@ export async function assignmentOf(
   precision: Precision,
 ): Promise<Assignment> {
   const compiled = await compileExact(device, assignKernel(dimension), precision);
-  const element = hostReal(compiled.precision);
+  const element = hostRealType(compiled.precision);
   const isNormal = samples.kind === "normal";
   const values = isNormal ? new Float64Array(1) : samples.values;
   // Displacements are below 6.4 of this unit, or a few for normal numbers, so that squares of squares fit.

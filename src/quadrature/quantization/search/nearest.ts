@@ -7,7 +7,7 @@ import {
   createBufferOf,
 } from "../../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../../base/errors.ts";
-import { hostReal, i32, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, type Precision, read, real, write } from "../../../kernel/index.ts";
 import { checkPoints } from "../quantizer.ts";
 import { checkWholeNumber } from "../../../base/argument-checks.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
@@ -137,7 +137,7 @@ export class NearestSearch implements Disposable {
     this.dimension = dimension;
     this.size = points.length / dimension;
     this.#kernel = compiled;
-    this.#element = hostReal(compiled.precision);
+    this.#element = hostRealType(compiled.precision);
     this.#tables = {
       points: createBufferOf(device, this.#element, points),
       table: createBufferOf(device, "i32", plan.table),

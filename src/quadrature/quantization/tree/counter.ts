@@ -1,6 +1,6 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
 import { compileExact, type Device, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
-import { hostReal, i32, kernel, u32, write } from "../../../kernel/index.ts";
+import { hostRealType, i32, kernel, u32, write } from "../../../kernel/index.ts";
 import { LAYER_GROUP_SIZE, layersKernel, gridWalkKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { WorkProgress } from "../../../base/event-loop.ts";
@@ -129,7 +129,7 @@ async function make(device: Device, plan: QuantizationTreePlan): Promise<Made> {
   const clear = await compileExact(device, clearKernel(words), "f32");
   const compiling = plan.method === "layers" ? compileLayers : sharesGrid(device, plan) ? compileGridWalk : compileWalk;
   const count = await compiling(device, plan);
-  const element = hostReal(plan.precision);
+  const element = hostRealType(plan.precision);
   const counters = device.createBuffer("u32", plan.countersLength);
   const buffers = {
     parameters: createBufferOf(device, element, plan.parameters),

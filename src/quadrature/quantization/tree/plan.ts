@@ -1,7 +1,7 @@
 /** The plan of a tree before anything is simulated: grids of all layers, tables to search them, places of counters. */
 import { type Device, type WorkOptions, compileExact, createBufferOf } from "../../../device/index.ts";
 import { ShapeError, SpecError } from "../../../base/errors.ts";
-import { type Precision, hostReal } from "../../../kernel/index.ts";
+import { type Precision, hostRealType } from "../../../kernel/index.ts";
 import { seedOf, seedWords } from "../../../numerics/random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
 import { checkFields, checkOneOf, checkWholeNumber } from "../../../base/argument-checks.ts";
@@ -256,7 +256,7 @@ async function gridsOfPaths(device: Device, settings: GridSettings): Promise<rea
   const { dimension: d, step, initial, times } = chain;
   const count = Math.max(size, Math.min(settings.paths, PER_POINT * size));
   const compiled = await compileExact(device, advanceKernel(d, step), precision);
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   const start = new Float64Array(count * d).map((_, k) => initial[k % d]);
   using states = createBufferOf(device, element, start);
   const numbers = chain.parameters.length === 0 ? new Float64Array(1) : chain.parameters;

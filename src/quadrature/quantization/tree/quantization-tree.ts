@@ -1,6 +1,6 @@
 /** Quantization trees: grids of a Markov chain's layers, and the probabilities of going from point to point. */
 import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
-import { hostReal } from "../../../kernel/index.ts";
+import { hostRealType } from "../../../kernel/index.ts";
 import { SpecError } from "../../../base/errors.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
 import { product } from "../gaussian.ts";
@@ -281,7 +281,7 @@ async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probab
   }
   const slots = widths.reduce((most, width) => Math.max(most, width), 0);
   const compiled = await compileExact(device, exactRows, precision);
-  const element = hostReal(precision);
+  const element = hostRealType(precision);
   using rule = createBufferOf(device, element, ruleNumbers());
   using endsBuffer = createBufferOf(device, element, ends);
   using parametersBuffer = createBufferOf(device, element, parameters);

@@ -8,7 +8,18 @@
  * Bytes: each counter is read twice, and each transition that occurs is written once.
  */
 import { compileExact, type Device, type DeviceBuffer, createBufferOf } from "../../../device/index.ts";
-import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, write } from "../../../kernel/index.ts";
+import {
+  fn,
+  hostRealType,
+  i32,
+  kernel,
+  type Precision,
+  read,
+  real,
+  record,
+  u32,
+  write,
+} from "../../../kernel/index.ts";
 
 /** Tells whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
 const byTiles = ({ backend }: Device): boolean => backend === "cuda";
@@ -211,6 +222,6 @@ export async function rowMakerOf(device: Device, places: RowRanges, precision: P
 /** Returns zero-filled sparse rows on the device: entry s of row r is at s·rows + r. */
 export function emptyRows(device: Device, precision: Precision, rows: number, slots: number) {
   const columns = device.createBuffer("i32", slots * rows);
-  const probabilities = device.createBuffer(hostReal(precision), slots * rows);
+  const probabilities = device.createBuffer(hostRealType(precision), slots * rows);
   return { rows, slots, columns, probabilities };
 }
