@@ -420,7 +420,7 @@ export const fresh: readonly Bug[] = [
     ["receipts.ts", " && (a.commit === undefined || b.commit === undefined || a.commit === b.commit)", ""],
     ["plan.ts", "seed: book.seed ?? DEFAULT_SEED", "seed: DEFAULT_SEED"],
     ["plan.ts", "const isOther = open.file.byteLength !== book.bytes;", "const isOther = false;"],
-    ["result-file.ts", 'if (name === "method" && seed !== undefined) result["seed"] = seed;', ""],
+    ["result-file.ts", '"quantity", "seed"])', '"quantity"])'],
   ]),
   ...beside("service/http", "service/http/service", [
     ["server.ts", "accuracy < limits.accuracy", "accuracy <= limits.accuracy"],
