@@ -124,7 +124,9 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
   const given = Object.entries(settings.measures ?? {});
   const givenWeights = given.map(([, weights]) => weights);
   const variants =
-    copies.length > 0 ? givenVariants([own, ...copies], givenWeights) : sensitivityVariants(own, sensitivities);
+    copies.length > 0
+      ? givenVariants([own, ...copies], givenWeights)
+      : sensitivityVariants(own, sensitivities, settings.precision ?? "f64");
   const instances = instancesIn(settings, [own, ...copies], variants, failures);
   const shape: WalkShape = {
     model,

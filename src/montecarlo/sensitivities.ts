@@ -1,5 +1,6 @@
 /** Sensitivities: derivatives along paths by some parameters, and copies with others shifted. */
 import { SpecError } from "../base/errors.ts";
+import type { Precision } from "../kernel/index.ts";
 import type { PathModel } from "./model.ts";
 import type { ControlMean } from "./moments.ts";
 import {
@@ -30,6 +31,8 @@ export interface Sensitivity {
 
 /** Relative shifts of parameters, or absolute ones where the parameter may be 0 or negative. */
 const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
+/** Other shifts in f32 are this many times wider: a rate's step of 1e-4 / 50 is lost beside a logarithm of 5. */
+const WIDER_IN_F32 = 30;
 
 /**
  * Returns sensitivities by name: those that the model defines, or derivatives by any parameter of model or product.
@@ -94,7 +97,11 @@ export interface Variants {
  * Returns the copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². The
  * derivatives by one parameter share bumps. Pathwise sensitivities have a direction each.
  */
-export function sensitivityVariants({ model, product, control, dates }: Paths, all: readonly Sensitivity[]): Variants {
+export function sensitivityVariants(
+  { model, product, control, dates }: Paths,
+  all: readonly Sensitivity[],
+  precision: Precision,
+): Variants {
   const models: Parameters[] = [model.parameters];
   const products: Parameters[] = [product.parameters];
   const controls: Parameters[] = [control?.parameters ?? {}];
@@ -104,7 +111,14 @@ export function sensitivityVariants({ model, product, control, dates }: Paths, a
     if (shifted.has(parameter)) continue;
     const ofModel = parameter in model.parameters;
     const owner = ofModel ? model.parameters : product.parameters;
-    const h = widthOf(parameter, owner[parameter], ofModel ? 1 : unitOf(model));
+    const usual = widthOf(parameter, owner[parameter], ofModel ? 1 : unitOf(model));
+    const factor = precision === "f32" && kindOf(parameter) === "other" ? WIDER_IN_F32 : 1;
+    // A variance that is shifted below 0 has no paths.
+    const isPositive = ofModel && model.jumpsWith?.includes(parameter) === true;
+    const h = mapColumns([usual, ...columnsOf(owner[parameter])], (width, ...numbers) => {
+      const least = isPositive ? Math.min(...numbers.map(Math.abs)) : 0;
+      return least > 0 ? Math.min(factor * width, 0.5 * least) : factor * width;
+    });
     shifted.set(parameter, { at: models.length, h });
     for (const sign of [1, -1]) {
       const moved = { [parameter]: plus(owner[parameter], h, sign) };

@@ -92,7 +92,7 @@ describe("Greeks", () => {
     const model = blackScholes({ spot: 100, volatility: { byStep: [0.4, 0.1] } });
     const bumps = sensitivitiesOf(model, call, ["vega"], "bump");
     const paths = { model, product: call, control: undefined, dates: [0.5, 1] };
-    const shifted = sensitivityVariants(paths, bumps).model.slice(1, 3);
+    const shifted = sensitivityVariants(paths, bumps, "f64").model.slice(1, 3);
     const steps = shifted.map(({ [bumps[0].parameter]: one }) => (one as { byStep: number[] }).byStep.map(Number));
     for (const [k, sign] of [1, -1].entries()) {
       expect(steps[k][0]).toBeCloseTo(0.4 + sign * 1e-3, 12);

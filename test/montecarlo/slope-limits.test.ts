@@ -7,6 +7,7 @@ import {
   blackScholes,
   european,
   gaussianFactors,
+  heston,
   hullWhite,
   localVolatility,
   modelParams,
@@ -200,4 +201,18 @@ describe("models that may jump", () => {
     const model = localVolatility({ ...at, isDiscontinuous: true });
     await expect(monteCarlo({ ...asked, model, sensitivityMethod: "pathwise" })).rejects.toThrow(/jump with spot/);
   });
+});
+
+test("bumps in f32 agree with those in f64, and a small variance stays positive", async () => {
+  const dates = Array.from({ length: 50 }, (_, k) => (k + 1) / 50);
+  const variance = { kappa: 1.5, theta: 0.04, sigma: 0.5, rho: -0.7 };
+  const asked = { device, product: european({ payoff: "call", strike: 100 }), dates, paths: 2 ** 12 };
+  const model = heston({ spot: 100, rate: 0.03, v0: 0.04, ...variance });
+  const bumped = { ...asked, model, sensitivities: ["rho"], sensitivityMethod: "bump" } as const;
+  const [exact, rounded] = [await monteCarlo(bumped), await monteCarlo({ ...bumped, precision: "f32" })];
+  expect(rounded.sensitivities["rho"].value[0] / exact.sensitivities["rho"].value[0]).toBeCloseTo(1, 2);
+  const small = heston({ spot: 100, rate: 0.03, v0: 1e-5, ...variance });
+  const { sensitivities, status } = await monteCarlo({ ...asked, model: small, sensitivities: ["v0"] });
+  expect(status[0]).toBe("fixed");
+  expect(sensitivities["v0"].value[0]).toSatisfy(Number.isFinite);
 });
