@@ -130,12 +130,12 @@ function checkForwards({ rates, fixings }: MarketSpec, names: readonly string[],
     for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
       const at = pathOf("rates", currency, "forward", index);
       check(index, at);
-      numberOf(curve, names, at);
+      curveIndexOf(curve, names, at);
     }
 }
 
 /** Returns the index of a curve by name. @throws BookError where there is none of the name */
-export function numberOf(name: string, names: readonly string[], path: string): number {
+export function curveIndexOf(name: string, names: readonly string[], path: string): number {
   const at = names.indexOf(name);
   if (at < 0) throw new BookError(path, `unknown curve ${quote(name)}${didYouMean(name, names)}`);
   return at;
@@ -210,7 +210,7 @@ class InstrumentMaker {
         const other = forward?.get(one.against) ?? onlyCurveOf(one.against, this.#specs, pathOf("against"));
         if (other === undefined)
           throw new BookError(pathOf("against"), `no curve has the index ${one.against}; add one to market.curves`);
-        numberOf(other, this.#names, this.#place("curves", name, "forward", one.against));
+        curveIndexOf(other, this.#names, this.#place("curves", name, "forward", one.against));
         const against = this.#side(other, one.against);
         return tenorBasis(`${textOf(one.tenor)} basis`, one.quote, one.tenor, this.#quotes(name), against);
       }
@@ -262,13 +262,13 @@ class InstrumentMaker {
     const path = this.#place("curves", name, "forward");
     const found = forward?.get(index!) ?? onlyCurveOf(index!, others, path);
     if (found === undefined) throw new BookError(path, `no curve projects ${index!}; add one to market.curves`);
-    numberOf(found, this.#names, path);
+    curveIndexOf(found, this.#names, path);
     return found;
   }
 
   #discountOf(name: string): number {
     const { discount, index } = this.#specs.get(name)!;
-    if (discount !== undefined) return numberOf(discount, this.#names, this.#place("curves", name, "discount"));
+    if (discount !== undefined) return curveIndexOf(discount, this.#names, this.#place("curves", name, "discount"));
     const { currency, months } = conventionsOf(index!);
     if (months === undefined) return this.#names.indexOf(name);
     const named = namedRatesOf(this.#market.rates.get(currency));
@@ -277,7 +277,7 @@ class InstrumentMaker {
         this.#place("curves", name, "discount"),
         `expected the curve that discounts swaps of ${index!}, such as that of an overnight index`,
       );
-    return numberOf(named.discount, this.#names, this.#place("rates", currency, "discount"));
+    return curveIndexOf(named.discount, this.#names, this.#place("rates", currency, "discount"));
   }
 
   /** The pair whose forward rates imply a curve, with the numbers of both currencies' curves. */
@@ -293,7 +293,7 @@ class InstrumentMaker {
     const theirs = discount ?? namedRatesOf(this.#market.rates.get(other))?.discount;
     if (theirs === undefined)
       throw new BookError(at("discount"), `expected the curve that discounts ${other}, which the quotes are against`);
-    const [own, known] = [this.#names.indexOf(name), numberOf(theirs, this.#names, at("discount"))];
+    const [own, known] = [this.#names.indexOf(name), curveIndexOf(theirs, this.#names, at("discount"))];
     const numbers = currency === base ? { base: own, quote: known } : { base: known, quote: own };
     return { ...numbers, reference: dayOfAsOf(this.#asOf), calendar, spotLag: 0, spotDay, spot };
   }

@@ -3,7 +3,7 @@ import { BookError } from "../base/errors.ts";
 import { discountFactor, type ForwardCurve } from "../market/index.ts";
 import { calendarOf, conventionsOf, dayOf, type Day, type IndexName } from "../market/conventions/index.ts";
 import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/index.ts";
-import { namedRatesOf, type NamedCurves, numberOf, onlyCurveOf } from "./curves.ts";
+import { namedRatesOf, type NamedCurves, curveIndexOf, onlyCurveOf } from "./curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { Conversion, LinearCurves } from "./linear-types.ts";
 import { didYouMean, quote } from "./names.ts";
@@ -116,7 +116,7 @@ export class LinearMarket {
   }
 
   #numberOf(name: string, ...path: readonly PropertyKey[]): number {
-    return numberOf(name, this.curves.names, this.#place(...path));
+    return curveIndexOf(name, this.curves.names, this.#place(...path));
   }
 }
 

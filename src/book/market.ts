@@ -23,7 +23,7 @@ import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
-import { forwardCurveOf, type NamedCurves, numberOf, resolveCurves } from "./curves.ts";
+import { forwardCurveOf, type NamedCurves, curveIndexOf, resolveCurves } from "./curves.ts";
 import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, Clock } from "./time.ts";
@@ -187,7 +187,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
 function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName {
   const { names = [], curves = [], instruments = [] } = named ?? {};
   return (name, at) => {
-    const number = numberOf(name, names, at());
+    const number = curveIndexOf(name, names, at());
     const curve = forwardCurveOf(curves[number]);
     const last = instruments[number].at(-1);
     if (last === undefined) return curve;

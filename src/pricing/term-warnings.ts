@@ -13,8 +13,9 @@ import {
   type Volatility,
 } from "../market/index.ts";
 
-/** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
+/** The largest rate per year that is taken as a decimal number. A larger one was probably meant in percent. */
 export const MAX_RATE = 1;
+/** The largest volatility per √year that is taken as a decimal number. A larger one was probably meant in percent. */
 export const MAX_VOLATILITY = 5;
 
 /**

@@ -84,7 +84,10 @@ function sigmaOf(
 export const decayIntegral = (k: number, t: number): number =>
   k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
 
-/** Mean and standard deviation of Heston's variance at a time (Cox, Ingersoll & Ross 1985). */
+/**
+ * Returns the mean and the standard deviation of Heston's variance at time t, given its value v₀ today (Cox, Ingersoll
+ * & Ross 1985).
+ */
 export function varianceOfHeston(
   { kappa, theta, sigma }: Heston,
   v0: number,

@@ -12,7 +12,7 @@ export interface TradeBounds {
    * today's; undefined where nothing is left of the trade.
    */
   at(trade: number, k: number): ((spot: number) => Range & Partial<Bounds>) | undefined;
-  /** Returns the rounding of a value at the spot with an index and of its bounds. */
+  /** Returns the rounding error of a value and of its bounds, at the spot with the index `spot`. */
   rounding(trade: number, spot: number, value: number): number;
 }
 

@@ -6,7 +6,7 @@ import type { Terms } from "../terms.ts";
 /** A spot at which the value has a kink: a barrier, or the extremum so far of a lookback. */
 export interface Kink {
   readonly level: number;
-  /** The years until the level takes effect; diffusion smooths the kink before. */
+  /** The time in years from which the level has an effect; before that time diffusion smooths the kink. */
   readonly from: number;
   /** The side of the level (+1 above, −1 below) to which a spot on the level itself belongs. */
   readonly side: 1 | -1;

@@ -1,4 +1,7 @@
-/** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
+/**
+ * The plan of a valuation: requests for each case of the scenarios, each spot and each bumped copy of a trade, and
+ * Greeks from their values.
+ */
 import type { DriverCorrelations, SpotMove } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import { spotMoveOf, type ResultColumns, WARNING } from "../columns/result-columns.ts";

@@ -111,8 +111,8 @@ export function targetOf({ assets, payoff }: Terms, accuracy: number): number {
 }
 
 /**
- * Runs `job` for tasks that are computed together, and charges their trades for the time. If it throws, the requests of
- * all tasks fail with this error. @throws the signal's reason; the error of a lost device
+ * Runs `job` for tasks that are computed together, and adds its time to the budget of their trades. If it throws, the
+ * requests of all tasks fail with this error. @throws the signal's reason; the error of a lost device
  */
 export async function together<T>(
   tasks: readonly T[],

@@ -19,7 +19,7 @@ const DECISION = "decision";
 /** A level takes about so many times as long as the one before. */
 const GROWTH = 4;
 
-/** The members of an `Estimator` that all methods for rights on dates share. */
+/** The members of an `Estimator` that all methods for exercise rights on dates share. */
 export const rightsEstimator: Omit<
   Estimator<ExerciseRightsEstimate>,
   "accuracy" | "limited" | "finerLevel" | "estimate"

@@ -7,7 +7,7 @@ import type { ExerciseRightsEstimate, RightsRequest } from "./estimator.ts";
 import { varianceAt } from "../variance.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
-/** Returns the answer to a request that a formula gives exactly; undefined if there is none. */
+/** Returns the estimate of a request whose value a formula gives exactly; undefined if no formula does. */
 export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): ExerciseRightsEstimate | undefined {
   const known = exactValue(terms, spot);
   return known && { values: [known.value], errors: [1e-13 * Math.abs(known.value)], method: known.method, size: 0 };

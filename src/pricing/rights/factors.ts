@@ -1,4 +1,7 @@
-/** Terms as a quantization tree sees them: which it takes, when something is decided, how the spot is distributed. */
+/**
+ * The inputs of trees and grids of exercise rights: whether terms can be priced on them, decision times, and limits of
+ * units.
+ */
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 
@@ -23,14 +26,14 @@ export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expir
   return !isOne && Math.abs(rho) === 1 ? "two factors that are perfectly correlated" : undefined;
 }
 
-/** The minimum and maximum number of units that a swing option must and may still take. */
-export interface Units {
+/** The minimum number of units that the holder of a swing option must still take, and the maximum number. */
+export interface UnitLimits {
   readonly min: number;
   readonly max: number;
 }
 
-/** Returns the limits on the units of a swing option, as far as its remaining dates can meet them. */
-export function unitsOf({ payoff }: Terms): Units {
+/** Returns the limits on the units of a swing option, reduced to what its remaining dates allow. */
+export function unitsOf({ payoff }: Terms): UnitLimits {
   if (payoff.kind !== "swing") return { min: 0, max: 1 };
   const { times, min, max } = payoff;
   return { min: Math.min(min, times.length), max: Math.min(max, times.length) };

@@ -1,4 +1,4 @@
-/** Values of rights by dynamic programming on trees or grids: those that share one are found together. */
+/** Values of exercise rights by dynamic programming. Rights on the same tree or grid are valued together. */
 import type { SwingsResult } from "../../quadrature/quantization/index.ts";
 import { grouped, type RequestSettings, together } from "../plan/request.ts";
 import { isExercisable, type Terms } from "../terms.ts";
@@ -7,16 +7,16 @@ import type { ExerciseRightsEstimate, RightsRequest } from "./estimator.ts";
 import { exactEstimate } from "./exact-rights.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
-/** A value of a request at some times of its factors. */
-export interface Task {
+/** One value to be computed for a request: on one tree or grid, with given decision times. */
+export interface RightsTask {
   readonly request: RightsRequest;
   readonly times: readonly number[];
   readonly factors: FactorChain;
   value: number;
 }
 
-/** The values that an estimate is made of. */
-export interface Tasks<T extends Task> {
+/** The values from which the estimate of a request is computed. */
+export interface RightsTasks<T extends RightsTask> {
   readonly fine: T;
   readonly coarse: T;
   /** The coarse value with half of the dates of American exercise. */
@@ -25,41 +25,41 @@ export interface Tasks<T extends Task> {
   readonly resampled?: T | undefined;
 }
 
-/** A method of dynamic programming. */
-export interface RightsSolver<T extends Task> {
+/** A method that values exercise rights by dynamic programming on trees or grids. */
+export interface RightsSolver<T extends RightsTask> {
   /** Returns the tasks of a request; `taskOf` makes one, with half of the dates of American exercise or with all. */
-  tasksOf(request: RightsRequest, settings: RequestSettings, taskOf: (isHalf: boolean) => Task): Tasks<T>;
-  /** Returns a text that tasks share whose values are found together. */
+  tasksOf(request: RightsRequest, settings: RequestSettings, taskOf: (isHalf: boolean) => RightsTask): RightsTasks<T>;
+  /** Returns the key of a task. The values of tasks with equal keys are computed together. */
   keyOf(task: T): string;
   /** Returns the values of tasks of one key. Early exercise is a swing of one unit. */
   valuesOf(tasks: readonly T[], settings: RequestSettings): Promise<Pick<SwingsResult, "value" | "error">>;
   /**
-   * Returns the estimate of a request from the values of its tasks; `inDates` is what another doubling of the number of
-   * dates of American exercise adds.
+   * Returns the estimate of a request from the values of its tasks; `inDates` is the change of the value that another
+   * doubling of the number of dates of American exercise would bring.
    */
   estimateOf(
     request: RightsRequest,
-    tasks: Tasks<T>,
+    tasks: RightsTasks<T>,
     inDates: number,
     settings: RequestSettings,
   ): ExerciseRightsEstimate;
 }
 
 /**
- * Computes the values of requests and stores them in the requests. `minShare` is that of `chainOf`. @throws the
+ * Computes the values of requests and stores them in the requests. `minShare` is passed to `chainOf`. @throws the
  * signal's reason; the error of a lost device
  */
-export async function solveRights<T extends Task>(
+export async function solveRights<T extends RightsTask>(
   solver: RightsSolver<T>,
   requests: readonly RightsRequest[],
   settings: RequestSettings,
   minShare?: number,
 ): Promise<void> {
-  const open: { readonly request: RightsRequest; readonly tasks: Tasks<T> }[] = [];
+  const open: { readonly request: RightsRequest; readonly tasks: RightsTasks<T> }[] = [];
   for (const request of requests) {
     if (request.failure !== undefined) continue;
     const known = exactEstimate(request);
-    const taskOf = (isHalf: boolean): Task => {
+    const taskOf = (isHalf: boolean): RightsTask => {
       const dates = datesOf(request.terms, isHalf);
       const times = dates[0] === 0 ? dates : [0, ...dates];
       // Where nothing is random there is an exact value.
@@ -94,18 +94,18 @@ export async function solveRights<T extends Task>(
   }
 }
 
-/** Tells whether an option may be exercised at all times, for which dates stand. */
+/** Tells whether an option may be exercised at any time, which is approximated by exercise on dates. */
 export const isAmerican = ({ payoff, exercise }: Terms): boolean =>
   payoff.kind !== "swing" && exercise.kind === "american";
 
-/** Returns what a unit of a swing pays at a spot, or an option on exercise. */
+/** Returns the payoff at a spot: of one unit of a swing option, or of the exercise of another option. */
 export function gainOf({ payoff }: Terms, spot: number): number {
   if (payoff.kind !== "swing" && payoff.kind !== "vanilla") throw new Error(`no rights: ${payoff.kind}`);
   return payoff.right === "call" ? spot - payoff.strike : payoff.strike - spot;
 }
 
-/** Returns the bounds of a task's units, as the swings of `quadrature` have them. */
-export function boundsOf({ request: { terms } }: Task): { readonly least: number; readonly most: number } {
+/** Returns the least and the most units that the trade of a task must and may take, in the form of `quadrature`. */
+export function boundsOf({ request: { terms } }: RightsTask): { readonly least: number; readonly most: number } {
   const { min, max } = unitsOf(terms);
   return { least: min, most: max };
 }

@@ -260,7 +260,7 @@ const COST = 1;
 const isMoved = ({ columns, settings }: Batch): boolean =>
   settings.greeks !== "none" || columns.cases.scenarios !== undefined;
 
-/** Returns the expected cost of a trade on a smile, in microseconds of one core. */
+/** Returns the expected cost of a European trade on a fitted smile, in microseconds of one core. */
 export const smileCost = (batch: Batch, trade: number): number =>
   isMoved(batch) ? costOf(batch.columns, trade) : COST;
 

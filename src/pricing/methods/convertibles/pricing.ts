@@ -21,7 +21,7 @@ import {
   closedFormPoint,
   convertibleOf,
   convertibleRowsOf,
-  type Estimated,
+  type SensitivityEstimate,
   marketOf,
   rollForward,
   type Row,
@@ -122,7 +122,7 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
   const first = bounded(convertible, underlying.spot, points.get(today)![0]);
   rows.today = first;
   const solved = [today, ...bumps.copies].map((row) => points.get(row)![0]);
-  const slope = (name: Bump): Estimated => {
+  const slope = (name: Bump): SensitivityEstimate => {
     const measure = bumps.formulas.find((one) => one.name === name);
     if (measure === undefined) return UNKNOWN;
     const slopeOf = (of: (point: ConvertiblePoint) => number): number => sensitivityOf(measure, solved.map(of));
@@ -201,10 +201,10 @@ function addFigures(batch: Batch, trade: number, results: ResultColumns): void {
 /** The years that a closed form is moved by for its theta. */
 const THETA_STEP = 1e-4;
 
-const UNKNOWN: Estimated = { value: Number.NaN, error: Number.NaN };
+const UNKNOWN: SensitivityEstimate = { value: Number.NaN, error: Number.NaN };
 
 /** ∂V/∂t of a closed form: the rates, dividends and volatilities keep their dates. */
-function closedTheta(trade: ConvertibleTrade, { value, errorEstimate }: ConvertiblePoint): Estimated {
+function closedTheta(trade: ConvertibleTrade, { value, errorEstimate }: ConvertiblePoint): SensitivityEstimate {
   const next = rollForward(trade, THETA_STEP);
   const { coupons, maturity } = trade.convertible;
   if (next === undefined || coupons.some(({ time }) => time <= THETA_STEP)) return UNKNOWN;

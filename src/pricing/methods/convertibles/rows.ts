@@ -169,21 +169,21 @@ export function bounded(contract: Convertible, spot: number, point: ConvertibleP
 }
 
 /** A sensitivity and its error estimate. */
-export interface Estimated {
+export interface SensitivityEstimate {
   readonly value: number;
   readonly error: number;
 }
 
 /**
- * Returns ∂V/∂t at a spot from the equation, in an unchanged market; 0 where immediate conversion or call ends the
- * bond.
+ * Returns theta ∂V/∂t at a spot, computed from the pricing equation in an unchanged market; 0 where immediate
+ * conversion or call ends the bond.
  */
 export function thetaAt(
   contract: Convertible,
   market: ConvertibleMarket,
   spot: number,
   { value, cash, delta, gamma, errorEstimate, errors }: ConvertiblePoint,
-): Estimated {
+): SensitivityEstimate {
   const { rates, dividends, volatility, credit } = market;
   const [low, high] = boundsNow(contract, spot);
   if (value >= high || (low > 0 && value <= low)) return { value: 0, error: errorEstimate };

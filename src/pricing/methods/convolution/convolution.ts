@@ -13,7 +13,7 @@ import { ValuationPlan } from "../../plan/plan.ts";
 import { type Estimator, targetOf } from "../../plan/request.ts";
 import { type ExerciseRightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
-import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
+import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type RightsTask } from "../../rights/solve.ts";
 import { type Terms, termsOf } from "../../terms.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
@@ -81,7 +81,7 @@ function maxLevelOf({ assets: [{ volatility }] }: Terms): number {
 }
 
 /** A value on a grid whose nodes are `spacing` apart. */
-interface GridTask extends Task {
+interface GridTask extends RightsTask {
   readonly spacing: number;
 }
 

@@ -203,7 +203,10 @@ export function isKnown(problem: OneFactorProblem): boolean {
   return problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
 }
 
-/** Returns the barrier that today's spot has breached; the spots of scenarios need not have breached it. */
-export function paidNow(problem: OneFactorProblem): KnockOut | undefined {
+/**
+ * Returns the knock-out that today's spot has breached; undefined if there is none. The spots of scenarios need not
+ * have breached it.
+ */
+export function breachedNow(problem: OneFactorProblem): KnockOut | undefined {
   return knockedOutBy(problem, problem.spots[0]);
 }

@@ -27,7 +27,7 @@ import type { TradeColumns } from "../../columns/trade-columns.ts";
 import {
   isDeterministic,
   isKnown,
-  paidNow,
+  breachedNow,
   readDeterministic,
   readKnockedOut,
   readKnownScenarios,
@@ -285,7 +285,7 @@ class FdmPlan implements MethodPlan {
     }
     const { pairs, size } = this.#rows[base];
     const problems = this.#problems[base];
-    if (settings.greeks === "all" && paidNow(problems.problem) === undefined) {
+    if (settings.greeks === "all" && breachedNow(problems.problem) === undefined) {
       const sizes = bumpsOnMeshes(problems.problem, precision);
       this.#bumps[i] = new Bumps(this.#adaptive, pairs, problems, sizes, settings.sensitivityErrorEstimates);
     }
@@ -313,7 +313,7 @@ class FdmPlan implements MethodPlan {
     }
     if (precision === "f32" && (settings.accuracy ?? TARGET_ERRORS.fdm) < FINEST_F32)
       results.warnings[trade] |= WARNING.beyondF32;
-    const paid = paidNow(problem);
+    const paid = breachedNow(problem);
     if (paid !== undefined) {
       readKnockedOut(problem, paid, trade, results);
       return;

@@ -1,4 +1,4 @@
-/** Forwards on one underlying, by their carry: of the volatility's model they know nothing. */
+/** Forwards on one underlying, priced by their carry, whatever the model of the volatility is. */
 import type { ForwardTrade } from "../../../book/index.ts";
 import { discountFactor, doubtsAbout, integrate, shifted } from "../../../market/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
@@ -16,8 +16,8 @@ const ROUNDING = 1e-14;
 const COST = 1;
 
 /**
- * Returns the value of a forward with its derivatives by the spot and by a parallel shift of the rates, and the size of
- * its parts:
+ * Returns the value of a forward, its derivatives with respect to the spot and to a parallel shift of the rates, and
+ * the size of its parts:
  *
  *   V = S·e^{−qT}·Π(1 − pᵢ) − Σ cᵢ·e^{−q(T − tᵢ)}·Π_{j>i}(1 − pⱼ)·P(tᵢ) − K·P(T)
  *

@@ -241,8 +241,8 @@ interface ConstantMarket {
 }
 
 /**
- * Returns the market of a row if it is constant until expiry; otherwise the feature that is not, as text that completes
- * the sentence "it has …".
+ * Returns the market of a row if it is constant until expiry; otherwise the feature that changes in time, as text that
+ * completes the sentence "it has …".
  */
 export function constantMarket(columns: TradeColumns, trade: number, row: number): ConstantMarket | string {
   const expiry = columns.expiry[row];

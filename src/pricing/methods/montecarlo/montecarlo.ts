@@ -16,7 +16,7 @@ import type { Estimator } from "../../plan/request.ts";
 import { assetsOf, termsOf } from "../../terms.ts";
 import { isEarly, whyNoModel, whyNoProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
-import { exactly, isGeometricBasket, type PathEstimate } from "./without-paths.ts";
+import { exactEstimate, isGeometricBasket, type PathEstimate } from "./without-paths.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;
@@ -104,7 +104,7 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {
     if (terms.expiry === 0) return { copies: [], formulas: [] };
-    const scale = exactly(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
+    const scale = exactEstimate(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
     return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, later, greeks, scale));
   },
   measuresOf: ({ estimate }) => estimate!.measures ?? new Map(),

@@ -11,7 +11,7 @@ const RARE = 1;
 /** The variance of a logarithm from which on the square of a call has a tail that few paths would see. */
 const HEAVY = 1;
 
-/** What is added to the normal numbers of each step, [steps][normals]. */
+/** The shifts that are added to the normal numbers of each step, [steps][normals]. */
 export type Shift = readonly (readonly number[])[];
 
 /**
@@ -26,7 +26,10 @@ export type Shift = readonly (readonly number[])[];
 export const shiftOf = (path: SimulationInstance, ends: readonly number[]): Shift | undefined =>
   shiftUpTo(path, ends, Number.POSITIVE_INFINITY);
 
-/** Returns the shift with θ limited to 1, which does not reach a strike that is further away. */
+/**
+ * Returns the same shifts as `shiftOf`, but with θ at most 1. Paths are then not shifted all the way to a distant
+ * strike.
+ */
 export const shiftForTail = (path: SimulationInstance, ends: readonly number[]): Shift | undefined =>
   shiftUpTo(path, ends, 1);
 

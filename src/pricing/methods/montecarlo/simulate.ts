@@ -1,4 +1,4 @@
-/** Requests by the path engine: those of one shape together. */
+/** Computes the values of requests by the path engine; requests of one shape are simulated together. */
 import type { SensitivityFormula } from "../../../base/differences.ts";
 import type { Device } from "../../../device/index.ts";
 import { type FeynkacError, SpecError } from "../../../base/errors.ts";
@@ -29,7 +29,7 @@ import {
 } from "./product.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, leverageError, reversionError, sensitivityError, stepBias } from "./error.ts";
-import { exactly, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";
+import { exactEstimate, exactMeasures, outOfTime, type PathEstimate } from "./without-paths.ts";
 import { endsOf, findLeverages, hasLeverage, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 import { type Shift, shiftOf } from "./shift.ts";
 import * as stepping from "./steps.ts";
@@ -61,7 +61,7 @@ export async function simulate(
   const jobs = requests.flatMap((request) => {
     const { terms, spots, differences, estimate } = request;
     if (estimate?.measures !== undefined) return [];
-    const known = exactly(terms, spots[0]);
+    const known = exactEstimate(terms, spots[0]);
     if (known === undefined) return [jobOf(request, streamOf(request.trade), estimate?.steps?.fineness)];
     request.estimate = differences === undefined ? known : { ...known, measures: exactMeasures(known, differences) };
     return [];
@@ -237,7 +237,7 @@ function copiesOf(group: readonly Job[]): SimulatedCopies | undefined {
   const [{ copies, substeps, control, measures: asked }] = group;
   if (asked.length === 0) return undefined;
   const all = group.map((job) => [job.path, ...job.copies]);
-  const known = all.map((paths) => paths.map(({ terms, spots }) => exactly(terms, spots)?.values[0]));
+  const known = all.map((paths) => paths.map(({ terms, spots }) => exactEstimate(terms, spots)?.values[0]));
   const scales = all.map((paths, i) => paths.map((path, v) => (known[i][v] === undefined ? scaleOf(path) : 0)));
   const variants = copies.map((_, v) => {
     // Paths of a copy whose value is known are not looked at.

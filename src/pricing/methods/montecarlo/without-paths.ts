@@ -15,11 +15,11 @@ import { usesLocalDiffusions } from "./steps.ts";
 const ROUNDING = 1e-13;
 
 /**
- * Returns values that need no paths: the payoff at expiry; averages whose fixings are all known; geometric averages and
- * baskets under deterministic volatilities, which are lognormal (Kemna & Vorst 1990). It is undefined for all other
- * trades.
+ * Returns the estimate of a trade that needs no paths: the payoff at expiry; averages whose fixings are all known;
+ * geometric averages and baskets under deterministic volatilities, which are lognormal (Kemna & Vorst 1990). It is
+ * undefined for all other trades.
  */
-export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
+export function exactEstimate(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
   if (payoff.kind === "lookback") return pastLookback(terms, spots[0]);
   if (payoff.kind !== "average") {
@@ -118,7 +118,7 @@ export function exactMeasures(
   { values }: PathEstimate,
   { copies, formulas: measures, bias }: Differences,
 ): ReadonlyMap<string, Measured> {
-  const all = [...values, ...copies.map(({ terms, spots }) => exactly(terms, spots)?.values[0] ?? Number.NaN)];
+  const all = [...values, ...copies.map(({ terms, spots }) => exactEstimate(terms, spots)?.values[0] ?? Number.NaN)];
   const sizes = all.map(Math.abs);
   const exact = measures.map((measure): [string, Measured] => [
     measure.name,
@@ -132,8 +132,8 @@ export interface PathEstimate extends Estimate {
   /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
   readonly level?: number;
   /**
-   * The number of times that the steps of paths were halved, if the value depends on it; the estimated bias of the
-   * scheme; and the warning that says why steps were not halved again if that bias is large.
+   * If the value depends on the length of steps: the number of times that steps were halved (`fineness`), the estimated
+   * bias of the scheme, and the warning that says why steps were not halved again if the bias is large (`limit`).
    */
   readonly steps?: { readonly fineness: number; readonly bias: number; readonly limit: number };
   /** The part of the error that comes from bounds of the value, which more paths do not reduce. */

@@ -14,7 +14,7 @@ import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { type ExerciseRightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
 import { discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
-import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type Task } from "../../rights/solve.ts";
+import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type RightsTask } from "../../rights/solve.ts";
 import { termsOf } from "../../terms.ts";
 import { Trees } from "./trees.ts";
 
@@ -79,13 +79,13 @@ const estimatorOf = (trees: Trees, device: Device): Estimator<ExerciseRightsEsti
 });
 
 /** A value on a tree of so many points and paths. */
-interface TreeTask extends Task {
+interface TreeTask extends RightsTask {
   readonly sizes: { readonly size: number; readonly paths: number; readonly seed: number };
   /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
   memory: number;
 }
 
-const isSampled = ({ factors }: Task): boolean => factors.sigma.length > 1;
+const isSampled = ({ factors }: RightsTask): boolean => factors.sigma.length > 1;
 
 const solverOn = (trees: Trees, device: Device): RightsSolver<TreeTask> => ({
   tasksOf({ terms, level, original }, { seed }, taskOf) {

@@ -24,7 +24,7 @@ export class Trees {
     this.#device = device;
   }
 
-  /** Returns the cache of a device; it must be closed as often as it is opened. */
+  /** Returns the cache of a device. Each call must be followed by one disposal of the cache. */
   static open(device: Device): Trees {
     let trees = opened.get(device);
     if (trees === undefined) opened.set(device, (trees = new Trees(device)));

@@ -1,4 +1,4 @@
-/** Option-adjusted spreads of bonds with rights, by values of the bond at other rates. */
+/** Option-adjusted spreads of bonds with embedded options, found from values of the bond at shifted rates. */
 import type { Bond, PricedTrade } from "../../../book/index.ts";
 import type { RatesRow, RatesSession } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -33,8 +33,8 @@ interface End {
 
 /**
  * Returns, for callable and puttable bonds with their values, the parallel shift s of the rates with which each bond
- * has its clean market price (option-adjusted spread); undefined where no s up to `LARGEST_SPREAD`, and for which the
- * model has a value, gives it. Rates are shifted as in scenarios. All bonds are solved together by the secant method,
+ * has its clean market price (option-adjusted spread); undefined where no such s up to `LARGEST_SPREAD` exists for
+ * which the model has a value. Rates are shifted as in scenarios. All bonds are solved together by the secant method,
  * within brackets that are halved where it leaves them, with one pricing call for each iteration.
  */
 export async function adjustedSpreads(
@@ -101,7 +101,8 @@ function nextSpread({ row, target, last: [spread, excess], before, low, high }: 
 type BondFigures = Pick<PricedTrade, "clean" | "accrued" | "yield" | "duration" | "convexity">;
 
 /**
- * Returns the interest accrued at a time: the coupon times the elapsed fraction of its period, none once it is paid.
+ * Returns the interest accrued at a time: the coupon of the current period times the fraction of the period that has
+ * elapsed.
  */
 export function accruedAt({ coupons }: Bond, time: number): number {
   const current = coupons.find(({ start, end }) => start <= time && time < end);
@@ -144,7 +145,7 @@ export function spreadOf(bond: Bond, cleanPrice: number, market: RatesMarket): n
   return spread !== undefined && Math.abs(spread) <= LARGEST_SPREAD ? spread : undefined;
 }
 
-/** The largest option-adjusted spread that is looked for. */
+/** The largest option-adjusted spread that `adjustedSpreads` finds, per year. */
 export const LARGEST_SPREAD = 1;
 
 /** Rates beyond these are no yields. */

@@ -36,7 +36,7 @@ function optionBounds({ sign, strike, flows, quote }: RateOption, market: RatesM
   return { low, high: Math.max(sign > 0 ? forward : fixed, low) };
 }
 
-/** Returns the dates on which an early right is exercised for sure in a bound: all, or the ends of a period. */
+/** Returns the exercise times that bounds consider: all dates, or both ends of a period. */
 export const datesOf = (exercise: RatesExercise): readonly number[] =>
   exercise.kind === "dates" ? exercise.times : [...new Set([exercise.from, exercise.to])];
 

@@ -1,4 +1,4 @@
-/** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
+/** Prices of trades as claims with rights on dates, with error estimates and sensitivities. */
 import { SpecError } from "../../../base/errors.ts";
 import type { ShortRateTrade } from "../../../quadrature/rates/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
@@ -16,7 +16,10 @@ import {
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** A linear combination of values at several resolutions, [factor, fineness] each, such as an extrapolation. */
+/**
+ * A linear combination of values at several resolutions, such as an extrapolation, as pairs of a factor and a
+ * resolution.
+ */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
 
 /** A value, and others whose differences from it, times a factor that may depend on the market, count as errors. */

@@ -163,8 +163,8 @@ function best(
 }
 
 /**
- * Returns the price of a right that is exercised at a time, and when it is settled; undefined where that is with the
- * bond's last payment or later.
+ * Returns the price and the settlement time of a right that is exercised at a given time; undefined where the
+ * settlement is not before the bond's last payment.
  */
 export function settledAt(
   { notice, price }: Pick<RedemptionRight, "notice" | "price">,

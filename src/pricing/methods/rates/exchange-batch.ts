@@ -3,8 +3,8 @@ import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../../market/models/index.ts";
 
 /**
- * The values of options that exchange flows for a fixed amount, with derivatives by the amounts and by the standard
- * deviations of the flows. Options and flows are given by index.
+ * The values of options that exchange flows for a fixed amount, and their derivatives with respect to the amounts and
+ * the standard deviations of the flows. Options and flows are given by index.
  */
 export interface ExchangeValues {
   /** Returns the value of an option. */
@@ -14,8 +14,8 @@ export interface ExchangeValues {
   /** Returns the derivative of an option's value with respect to its fixed amount. */
   readonly toStrike: (option: number) => number;
   /**
-   * Returns the derivative by the amount of a flow. `toAcross` and `toAlong` return those by its two deviations, across
-   * and along the direction of the inner integral.
+   * Returns the derivative with respect to the amount of a flow. `toAcross` and `toAlong` return the derivatives with
+   * respect to its two standard deviations, across and along the direction of the inner integral.
    */
   readonly toFlow: (option: number, flow: number) => number;
   readonly toAcross: (option: number, flow: number) => number;
@@ -89,7 +89,10 @@ export class ExchangeBatch {
   }
 }
 
-/** A kernel of options on flows, its outputs for each option and each flow, and the microseconds of an option. */
+/**
+ * A kernel that prices options on flows, with the numbers of its outputs for each option and each flow, and its
+ * expected cost for each option in microseconds.
+ */
 export interface OptionKernel {
   readonly kernel: typeof exchangeKernel;
   readonly outputs: number;
@@ -110,7 +113,7 @@ interface Packed {
   readonly flows: Float64Array;
 }
 
-/** Returns the arrays `values` and `slopes` of a kernel of options on flows. */
+/** Runs a kernel that prices options on flows, and returns its arrays `values` and `slopes`. */
 export async function launchOptions(
   device: Device,
   precision: Precision,

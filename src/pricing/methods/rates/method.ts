@@ -5,7 +5,7 @@ import type { Precision } from "../../../kernel/index.ts";
 import type { TimeBudget } from "../../plan/method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** A trade to be valued at a date, with the rates of that date as a scenario shifts them. */
+/** A trade to be valued at a date, and the rates at that date, shifted if a scenario requires it. */
 export interface RatesRow {
   /** The trade, with times in years from that date. */
   readonly trade: RatesTrade;
@@ -27,13 +27,16 @@ export interface RatesValue {
   readonly errorEstimate: number;
   /** The derivative ∂V/∂t per year, if the market follows its forward rates. */
   readonly theta: number;
-  /** The derivative by a parallel shift of all volatilities of the model, or of the quoted volatility, per 1.00. */
+  /**
+   * The derivative with respect to a parallel shift of all volatilities of the model, or of the quoted volatility, per
+   * 1.00.
+   */
   readonly vega: number;
-  /** The derivative by a parallel shift of the rates, per 1.00. */
+  /** The derivative with respect to a parallel shift of the rates, per 1.00. */
   readonly rho: number;
-  /** The derivatives by the zero rates at `KEY_TIMES`, per 1.00. */
+  /** The derivatives with respect to the zero rates at `KEY_TIMES`, per 1.00. */
   readonly keyRates?: readonly number[];
-  /** The derivatives by the parameters of the model, by their names in the book. */
+  /** The derivatives with respect to the parameters of the model, by their names in the book. */
   readonly parameters?: Readonly<Record<string, number>>;
   /** The bits of its warnings (`WARNING`). */
   readonly warnings?: number;

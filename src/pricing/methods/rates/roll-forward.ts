@@ -80,7 +80,7 @@ function rollExercise(exercise: RatesExercise, years: number): RatesExercise | u
   return times.length === 0 ? undefined : { kind: "dates", times };
 }
 
-/** What an explanation asks of trades on rates. */
+/** The functions by which changes of the values of trades on rates are explained. */
 export const ratesExplanation: Pick<
   TradeKind<RatesTrade>,
   "rollForward" | "difference" | "paid" | "firstOrder" | "views"

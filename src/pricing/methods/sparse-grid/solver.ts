@@ -106,7 +106,10 @@ const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spot
       const y = componentsAt(at);
       const point = entry.at(Object.fromEntries(names.map((name, j) => [name, y[j]])));
       const moved = { ...point, ...derivativesBySpots(point, names, coordinates, at) };
-      return withErrorsTimes(moved, conditions.length === 0 ? OF_DATES.none : OF_DATES.exercise);
+      return withErrorsTimes(
+        moved,
+        conditions.length === 0 ? ERROR_FACTORS_OF_DATES.none : ERROR_FACTORS_OF_DATES.exercise,
+      );
     },
   };
 };
@@ -139,7 +142,12 @@ const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts
   const paid = lessRebate(payoffExpression(terms.payoff, spotsAtExpiry(terms, names)), less);
   const exercised = exerciseOf(exercise, expiry, payoffExpression(terms.payoff, names));
   const knockedOut = knockOutsOf(before, terms);
-  const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
+  const irregular =
+    knockedOut.length > 0
+      ? ERROR_FACTORS_OF_DATES.knockOut
+      : exercised.length > 0
+        ? ERROR_FACTORS_OF_DATES.exercise
+        : ERROR_FACTOR_OF_BARRIER;
   const safety = irregular * ridgeSafety(ridgeWidth(mesh.correlations, [...assets.keys()]));
   const problem: AnySparseProblem = {
     axes,
@@ -205,7 +213,7 @@ export function resolutionOf(initial: readonly number[], level: number): Resolut
   };
 }
 
-/** Returns the number of nodes of all grids of a combination together. */
+/** Returns the total number of nodes of all grids of a combination. */
 export const nodesOf = ({ level, initial }: Resolution): number =>
   combinationGrids({ level, initialLevel: initial }).reduce(
     (sum, { levels }) => sum + levels.reduce((product, one) => product * (2 ** one + 1), 1),
@@ -224,16 +232,16 @@ export function restarts(terms: Terms, axis: string): readonly Condition<string>
 const NOWHERE = 1e30;
 
 /**
- * The factors on an error estimate for trades with exercise or knock-outs on dates. These leave a kink or a jump
- * between two nodes that cell averages miss, so that errors fall irregularly. Compared with quadrature on two and three
- * underlyings, differences of levels underestimated the error by up to 1.7 times with exercise and 3.7 times with
- * knock-outs.
+ * The factors by which error estimates of trades with exercise or knock-outs on dates are multiplied. These leave a
+ * kink or a jump between two nodes that cell averages miss, so that errors fall irregularly. Compared with quadrature
+ * on two and three underlyings, differences of levels underestimated the error by up to 1.7 times with exercise and 3.7
+ * times with knock-outs.
  */
-export const OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
+export const ERROR_FACTORS_OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
 
 /**
- * The factor on an error estimate for a barrier that is monitored for the whole life. Compared with alternating
- * directions on converged grids (two underlyings, scenarios), differences of levels underestimated the error by up to
- * 2.4 times.
+ * The factor by which error estimates of trades with a barrier that is monitored for the whole life are multiplied.
+ * Compared with alternating directions on converged grids (two underlyings, scenarios), differences of levels
+ * underestimated the error by up to 2.4 times.
  */
-export const OF_BARRIER = 2.5;
+export const ERROR_FACTOR_OF_BARRIER = 2.5;
