@@ -308,6 +308,21 @@ describe("swaps and other linear trades", () => {
     }
   });
 
+  test.each([0, 0.001])("need curves that are not only quoted by each other, even with a spread of %s", (spread) => {
+    const basis = (index: string, against: string, sign: number) => ({
+      index,
+      instruments: TENORS.map((tenor) => ({ basis: tenor, spread: sign * spread, against })),
+    });
+    const curves = {
+      ...CURVES,
+      "EUR-6M": basis("EURIBOR-6M", "EURIBOR-3M", 1),
+      "EUR-3M": basis("EURIBOR-3M", "EURIBOR-6M", -1),
+    };
+    expect(() => parseBook(book([payer], { curves }))).toThrow(
+      "market.curves.EUR-3M.instruments[0]: 1Y basis: it follows from the other quotes, which leave a curve open",
+    );
+  });
+
   it("need fixings and basis swaps of indices that exist", () => {
     expect(() => parseBook(book([payer], { fixings: { EURIBOR6M: {} } }))).toThrow(
       'market.fixings.EURIBOR6M: unknown index "EURIBOR6M" (did you mean "EURIBOR-6M"?)',

@@ -80,16 +80,20 @@ export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind
     let at = 0;
     for (const { zeros } of found) for (let k = 0; k < zeros.length; k++) zeros[k] -= change[at++];
   }
+  const fail = (at: number, why: string): never => {
+    const owner = wanted.findIndex((one) => one.instruments.includes(instruments[at]));
+    const place = wanted[owner].instruments.indexOf(instruments[at]);
+    throw new CurveError(owner, place, `${instruments[at].name}: ${why}`);
+  };
+  // Where Newton's method has lost its way, the slopes are those of flat curves.
+  const isLost = found.some(({ zeros }) => !zeros.every(Number.isFinite));
+  const flat = [...known, ...found.map(({ times, rule }) => new Curve(times, new Float64Array(times.length), rule))];
+  const dependent = firstDependent(jacobian(isLost ? flat : curves, known.length, instruments));
+  if (dependent >= 0)
+    fail(dependent, "it follows from the other quotes, which leave a curve open; quote one curve without the others");
   const quotes = quotesOn(curves, instruments);
   const worst = quotes.findIndex((quote, k) => !(Math.abs(quote - instruments[k].quote) < 1e-10));
-  if (worst >= 0) {
-    const owner = wanted.findIndex((one) => one.instruments.includes(instruments[worst]));
-    throw new CurveError(
-      owner,
-      wanted[owner].instruments.indexOf(instruments[worst]),
-      `${instruments[worst].name}: no curve reproduces this quote beside the others`,
-    );
-  }
+  if (worst >= 0) fail(worst, "no curve reproduces this quote beside the others");
   const byQuotes = (): readonly Float64Array[] => {
     const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
     const columns = solveDense(jacobian(curves, known.length, instruments), units);
@@ -117,6 +121,25 @@ function jacobian(curves: readonly Curve[], first: number, instruments: readonly
     for (const part of valuation.gradient([...flows, ...quoted]).slice(first))
       for (const slope of part) row[at++] = -slope / annuity;
     return row;
+  });
+}
+
+/** Below this part of its length, what a row has beside others is rounding. */
+const ROUNDING = 1e-11;
+
+/** Returns the number of the first row that is a combination of those before it; −1 if none is. */
+function firstDependent(matrix: readonly Float64Array[]): number {
+  const dot = (a: Float64Array, b: Float64Array): number => a.reduce((sum, value, k) => sum + value * b[k], 0);
+  const basis: Float64Array[] = [];
+  return matrix.findIndex((row) => {
+    const rest = Float64Array.from(row);
+    for (const unit of basis) {
+      const part = dot(rest, unit);
+      unit.forEach((value, k) => (rest[k] -= part * value));
+    }
+    const length = Math.sqrt(dot(rest, rest));
+    basis.push(rest.map((value) => value / length));
+    return length <= ROUNDING * Math.sqrt(dot(row, row));
   });
 }
 
