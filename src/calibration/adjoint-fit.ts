@@ -13,11 +13,11 @@
  * Verified: test/calibration/adjoint, by the gradient's differences, and by prices under the fitted surface.
  */
 import { SpecError } from "../base/errors.ts";
-import { adjointGrid, type AdjointGrid, DAMPING_STEPS } from "./adjoint/grid.ts";
+import { dupireGrid, type AdjointGrid, DAMPING_STEPS } from "./adjoint/grid.ts";
 import { minimise } from "./adjoint/minimise.ts";
 import { type CovarianceRoot, covarianceRootAlong } from "./adjoint/smoothness.ts";
 import { dupireAdjoint, dupireForward } from "./adjoint/sweeps.ts";
-import { minOverQuotes } from "./andreasen-huge.ts";
+import { checkNonNegative } from "./andreasen-huge.ts";
 import { type SmileSlice, smileVolatility, splineThrough } from "../market/index.ts";
 import { checkedQuotes, countWithWords, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { volatilityByLogPrice, impliedAt, type ImpliedOption } from "./forward-step.ts";
@@ -78,8 +78,8 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
     model: "local",
     parameters: {},
     impliedVolatility: (k, t) => smileVolatility(smile, k, t),
-    butterfly: minOverQuotes(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
-    calendar: minOverQuotes(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
+    butterfly: checkNonNegative(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
+    calendar: checkNonNegative(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
     volatility: {
       kind: "surface",
       surface: {
@@ -117,7 +117,7 @@ export class AdjointProblem {
     { spots: nodes, times: steps, tolerance }: Readonly<Record<keyof AdjointOptions, number>>,
   ) {
     const { expiries } = quotes;
-    this.grid = adjointGrid(quotes, nodes, steps);
+    this.grid = dupireGrid(quotes, nodes, steps);
     this.#quotes = quotes;
     this.#total = expiries.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
     const count = expiries.reduce((sum, { weights }) => sum + weights.length, 0);

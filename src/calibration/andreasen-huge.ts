@@ -85,7 +85,7 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     model: "andreasen-huge",
     parameters: Object.fromEntries(steps.map(({ to, fit }) => [`localVolatility@${to}`, Array.from(fit.point)])),
     ...described,
-    butterfly: minOverQuotes(grid, slices, (_, j, i) => ends[i].density(j)),
+    butterfly: checkNonNegative(grid, slices, (_, j, i) => ends[i].density(j)),
     calendar: increase(grid, slices, ends),
   };
 }
@@ -181,7 +181,7 @@ function curveOf(grid: MoneynessGrid, prices: NodePrices, { logMoneyness }: Expi
 function increase(grid: MoneynessGrid, expiries: readonly ExpiryRange[], ends: readonly ForwardStep[]): ArbitrageCheck {
   const start = payoffs(grid);
   const priceOf = ({ calls, puts }: NodePrices, j: number): number => (grid.k[j] >= 0 ? calls[j] : puts[j]);
-  return minOverQuotes(grid, expiries, (_, j, i) => {
+  return checkNonNegative(grid, expiries, (_, j, i) => {
     return priceOf(ends[i].prices, j) - priceOf(i > 0 ? ends[i - 1].prices : start, j);
   });
 }
@@ -190,7 +190,7 @@ function increase(grid: MoneynessGrid, expiries: readonly ExpiryRange[], ends: r
  * Returns the smallest value of a function over all expiries and the nodes within the range of their quotes. Values
  * that only rounding makes negative count as 0.
  */
-export function minOverQuotes(
+export function checkNonNegative(
   grid: Pick<MoneynessGrid, "k">,
   expiries: readonly ExpiryRange[],
   value: (expiry: ExpiryRange, node: number, i: number) => number,

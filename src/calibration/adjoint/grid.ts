@@ -37,7 +37,7 @@ export interface AdjointGrid {
 export const DAMPING_STEPS = 4;
 
 /** Returns the grid of the adjoint fit of quotes, with the given numbers of nodes and of time steps. */
-export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
+export function dupireGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
   const { k: found } = gridForQuotes(expiries, nodes);
   const middle = (nodes - 1) >> 1;
   found[middle] = 0;

@@ -12,7 +12,7 @@ import { type Factor, type Flow, legOf, type RateIndex, timeOf } from "../../mar
 import type { QuotedInstrument } from "./find.ts";
 
 /** The days of a market's instruments. */
-export interface QuoteDays {
+export interface DateConventions {
   readonly reference: Day;
   readonly calendar: Calendar;
   /** Business days from the reference day to the start. */
@@ -24,7 +24,7 @@ export interface QuoteDays {
 }
 
 /** The conventions of swaps against an index. */
-export interface SwapQuotes extends QuoteDays {
+export interface SwapQuotes extends DateConventions {
   readonly index: RateIndex;
   /** Whether the index is an overnight one, which is compounded. */
   readonly overnight: boolean;
@@ -36,17 +36,17 @@ export interface SwapQuotes extends QuoteDays {
   readonly floatingMonths: number;
 }
 
-const spotOf = ({ calendar, reference, spotLag, spotDay }: QuoteDays): Day =>
+const spotOf = ({ calendar, reference, spotLag, spotDay }: DateConventions): Day =>
   spotDay ?? calendar.addBusinessDays(reference, spotLag);
 
-const later = (day: Day, tenor: Tenor, { calendar, endOfMonth }: QuoteDays): Day =>
+const later = (day: Day, tenor: Tenor, { calendar, endOfMonth }: DateConventions): Day =>
   calendar.advance(day, tenor, "modified-following", endOfMonth);
 
 /** Returns where a swap ends before its last date is adjusted. */
 export function unadjustedEnd(
   start: Day,
   { count, unit }: Tenor,
-  { calendar, endOfMonth = false }: Pick<QuoteDays, "calendar" | "endOfMonth">,
+  { calendar, endOfMonth = false }: Pick<DateConventions, "calendar" | "endOfMonth">,
 ): Day {
   if (unit !== "M") return start + count * (unit === "W" ? 7 : 1);
   const end = addMonths(start, count);
@@ -61,7 +61,7 @@ export function simpleRate(
   name: string,
   quote: number,
   length: Tenor,
-  { index, ...days }: Pick<SwapQuotes, "index"> & QuoteDays,
+  { index, ...days }: Pick<SwapQuotes, "index"> & DateConventions,
   monthsToStart = 0,
 ): QuotedInstrument {
   const start = later(spotOf(days), { count: monthsToStart, unit: "M" }, days);
@@ -169,7 +169,7 @@ export function tenorBasis(
 }
 
 /** Curves of a currency pair, by number, and the exchange rate for the spot day: units of quote for one of base. */
-export interface PairQuotes extends QuoteDays {
+export interface PairQuotes extends DateConventions {
   readonly base: number;
   readonly quote: number;
   readonly spot: number;

@@ -52,7 +52,7 @@ const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
 
 /** The error, relative to the notional, of truncating the mesh 4.5 standard deviations from the spot. */
-export const TRUNCATION_ERROR = 3e-6;
+export const DOMAIN_TRUNCATION_ERROR = 3e-6;
 
 /** Rounding, relative to the value. */
 const ROUNDING = 1e-11;
@@ -168,7 +168,7 @@ class State {
       const at = (of: keyof PointValues): number => richardson(last, middle, of);
       const isKnown = last >= 2 && !this.#failed;
       const error = (of: keyof PointValues, scale: number): number =>
-        isKnown ? errorOfMoves(moves(last, middle, of)) + TRUNCATION_ERROR * scale : Number.POSITIVE_INFINITY;
+        isKnown ? errorOfMoves(moves(last, middle, of)) + DOMAIN_TRUNCATION_ERROR * scale : Number.POSITIVE_INFINITY;
       const largest = (level: number, which: 0 | 1): number =>
         Math.max(...ABOUT.map((_at, k) => Math.abs(moves(level, k, "value")[which])));
       const value = at("value");

@@ -20,5 +20,5 @@ export {
   errorOfMoves,
   type RefinementLimit,
   solveConvertibles,
-  TRUNCATION_ERROR,
+  DOMAIN_TRUNCATION_ERROR,
 } from "./engine.ts";

@@ -3,7 +3,7 @@ import { type Device, type DeviceBuffer, maxInstancesPerLaunch, createBufferOf }
 import { hostRealType, type Precision } from "../../kernel/index.ts";
 import { ONE_SECOND, valueAt } from "../../market/index.ts";
 import { GRID_ARRAYS, GRID_INTEGERS, gridKernel, MESH_REALS } from "./grid.ts";
-import { COARSEST_INTERVALS, type GridMarket, type GridMesh } from "./grid-market.ts";
+import { COARSEST_INTERVALS, type ShortRateGridModel, type GridMesh } from "./grid-market.ts";
 import { keyOf } from "../../base/memoize.ts";
 import {
   lagrangeCoefficients,
@@ -19,7 +19,7 @@ const PER_YEAR = 3;
 interface Prepared {
   readonly number: number;
   readonly trade: ShortRateTrade;
-  readonly market: GridMarket;
+  readonly market: ShortRateGridModel;
   readonly mesh: GridMesh;
   readonly stops: readonly number[];
   readonly logs: readonly number[];
@@ -46,7 +46,7 @@ export class GridEngine implements Disposable {
    */
   async values(
     trades: readonly ShortRateTrade[],
-    markets: readonly GridMarket[],
+    markets: readonly ShortRateGridModel[],
     instances: readonly ShortRateInstance[],
     level: number,
     signal?: AbortSignal,
@@ -123,7 +123,7 @@ const STOP_REALS = GRID_INTEGERS - 2;
 /** The stops of a claim in a market, and ln P(0, t + h)/P(0, t) of each step of h years. */
 function timesOf(
   { flows, dates }: ShortRateTrade,
-  { volatility, logDiscount, breaks, inTime }: GridMarket,
+  { volatility, logDiscount, breaks, inTime }: ShortRateGridModel,
   level: number,
 ): Pick<Prepared, "stops" | "logs"> {
   const last = flows[flows.length - 1][0];

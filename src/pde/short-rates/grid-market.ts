@@ -29,7 +29,7 @@ export interface GridMesh {
 }
 
 /** A model of the short rate and the curve to which it is fitted. */
-export interface GridMarket {
+export interface ShortRateGridModel {
   readonly diffusion: ShortRateDiffusion;
   readonly parameters: readonly number[];
   /** The volatility σ(t), for the functions of the diffusion. */
@@ -53,7 +53,7 @@ export interface GridMarket {
 }
 
 /** The fields that all markets share. */
-type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
+type GridCurve = Pick<ShortRateGridModel, "logDiscount" | "breaks">;
 
 /** Deviations of the state that a mesh covers on each side. */
 const REACH = 6.5;
@@ -82,7 +82,7 @@ function gaussian(
   meanReversion: number,
   volatility: PiecewiseConstant,
   curve: GridCurve,
-): GridMarket {
+): ShortRateGridModel {
   const { markets, parameters } = packMarkets([{ meanReversion, volatility, logDiscount: curve.logDiscount }]);
   const market = { parameters, start: markets[0], pieces: markets[1] };
   const mesh = (horizon: number, spaces: number): GridMesh => {
@@ -98,18 +98,18 @@ function gaussian(
 }
 
 /** Returns the market of Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
-export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
+export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): ShortRateGridModel =>
   gaussian(hullWhiteDiffusion, a, volatility, curve);
 
 /** Returns the market of Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
-export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
+export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): ShortRateGridModel =>
   gaussian(blackKarasinskiDiffusion, a, volatility, curve);
 
 /** Returns the market of Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
 export function cirOnGrid(
   { r0, kappa, theta, sigma }: { readonly [name in "r0" | "kappa" | "theta" | "sigma"]: number },
   curve: GridCurve,
-): GridMarket {
+): ShortRateGridModel {
   const mesh = (horizon: number, spaces: number): GridMesh => {
     // In the coordinate 2√y/σ the deviation is at most that of a unit Brownian motion drawn by ½κ to the mean.
     const width = Math.sqrt(decayIntegral(kappa, horizon));
@@ -160,7 +160,7 @@ interface UsersRate {
 export function usersRateOnGrid(
   { r0, drift, volatility, range, years, shift }: UsersRate,
   curve: GridCurve,
-): GridMarket {
+): ShortRateGridModel {
   const driftAt = formula(drift, ["r", "t"]);
   const [low, high] = range;
   const steps = Math.ceil(100 * years);
@@ -183,7 +183,7 @@ export function usersRateOnGrid(
     return { low: left, step: (right - left) / (nodes - 1), ...on, nodes, first: on.first * finer, ...ON_NODE };
   };
   const formulas = { drift, volatility, rates: [now, 0.5 * (now + low), 0.5 * (now + high)] };
-  const inTime: NonNullable<GridMarket["inTime"]> = {
+  const inTime: NonNullable<ShortRateGridModel["inTime"]> = {
     breaks: (horizon) => breaksInTime(formulas, years, years + horizon).map((t) => t - years),
     steps: (from, to, least) => stepsInTime(formulas, years + from, years + to, least),
   };
@@ -238,7 +238,7 @@ function rootMeanSquare(f: (t: number) => number, t: number): number {
 }
 
 /** Checks that claims up to `last` can be priced in a market. @throws SpecError with the reason */
-export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket, last: number): void {
+export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: ShortRateGridModel, last: number): void {
   mesh(last, COARSEST_INTERVALS);
   const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);
   const falling = ends.findIndex(

@@ -4,7 +4,7 @@ export {
   blackKarasinskiOnGrid,
   checkOnGrid,
   cirOnGrid,
-  type GridMarket,
+  type ShortRateGridModel,
   hullWhiteOnGrid,
   usersRateOnGrid,
 } from "./grid-market.ts";

@@ -1,13 +1,13 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
-import { layersKernel, LAYER_GROUP_SIZE, gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
+import { layersKernel, LAYER_GROUP_SIZE, gridTransitionCountKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import {
   autoregressiveStep,
-  standardisedChain,
+  standardisedParameters,
   meanRevertingFactors,
 } from "../../../src/quadrature/quantization/tree/chain.ts";
 import { rowKernels } from "../../../src/quadrature/quantization/tree/rows.ts";
 import { clearKernel } from "../../../src/quadrature/quantization/tree/counter.ts";
-import { walkKernel } from "../../../src/quadrature/quantization/tree/walk.ts";
+import { transitionCountKernel } from "../../../src/quadrature/quantization/tree/walk.ts";
 import { assignKernel } from "../../../src/quadrature/quantization/normal/lloyd.ts";
 import { decideKernel, expectationKernel } from "../../../src/quadrature/quantization/control/whole-swings.ts";
 import {
@@ -58,7 +58,7 @@ const correlation = [
   [-0.5, 1],
 ];
 const TIMES = [0, 0.25, 0.5, 1];
-const chain = standardisedChain(meanRevertingFactors({ times: TIMES, meanReversion: [0.5, 4], correlation }));
+const chain = standardisedParameters(meanRevertingFactors({ times: TIMES, meanReversion: [0.5, 4], correlation }));
 /** Where normal numbers are the same bits: not in WGSL. */
 const EXACT: readonly Precision[] = ["f64"];
 
@@ -72,7 +72,7 @@ const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
   const starts = [0, 0, SIZE, SIZE + SIZE * SIZE];
   return {
     name: `transitions, ${by}`,
-    kernel: walkKernel({ dimension: DIMENSION, step, nearest, by, abreast: by === "serial" ? 1 : 3 }),
+    kernel: transitionCountKernel({ dimension: DIMENSION, step, nearest, by, abreast: by === "serial" ? 1 : 3 }),
     size: { items: by === "serial" ? 1 : 30 },
     args: ({ real }) => ({
       seedLow: 7,
@@ -94,7 +94,7 @@ const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
 
 const byGrid: ConformanceCase = {
   name: "transitions, by paths, grid in workgroup memory",
-  kernel: gridWalkKernel({
+  kernel: gridTransitionCountKernel({
     dimension: DIMENSION,
     size: SIZE,
     tableLength: gridTables.table.length,

@@ -15,7 +15,7 @@ import { barrierMeshSpec } from "../../../src/pde/fdm/mesh/pinned-domain.ts";
 import { everySecondNode, nodesOf } from "../../../src/pde/fdm/mesh/mesh.ts";
 import { pinnedMesh, type PinnedMeshSpec } from "../../../src/pde/fdm/mesh/pinned-mesh.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "../../../src/pde/fdm/time/time-grid.ts";
-import { ZERO_VALUE_GUARD } from "../../../src/pde/fdm/operator/matrix.ts";
+import { SUBNORMAL_GUARD } from "../../../src/pde/fdm/operator/matrix.ts";
 import { constant } from "../../../src/market/index.ts";
 import { digitalPayoff, vanillaPayoff } from "../../../src/market/products/index.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
@@ -224,9 +224,9 @@ describe("the solver with barriers and dates, in the interpreter", () => {
       values.forEach((value, k) => expect(Math.abs(value - expected[l][k])).toBeLessThan(1e-11)),
     );
     expect(got.flat().every(Number.isFinite)).toBe(true);
-    // Zero, in units of the spot: see `ZERO_VALUE_GUARD`.
+    // Zero, in units of the spot: see `SUBNORMAL_GUARD`.
     if (name === "a level past the mesh")
-      expect(got.flat().every((value) => value >= 0 && value <= 100 * ZERO_VALUE_GUARD)).toBe(true);
+      expect(got.flat().every((value) => value >= 0 && value <= 100 * SUBNORMAL_GUARD)).toBe(true);
     expect(device.liveBuffers).toBe(0);
   });
 });

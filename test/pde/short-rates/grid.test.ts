@@ -9,7 +9,7 @@ import {
   blackKarasinskiOnGrid,
   cirOnGrid,
   GridEngine,
-  type GridMarket,
+  type ShortRateGridModel,
   hullWhiteOnGrid,
   usersRateOnGrid,
 } from "../../../src/pde/short-rates/index.ts";
@@ -29,7 +29,7 @@ interface Case extends ShortRateTrade {
   readonly value: number;
 }
 
-function curveOf({ curveTimes, zeros }: Case): Pick<GridMarket, "logDiscount" | "breaks"> {
+function curveOf({ curveTimes, zeros }: Case): Pick<ShortRateGridModel, "logDiscount" | "breaks"> {
   const curve = zeroCurve(curveTimes.map((time, i) => ({ time, zero: zeros[i] })));
   return { logDiscount: (t) => -integrate(curve, t), breaks: curve.times };
 }
@@ -48,7 +48,7 @@ const blackKarasinski = lognormal.map((one) => blackKarasinskiOnGrid(one.a, cons
 
 async function levels(
   trades: readonly ShortRateTrade[],
-  markets: readonly GridMarket[],
+  markets: readonly ShortRateGridModel[],
   count: number,
   on: Device = device,
 ): Promise<readonly Float64Array[]> {

@@ -16,7 +16,7 @@ import {
   type TreeSettings,
 } from "../../../src/quadrature/quantization/index.ts";
 import { createBufferOf } from "../../../src/device/arguments.ts";
-import { gridWalkKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
+import { gridTransitionCountKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { casesOf, distance } from "./support.ts";
 
@@ -57,7 +57,7 @@ test("the walk with the grid in workgroup memory counts as Algorithm I does", as
   const expected = await counter.read();
   for (const sharesTable of [true, false]) {
     using counters = one.createBuffer("u32", expected.length);
-    const compiled = await one.compile(gridWalkKernel({ ...shape, sharesTable, groupSize: 64 }), { precision: "f64" });
+    const compiled = await one.compile(gridTransitionCountKernel({ ...shape, sharesTable, groupSize: 64 }), { precision: "f64" });
     const args = { ...numbers, counters, ...seedWords(seed), firstPath: 0, endPath: 333, layers: sizes.length };
     one.launch(compiled, args, { groups: 6 });
     expect(await one.read(counters)).toEqual(expected);

@@ -1,6 +1,6 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column, valueAt } from "../operator/state.ts";
-import { LiveNodes, Rows, ZERO_VALUE_GUARD } from "../operator/matrix.ts";
+import { LiveNodes, Rows, SUBNORMAL_GUARD } from "../operator/matrix.ts";
 import { NEVER_EXERCISED, payDividend } from "./dates.ts";
 
 /** The number of coefficients of one barrier on a date; see `knockOut`. */
@@ -37,7 +37,7 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
       crossing,
       words: crossing ? CROSSING_REALS : SETTING_REALS,
       alone: rows === undefined,
-      guard: ZERO_VALUE_GUARD,
+      guard: SUBNORMAL_GUARD,
     },
     body([{ values, pitch, instance }, row, first, nodes, u], gpu, env) {
       const rows = env.rows ?? nodes;
@@ -190,7 +190,7 @@ export function applyDormantDate(barriers: number, knockIns: number, crossing = 
       knockOut: knockOut(barriers, undefined, crossing),
       entries: (crossing ? CROSSING_REALS : SETTING_REALS) * barriers,
       words: crossing ? ENTRY_REALS + 1 : ENTRY_REALS,
-      guard: ZERO_VALUE_GUARD,
+      guard: SUBNORMAL_GUARD,
       last: knockInReals(barriers, knockIns) - 1,
       valueAt,
     },

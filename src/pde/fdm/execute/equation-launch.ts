@@ -10,7 +10,7 @@ import { SpecError } from "../../../base/errors.ts";
 import { hostRealType, type Kernel, type Precision, memoizeByCode } from "../../../kernel/index.ts";
 import { NOWHERE } from "../conditions/dates.ts";
 import { hasFailed, STATUS, STATUS_INTEGERS, statusOf } from "../operator/status.ts";
-import { type EquationVariant, keptArrays, privateArrays } from "../operator/equation-row.ts";
+import { type EquationVariant, keptArrayCount, privateArrayCount } from "../operator/equation-row.ts";
 import type { OneAxisEquation } from "../model/full-grid.ts";
 import { PROGRAM_BITS, type TimeProgram } from "../time/timeline.ts";
 import { equationKernel } from "./equation/kernel.ts";
@@ -87,7 +87,7 @@ function itemExecutor(
   { name, nodes }: { readonly name: string; readonly nodes: number },
   precision: Precision,
 ): EquationExecutor {
-  const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
+  const bytes = privateArrayCount({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
   const capacities = privateSizes(device, ITEM_CAPACITIES, bytes, 64);
   const capacity = capacities.find((size) => size >= nodes);
   if (capacity === undefined)
@@ -152,7 +152,7 @@ function instancesPerLaunch(
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
   const instances = Math.min(count, fitting(3), Math.max(shared, together));
   return isSplit(instances, nodes, program, pace)
-    ? Math.min(instances, fitting(3 + keptArrays(model.variant)))
+    ? Math.min(instances, fitting(3 + keptArrayCount(model.variant)))
     : instances;
 }
 
@@ -182,7 +182,7 @@ async function launch(
   const rows = rowsOf(program);
   const work = workOf(instances.length, nodes);
   const split = isSplit(instances.length, nodes, program, pace);
-  const state = buffers.empty(element, split ? keptArrays(variant) * nodes * pitch : 1);
+  const state = buffers.empty(element, split ? keptArrayCount(variant) * nodes * pitch : 1);
   const args = {
     instances: instances.length,
     pitch,

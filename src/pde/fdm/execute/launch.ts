@@ -3,13 +3,13 @@ import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { type InstanceValues, readableFrom, WINDOW, windowOf } from "../read/solution.ts";
 import { type Grid, hasObstacle, type Table } from "../mesh/grid.ts";
 import { flagsOfKept, type Instance, keptRows, neededFlags, surfaceTable, type SurfaceTable } from "./instance.ts";
-import { timeDependentExercise, timeDependentReals } from "../time/forward.ts";
+import { exerciseFactors, timeDependentReals } from "../time/forward.ts";
 import type { KinkedMesh } from "../mesh/mesh.ts";
 import { isKnockedIn } from "../problem/one-factor.ts";
 import { coefficientCount, putCoefficients, discretisedProblem } from "./coefficients.ts";
 import { encodedSteps } from "../time/time-grid.ts";
 import { CLOSED_FORM_REALS, putVolatilities, volatilityReals } from "../operator/coefficients.ts";
-import { EXERCISED, pointReals } from "./option/values.ts";
+import { EXERCISED, realsPerPoint } from "./option/values.ts";
 import { launchSize, type Split } from "./split.ts";
 
 type Reals = Float64Array | Float32Array;
@@ -285,7 +285,7 @@ export class Launch {
     const { instances, pitch } = this;
     for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {
       const few = instances.slice(first, first + INSTANCES_AT_ONCE);
-      const factors = few.map(({ problem, grid }) => timeDependentExercise(problem, grid.time));
+      const factors = few.map(({ problem, grid }) => exerciseFactors(problem, grid.time));
       const kinks = few.map(
         ({ grid: { mesh, problem } }) =>
           ((problem.payoff.vanillaSign as number) * (mesh as KinkedMesh).kink) / problem.spots[0],
@@ -303,7 +303,7 @@ export class Launch {
     const rows = keptRows(instances[0], this.flags);
     const kept = this.homogeneous ? this.flags : undefined;
     const count = rows?.length ?? coefficientCount(instances[0].grid.time, discretisedProblem(instances[0]), kept);
-    const pointRows = this.points * pointReals(this.closed);
+    const pointRows = this.points * realsPerPoint(this.closed);
     const packed = this.packed.coefficients((count + pointRows) * pitch);
     if (rows === undefined) putCoefficients(packed, pitch, instances, kept);
     else this.copyRows(packed, rows);
@@ -324,7 +324,7 @@ export class Launch {
 
   /** Points after the coefficients: spots, and the nodes that they may be read from where those are not all. */
   private packPoints(packed: Reals): void {
-    const words = pointReals(this.closed);
+    const words = realsPerPoint(this.closed);
     this.instances.forEach(({ grid }, l) => {
       const { spots } = grid.problem;
       const readable = this.closed || this.points === 0 ? undefined : readableFrom(grid);

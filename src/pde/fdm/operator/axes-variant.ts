@@ -2,7 +2,7 @@ import { memoizeBy } from "../../../base/memoize.ts";
 import type { Correction } from "../time/schemes.ts";
 import { type AxisEnds, type EquationCode, EquationState, type StateNumber } from "./state.ts";
 import { bool, fn, real, record } from "../../../kernel/index.ts";
-import { endRow, inCoordinate, interiorRow, slopeSource } from "./matrix.ts";
+import { endRow, coefficientsInCoordinate, interiorRow, slopeSource } from "./matrix.ts";
 
 /** The properties of one axis that the code of a kernel depends on. */
 export interface AxisCode extends AxisEnds {
@@ -164,7 +164,7 @@ export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
     name: "axisRow",
     params: { at: AxisPosition, h: real, a: real, b: real, state: EquationState },
     env: {
-      inCoordinate: inCoordinate(log),
+      coefficientsInCoordinate: coefficientsInCoordinate(log),
       interiorRow: interiorRow(fitted),
       endRow: endRow({ first, last }),
       slopeSource: slopeSource(log),
@@ -172,7 +172,7 @@ export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
       lastSlope: last.kind === "neumann" ? last.number : undefined,
     },
     body({ at, h, a, b, state }, _gpu, env) {
-      const { diffusion, drift } = env.inCoordinate(Math.max(a, 0.0), b, at.x);
+      const { diffusion, drift } = env.coefficientsInCoordinate(Math.max(a, 0.0), b, at.x);
       let below = 0.0;
       let above = 0.0;
       let slope = 0.0;

@@ -10,7 +10,7 @@ import {
   valueAt,
 } from "./state.ts";
 import { fn, i32, read, real, record, write } from "../../../kernel/index.ts";
-import { endRow, inCoordinate, interiorRow, slopeSource } from "./matrix.ts";
+import { endRow, coefficientsInCoordinate, interiorRow, slopeSource } from "./matrix.ts";
 import { FAULT, STATUS } from "./status.ts";
 
 /**
@@ -37,7 +37,7 @@ export const pinsOf = ({ first, last, region }: EquationVariant) => ({ axes: [{ 
  * Returns the number of private node arrays of an instance that must be saved between launches when several launches
  * share a time loop.
  */
-export function keptArrays({
+export function keptArrayCount({
   twoStages,
   hasSource,
   exercise,
@@ -48,7 +48,7 @@ export function keptArrays({
 }
 
 /** Returns the number of private node arrays that a variant uses, each of `capacity` reals. */
-export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
+export function privateArrayCount({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
   const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
   const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];
   return 5 + method + others.filter((used) => used).length;
@@ -107,7 +107,7 @@ export function equationRow(variant: EquationVariant) {
       isPinned: isPinned(pinsOf(variant)),
       sideOnAxis,
       stateOnAxis,
-      inCoordinate: inCoordinate(log),
+      coefficientsInCoordinate: coefficientsInCoordinate(log),
       endRow: endRow(variant),
       interiorRow: interiorRow(fitted),
       hasEdges: region?.hasEdges,
@@ -144,7 +144,7 @@ export function equationRow(variant: EquationVariant) {
             (Number.isFinite(c) ? 0 : 4) |
             (Number.isFinite(d) ? 0 : 8);
         diffused = a;
-        const { diffusion, drift } = env.inCoordinate(Math.max(a, 0.0), b, S);
+        const { diffusion, drift } = env.coefficientsInCoordinate(Math.max(a, 0.0), b, S);
         decay = -h * c;
         let slopes = 0.0;
         if (i === 0) {

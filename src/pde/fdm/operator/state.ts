@@ -163,7 +163,7 @@ export function isPinned({ axes, region }: Pins) {
  * Returns the function that computes the value of a pinned node. At a corner the first axis' condition applies. It is
  * separate from `isPinned` so that a kernel contains the user's code once, which halves the compilation time.
  */
-export function pinnedValue({ axes, region }: Pins) {
+export function prescribedValue({ axes, region }: Pins) {
   const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);
   const ends = axes.map(({ first, last }, k) => ({ k, first: valueOf(first), last: valueOf(last) })).toReversed();
   return fn({
@@ -204,13 +204,13 @@ export const pinnedOnAxis = (pins: Pins) =>
   fn({
     name: "pinnedOnAxis",
     params: { i: i32, nodes: i32, S: real, parameters: Column, mask: i32, t: real },
-    env: { isPinned: isPinned(pins), pinnedValue: pinnedValue(pins), sideOnAxis, stateOnAxis },
+    env: { isPinned: isPinned(pins), prescribedValue: prescribedValue(pins), sideOnAxis, stateOnAxis },
     body({ i, nodes, S, parameters, mask, t }, _gpu, env) {
       const state = env.stateOnAxis({ t, at: S, parameters });
       const at = { state, side: env.sideOnAxis(i, nodes - 1), mask };
       const pinned = env.isPinned(at);
       let value = 0.0;
-      if (pinned) value = env.pinnedValue(at);
+      if (pinned) value = env.prescribedValue(at);
       return { pinned, value };
     },
   });

@@ -171,7 +171,7 @@ class Integral {
  * time t at which the step ends. Those of the last step are repeated, so that a solver may read one step ahead. Trades
  * with the same market and expiry share the array.
  */
-export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
+export function exerciseFactors(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
   const sigma = sigmaOf(problem.diffusion);
   const known = lastTimeDependent;
@@ -194,7 +194,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   return factors;
 }
 
-/** Returns the length of the array of `timeDependentExercise`. */
+/** Returns the length of the array of `exerciseFactors`. */
 export const timeDependentReals = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {

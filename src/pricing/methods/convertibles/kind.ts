@@ -7,7 +7,7 @@ import {
   type ConvertibleMarket,
   hasClosedForm,
   ratioAtMaturity,
-  TRUNCATION_ERROR,
+  DOMAIN_TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
 import type { Bounds, TradeBounds, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
@@ -41,7 +41,7 @@ function limitsOf(batch: Batch): TradeBounds {
     },
     rounding(trade, spot) {
       const today = casesOf(trade)[0]!;
-      return TRUNCATION_ERROR * (today.contract.notional + today.spots[spot]);
+      return DOMAIN_TRUNCATION_ERROR * (today.contract.notional + today.spots[spot]);
     },
   };
 }

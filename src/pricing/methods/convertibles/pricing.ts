@@ -10,7 +10,7 @@ import {
   errorOfMoves,
   type RefinementLimit,
   solveConvertibles,
-  TRUNCATION_ERROR,
+  DOMAIN_TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
 import { type ResultColumns, STATUS, WARNING } from "../../columns/result-columns.ts";
 import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
@@ -128,7 +128,7 @@ function readToday(batch: Batch, trade: number, points: Points, results: ResultC
     const slopeOf = (of: (point: ConvertiblePoint) => number): number => sensitivityOf(measure, solved.map(of));
     const moved = errorOfMoves([slopeOf(({ moves }) => moves[0]), slopeOf(({ moves }) => moves[1])]);
     // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
-    const error = 2 * moved + (today.isClosed ? 0 : TRUNCATION_ERROR * convertible.notional);
+    const error = 2 * moved + (today.isClosed ? 0 : DOMAIN_TRUNCATION_ERROR * convertible.notional);
     return { value: slopeOf(({ value }) => value), error };
   };
   const [vega, rho, credit] = [slope("volatility"), slope("rate"), slope("credit")];

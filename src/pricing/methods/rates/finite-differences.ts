@@ -8,7 +8,7 @@ import {
   checkOnGrid,
   cirOnGrid,
   GridEngine,
-  type GridMarket,
+  type ShortRateGridModel,
   hullWhiteOnGrid,
   usersRateOnGrid,
 } from "../../../pde/short-rates/index.ts";
@@ -29,7 +29,7 @@ const three = (first: number): Resolution<number> => [
 ];
 
 /** The part of the change to the last two levels that counts as an error; see `compared`. */
-function weightOf({ diffusion, volatility, lacksErrorExpansion }: GridMarket): number {
+function weightOf({ diffusion, volatility, lacksErrorExpansion }: ShortRateGridModel): number {
   if (lacksErrorExpansion === true) return 20;
   if (diffusion.isTimed) return 14;
   // Of 300 random trades whose volatility falls by up to 50 times the worst error was 12 times the change.
@@ -40,7 +40,7 @@ function weightOf({ diffusion, volatility, lacksErrorExpansion }: GridMarket): n
  * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance. Of
  * the 60 random trades in test/fixtures/rates/estimates.json the worst error was 0.85 of such an estimate.
  */
-const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
+const compared = (first: number): DatedRules<ShortRateGridModel, number>["dates"] => ({
   value: three(first),
   checks: [
     [(market) => weightOf(market), two(first + 1)],
@@ -68,7 +68,7 @@ function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
   return isQuoted ? "a quoted volatility" : undefined;
 }
 
-function marketOf(market: RatesMarket): GridMarket {
+function marketOf(market: RatesMarket): ShortRateGridModel {
   const { model } = market;
   const curve = { logDiscount: (t: number) => market.logDiscount(t), breaks: market.breaks() };
   switch (model.kind) {
@@ -90,7 +90,7 @@ function marketOf(market: RatesMarket): GridMarket {
 /** Rounding errors relative to the largest payment, and what three levels leave where checks agree. */
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-9, f32x2: 1e-8, f32: 2e-5 };
 
-const rulesOf = (precision: Precision): DatedRules<GridMarket, number> => ({
+const rulesOf = (precision: Precision): DatedRules<ShortRateGridModel, number> => ({
   marketOf,
   checked: ({ flows }, market) => checkOnGrid(market, flows[flows.length - 1][0]),
   dates: compared(0),

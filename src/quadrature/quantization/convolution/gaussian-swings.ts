@@ -13,7 +13,7 @@ import { checkList } from "../../../base/argument-checks.ts";
 import { hostRealType, type Precision } from "../../../kernel/index.ts";
 import { WorkProgress } from "../../../base/event-loop.ts";
 import { type SwingsResult, valuesWithinBounds } from "../swings.ts";
-import { type AutoregressiveChain, standardisedChain } from "../tree/chain.ts";
+import { type AutoregressiveChain, standardisedParameters } from "../tree/chain.ts";
 import { decideKernel, weightedSumKernel, exponentialKernel, weightsKernel } from "./kernels.ts";
 import { type Nodes, type ExpectationPass, passesOf, stencilOf } from "./steps.ts";
 
@@ -149,7 +149,7 @@ interface Grid {
 
 function gridOf({ chain, sigma, spacing }: GaussianSwingSettings): Grid {
   const { dimension: d } = chain;
-  const { roots, parameters } = standardisedChain(chain);
+  const { roots, parameters } = standardisedParameters(chain);
   const loadings = roots.map((root): readonly [number, number] =>
     d === 1 ? [0, sigma[0] * root[0]] : [sigma[0] * root[0] + sigma[1] * root[2], sigma[1] * root[3]],
   );

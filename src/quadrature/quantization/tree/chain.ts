@@ -260,7 +260,7 @@ export function autoregressiveStep(dimension: number): StepFunction {
  *
  *   Ãₖ = Sₖ₊₁⁻¹·Aₖ·Sₖ,   T̃ₖ = Sₖ₊₁⁻¹·Tₖ
  */
-export function standardisedChain(chain: AutoregressiveChain): {
+export function standardisedParameters(chain: AutoregressiveChain): {
   readonly roots: readonly Float64Array[];
   readonly parameters: Float64Array;
 } {

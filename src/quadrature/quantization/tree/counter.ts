@@ -1,11 +1,11 @@
 /** Counts of transitions on a device: Algorithms I, II and III. */
 import { compileExact, type Device, type DeviceBuffer, isGpu, createBufferOf } from "../../../device/index.ts";
 import { hostRealType, i32, kernel, u32, write } from "../../../kernel/index.ts";
-import { LAYER_GROUP_SIZE, layersKernel, gridWalkKernel } from "./walk-grid.ts";
+import { LAYER_GROUP_SIZE, layersKernel, gridTransitionCountKernel } from "./walk-grid.ts";
 import { seedWords } from "../../../numerics/random/index.ts";
 import type { WorkProgress } from "../../../base/event-loop.ts";
 import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
-import { walkKernel } from "./walk.ts";
+import { transitionCountKernel } from "./walk.ts";
 
 /**
  * The number of words that an item clears on a GPU: an H200 takes 0.6 ns to start a workgroup, and 364 MB would be a
@@ -157,8 +157,8 @@ async function compileWalk(device: Device, plan: QuantizationTreePlan): Promise<
   // Paths that are left over are a second launch, one path an item.
   const abreast = by === "paths" && !isGpu(device) ? ABREAST : 1;
   const shape = { dimension, step, nearest: searcher.nearest, by } as const;
-  const one = await compileExact(device, walkKernel({ ...shape, abreast: 1 }), precision);
-  const many = abreast === 1 ? one : await compileExact(device, walkKernel({ ...shape, abreast }), precision);
+  const one = await compileExact(device, transitionCountKernel({ ...shape, abreast: 1 }), precision);
+  const many = abreast === 1 ? one : await compileExact(device, transitionCountKernel({ ...shape, abreast }), precision);
   return (buffers) => {
     const args = { ...buffers, ...seedWords(seed), layers: sizes.length };
     if (by === "serial") return [() => device.launch(one, { ...args, firstPath: 0, rounds: paths }, { items: 1 })];
@@ -186,7 +186,7 @@ const sharesGrid = (device: Device, plan: QuantizationTreePlan): boolean =>
 
 async function compileGridWalk(device: Device, plan: QuantizationTreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
-  const kernel = gridWalkKernel({
+  const kernel = gridTransitionCountKernel({
     dimension,
     size: sizes[1],
     tableLength: table.length,

@@ -11,7 +11,7 @@ import {
   type AutoregressiveChain,
   autoregressiveStep,
   type MarkovChain,
-  standardisedChain,
+  standardisedParameters,
   type StepFunction,
   type SteppedChain,
 } from "./chain.ts";
@@ -179,7 +179,7 @@ function countersOf(sizes: Int32Array): { readonly starts: readonly number[]; re
 function ofOneGrid(chain: AutoregressiveChain, quantizer: Quantizer, searcher: Searcher) {
   const { dimension: d } = chain;
   const { points, size } = quantizer;
-  const { roots, parameters } = standardisedChain(chain);
+  const { roots, parameters } = standardisedParameters(chain);
   const { sizes, offsets } = sizesOf(chain.times.length, size);
   const states = new Float64Array(offsets[sizes.length] * d);
   roots.forEach((root, k) => {

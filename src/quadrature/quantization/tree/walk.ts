@@ -73,7 +73,7 @@ export interface WalkShape {
  *
  * Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time.
  */
-export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape) {
+export function transitionCountKernel({ dimension, step, nearest, by, abreast }: WalkShape) {
   const { blocks, layers: perGroup } = blocksOf(dimension);
   return kernel({
     name: `transitions-${by}`,

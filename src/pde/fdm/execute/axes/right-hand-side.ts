@@ -1,9 +1,9 @@
 /** The right-hand sides of sweeps, node after node of a line from its last one on. */
 import { fn, i32, real, record, type ValueOf } from "../../../../kernel/index.ts";
 import { type AxesVariant, hasPinnedNodes, slotsOf } from "../../operator/axes-variant.ts";
-import { pinnedValue } from "../../operator/state.ts";
+import { prescribedValue } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
+import { SUBNORMAL_GUARD } from "../../operator/matrix.ts";
 import {
   westAndEast,
   explicitAt,
@@ -32,12 +32,12 @@ function pinnedAt(variant: AxesVariant) {
       nodeAt: nodeAt(variant.axes.length),
       sidesOf: sidesOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
-      pinnedValue: pinnedValue(variant),
+      prescribedValue: prescribedValue(variant),
     },
     body({ launch, context: { mesh, parameters }, first, lane, t, mask }, _gpu, env) {
       const { index, number } = env.nodeAt({ launch, line: (first / launch.stride) | 0, lane });
       const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
-      return { value: env.pinnedValue({ state, side: env.sidesOf({ launch, index }), mask }), node: number };
+      return { value: env.prescribedValue({ state, side: env.sidesOf({ launch, index }), mask }), node: number };
     },
   });
 }
@@ -186,7 +186,7 @@ export function explicitSide(variant: AxesVariant, corrects: boolean) {
         coefficientIndices: coefficientIndices(variant),
         explicitAt: explicitAt(variant, !corrects || correction.full !== 0),
         rightAt: rightAt(variant, corrects),
-        guard: ZERO_VALUE_GUARD,
+        guard: SUBNORMAL_GUARD,
         badPinned: FAULT.pinned,
         withFault,
       },

@@ -20,7 +20,7 @@ import {
 } from "./memory.ts";
 import { rollbackKernel, readProgramRow } from "../rollback.ts";
 import { NEVER_EXERCISED, obstacleAt, valueAtTarget } from "../../conditions/dates.ts";
-import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
+import { SUBNORMAL_GUARD } from "../../operator/matrix.ts";
 import { factor, recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
 import { recordBoundaryOnTeam, rightHandSideOfSegment, solveStageOnSegment } from "../team/equation.ts";
 import { type EquationVariant, Stage } from "../../operator/equation-row.ts";
@@ -165,7 +165,7 @@ function advance(plan: EquationPlan) {
       extrapolateAt: extrapolateAt(variant),
       recordBoundary: !early ? undefined : isTeam(plan) ? recordBoundaryOnTeam(plan, true) : recordBoundary(true),
       unconverged: STATUS.unconverged,
-      guard: ZERO_VALUE_GUARD,
+      guard: SUBNORMAL_GUARD,
     },
     *body({ launch, context, memory, loopState, programRow }, _gpu, env) {
       const { nodes, pitch, status } = launch;
@@ -356,7 +356,7 @@ function readSolution(plan: EquationPlan) {
  *               extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
  *   status      `STATUS_INTEGERS` integers (`STATUS`), zero at the start
- *   state       `keptArrays` node arrays, where several launches share the time loop: rows `first` … `end` − 1 of
+ *   state       `keptArrayCount` node arrays, where several launches share the time loop: rows `first` … `end` − 1 of
  *               `rows`, with `recorded` values of the exercise boundary before; not read where one launch runs all
  * Cost: a stage is about 10 flops and 10 reals of private memory a node besides the user's functions; a matrix about 25
  * flops and two divisions, besides the equation.

@@ -10,7 +10,7 @@ import {
 } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
 import { CLOSED_FORM_REALS, grownNode, readClosedForm, readSurface } from "../../operator/coefficients.ts";
-import { ZERO_VALUE_GUARD } from "../../operator/matrix.ts";
+import { SUBNORMAL_GUARD } from "../../operator/matrix.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
 import { applyDividend, readValues, applyBarrierDate } from "../option/values.ts";
 import { ItemContext } from "../rollback.ts";
@@ -84,7 +84,7 @@ const layClosed = (early: boolean, timeDependent: boolean) =>
   fn({
     name: "layClosed",
     params: atStart,
-    env: { early, timeDependent, readClosedForm, grownNode, guard: ZERO_VALUE_GUARD },
+    env: { early, timeDependent, readClosedForm, grownNode, guard: SUBNORMAL_GUARD },
     body({ launch, context, memory: { x, u, obstacle } }, gpu, env) {
       const { kink, width, meshStep, at, zeroAt, sign } = env.readClosedForm(context.table);
       const factor = Math.exp(meshStep);
@@ -112,7 +112,7 @@ const layTable = (early: boolean) =>
   fn({
     name: "layTable",
     params: atStart,
-    env: { early, guard: ZERO_VALUE_GUARD, valueAt },
+    env: { early, guard: SUBNORMAL_GUARD, valueAt },
     body({ launch: { nodes, obstacleColumn }, context: { table }, memory: { x, u, obstacle } }, _gpu, env) {
       for (let i = 0; i < nodes; i++) {
         x[i] = env.valueAt(table, i);

@@ -55,7 +55,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  *   coefficients  for each factorisation: h, h·σ² (h if σ comes from elsewhere), h·(r−q), h·r [, t, shift of σ];
  *                 `homogeneous`: after the first one h alone (`flagsOfKept`); with barriers, at expiry and at each
  *                 event: `knockInReals`, `barrierReals` (`barrier.ts`); before those for each dividend: keep, cash,
- *                 `crossInReals`, `CROSSING_REALS` a barrier; at the end for each point: `pointReals`
+ *                 `crossInReals`, `CROSSING_REALS` a barrier; at the end for each point: `realsPerPoint`
  *   flags         one integer for each series of equal steps, the same for all instances (`encodedSteps`)
  *   start         first node of each window of six that is read at the end; plus `nodes` for the value before a
  *                 knock-in

@@ -167,7 +167,7 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
       hasKnockIns,
       hasPoints: points,
       WINDOW,
-      pointReals: pointReals(closed),
+      realsPerPoint: realsPerPoint(closed),
       pointValue: pointValue({ closed, american: early, timeDependent, hasKnockIns }),
     },
     body({ launch, context, x, u, dormant, row, slope, kink }, _gpu, env) {
@@ -186,7 +186,7 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
         const read = (env.closed ? 2 : 1) * launch.windows * env.WINDOW;
         const of = { table, coefficients, nodes, x, u, dormant, obstacleRow: obstacleColumn * nodes, slope, kink };
         for (let point = item; point < points; point += env.items)
-          out[(read + point) * pitch + instance] = env.pointValue({ of, row: row + point * env.pointReals });
+          out[(read + point) * pitch + instance] = env.pointValue({ of, row: row + point * env.realsPerPoint });
       }
     },
   });
@@ -199,7 +199,7 @@ export const EXERCISED = 1e30;
  * Returns the number of coefficients for reading at a point: its spot and, where the mesh is a table, the first and the
  * last node that may be used.
  */
-export const pointReals = (closed: boolean): number => (closed ? 1 : 3);
+export const realsPerPoint = (closed: boolean): number => (closed ? 1 : 3);
 
 /**
  * The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and `nodes` − 2. As many

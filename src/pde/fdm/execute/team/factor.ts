@@ -1,5 +1,5 @@
 import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
-import { atSeries, atStart, LoopState, Diagonal, Factors, Products, Rows, Scans, StepSeries } from "./records.ts";
+import { atSeries, atStart, LoopState, Diagonal, Factors, Products, OffDiagonals, Scans, StepSeries } from "./records.ts";
 import { scanRounds, scanProducts } from "./scan.ts";
 import { partsOf, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";
@@ -94,12 +94,12 @@ function scanExcess(team: Team) {
 }
 
 /** The diagonal of matrix rows in policy iteration: the same decay for all rows, or one for each (`Diagonal`). */
-export type PolicyRows = "same" | "varying";
+export type DecayKind = "same" | "varying";
 
 /** The options of a factorisation by a team of items. */
 interface Factoring {
   /** The rows of policy iteration; undefined where no row is exercised, and rows are divided by their decay. */
-  readonly policy?: PolicyRows;
+  readonly policy?: DecayKind;
   /** True where one factorisation serves several steps (`scanProducts`). */
   readonly reusesFactors: boolean;
   /**
@@ -108,14 +108,14 @@ interface Factoring {
    */
   readonly scaled: boolean;
   /**
-   * True in f64, for `weighSegment`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign
+   * True in f64, for `weighSegment`: `SUBNORMAL_GUARD` is added to the coefficients, and `upper` is without the sign
    * that the first row of a mesh may give it.
    */
   readonly summed: boolean;
 }
 
 /** Keeps products over a part far from the ends of f64, and what it lets through is nothing beside a rounding. */
-const ZERO_VALUE_GUARD = 2 ** -64;
+const SUBNORMAL_GUARD = 2 ** -64;
 
 /**
  * Returns the function that factors the rows (−a, decay + a + c, −c) from the last node down, as a single item would,
@@ -130,7 +130,7 @@ export function factorSegment(team: Team, rows: number, { policy, reusesFactors,
   return fn({
     name: "factorSegment",
     params: {
-      rows: Rows,
+      rows: OffDiagonals,
       diagonal: Diagonal,
       numerator: real,
       near: bool,
@@ -146,7 +146,7 @@ export function factorSegment(team: Team, rows: number, { policy, reusesFactors,
       reusesFactors,
       scaled,
       summed,
-      min: ZERO_VALUE_GUARD,
+      min: SUBNORMAL_GUARD,
       often: reusesFactors && team.options === 1,
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, reusesFactors),

@@ -3,8 +3,8 @@ import { LiveNodes } from "../../operator/matrix.ts";
 import { Bound, boundAt, improvePolicy, MAX_POLICY_ROUNDS } from "../../conditions/policy.ts";
 import { pinHeldRows } from "./rows.ts";
 import { groupReduction, type Team } from "./team.ts";
-import { factorSegment, type PolicyRows } from "./factor.ts";
-import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
+import { factorSegment, type DecayKind } from "./factor.ts";
+import { Diagonal, Factors, Products, OffDiagonals, Scans } from "./records.ts";
 import { scanRounds } from "./scan.ts";
 import { eliminateSegment, substituteSegment } from "./step.ts";
 
@@ -40,11 +40,11 @@ function valuesBeside({ items, shuffles }: Team, rows: number) {
  * rounds. Cost of a round: a factorisation, about 20 flops for each node, and 32 reals of workgroup memory and 18
  * barriers for each item.
  */
-export function iteratePolicyOnSegment(team: Team, rows: number, policy: PolicyRows, hasBarriers: boolean) {
+export function iteratePolicyOnSegment(team: Team, rows: number, policy: DecayKind, hasBarriers: boolean) {
   return fn({
     name: "iteratePolicyOnSegment",
     params: {
-      rows: Rows,
+      rows: OffDiagonals,
       diagonal: Diagonal,
       right: read(real),
       bound: Bound,

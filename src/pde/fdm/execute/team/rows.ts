@@ -4,7 +4,7 @@ import { LiveNodes, matrixRow } from "../../operator/matrix.ts";
 import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
 import { ItemContext } from "../rollback.ts";
 import { varianceAt } from "../option/values.ts";
-import { Mesh, Rows } from "./records.ts";
+import { Mesh, OffDiagonals } from "./records.ts";
 import { Launch, type TeamPlan } from "../option/plan.ts";
 import { readHeld } from "../../conditions/barrier.ts";
 
@@ -21,7 +21,7 @@ export function assembleSegment({ rows, variant }: TeamPlan) {
       context: ItemContext,
       x: read(real),
       weights: read(real),
-      rows: Rows,
+      rows: OffDiagonals,
       coefficients: Coefficients,
       slice: SurfaceSlice,
     },
@@ -77,9 +77,9 @@ export function rescaleSegment({ rows, variant: { shape }, summed: kept }: TeamP
       context: ItemContext,
       x: read(real),
       weights: read(real),
-      rows: Rows,
+      rows: OffDiagonals,
       gain: read(real),
-      before: Rows,
+      before: OffDiagonals,
       ratio: real,
       coefficients: Coefficients,
     },
@@ -218,7 +218,7 @@ export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
-    params: { context: ItemContext, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    params: { context: ItemContext, mesh: Mesh, rows: OffDiagonals, nodes: i32, hVariance: real, hDrift: real, scale: real },
     env: { count: rows },
     body({ context: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
@@ -275,7 +275,7 @@ export const writeHeldValues = (barriers: number, rows: number) =>
 export const decoupleEnds = (rows: number) =>
   fn({
     name: "decoupleEnds",
-    params: [Rows, LiveNodes],
+    params: [OffDiagonals, LiveNodes],
     env: { rows },
     body([{ a, c }, { low, high }], _gpu, { rows }) {
       for (let k = 0; k < rows; k++) {
