@@ -18,7 +18,11 @@ import {
 } from "../../src/quadrature/quantization/index.ts";
 import { rowRanges } from "../../src/quadrature/quantization/tree/quantization-tree.ts";
 import { emptyRows, rowMakerOf } from "../../src/quadrature/quantization/tree/rows.ts";
-import { LAYER_GROUP_SIZE, layersKernel, gridTransitionCountKernel } from "../../src/quadrature/quantization/tree/walk-grid.ts";
+import {
+  LAYER_GROUP_SIZE,
+  layersKernel,
+  gridTransitionCountKernel,
+} from "../../src/quadrature/quantization/tree/walk-grid.ts";
 import { transitionCountKernel } from "../../src/quadrature/quantization/tree/walk.ts";
 import { RandomGenerator, randomSpec, seedWords } from "../../src/numerics/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
@@ -148,7 +152,11 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
   const shared = { dimension, size, tableLength: table.length, step, sharesTable: true } as const;
   for (const groupSize of [128, 256, 512]) {
     const nearest = searcher.nearestIn(table);
-    const compiled = await compileExact(device, gridTransitionCountKernel({ ...shared, nearest, groupSize }), precision);
+    const compiled = await compileExact(
+      device,
+      gridTransitionCountKernel({ ...shared, nearest, groupSize }),
+      precision,
+    );
     const launch = (): void =>
       device.launch(compiled, { ...common, endPath: paths }, { groups: Math.ceil(paths / groupSize) });
     await row(`Algorithm II, paths alone, grid in workgroup memory, workgroups of ${groupSize}`, launch);

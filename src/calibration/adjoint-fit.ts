@@ -79,7 +79,9 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
     parameters: {},
     impliedVolatility: (k, t) => smileVolatility(smile, k, t),
     butterfly: checkNonNegative(grid, ranges, (_, j, e) => problem.density(grid.rows[e], j)),
-    calendar: checkNonNegative(grid, ranges, (_, j, e) => problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j)),
+    calendar: checkNonNegative(grid, ranges, (_, j, e) =>
+      problem.growth(e > 0 ? grid.rows[e - 1] : 0, grid.rows[e], j),
+    ),
     volatility: {
       kind: "surface",
       surface: {

@@ -1,5 +1,9 @@
 /** Searches, walks along chains, sums of cells, and steps of dynamic programming. */
-import { layersKernel, LAYER_GROUP_SIZE, gridTransitionCountKernel } from "../../../src/quadrature/quantization/tree/walk-grid.ts";
+import {
+  layersKernel,
+  LAYER_GROUP_SIZE,
+  gridTransitionCountKernel,
+} from "../../../src/quadrature/quantization/tree/walk-grid.ts";
 import {
   autoregressiveStep,
   standardisedParameters,

@@ -57,7 +57,9 @@ test("the walk with the grid in workgroup memory counts as Algorithm I does", as
   const expected = await counter.read();
   for (const sharesTable of [true, false]) {
     using counters = one.createBuffer("u32", expected.length);
-    const compiled = await one.compile(gridTransitionCountKernel({ ...shape, sharesTable, groupSize: 64 }), { precision: "f64" });
+    const compiled = await one.compile(gridTransitionCountKernel({ ...shape, sharesTable, groupSize: 64 }), {
+      precision: "f64",
+    });
     const args = { ...numbers, counters, ...seedWords(seed), firstPath: 0, endPath: 333, layers: sizes.length };
     one.launch(compiled, args, { groups: 6 });
     expect(await one.read(counters)).toEqual(expected);

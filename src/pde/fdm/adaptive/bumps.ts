@@ -10,7 +10,10 @@ import { instance } from "../execute/instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { extrapolatedValue, pointOf, type ProblemDifference, shiftedDifference } from "./extrapolation.ts";
 
-/** The bump sizes for vega and rho, which are computed on the mesh of the base case. */
+/**
+ * The bump sizes of volatility and rates for vega and rho. Both bumped problems are solved on the mesh of the base
+ * case.
+ */
 export interface BumpsOnMeshes {
   /**
    * True where the value is a smooth function of volatility and rate. Forward differences of extrapolated values are

@@ -69,7 +69,7 @@ interface Attempt extends Resolution {
   driftDominated: boolean;
 }
 
-/** The current resolution of a problem, and the one before; undefined at the first. */
+/** The current resolution of a problem and the previous one, which is undefined at the first resolution. */
 export interface Attempts {
   now: Attempt;
   before: Attempt | undefined;

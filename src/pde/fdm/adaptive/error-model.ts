@@ -247,9 +247,9 @@ export function firstResolution(
 }
 
 /**
- * Returns the next resolution to try. It is fine enough for the observed errors, with half of the target error for
- * space and half for time. It is at least twice as fine in both, so that the two resolutions can be compared, or √2
- * times with `nearly`. It is the resolution `before` itself when `maxNodes` allows none that is finer.
+ * Returns the next resolution to try. By the observed errors it suffices for the target error, half of which is allowed
+ * in space and half in time. It is at least twice as fine as `before` in both, so that the two can be compared, or √2
+ * times as fine with `nearly`. The result is `before` itself if `maxNodes` allows no finer resolution.
  */
 export function nextResolution(
   before: Resolution,

@@ -261,8 +261,8 @@ export class SpotReader {
 }
 
 /**
- * The values at the requested spots other than today's: extrapolated, on the fine grid, on the coarse grid, and on the
- * fine mesh with coarse time steps (`between`).
+ * The values at the requested spots other than today's: the extrapolated ones, and the solutions on the fine grid, on
+ * the coarse grid, and on the fine mesh with the coarse time steps (`between`).
  */
 export interface SpotReading {
   readonly values: Float64Array;

@@ -36,8 +36,9 @@ function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, befor
 }
 
 /**
- * Writes the solver's coefficients for the barriers on a date (`conditions/barrier.ts`), and for those of the interval
- * from the earlier date `before` to it. Prices are in units of today's spot.
+ * Writes the solver's coefficients for the barriers that are monitored on a date (`conditions/barrier.ts`), and for the
+ * barriers that are monitored continuously from the earlier date `before` to this date. Prices are in units of today's
+ * spot.
  */
 export function putBarriers(
   rows: CoefficientWriter,
@@ -172,8 +173,8 @@ function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
 }
 
 /**
- * Writes the coefficients of a dividend that takes the spot across barriers monitored on its date: seven reals for each
- * barrier, which `knockOut` reads with `crossing`.
+ * Writes the coefficients for barriers that are monitored on the date of a dividend and that the dividend may take the
+ * spot across. There are seven reals for each barrier; `knockOut` reads them with `crossing`.
  */
 export function putCrossings(
   rows: CoefficientWriter,

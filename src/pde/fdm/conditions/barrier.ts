@@ -23,9 +23,9 @@ export const barrierReals = (barriers: number): number =>
  * With `crossing` the function applies just before a dividend that takes the spot to a barrier between the node and the
  * next one beyond; that node has two more coefficients, for u ← keep·u + paid.
  *
- * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. In rows node
- * numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a
- * register a row. An item alone compares them as reals, whose masks a CPU's lanes need not convert.
+ * u are the values of `rows` nodes from node `first` on, or of all nodes. `SUBNORMAL_GUARD` has been added to them. In
+ * rows node numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which
+ * costs a register a row. An item alone compares them as reals, whose masks a CPU's lanes need not convert.
  */
 export function knockOut(barriers: number, rows: number | undefined, crossing = false) {
   return fn({
@@ -65,10 +65,10 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
   });
 }
 
-/** The values that the ends of the live nodes hold. */
+/** The prescribed values at the two ends of the live nodes. */
 export const HeldValues = record({ lowValue: real, highValue: real });
 
-/** Returns the function that reads the ends of the live nodes for the interval between a date and the one before. */
+/** Returns the function that reads the ends of the live nodes for the interval from the previous date to this one. */
 export const readLive = (barriers: number) =>
   fn({
     name: "readLive",
@@ -89,7 +89,7 @@ export const readLive = (barriers: number) =>
     },
   });
 
-/** Returns the function that reads the values that the ends of the live nodes hold. */
+/** Returns the function that reads the prescribed values at the ends of the live nodes. */
 export const readHeld = (barriers: number) =>
   fn({
     name: "readHeld",
@@ -113,8 +113,9 @@ const holdEnd = fn({
 });
 
 /**
- * Sets the right-hand side of (1 + hr)·y = u at the held ends before a step, so that the step returns the held values.
- * If it is called after a step with `hRate` = 0, it sets the held values themselves.
+ * Sets the right-hand side of (1 + hr)·y = u at those ends of the live nodes whose values are prescribed. It is called
+ * before a step, which then returns the prescribed values. A call after the step with `hRate` = 0 sets these values
+ * themselves.
  */
 export const holdEnds = fn({
   name: "holdEnds",

@@ -19,7 +19,7 @@ const System = record({
 
 /**
  * The lower bound of a stage's solution y: obstacle + weightOfOld·(u − obstacle) with weightOfOld = 1 − 1/e. It is
- * equivalent to u ≥ obstacle after u ← u + e·(y − u), e the stage's extrapolation.
+ * equivalent to u ≥ obstacle after u ← u + e·(y − u), where e is the stage's extrapolation.
  */
 export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });
 
@@ -67,9 +67,10 @@ const solvePolicy = (varying: boolean) =>
   });
 
 /**
- * Returns the function that improves the exercise policy of the `rows` nodes that an item holds, or of all nodes: it
- * exercises where y is below its bound, and continues where exercise would need a negative multiplier. `below` and
- * `beyond` are y beside them; at the ends of the mesh they count with a weight of 0. It returns how many rows changed.
+ * Returns the function that improves the exercise policy at the `rows` nodes of an item, or at all nodes. It marks a
+ * node as exercised where y is below its bound, and as not exercised where exercise would need a negative multiplier.
+ * `below` and `beyond` are y at the nodes before and after the item's; at the ends of the mesh their weight is 0. The
+ * result is the number of changed nodes.
  */
 export const improvePolicy = (rows: number | undefined, varying: boolean) =>
   fn({

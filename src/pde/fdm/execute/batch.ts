@@ -30,8 +30,8 @@ const CLOSED_FORM_INSTANCE_REALS = 80;
 const UNDER_WAY = 4;
 
 /**
- * Returns the largest number of nodes that an instance may have on a device: the maximum over the `splits`, which are
- * divisions of instances among work items.
+ * Returns the largest number of nodes that an instance may have on a device with any of the divisions of instances
+ * among work items in `splits`.
  */
 export function largestNodes(
   device: Device,

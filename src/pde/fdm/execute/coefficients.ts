@@ -9,10 +9,7 @@ import { coefficientReals, CoefficientWriter } from "../operator/coefficients.ts
 import { BARRIERS, DIVIDEND, REFACTOR, type TimeGrid } from "../time/time-grid.ts";
 import { barrierReals, CROSSING_REALS, crossInReals, knockInReals } from "../conditions/barrier.ts";
 
-/**
- * Returns the number of coefficients of an instance in the solver's table. `kept` has the meaning that it has in
- * `putCoefficients`.
- */
+/** Returns the number of coefficients of an instance in the solver's table. `kept` is as in `putCoefficients`. */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,

@@ -27,8 +27,8 @@ import { fittingCapacity, launchSize, preferredSplits, type Split, teamOf } from
 import type { Team } from "./team/team.ts";
 
 /**
- * The divisions of instances among work items for equations on one axis: an instance is solved by one item, a subgroup,
- * or a workgroup.
+ * The division of a launch's instances among work items for equations on one axis: each instance is solved by one item,
+ * a subgroup, or a workgroup.
  */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 

@@ -17,8 +17,7 @@ import type { LocalSurface } from "../../../market/index.ts";
 import { BARRIERS, DIVIDEND, REFACTOR, SECOND_FACTORS, type TimeGrid } from "../time/time-grid.ts";
 
 /**
- * A grid and a problem to be solved on it, in the form in which the solver takes them; an instance is one entry of a
- * launch.
+ * A problem and the grid on which it is to be solved, as the solver takes them. An instance is one entry of a launch.
  */
 export interface Instance {
   readonly grid: Grid;
@@ -45,8 +44,8 @@ export interface Instance {
 export type SolutionPart = "window" | "points" | "both";
 
 /**
- * Returns the instance that solves `problem` on a grid. The problem may be a shift of the grid's own; in the forward
- * coordinate a shift has a grid of its own.
+ * Returns the instance in which `problem` is solved on `grid`. The problem may be a shift of the problem for which the
+ * grid was made, except in the forward coordinate, where each shift needs its own grid.
  */
 export function instance(
   base: Grid,
@@ -177,7 +176,8 @@ function perFactorisation({ grid }: Instance): number {
 }
 
 /**
- * Returns the flags of the time steps without the factorisations that would repeat the previous one in every instance.
+ * Returns the flags of the time steps. `REFACTOR` is cleared where the factorisation would equal the previous one in
+ * every instance.
  */
 export function neededFlags(instances: readonly Instance[]): Int32Array {
   const { time } = instances[0].grid;
@@ -202,8 +202,8 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
 }
 
 /**
- * Returns the indices of those coefficients of an instance that a launch with these step flags reads; undefined for an
- * instance without time-dependent coefficients.
+ * Returns the indices of the coefficients that a launch with the given step flags reads of an instance; undefined for
+ * an instance without time-dependent coefficients.
  */
 export function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
   if (instance.coefficients === undefined) return undefined;

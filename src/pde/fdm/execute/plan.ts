@@ -74,7 +74,7 @@ export interface Level {
   readonly halfSteps: boolean;
 }
 
-/** The meshes of an entry at a level, and the nodes at which its solution will be read. */
+/** The meshes of an entry of a batch at a level of resolution, and the nodes at which the solution will be read. */
 export interface Grid {
   readonly meshes: readonly AxisMesh[];
   readonly window: NodeWindow;

@@ -21,10 +21,13 @@ const teams: Readonly<Record<TeamSplit, Team>> = {
   workgroup: WORKGROUP_TEAM,
 };
 
-/** Returns the team of work items that solves an instance in a division; undefined where a single item does. */
+/** Returns the team of work items that solves an instance under a division; undefined if a single item solves it. */
 export const teamOf = (split: Split): Team | undefined => (split === "item" ? undefined : teams[split]);
 
-/** Returns the launch size, in work items or workgroups, for a number of instances in a division. */
+/**
+ * Returns the launch size, in work items or workgroups, for a number of instances that are divided among work items by
+ * `split`.
+ */
 export function launchSize(split: Split, instances: number): LaunchSize {
   const team = teamOf(split);
   return team === undefined ? { items: instances } : { groups: Math.ceil(instances / team.options) };
@@ -83,7 +86,7 @@ const THREADS = 2048;
 const PAIRED_INSTANCES = 8;
 
 /**
- * Returns the divisions of instances among work items on a device, from the best to the worst for a number of
+ * Returns the divisions of instances among work items that a device supports, the fastest first for a given number of
  * instances.
  *
  * A CPU is busy with a few hundred instances, one in each SIMD lane, so it always has one item for each instance. So

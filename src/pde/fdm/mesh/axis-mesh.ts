@@ -138,7 +138,10 @@ interface Density {
   readonly inverse?: (xi: number) => number;
 }
 
-/** Returns the node density of a kind about given points; `width` is in units of the coordinate, as are the ends. */
+/**
+ * Returns the node density of the given kind, concentrated about given points. `width` and the ends of the axis are in
+ * units of the coordinate.
+ */
 export function density(
   kind: DensityKind,
   points: readonly number[],

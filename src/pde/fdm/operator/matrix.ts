@@ -13,9 +13,9 @@ import type { BoundaryCode } from "./state.ts";
 export const SUBNORMAL_GUARD = 1e-30;
 
 /**
- * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from
- * `high` on are knocked out. `lowHeld` and `highHeld` are the end nodes whose values are held, −1 where the item has
- * none. An end value that is not held is discounted. All may lie far outside the item's nodes.
+ * The ends of the live nodes, counted from the first node of an item. Nodes up to `low` and from `high` on are knocked
+ * out. `lowHeld` and `highHeld` are those end nodes whose values are prescribed, −1 where the item has none. An end
+ * value that is not prescribed is discounted. All four numbers may lie far outside the item's nodes.
  */
 export const LiveNodes = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 

@@ -59,8 +59,8 @@ export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFact
 }
 
 /**
- * Returns ∫ σ² dt over the life. For σ that depends on S it is the largest of those at the kinks, at today's spot and
- * at the forward. It is 0 only where σ is 0 along the forwards of all spots, so that the spot is deterministic.
+ * Returns ∫ σ² dt over the life. If σ depends on S, it is the largest of the integrals at the kinks, at today's spot
+ * and at the forward. It is 0 only where σ is 0 along the forwards of all spots, so that the spot is deterministic.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;

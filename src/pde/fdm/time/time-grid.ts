@@ -233,7 +233,7 @@ function factoredSteps({ factoring }: Pattern, grid: Pick<TimeGrid, "dates" | "c
   return factored;
 }
 
-/** Returns the times of a step's ends in years from today. */
+/** Returns the times at which a step starts and ends, in years from today. */
 export function stepTimes(
   { dates, clock }: Pick<TimeGrid, "dates" | "clock">,
   { segment, from, to }: TimeStep,

@@ -27,8 +27,8 @@ export const CONDITION_SHIFT = 8;
 export const MASK_SHIFT = 16;
 
 /**
- * The number of reals in a program row: the positions of stage and end in their segment, h, two weights, and the
- * extrapolation.
+ * The number of reals in a row of the time program: the times of the stage and of its end as fractions of the interval
+ * between two dates, h, two weights, and the extrapolation.
  */
 export const ROW_REALS = 6;
 

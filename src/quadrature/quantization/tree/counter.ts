@@ -158,7 +158,8 @@ async function compileWalk(device: Device, plan: QuantizationTreePlan): Promise<
   const abreast = by === "paths" && !isGpu(device) ? ABREAST : 1;
   const shape = { dimension, step, nearest: searcher.nearest, by } as const;
   const one = await compileExact(device, transitionCountKernel({ ...shape, abreast: 1 }), precision);
-  const many = abreast === 1 ? one : await compileExact(device, transitionCountKernel({ ...shape, abreast }), precision);
+  const many =
+    abreast === 1 ? one : await compileExact(device, transitionCountKernel({ ...shape, abreast }), precision);
   return (buffers) => {
     const args = { ...buffers, ...seedWords(seed), layers: sizes.length };
     if (by === "serial") return [() => device.launch(one, { ...args, firstPath: 0, rounds: paths }, { items: 1 })];

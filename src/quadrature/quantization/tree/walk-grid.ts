@@ -27,8 +27,8 @@ interface GridWalkShape extends OneGridShape {
 
 /**
  * Returns the GPU kernel that counts the transitions of simulated paths between the cells of consecutive layers, where
- * all layers share one grid (Algorithm II of Pagès and Wilbertz). Item i simulates path firstPath + i from layer 0, where
- * all paths are in cell 0, through all layers.
+ * all layers share one grid (Algorithm II of Pagès and Wilbertz). Item i simulates path firstPath + i from layer 0,
+ * where all paths are in cell 0, through all layers.
  *
  * Operations of a path and step in two dimensions with f32: 40 of 32-bit integers for half a block of Philox (20
  * products of 64 bits), 2 × 50 for normal numbers, 12 for the step, 20 for the bin, and 11 for each point of its list.

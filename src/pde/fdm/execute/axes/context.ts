@@ -46,8 +46,8 @@ export const axesParams = {
 } as const;
 
 /**
- * The number of integers of an instance in the launch parameter `offsets`: where its meshes start in the table, and the
- * first node of its window on each axis.
+ * The number of integers of an instance in the launch parameter `offsets`: the index at which its meshes start in the
+ * table, and the first node of its window on each axis.
  */
 export const OFFSET_COUNT = 4;
 
@@ -103,7 +103,7 @@ const Memory = record({ base: i32 });
 
 /** The parameters of functions that run before the first row of the time program. */
 export const atStart = { launch: Launch, context: AxesContext, memory: Memory };
-/** The parameters of functions that segment for each row of the time program. */
+/** The parameters of functions that run for each row of the time program. */
 export const atRow = { ...atStart, loopState: Findings, programRow: ProgramRow };
 
 /** The parameters of all phases of the time loop (`kernel.ts`). */

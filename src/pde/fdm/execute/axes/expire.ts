@@ -158,8 +158,8 @@ export function setTerminalValues(variant: AxesVariant) {
 }
 
 /**
- * Returns the function that writes the solution at the nodes to be read, marks those where immediate exercise is
- * optimal today, and bounds the solution at all nodes.
+ * Returns the function that writes the solution at the nodes to be read, marks the nodes at which immediate exercise is
+ * optimal today, and computes a bound of the solution over all nodes.
  */
 export function readSolution(variant: AxesVariant) {
   const slots = slotsOf(variant);

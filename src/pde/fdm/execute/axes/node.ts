@@ -40,7 +40,7 @@ export const nodeAt = (axes: number) =>
     },
   });
 
-/** Returns the function that returns the number of nodes of each axis. */
+/** Returns the function that reads the number of nodes of each axis. */
 export const nodeCountsOf = (axes: number) =>
   fn({
     name: "nodeCountsOf",
@@ -105,7 +105,7 @@ type AtNode = FunctionOf<
   }) => ValueOf<typeof Findings>
 >;
 
-/** Returns the phase that calls `work` at every node independently, in those steps for which `happens` is true. */
+/** Returns the phase that calls `work` at each node, in any order, in the program rows for which `happens` is true. */
 export function eachNode(
   variant: AxesVariant,
   work: AtNode,

@@ -32,7 +32,7 @@ export interface SolverVariant {
   readonly volatility?: VolatilityShape;
 }
 
-/** Returns a text that is equal for equal variants, and differs for others. */
+/** Returns the key of a variant, a text that is the same for equal variants only. */
 export const variantKey = (variant: SolverVariant): string =>
   variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
 
@@ -58,8 +58,9 @@ export function variantName(variant: SolverVariant): string {
 export const KEPT_FACTORS = 2;
 
 /**
- * The largest number of variants whose kernels are cached. A book has a dozen, and 600 random trades of every kind have
- * some 200; in a stream of trades their number is unlimited, because each number of barriers and knock-ins is another.
+ * The largest number of variants whose kernels are cached. A book has about a dozen variants, and 600 random trades of
+ * every kind have about 200. In a stream of trades the number of variants is unlimited, because each number of barriers
+ * and knock-ins is another variant.
  */
 export const MAX_VARIANTS = 512;
 /**

@@ -17,8 +17,9 @@ import { Coefficients, readClosedForm, SurfaceSlice, surfaceSigma } from "../../
 import { WINDOW } from "../../read/solution.ts";
 
 /**
- * Returns the function that applies the barriers of a date to an item's nodes: it knocks out, and with `policy` marks
- * the nodes at which early exercise is possible until the next date. It returns the live nodes.
+ * Returns the function that applies the barriers of a date to an item's nodes. The function sets the values of
+ * knocked-out nodes. With `policy` it also marks the nodes at which early exercise is possible until the next date. Its
+ * result is the live nodes.
  */
 export const applyBarrierDate = ({ rows, policy, variant: { barriers = 0 } }: OptionPlan) =>
   fn({

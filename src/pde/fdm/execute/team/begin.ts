@@ -20,8 +20,8 @@ import { FAR } from "./scan.ts";
 import { FLAGS } from "../../time/time-grid.ts";
 
 /**
- * Returns the function that writes an instance's nodes into workgroup memory, from the table or in closed form, with
- * the work divided among the items. A barrier must follow.
+ * Returns the function that writes the prices of an instance's nodes into workgroup memory. They come from the table or
+ * from the closed form of the mesh, and the items share the work. A barrier must follow.
  */
 export function writeNodes(team: Team, closed: boolean) {
   return fn({
@@ -65,8 +65,8 @@ export function writeWeights(team: Team) {
 }
 
 /**
- * The number of coefficients of each instance that are read before the time loop where one factorisation serves several
- * steps: those of twelve factorisations, each of which would otherwise wait for memory.
+ * The number of coefficients of each instance that are read before the time loop if one factorisation serves several
+ * steps. They are the coefficients of twelve factorisations, each of which would otherwise have to wait for memory.
  */
 export const PREFETCHED_REALS = 48;
 

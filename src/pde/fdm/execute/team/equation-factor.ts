@@ -59,8 +59,7 @@ const isBefore = fn({
 });
 
 /**
- * Returns the function that finds the first of the faults that the items have found; only the first item gets the
- * result.
+ * Returns the function that computes the first of all faults in a team's items. Only the first item gets the result.
  */
 export function firstOfItems({ team }: TeamEquationPlan) {
   return fn({

@@ -76,9 +76,9 @@ export function eliminationThresholds(rows: number, closed: boolean) {
 }
 
 /**
- * Returns the function that computes the sources at an item's nodes that the exercise payoff causes. In f64 the state
- * is the premium p = u − paid (`advanceSums`), and elimination is bounded below by 0. The system (I − hL)·p = p₀ +
- * hL·paid has a source, which in the scale of the state is
+ * Returns the function that computes the source terms at an item's nodes that come from the exercise payoff. In f64 the
+ * state is the premium p = u − paid (`advanceSums`), and elimination is bounded below by 0. The system (I − hL)·p = p₀
+ * + hL·paid has a source, which in the scale of the state is
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *

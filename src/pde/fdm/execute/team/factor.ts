@@ -1,5 +1,15 @@
 import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
-import { atSeries, atStart, LoopState, Diagonal, Factors, Products, OffDiagonals, Scans, StepSeries } from "./records.ts";
+import {
+  atSeries,
+  atStart,
+  LoopState,
+  Diagonal,
+  Factors,
+  Products,
+  OffDiagonals,
+  Scans,
+  StepSeries,
+} from "./records.ts";
 import { scanRounds, scanProducts } from "./scan.ts";
 import { partsOf, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";

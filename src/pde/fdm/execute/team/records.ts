@@ -80,9 +80,9 @@ export const Obstacle = record({
 });
 
 /**
- * The settings with which a series of equal steps is made: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y.
- * Scans reach as far as `reach` says. `moves` is the index in the table of the first step's slope of a time-dependent
- * payoff.
+ * The settings of a series of `count` equal steps. Each step sets u ← y + `over`·(y − u) if `extrapolated`, otherwise u
+ * ← y. `reach` is the distance over which scans carry values (`ScanReach`). `moves` is the index in the table at which
+ * the slope of a time-dependent payoff at the first step is stored.
  */
 export const StepSettings = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 

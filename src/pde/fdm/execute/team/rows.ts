@@ -218,7 +218,15 @@ export function computeRowMetrics({ rows, variant: { shape } }: TeamPlan) {
 export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
-    params: { context: ItemContext, mesh: Mesh, rows: OffDiagonals, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    params: {
+      context: ItemContext,
+      mesh: Mesh,
+      rows: OffDiagonals,
+      nodes: i32,
+      hVariance: real,
+      hDrift: real,
+      scale: real,
+    },
     env: { count: rows },
     body({ context: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
@@ -253,7 +261,10 @@ export function assembleByMetrics({ rows }: TeamPlan) {
   });
 }
 
-/** Returns the function that writes the values that are held from an event on into u (`pinHeldRows`). */
+/**
+ * Returns the function that writes the prescribed values at the ends of the live nodes, which hold from an event on,
+ * into u (`pinHeldRows`).
+ */
 export const writeHeldValues = (barriers: number, rows: number) =>
   fn({
     name: "writeHeldValues",
@@ -287,10 +298,10 @@ export const decoupleEnds = (rows: number) =>
   });
 
 /**
- * Returns the function that makes the matrix rows of held nodes y = u. With the pivot 1 instead of 1 + hr a step keeps
- * their value to the last bit, so that it is set once between two dates, and not before and after each step as by
- * `holdEnd`. No other pivot depends on these rows, because their neighbours are decoupled. `held` is the value of
- * `gain` for the pivot 1.
+ * Returns the function that replaces the matrix rows of nodes with prescribed values by y = u. With the pivot 1 instead
+ * of 1 + hr, a step keeps these values to the last bit. They are therefore set once between two dates, whereas
+ * `holdEnd` sets them before and after each step. No other pivot depends on these rows, because their neighbours are
+ * decoupled. `held` is the value of `gain` for the pivot 1.
  */
 export const pinHeldRows = (rows: number) =>
   fn({
