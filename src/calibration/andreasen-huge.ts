@@ -187,8 +187,8 @@ function increase(grid: MoneynessGrid, expiries: readonly ExpiryRange[], ends: r
 }
 
 /**
- * Returns the smallest value of a function over all expiries and the nodes within the range of their quotes. Values
- * that only rounding makes negative count as 0.
+ * Checks that a function is not negative at any node within the quoted range of any expiry, and returns its smallest
+ * value and where it is. The check passes (`free`) down to −1e-12, which is rounding.
  */
 export function checkNonNegative(
   grid: Pick<MoneynessGrid, "k">,

@@ -36,7 +36,10 @@ export interface AdjointGrid {
 /** The number of initial implicit steps, which damp the oscillations from the payoff's kink. */
 export const DAMPING_STEPS = 4;
 
-/** Returns the grid of the adjoint fit of quotes, with the given numbers of nodes and of time steps. */
+/**
+ * Returns the grid on which Dupire's equation and its adjoint are solved for the fit of quotes, with the given numbers
+ * of nodes and time steps.
+ */
 export function dupireGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
   const { k: found } = gridForQuotes(expiries, nodes);
   const middle = (nodes - 1) >> 1;

@@ -4,8 +4,8 @@ import type { Day } from "../../market/conventions/index.ts";
 import { Curve, type CurveRule, type Flow, timeOf, Valuation } from "../../market/linear/index.ts";
 
 /**
- * An instrument that is worth nothing at its quote: flows + quote·(flows by quote), per unit of notional. It fixes the
- * node at `pillar`, the last day that matters to it.
+ * An instrument whose present value is 0 at its quote. Its flows per unit of notional are the sum of constant flows and
+ * of the quote times other flows. It determines the curve's node at `pillar`, the last day on which its value depends.
  */
 export interface QuotedInstrument {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface CurveToFind {
   readonly instruments: readonly QuotedInstrument[];
 }
 
-/** Curves that reprice their instruments, and how their nodes move with the quotes. */
+/** Curves that reprice their instruments, and the derivatives of their nodes with respect to the quotes. */
 export interface CurveSet {
   readonly curves: readonly Curve[];
   /** Returns the derivatives of the zero rates of all found nodes by all quotes, a row a node. */
@@ -33,7 +33,10 @@ export interface CurveSet {
   readonly error: number;
 }
 
-/** The error of a quote that no curve can reproduce, alone or beside the others: its curve and its place there. */
+/**
+ * The error of a quote that no curve can reproduce, alone or together with the other quotes. It states the curve and
+ * the quote's position in it.
+ */
 export class CurveError extends SpecError {
   readonly curve: number;
   readonly instrument: number;

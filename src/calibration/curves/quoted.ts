@@ -11,11 +11,11 @@ import {
 import { type Factor, type Flow, legOf, type RateIndex, timeOf } from "../../market/linear/index.ts";
 import type { QuotedInstrument } from "./find.ts";
 
-/** The days of a market's instruments. */
+/** The reference day and the date conventions of a market's quoted instruments. */
 export interface DateConventions {
   readonly reference: Day;
   readonly calendar: Calendar;
-  /** Business days from the reference day to the start. */
+  /** The number of business days from the reference day to the start. */
   readonly spotLag: number;
   /** The start, where it is known. */
   readonly spotDay?: Day | undefined;
@@ -42,7 +42,7 @@ const spotOf = ({ calendar, reference, spotLag, spotDay }: DateConventions): Day
 const later = (day: Day, tenor: Tenor, { calendar, endOfMonth }: DateConventions): Day =>
   calendar.advance(day, tenor, "modified-following", endOfMonth);
 
-/** Returns where a swap ends before its last date is adjusted. */
+/** Returns the end date of a swap before business-day adjustment. */
 export function unadjustedEnd(
   start: Day,
   { count, unit }: Tenor,
@@ -54,8 +54,8 @@ export function unadjustedEnd(
 }
 
 /**
- * Returns a simple rate of an index: a deposit, from the spot day, or a forward rate agreement, which begins some
- * months after it and lasts as long as the index.
+ * Returns an instrument that pays a simple rate of an index: a deposit that begins on the spot day, or a forward rate
+ * agreement that begins `monthsToStart` months after the spot day. Its length is the tenor of the index.
  */
 export function simpleRate(
   name: string,
@@ -68,7 +68,10 @@ export function simpleRate(
   return forwardPeriod(name, quote, start, later(start, length, days), { index, reference: days.reference });
 }
 
-/** Returns a simple rate of an index between two days: a future without a convexity adjustment. */
+/**
+ * Returns an instrument that pays a simple rate of an index between two days, such as a future without a convexity
+ * adjustment.
+ */
 export function forwardPeriod(
   name: string,
   quote: number,
@@ -124,7 +127,10 @@ export function parSwap(name: string, quote: number, tenor: Tenor, quotes: SwapQ
   };
 }
 
-/** Returns a swap of the index and a spread against another index flat, each with the periods of its own tenor. */
+/**
+ * Returns a tenor basis swap, which exchanges the index plus a spread for another index without a spread. Each leg has
+ * the payment periods of its own index.
+ */
 export function tenorBasis(
   name: string,
   spread: number,
@@ -168,21 +174,29 @@ export function tenorBasis(
   };
 }
 
-/** Curves of a currency pair, by number, and the exchange rate for the spot day: units of quote for one of base. */
+/**
+ * A currency pair: the numbers of its two discount curves, and the exchange rate for the spot day in units of the quote
+ * currency for one unit of the base currency.
+ */
 export interface PairQuotes extends DateConventions {
   readonly base: number;
   readonly quote: number;
   readonly spot: number;
 }
 
-/** The flow of one unit of base currency, at a day, as units of quote currency for that day: the forward rate. */
+/**
+ * Returns one unit of base currency paid on a day as a flow in units of quote currency on that day. The amount is the
+ * forward exchange rate.
+ */
 export function forwardRate(day: Day, { base, quote, spot, ...days }: PairQuotes): Flow {
   const at = (curve: number, when: Day, power: 1 | -1): Factor => factor(curve, when, days.reference, power);
   const from = spotOf(days);
   return { ...flow([at(base, day, 1), at(base, from, -1), at(quote, from, 1), at(quote, day, -1)], 1), scale: spot };
 }
 
-/** Returns the forward points of a tenor, in units of the exchange rate. */
+/**
+ * Returns the instrument that is quoted by the forward points of a tenor. The points are in units of the exchange rate.
+ */
 export function forwardPoints(name: string, points: number, tenor: Tenor, pair: PairQuotes): QuotedInstrument {
   const start = spotOf(pair);
   const end = later(start, tenor, pair);
@@ -198,8 +212,9 @@ export function forwardPoints(name: string, points: number, tenor: Tenor, pair: 
 }
 
 /**
- * Returns a basis swap of a pair's base currency: its index and the basis, with the notional exchanged at both ends,
- * against the other currency's index flat, which is worth its notional on its own curve.
+ * Returns a cross-currency basis swap with exchange of notionals. One leg pays the index of the base currency plus the
+ * basis. The other leg pays the other currency's index without a spread, and is therefore worth its notional on its own
+ * curve.
  */
 export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: SwapQuotes): QuotedInstrument {
   const { reference, calendar, index, overnight, discount } = quotes;

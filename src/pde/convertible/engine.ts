@@ -51,7 +51,7 @@ const STEPS = 4;
 const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
 
-/** The error, relative to the notional, of truncating the mesh 4.5 standard deviations from the spot. */
+/** The error of truncating the mesh 4.5 standard deviations from the spot, as a fraction of the notional. */
 export const DOMAIN_TRUNCATION_ERROR = 3e-6;
 
 /** Rounding, relative to the value. */

@@ -28,7 +28,7 @@ export interface GridMesh {
   readonly third: number;
 }
 
-/** A model of the short rate and the curve to which it is fitted. */
+/** A model of the short rate for finite differences: its diffusion, its mesh, and the curve to which it is fitted. */
 export interface ShortRateGridModel {
   readonly diffusion: ShortRateDiffusion;
   readonly parameters: readonly number[];
@@ -52,7 +52,7 @@ export interface ShortRateGridModel {
   readonly mesh: (horizon: number, spaces: number) => GridMesh;
 }
 
-/** The fields that all markets share. */
+/** The fields that all models share. */
 type GridCurve = Pick<ShortRateGridModel, "logDiscount" | "breaks">;
 
 /** Deviations of the state that a mesh covers on each side. */
@@ -66,7 +66,10 @@ const MOST_LONGER = 40;
 
 const ON_NODE = { second: 0, third: 0 };
 
-/** The number of intervals of the coarsest mesh. Finer meshes have a multiple of it, so that their nodes are nested. */
+/**
+ * The number of intervals of the coarsest mesh. The number of intervals of each finer mesh is a multiple of it, so that
+ * the nodes of coarse meshes are also nodes of finer ones.
+ */
 export const COARSEST_INTERVALS = 32;
 
 /** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */
@@ -97,15 +100,17 @@ function gaussian(
   return { diffusion, parameters: [meanReversion], volatility, ...curve, isFitted: true, breaks, mesh };
 }
 
-/** Returns the market of Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
+/** Returns Hull and White's model for finite differences: r = x + α(t), dx = −a·x dt + σ(t) dW. */
 export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): ShortRateGridModel =>
   gaussian(hullWhiteDiffusion, a, volatility, curve);
 
-/** Returns the market of Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
+/** Returns Black and Karasinski's model for finite differences: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
 export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): ShortRateGridModel =>
   gaussian(blackKarasinskiDiffusion, a, volatility, curve);
 
-/** Returns the market of Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
+/**
+ * Returns Cox, Ingersoll and Ross' model with a shift for finite differences: r = y + α(t), dy = κ(θ − y) dt + σ√y dW.
+ */
 export function cirOnGrid(
   { r0, kappa, theta, sigma }: { readonly [name in "r0" | "kappa" | "theta" | "sigma"]: number },
   curve: GridCurve,
@@ -154,8 +159,8 @@ interface UsersRate {
 }
 
 /**
- * Returns the market of a user's short rate. Until `years` it follows its drift; the mesh is dense about it, and
- * reflects at the ends of the range.
+ * Returns the model of a user-defined short rate for finite differences. The mesh is dense about the path that the rate
+ * takes by its drift alone until `years`, and the rate is reflected at the ends of the range.
  */
 export function usersRateOnGrid(
   { r0, drift, volatility, range, years, shift }: UsersRate,
@@ -237,7 +242,7 @@ function rootMeanSquare(f: (t: number) => number, t: number): number {
   return Math.sqrt(sum / 100);
 }
 
-/** Checks that claims up to `last` can be priced in a market. @throws SpecError with the reason */
+/** Checks that claims up to the time `last` can be priced with a model. @throws SpecError with the reason */
 export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: ShortRateGridModel, last: number): void {
   mesh(last, COARSEST_INTERVALS);
   const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);

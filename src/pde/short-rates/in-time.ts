@@ -67,7 +67,7 @@ function breaksBetween(
   });
 }
 
-/** Returns the times between two others at which a formula has a jump or a kink, in increasing order. */
+/** Returns the times between `from` and `to` at which a formula has a jump or a kink, in increasing order. */
 export const breaksInTime = memoize((formulas: FormulasInTime, from: number, to: number): readonly number[] => {
   const count = Math.max(Math.ceil(LOOKS_A_YEAR * (to - from)), 4);
   return [...new Set(breaksBetween(functionsOf(formulas), from, to, count))].toSorted((a, b) => a - b);
@@ -77,8 +77,9 @@ export const breaksInTime = memoize((formulas: FormulasInTime, from: number, to:
 const LOOKS_IN_RANGE = 128;
 
 /**
- * Tells whether the coefficients of a short rate, at a time, leave a mesh without an order of convergence: they have a
- * jump or a kink in the rate, or the volatility vanishes at an end of the range.
+ * Tells whether the coefficients of a short rate are so irregular at time t that the mesh error has no order of
+ * convergence. This is the case if they have a jump or a kink as functions of the rate between `low` and `high`, or if
+ * the volatility is 0 at one of these ends.
  */
 export const isRoughInRate = memoize(
   (
@@ -105,8 +106,8 @@ const RESOLVED = 0.01;
 const MAX_DOUBLINGS = 6;
 
 /**
- * Returns a number of steps of an interval, `least` or a multiple of it, whose middles give the means of the formulas
- * over it.
+ * Returns the number of time steps for an interval, a multiple of `least`. With this number the midpoint rule gives the
+ * means of the formulas over the interval.
  */
 export const stepsInTime = memoize((formulas: FormulasInTime, from: number, to: number, least: number): number => {
   const functions = functionsOf(formulas);

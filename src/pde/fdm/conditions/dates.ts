@@ -309,8 +309,9 @@ const premiumAt = (stored: boolean) =>
   });
 
 /**
- * Returns the function that locates the exercise boundary S* between nodes. Node j is the last one of the exercise
- * region that is nearest to the first node. With w = V − payoff,
+ * Returns the function that computes the position of the exercise boundary S* between nodes. Its argument j is the last
+ * node of the exercise region; if there are several regions, it is that of the one nearest to the first node. With w =
+ * V − payoff,
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes
  *                  j + 1, j + 2, j + 3. Node j itself is not used, because the scheme sets w = 0 there, off by O(h²).

@@ -126,8 +126,8 @@ interface Ends {
 }
 
 /**
- * Returns the function that transforms the coefficients a and b of the equation from S to the coordinate x. For x = ln
- * S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
+ * Returns the function that transforms the coefficients a of ∂²/∂S² and b of ∂/∂S to the coordinate x, which is S
+ * itself or, with `log`, ln S. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
  */

@@ -160,8 +160,9 @@ export function isPinned({ axes, region }: Pins) {
 }
 
 /**
- * Returns the function that computes the value of a pinned node. At a corner the first axis' condition applies. It is
- * separate from `isPinned` so that a kernel contains the user's code once, which halves the compilation time.
+ * Returns the function that computes the prescribed value of a pinned node. At a corner the condition of the first axis
+ * applies. It is separate from `isPinned` so that a kernel contains the user's code once, which halves the compilation
+ * time.
  */
 export function prescribedValue({ axes, region }: Pins) {
   const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);

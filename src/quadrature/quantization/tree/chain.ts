@@ -145,7 +145,8 @@ export interface AutoregressiveSettings {
 }
 
 /**
- * An autoregressive chain from matrices, X₀ = 0 and Xₖ₊₁ = Aₖ·Xₖ + Tₖ·Z; covariances by Cₖ₊₁ = Aₖ·Cₖ·Aₖᵀ + Tₖ·Tₖᵀ.
+ * Returns the autoregressive chain with given matrices, X₀ = 0 and Xₖ₊₁ = Aₖ·Xₖ + Tₖ·Z. Its covariances are Cₖ₊₁ =
+ * Aₖ·Cₖ·Aₖᵀ + Tₖ·Tₖᵀ.
  *
  * @param settings the times and the matrices.
  * @throws SpecError | ShapeError | NotPositiveDefiniteError
@@ -231,10 +232,13 @@ export function steppedChain(settings: SteppedSettings): SteppedChain {
   };
 }
 
-/** Returns the number of reals of one step in `standardParameters`: Ã, then T̃, both full. */
+/**
+ * Returns the number of reals of one step in the parameters of `standardisedParameters`: the full matrix Ã, then the
+ * full matrix T̃.
+ */
 export const stepReals = (dimension: number): number => 2 * dimension * dimension;
 
-/** Returns the step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
+/** Returns the step function of a standardised autoregressive chain, y ← Ã·y + T̃·z. */
 export function autoregressiveStep(dimension: number): StepFunction {
   return fn({
     name: "autoregressiveStep",
@@ -255,8 +259,8 @@ export function autoregressiveStep(dimension: number): StepFunction {
 }
 
 /**
- * Returns the chain in the coordinates Yₖ = Sₖ⁻¹·Xₖ ~ N(0, I), S being the Cholesky factor of Cov(Xₖ), so that all
- * layers share the grid of N(0, I) and one search table.
+ * Returns the parameters of a chain in the standardised coordinates Yₖ = Sₖ⁻¹·Xₖ ~ N(0, I), where Sₖ (`roots`) is the
+ * Cholesky factor of Cov(Xₖ). All layers then share the grid of N(0, I) and one search table.
  *
  *   Ãₖ = Sₖ₊₁⁻¹·Aₖ·Sₖ,   T̃ₖ = Sₖ₊₁⁻¹·Tₖ
  */

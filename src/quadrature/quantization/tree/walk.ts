@@ -68,8 +68,9 @@ export interface WalkShape {
 }
 
 /**
- * Returns the kernel in which an item simulates `abreast` paths at a time: one on a GPU; many on a CPU, where the
- * counters of a layer then stay in the cache.
+ * Returns the kernel that counts the transitions of simulated paths between the cells of consecutive layers. An item
+ * simulates `abreast` paths at a time: one on a GPU; many on a CPU, where the counters of a layer then stay in the
+ * cache.
  *
  * Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time.
  */

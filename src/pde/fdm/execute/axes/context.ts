@@ -279,8 +279,8 @@ export function nodeIn(variant: AxesVariant) {
 }
 
 /**
- * Returns the function that computes the number of rounds in which a group's items work on `count` nodes or lines,
- * padded to a multiple of `PADDING`.
+ * Returns the function that computes the number of rounds that a group needs to process `count` nodes or lines, one for
+ * each item and round: ⌈count / groupSize⌉. `count` includes the padding (`PADDING`).
  */
 export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
   fn({

@@ -197,8 +197,8 @@ export function readValues({ items, early, timeDependent, variant }: OptionPlan)
 export const EXERCISED = 1e30;
 
 /**
- * Returns the number of coefficients for reading at a point: its spot and, where the mesh is a table, the first and the
- * last node that may be used.
+ * Returns the number of coefficients with which the value at a spot is read: the spot and, unless the mesh has a closed
+ * form, the first and the last node that may be used.
  */
 export const realsPerPoint = (closed: boolean): number => (closed ? 1 : 3);
 

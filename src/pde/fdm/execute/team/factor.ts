@@ -103,7 +103,9 @@ function scanExcess(team: Team) {
   });
 }
 
-/** The diagonal of matrix rows in policy iteration: the same decay for all rows, or one for each (`Diagonal`). */
+/**
+ * Says whether the term 1 + hr on the matrix's diagonal is the same in all rows or varies from row to row (`Diagonal`).
+ */
 export type DecayKind = "same" | "varying";
 
 /** The options of a factorisation by a team of items. */
