@@ -4,7 +4,7 @@ import type { EquationVariant } from "../../operator/equation-row.ts";
 import { multiplierCount, multiplierReals, partsOf, scratchReals, type Team } from "../team/team.ts";
 import { Column } from "../../operator/state.ts";
 import { itemContextOf, ItemContext, ProgramRow } from "../rollback.ts";
-import { Factors, Products, OffDiagonals, Scans } from "../team/records.ts";
+import { Factors, Products, RowEntries, Scans } from "../team/records.ts";
 
 /**
  * The choices that determine the code of an equation's kernel: the variant, and the division of an instance among work
@@ -137,7 +137,7 @@ export const Memory = record({
    * Rows (−a, 1 + hc + a + c, −c), in a team divided by 1 + hc, unless they are those of the penalty method. Without a
    * team they are in the arrays of their factors.
    */
-  rows: OffDiagonals,
+  rows: RowEntries,
   factors: Factors,
   products: Products,
   scans: Scans,

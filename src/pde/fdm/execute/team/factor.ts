@@ -1,15 +1,5 @@
 import { bool, fn, i32, real, record, type ValueOf, write } from "../../../../kernel/index.ts";
-import {
-  atSeries,
-  atStart,
-  LoopState,
-  Diagonal,
-  Factors,
-  Products,
-  OffDiagonals,
-  Scans,
-  StepSeries,
-} from "./records.ts";
+import { atSeries, atStart, LoopState, Diagonal, Factors, Products, RowEntries, Scans, StepSeries } from "./records.ts";
 import { scanRounds, scanProducts } from "./scan.ts";
 import { partsOf, itemIndex, shuffleSpan, type Team } from "./team.ts";
 import { Coefficients, SLICE_REALS } from "../../operator/coefficients.ts";
@@ -142,7 +132,7 @@ export function factorSegment(team: Team, rows: number, { policy, reusesFactors,
   return fn({
     name: "factorSegment",
     params: {
-      rows: OffDiagonals,
+      rows: RowEntries,
       diagonal: Diagonal,
       numerator: real,
       near: bool,

@@ -4,7 +4,7 @@ import { Bound, boundAt, improvePolicy, MAX_POLICY_ROUNDS } from "../../conditio
 import { pinHeldRows } from "./rows.ts";
 import { groupReduction, type Team } from "./team.ts";
 import { factorSegment, type DecayKind } from "./factor.ts";
-import { Diagonal, Factors, Products, OffDiagonals, Scans } from "./records.ts";
+import { Diagonal, Factors, Products, RowEntries, Scans } from "./records.ts";
 import { scanRounds } from "./scan.ts";
 import { eliminateSegment, substituteSegment } from "./step.ts";
 
@@ -44,7 +44,7 @@ export function iteratePolicyOnSegment(team: Team, rows: number, policy: DecayKi
   return fn({
     name: "iteratePolicyOnSegment",
     params: {
-      rows: OffDiagonals,
+      rows: RowEntries,
       diagonal: Diagonal,
       right: read(real),
       bound: Bound,

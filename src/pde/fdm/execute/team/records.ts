@@ -23,7 +23,7 @@ export const Mesh = record({
 });
 
 /** The off-diagonal entries a and c of an item's matrix rows (−a, 1 + hr + a + c, −c) of I − hL. */
-export const OffDiagonals = record({ a: write(real), c: write(real) });
+export const RowEntries = record({ a: write(real), c: write(real) });
 
 /**
  * The diagonal of matrix rows without a + c: `decay` = 1 + hr, or `decays`, one for each row. Policy iteration replaces
@@ -90,7 +90,7 @@ export const StepSettings = record({ count: i32, extrapolated: bool, over: real,
  * The factor by which the state is multiplied, and the matrix rows of the first factorisation. They are kept in
  * workgroup memory from one factorisation of running sums to the next.
  */
-export const KeptFactorisation = record({ multiple: write(real), rows: OffDiagonals });
+export const KeptFactorisation = record({ multiple: write(real), rows: RowEntries });
 
 /** The arrays of an instance in the time loop; those that a variant does not use have one element. */
 export const Memory = record({
@@ -98,7 +98,7 @@ export const Memory = record({
   /** The first coefficients (`prefetchCoefficients`), in workgroup memory. */
   ahead: write(real),
   state: TeamState,
-  rows: OffDiagonals,
+  rows: RowEntries,
   factors: Factors,
   products: Products,
   scans: Scans,

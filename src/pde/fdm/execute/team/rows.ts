@@ -4,7 +4,7 @@ import { LiveNodes, matrixRow } from "../../operator/matrix.ts";
 import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
 import { ItemContext } from "../rollback.ts";
 import { varianceAt } from "../option/values.ts";
-import { Mesh, OffDiagonals } from "./records.ts";
+import { Mesh, RowEntries } from "./records.ts";
 import { Launch, type TeamPlan } from "../option/plan.ts";
 import { readHeld } from "../../conditions/barrier.ts";
 
@@ -21,7 +21,7 @@ export function assembleSegment({ rows, variant }: TeamPlan) {
       context: ItemContext,
       x: read(real),
       weights: read(real),
-      rows: OffDiagonals,
+      rows: RowEntries,
       coefficients: Coefficients,
       slice: SurfaceSlice,
     },
@@ -77,9 +77,9 @@ export function rescaleSegment({ rows, variant: { shape }, summed: kept }: TeamP
       context: ItemContext,
       x: read(real),
       weights: read(real),
-      rows: OffDiagonals,
+      rows: RowEntries,
       gain: read(real),
-      before: OffDiagonals,
+      before: RowEntries,
       ratio: real,
       coefficients: Coefficients,
     },
@@ -221,7 +221,7 @@ export function assembleByMetrics({ rows }: TeamPlan) {
     params: {
       context: ItemContext,
       mesh: Mesh,
-      rows: OffDiagonals,
+      rows: RowEntries,
       nodes: i32,
       hVariance: real,
       hDrift: real,
@@ -286,7 +286,7 @@ export const writeHeldValues = (barriers: number, rows: number) =>
 export const decoupleEnds = (rows: number) =>
   fn({
     name: "decoupleEnds",
-    params: [OffDiagonals, LiveNodes],
+    params: [RowEntries, LiveNodes],
     env: { rows },
     body([{ a, c }, { low, high }], _gpu, { rows }) {
       for (let k = 0; k < rows; k++) {
