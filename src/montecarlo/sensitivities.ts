@@ -116,7 +116,7 @@ export function sensitivityVariants(
     // A variance that is shifted below 0 has no paths.
     const isPositive = ofModel && model.jumpsWith?.includes(parameter) === true;
     const h = mapColumns([usual, ...columnsOf(owner[parameter])], (width, ...numbers) => {
-      const least = isPositive ? Math.min(...numbers.map(Math.abs)) : 0;
+      const least = isPositive ? Math.min(...numbers.map((x) => Math.abs(x))) : 0;
       return least > 0 ? Math.min(factor * width, 0.5 * least) : factor * width;
     });
     shifted.set(parameter, { at: models.length, h });

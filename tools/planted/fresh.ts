@@ -257,7 +257,7 @@ export const fresh: readonly Bug[] = [
     ["controls.ts", "(weights[k] + 2 * weightAfter)", "(weights[k] + weightAfter)"],
     ["products/asian.ts", "0.5 * (now + then) * dt", "now * dt"],
     ["products/lookback.ts", "p[2] > 0 ? p[1] : now", "now"],
-    ["models/gaussian-factors.ts", "2 * Math.exp(-(a1 + a2) * t) * v12", "2 * v12"],
+    ["models/gaussian-factors.ts", "2 * Math.exp(-(a1 + a2) * t) * s1 * s2 * d12", "2 * s1 * s2 * d12"],
     ["models/heston.ts", "c[8] = c[6] + 0.5 * c[7];", "c[8] = c[6] + c[7];"],
     [
       "models/hull-white.ts",

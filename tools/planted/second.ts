@@ -147,7 +147,11 @@ export const second: readonly Bug[] = [
     "kernel/interpret kernel/rounding kernel/lowering kernel/host-gpu kernel/minifiers kernel/literals",
     [
       ["interpret/arithmetic.ts", "return (a) => ~a >>> 0;", "return (a) => ~a;"],
-      ["frontend/math-calls.ts", 'compareOf(ctx, node, "ge", arithmeticOf', 'compareOf(ctx, node, "gt", arithmeticOf'],
+      [
+        "frontend/math-calls.ts",
+        'comparisonOf(ctx, node, "ge", arithmeticOf',
+        'comparisonOf(ctx, node, "gt", arithmeticOf',
+      ],
       ["fold.ts", "shr: () => null", "shr: (a, b) => a >> b"],
     ],
   ),
