@@ -44,12 +44,29 @@ const FORWARD_SLOPE = { ...SLOPE, moves: MOVES.FORWARD } as const satisfies Deri
 const CENTRAL_SLOPE = { ...SLOPE, name: "central" } as const satisfies DerivativeByDifferences;
 const CURVATURE = { name: "curvature", order: 2, moves: MOVES.AROUND } as const satisfies DerivativeByDifferences;
 
+/** The moves of bumped copies in units of a bump's size, and the formulas of what is measured in these units. */
+interface Scheme {
+  readonly moves: readonly number[];
+  readonly formulas: ReadonlyMap<string, SensitivityFormula>;
+}
+
+function schemeOf(derivatives: readonly DerivativeByDifferences[]): Scheme {
+  const plan = new DifferencePlan<number>();
+  plan.addDerivatives(1, derivatives, (_by, move) => move);
+  const { copies: moves, formulas } = plan.movedCopies();
+  return { moves, formulas: new Map(formulas.map((formula) => [formula.name, formula])) };
+}
+
+// Made once, because a trade is bumped in less time than its scheme is made.
+const CENTRAL = schemeOf([SLOPE, CURVATURE]);
+const FORWARD = schemeOf([FORWARD_SLOPE]);
+const FORWARD_WITH_ERRORS = schemeOf([FORWARD_SLOPE, CENTRAL_SLOPE, CURVATURE]);
+
 /** The bumps of one input. */
 interface InputBumps {
   readonly size: number;
   /** The pool index of the first instance of the base case, and of each copy. */
   readonly starts: readonly number[];
-  readonly measures: ReadonlyMap<string, SensitivityFormula>;
   /** True where bumps of some size went across a bend. */
   bent: boolean;
 }
@@ -60,7 +77,7 @@ export class Bumps {
   readonly #tellsErrors: boolean;
   /** True for forward differences, false for central ones. */
   readonly #isSmooth: boolean;
-  readonly #derivatives: readonly DerivativeByDifferences[];
+  readonly #scheme: Scheme;
   readonly #parts: 1 | 2;
   /** The pool index of the first instance of the base case. */
   readonly #base: number;
@@ -84,11 +101,7 @@ export class Bumps {
     this.#batch = batch;
     this.#tellsErrors = tellsErrors;
     this.#isSmooth = isSmooth;
-    this.#derivatives = !isSmooth
-      ? [SLOPE, CURVATURE]
-      : tellsErrors
-        ? [FORWARD_SLOPE, CENTRAL_SLOPE, CURVATURE]
-        : [FORWARD_SLOPE];
+    this.#scheme = !isSmooth ? CENTRAL : tellsErrors ? FORWARD_WITH_ERRORS : FORWARD;
     this.#parts = problems.subtracted === undefined ? 1 : 2;
     this.#base = base;
     this.#problems = problems;
@@ -127,11 +140,10 @@ export class Bumps {
   /** Returns vega per unit of volatility, or rho per unit of the rate. */
   slope(input: Input): number {
     if (!this.#isSmooth) return this.#measured(input, SLOPE);
-    const { starts, measures } = this.#inputs[input];
+    const { starts, size } = this.#inputs[input];
     const { pool, goal } = this.#batch;
-    return sensitivityBy(measures.get(SLOPE.name)!, (v) =>
-      extrapolatedValue(pool, starts[v], this.#parts, goal.rounding),
-    );
+    const valueOf = (v: number): number => extrapolatedValue(pool, starts[v], this.#parts, goal.rounding);
+    return sensitivityBy(this.#scheme.formulas.get(SLOPE.name)!, valueOf) / size;
   }
 
   /**
@@ -158,26 +170,18 @@ export class Bumps {
 
   /** Adds the instances of one input's bumps. */
   #bumped(input: Input, size: number): InputBumps {
-    const plan = new DifferencePlan<ProblemDifference>();
-    plan.addDerivatives(size, this.#derivatives, (by) =>
-      shiftedDifference(this.#problems, { volatility: 0, rate: 0, [input]: by }),
-    );
-    const { copies, formulas: measures } = plan.movedCopies();
-    const starts = copies.map(({ problem, subtracted }) => {
-      const start = this.#batch.pool.count;
+    const starts = [this.#base];
+    for (const move of this.#scheme.moves) {
+      const by = { volatility: 0, rate: 0, [input]: move * size };
+      const { problem, subtracted } = shiftedDifference(this.#problems, by);
+      starts.push(this.#batch.pool.count);
       // On the grids of the base case, for today's spot: pairs, or fine solutions alone.
       [problem, subtracted].forEach((one, part) => {
         if (one === undefined) return;
         for (let k = 0; k < this.#stride; k++) this.#addOn(this.#base + 2 * part + k, one);
       });
-      return start;
-    });
-    return {
-      size,
-      starts: [this.#base, ...starts],
-      measures: new Map(measures.map((measure) => [measure.name, measure])),
-      bent: false,
-    };
+    }
+    return { size, starts, bent: false };
   }
 
   #addOn(number: number, problem: OneFactorProblem): void {
@@ -187,9 +191,10 @@ export class Bumps {
   }
 
   /** Returns what is measured of an input, from the solutions on the fine mesh (0) or on the coarse one (1). */
-  #measured(input: Input, { name }: DerivativeByDifferences, of: 0 | 1 = 0): number {
-    const { starts, measures } = this.#inputs[input];
-    return sensitivityBy(measures.get(name)!, (v) => this.#valueOf(starts[v] + of, v === 0 ? 2 : this.#stride));
+  #measured(input: Input, { name, order }: DerivativeByDifferences, of: 0 | 1 = 0): number {
+    const { starts, size } = this.#inputs[input];
+    const valueOf = (v: number): number => this.#valueOf(starts[v] + of, v === 0 ? 2 : this.#stride);
+    return sensitivityBy(this.#scheme.formulas.get(name)!, valueOf) / (order === 1 ? size : size * size);
   }
 
   /** Returns h·V″, by which the slopes on both sides of the base case differ, on the fine mesh. */
