@@ -14,7 +14,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../market/index.ts";
-import type { MarketMoves, Pair, Views } from "./plan/kind.ts";
+import type { MarketMoves, Pair, SingleMoveCopies } from "./plan/kind.ts";
 import { tradeProblem } from "./trade-problem.ts";
 
 /** Moves below this are rounding. */
@@ -69,7 +69,7 @@ type OnUnderlying = AnyTrade & { readonly underlying: Underlying; readonly volat
  * Returns copies of a trade, one for each part of its market that has moved, volatility included: in each copy only
  * that part has its later value. @throws as `withoutDividends`
  */
-export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): Views<T> {
+export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): SingleMoveCopies<T> {
   const { rolled, after } = pair;
   const volatility = equalUpToRounding(rolled.volatility, after.volatility)
     ? undefined
@@ -86,7 +86,7 @@ export function viewsOfUnderlying<T extends AnyTrade & { readonly underlying: Un
   rolled,
   after,
   years,
-}: Pair<T>): Views<T> {
+}: Pair<T>): SingleMoveCopies<T> {
   const [from, to] = [rolled.underlying, after.underlying];
   const market = (change: Partial<Underlying>): T => ({ ...rolled, underlying: { ...from, ...change } });
   const paid = paidDividends(before, years);

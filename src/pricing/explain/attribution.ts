@@ -1,7 +1,7 @@
 /** Changes of value by the sensitivities of one result, and by one part of the market at a time. */
 import type { AnyTrade, PricedTrade } from "../../book/index.ts";
 import type { Greeks } from "../options.ts";
-import type { FirstOrder, Views } from "../plan/kind.ts";
+import type { FirstOrder, SingleMoveCopies } from "../plan/kind.ts";
 import type { ExplainTerms, SmileTerm } from "./types.ts";
 
 /**
@@ -29,7 +29,11 @@ export interface Attribution {
  *
  * Nothing is left unexplained. Cost: up to 6 prices besides the two; none for an input that has not changed.
  */
-export function revaluation(rolled: AnyTrade | undefined, parts: Views<AnyTrade>, cash: number): Attribution {
+export function revaluation(
+  rolled: AnyTrade | undefined,
+  parts: SingleMoveCopies<AnyTrade>,
+  cash: number,
+): Attribution {
   const views: AnyTrade[] = [];
   const valueOf = (view: AnyTrade | undefined) => {
     if (view === undefined) return (_values: readonly PricedTrade[], otherwise: number): number => otherwise;

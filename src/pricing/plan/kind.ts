@@ -44,10 +44,11 @@ export interface Pair<T extends AnyTrade = AnyTrade> {
 }
 
 /**
- * The trade `rolled` with one part of its market as it is later; undefined for a part that has not moved.
- * `exDividend` has the spot less the dividends paid. A kind without credit has no part of this name.
+ * Copies of the rolled-forward trade (`Pair.rolled`), one for each part of the market. In each copy only that part has
+ * its value at the later date. A copy is undefined if its part has not moved. In `exDividend` the spot is reduced by
+ * the dividends paid between the two dates. `credit` is absent for kinds of trades without credit.
  */
-export type Views<T> = {
+export type SingleMoveCopies<T> = {
   readonly [Part in "exDividend" | "spot" | "volatility" | "rate" | "dividends" | "credit"]?: T | undefined;
 };
 
@@ -95,7 +96,7 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
    */
   difference(rolled: T, after: T): string | undefined;
   /** Returns the trade with each part of its market that has moved, each alone. */
-  views(pair: Pair<T>): Views<T>;
+  views(pair: Pair<T>): SingleMoveCopies<T>;
   /**
    * Returns the cash that the holder received within the given years; 0 without this function. @throws SpecError where
    * that depends on a fixing that neither book has

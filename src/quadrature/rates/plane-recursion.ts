@@ -231,7 +231,7 @@ const planeKernel = kernel({
       };
       nextFrame = { xu: frame.xu, xv: frame.xv, yu: frame.yu, yv: frame.yv };
       nextTime = time;
-      reachV = env.integralReach({ reach, growth: wx * frame.xv + wy * frame.yv });
+      reachV = env.truncationWidth({ reach, growth: wx * frame.xv + wy * frame.yv });
       dx = isToday ? 1.0 : work[at + 7 * block];
       dy = isToday ? 1.0 : work[at + 8 * block];
     }

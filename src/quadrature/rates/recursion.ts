@@ -71,12 +71,12 @@ export const dateNodes = fn({
 });
 
 /**
- * Returns the number of deviations of a step that its integral includes, where the logarithms of payments change by
- * `growth` in one deviation: a payment e^{g·z} has its weight about z = g. Up to half a deviation is within what
- * `reach` omits.
+ * Returns the number of standard deviations to either side at which the integral over a step is truncated. It is
+ * `reach`, increased where payments grow exponentially: e^{g·z} times the normal density is centred at z = g, where g
+ * is `growth`. A shift of up to ½ is ignored, because its effect is as small as what `reach` already cuts off.
  */
-export const integralReach = fn({
-  name: "integralReach",
+export const truncationWidth = fn({
+  name: "truncationWidth",
   params: { reach: real, growth: real },
   body: ({ reach, growth }) => reach + Math.max(Math.abs(growth) - 0.5, 0),
 });
@@ -180,7 +180,7 @@ const sizes = {
   NO_EXERCISE_PRICE,
 } as const;
 /** The functions, and the sizes of records, that the kernels of backward induction in one and in two factors use. */
-export const inductionEnv = { ...sizes, addPayment, decayIntegral, applyExercise, integralReach } as const;
+export const inductionEnv = { ...sizes, addPayment, decayIntegral, applyExercise, truncationWidth } as const;
 
 /**
  * The kernel that computes the values of bonds with calls and puts, and of Bermudan options on payments, under a
@@ -319,7 +319,7 @@ export const inductionKernel = kernel({
       next = { count: nodes.count, low: nodes.low, step: nodes.step };
       nextTime = time;
       deviation = before;
-      stepReach = env.integralReach({ reach, growth: weight * before });
+      stepReach = env.truncationWidth({ reach, growth: weight * before });
       decay = isToday ? 1.0 : work[record + 2 * block];
     }
     output[l] = work[origin + block];

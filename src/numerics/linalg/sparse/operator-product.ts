@@ -93,10 +93,10 @@ interface FromRows {
 }
 
 /**
- * Converts compressed rows on a device to a format and returns the product in it. For csr the product owns the rows;
- * for the others they are only read.
+ * Converts a CSR matrix on a device to a format, and returns the operator that multiplies the converted matrix by
+ * vectors. With csr the operator takes ownership of the given arrays; with the other formats they are only read.
  */
-export async function productFromRows(
+export async function productFromCsr(
   format: "csr" | "coo" | "ell" | "dia" | "hyb",
   { setting, rows, columns, from, convert, operator }: FromRows,
 ): Promise<SparseProduct> {

@@ -5,7 +5,7 @@ import { checkBuffer } from "../given.ts";
 import type { ConvertOptions } from "./convert.ts";
 import { type DeviceRows, rowsFromCoo, rowsFromSlots } from "./device-rows.ts";
 import type { SparseFormat, SparseMatrix } from "./formats.ts";
-import { uploadProduct, productFromRows } from "./operator-product.ts";
+import { uploadProduct, productFromCsr } from "./operator-product.ts";
 import type { SparseProduct, ComputeTarget } from "./product.ts";
 import type { SlotProduct } from "./slots.ts";
 import { checkOptions, type OperatorOptions } from "./spec.ts";
@@ -136,7 +136,7 @@ export class SparseOperator implements Disposable {
     const from = made ?? (this.#product.arrays as unknown as DeviceRows);
     const parts = { setting, rows, columns, from, convert: options, operator: this.#options };
     try {
-      const product = await productFromRows(format, parts);
+      const product = await productFromCsr(format, parts);
       return new SparseOperator(setting, { rows, columns, format, product }, this.#options);
     } finally {
       if (format !== "csr") for (const buffer of Object.values(made ?? {})) buffer[Symbol.dispose]();

@@ -204,7 +204,10 @@ const SHARED_OUT = {
 const LINE = 128;
 const WIDEST = 16;
 
-/** Returns the settings of the streamed hybrid for interleaved systems; undefined if another method is better. */
+/**
+ * Returns the settings of the register hybrid that fetches rows ahead into workgroup memory, for interleaved
+ * tridiagonal systems; undefined if the problem or the device does not suit it.
+ */
 export function streamedHybridSettings(device: Device, problem: TridiagonalBatch): StreamedHybridSettings | undefined {
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;

@@ -295,9 +295,10 @@ export function putKnockIns(
 }
 
 /**
- * Writes the coefficients of the dormant value (`crossInReals`) for a dividend that may take the spot across a level.
+ * Writes the coefficients that apply a discrete dividend to the value of a trade that is not yet knocked in
+ * (`crossInReals`), where the dividend may carry the spot across a barrier.
  */
-export function putCrossingsIn(
+export function putKnockInCrossings(
   rows: CoefficientWriter,
   problem: OneFactorProblem,
   mesh: Mesh,

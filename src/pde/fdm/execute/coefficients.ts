@@ -1,6 +1,6 @@
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
 import type { DiscreteDividend } from "../../../market/index.ts";
-import { putBarriers, putCrossings, putCrossingsIn, putKnockIns } from "../conditions/barrier-rows.ts";
+import { putBarriers, putCrossings, putKnockInCrossings, putKnockIns } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../mesh/pinned-mesh.ts";
 import type { Grid } from "../mesh/grid.ts";
 import { volatilitiesAt } from "../problem/diffusion.ts";
@@ -162,7 +162,7 @@ function putDividend(
   const { proportional, cash } = dividend as DiscreteDividend;
   rows.put(1 - proportional);
   rows.put(cash / problem.spots[0]);
-  if (problem.knockIns !== undefined) putCrossingsIn(rows, problem, mesh, dividend as DiscreteDividend, time);
+  if (problem.knockIns !== undefined) putKnockInCrossings(rows, problem, mesh, dividend as DiscreteDividend, time);
   if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend as DiscreteDividend, time);
 }
 

@@ -112,11 +112,11 @@ export const readClosedForm = fn({
 });
 
 /**
- * Returns node i of a mesh in closed form, kink·exp(½·width·growth) with growth = 2·sinh((i − at)·step) as an argument,
- * and 0 at i = zeroAt.
+ * Returns node i of a mesh (`KinkedMesh`) whose exponent is already known: kink·exp(½·width·growth), or 0 where i =
+ * zeroAt. The caller passes growth = 2·sinh((i − at)·step).
  */
-export const grownNode = fn({
-  name: "grownNode",
+export const nodeFromGrowth = fn({
+  name: "nodeFromGrowth",
   params: [i32, real, real, real, real, real],
   body([i, kink, width, growth, at, zeroAt], gpu) {
     const node = gpu.real(i) === at ? kink : kink * Math.exp(width * 0.5 * growth);
@@ -128,10 +128,10 @@ export const grownNode = fn({
 export const closedFormNode = fn({
   name: "closedFormNode",
   params: [i32, real, real, real, real, real],
-  env: { grownNode },
-  body([i, kink, width, step, at, zeroAt], gpu, { grownNode }) {
+  env: { nodeFromGrowth },
+  body([i, kink, width, step, at, zeroAt], gpu, { nodeFromGrowth }) {
     const growth = Math.exp((gpu.real(i) - at) * step);
-    return grownNode(i, kink, width, growth - gpu.reciprocal(growth), at, zeroAt);
+    return nodeFromGrowth(i, kink, width, growth - gpu.reciprocal(growth), at, zeroAt);
   },
 });
 
@@ -139,10 +139,11 @@ export const closedFormNode = fn({
 export const SLICE_REALS = 2;
 
 /**
- * A volatility surface in the table: its parallel shift (`move`), the number and index of its spots, the index of the
- * slice of a step, and the interval of the slice in which the search for a price starts (`surfaceSigma`).
+ * Where a step's volatilities lie in the table, and how they are shifted: the parallel shift of σ (`move`), the number
+ * of spots, the index of the first spot, the index of the step's slice, and the interval of spots at which the next
+ * search starts (`piece`, see `surfaceSigma`).
  */
-export const SurfaceSlice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
+export const SurfaceLocation = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /**
  * Returns the function that finds the volatility surface of an instance in the launch's table. From index `tail` on,

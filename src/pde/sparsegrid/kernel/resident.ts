@@ -36,7 +36,8 @@ export const loadRows = (variant: GridVariant, from: number) =>
   });
 
 /**
- * Returns the function that writes the arrays from number `from` (`slot`) up to the solution from registers to memory.
+ * Returns the function that copies arrays from registers to memory: those with indices `from` to `slot.U`, the
+ * solution.
  */
 export const storeRows = (variant: GridVariant, from: number) =>
   fn({

@@ -14,7 +14,7 @@ import {
 } from "../../../market/linear/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
 import { equalUpToRounding } from "../../market-moves.ts";
-import { type Pair, type TradeKind, UNBOUNDED, type Views } from "../../plan/kind.ts";
+import { type Pair, type TradeKind, UNBOUNDED, type SingleMoveCopies } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 
@@ -280,7 +280,7 @@ function withSpots(trade: LinearTrade, { legs, pair }: LinearTrade): LinearTrade
   return { ...trade, legs: moved, ...(pair === undefined ? {} : { pair }) };
 }
 
-function views({ rolled, after }: Pair<LinearTrade>): Views<LinearTrade> {
+function views({ rolled, after }: Pair<LinearTrade>): SingleMoveCopies<LinearTrade> {
   const bySpot = withSpots(rolled, after);
   // The fixings of rates belong to the curves.
   const byRate = withSpots(after, rolled);

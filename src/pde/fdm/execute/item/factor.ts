@@ -5,7 +5,7 @@ import {
   Coefficients,
   coefficientReals,
   readCoefficients,
-  SurfaceSlice,
+  SurfaceLocation,
   SLICE_REALS,
 } from "../../operator/coefficients.ts";
 import { ItemContext } from "../rollback.ts";
@@ -55,7 +55,7 @@ export const LoopState = record({
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
   /** A volatility surface, with the slice of the next factorisation. */
-  surface: SurfaceSlice,
+  surface: SurfaceLocation,
   /** The nodes between which the trade is alive, and what is held at their ends. */
   live: LiveNodes,
   held: HeldValues,

@@ -9,7 +9,7 @@ import {
   applyDormantDate,
 } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/state.ts";
-import { CLOSED_FORM_REALS, grownNode, readClosedForm, readSurface } from "../../operator/coefficients.ts";
+import { CLOSED_FORM_REALS, nodeFromGrowth, readClosedForm, readSurface } from "../../operator/coefficients.ts";
 import { SUBNORMAL_GUARD } from "../../operator/matrix.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/time-grid.ts";
 import { applyDividend, readValues, applyBarrierDate } from "../option/values.ts";
@@ -84,7 +84,7 @@ const layClosed = (early: boolean, timeDependent: boolean) =>
   fn({
     name: "layClosed",
     params: atStart,
-    env: { early, timeDependent, readClosedForm, grownNode, guard: SUBNORMAL_GUARD },
+    env: { early, timeDependent, readClosedForm, nodeFromGrowth, guard: SUBNORMAL_GUARD },
     body({ launch, context, memory: { x, u, obstacle } }, gpu, env) {
       const { kink, width, meshStep, at, zeroAt, sign } = env.readClosedForm(context.table);
       const factor = Math.exp(meshStep);
@@ -96,7 +96,7 @@ const layClosed = (early: boolean, timeDependent: boolean) =>
           growth = Math.exp((gpu.real(i) - at) * meshStep);
           decay = 1 / growth;
         }
-        const node = env.grownNode(i, kink, width, growth - decay, at, zeroAt);
+        const node = env.nodeFromGrowth(i, kink, width, growth - decay, at, zeroAt);
         const payoff = Math.max(sign * (node - kink), 0);
         x[i] = node;
         u[i] = payoff + env.guard;

@@ -13,7 +13,7 @@ import { exerciseOnDate, payDividend } from "../../conditions/dates.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import { Launch, type OptionPlan, type SolverVariant } from "./plan.ts";
 import { ItemContext } from "../rollback.ts";
-import { Coefficients, readClosedForm, SurfaceSlice, surfaceSigma } from "../../operator/coefficients.ts";
+import { Coefficients, readClosedForm, SurfaceLocation, surfaceSigma } from "../../operator/coefficients.ts";
 import { WINDOW } from "../../read/solution.ts";
 
 /**
@@ -120,7 +120,7 @@ export function applyDividend({ rows, early, policy, hasBarriers, variant }: Opt
 export const varianceAt = ({ shape, volatility }: SolverVariant) =>
   fn({
     name: "varianceAt",
-    params: { table: Column, of: Coefficients, slice: SurfaceSlice, row: i32, i: i32, here: real, piece: i32 },
+    params: { table: Column, of: Coefficients, slice: SurfaceLocation, row: i32, i: i32, here: real, piece: i32 },
     env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
     body({ table, of, slice, row, i, here, piece }, _gpu, env) {
       let found = piece;

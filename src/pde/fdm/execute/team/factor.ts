@@ -7,7 +7,7 @@ import { EVENT_FLAGS } from "../../time/time-grid.ts";
 import { assembleByMetrics, assembleSegment, decoupleEnds, pinHeldRows, rescaleSegment } from "./rows.ts";
 import { premiumSources, eliminationThresholds } from "./exercise.ts";
 import type { TeamPlan } from "../option/plan.ts";
-import { weighSegment } from "./sums.ts";
+import { scaleSegmentForSums } from "./sums.ts";
 
 /** e ← (m₀₀e + m₀₁)/(m₁₀e + m₁₁). */
 const ExcessMap = record({ m00: real, m01: real, m10: real, m11: real });
@@ -110,8 +110,8 @@ interface Factoring {
    */
   readonly scaled: boolean;
   /**
-   * True in f64, for `weighSegment`: `SUBNORMAL_GUARD` is added to the coefficients, and `upper` is without the sign
-   * that the first row of a mesh may give it.
+   * True in f64, for `scaleSegmentForSums`: `SUBNORMAL_GUARD` is added to the coefficients, and `upper` is without the
+   * sign that the first row of a mesh may give it.
    */
   readonly summed: boolean;
 }
@@ -327,7 +327,7 @@ export function factor(plan: TeamPlan) {
       pinHeldRows: pinHeldRows(rows),
       premiumSources: premiumSources(rows, variant.closed),
       eliminationThresholds: eliminationThresholds(rows, variant.closed),
-      weighSegment: weighSegment(rows, held),
+      scaleSegmentForSums: scaleSegmentForSums(rows, held),
     },
     *body({ launch, context, memory, loopState, programRow }, gpu, env) {
       const { mesh, state, rows, factors, products, scans, paid, active, kept } = memory;
@@ -382,7 +382,7 @@ export function factor(plan: TeamPlan) {
       if (premium) env.premiumSources({ launch, context, x: mesh.x, factors, hRate, obstacle, signOfFirst, u });
       else if (env.held) env.eliminationThresholds({ launch, context, x: mesh.x, lower: factors.lower, obstacle, u });
       if (env.scaled && !premium) for (let k = 0; k < env.count; k++) u[k] *= gain[k];
-      if (summed) env.weighSegment({ u, doubled: paid, multiple: kept.multiple, factors });
+      if (summed) env.scaleSegmentForSums({ u, doubled: paid, multiple: kept.multiple, factors });
       return {
         row: loopState.row,
         next: loopState.next,

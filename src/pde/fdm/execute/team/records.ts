@@ -4,7 +4,7 @@
  */
 import { bool, i32, read, real, record, write } from "../../../../kernel/index.ts";
 import { LiveNodes } from "../../operator/matrix.ts";
-import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
+import { Coefficients, SurfaceLocation } from "../../operator/coefficients.ts";
 import { ItemContext } from "../rollback.ts";
 import { Launch } from "../option/plan.ts";
 
@@ -132,7 +132,7 @@ export const LoopState = record({
   row: i32,
   next: PrefetchedData,
   factored: FactorisationState,
-  slice: SurfaceSlice,
+  slice: SurfaceLocation,
   live: LiveNodes,
   obstacle: Obstacle,
   /** The index in the table of the next step's slope and kink, of a time-dependent obstacle. */

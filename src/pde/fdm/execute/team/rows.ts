@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, write } from "../../../../kernel/index.ts";
 import { Column, valueAt } from "../../operator/state.ts";
 import { LiveNodes, matrixRow } from "../../operator/matrix.ts";
-import { Coefficients, SurfaceSlice } from "../../operator/coefficients.ts";
+import { Coefficients, SurfaceLocation } from "../../operator/coefficients.ts";
 import { ItemContext } from "../rollback.ts";
 import { varianceAt } from "../option/values.ts";
 import { Mesh, RowEntries } from "./records.ts";
@@ -23,7 +23,7 @@ export function assembleSegment({ rows, variant }: TeamPlan) {
       weights: read(real),
       rows: RowEntries,
       coefficients: Coefficients,
-      slice: SurfaceSlice,
+      slice: SurfaceLocation,
     },
     env: { count: rows, matrixRow, isSurface: variant.shape === "surface", varianceAt: varianceAt(variant) },
     body({ launch, context, x, weights, rows: { a, c }, coefficients, slice }, _gpu, env) {

@@ -4,14 +4,15 @@ import { HOP, NEAR, type ScanReach, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * Returns the function that computes the weights with which the recurrences of a step become running sums (`stepSums`).
- * In an interval of nodes let Pₖ be the product of `upper` over the rows before row k, and Qₖ that of `lower` over the
- * rows after it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source
- * of premiums, are multiplied by Pₖ. `multiple` is the total factor that is applied to u.
+ * Returns the function that rescales, in place, the factors and the state of one segment of nodes, so that elimination
+ * and substitution become running sums (`stepSums`). Let Pₖ be the product of `upper` over the segment's rows before k,
+ * and Qₖ the product of `lower` over those after k. Then `lower` is overwritten by rₖ = Qₖ/Pₖ and `upper` by gainₖ/rₖ.
+ * The state w = gain·u, and `doubled`, twice the source of premiums, are multiplied by Pₖ. `multiple` receives the
+ * factor between u and the scaled state.
  *
  * Cost of a factorisation for each node: 8 flops and a reciprocal.
  */
-export function weighSegment(rows: number, premium: boolean) {
+export function scaleSegmentForSums(rows: number, premium: boolean) {
   const { count, size } = partsOf(rows);
   return fn({
     name: "weighSegment",
@@ -53,7 +54,7 @@ const ADVANCE = {
 };
 
 /**
- * Returns the function that makes equal steps, as `stepSegment` does, of a state weighted by `weighSegment`.
+ * Returns the function that makes equal steps, as `stepSegment` does, of a state weighted by `scaleSegmentForSums`.
  * Elimination z = w + upper·z and substitution y = z + lower·y are then sums over the rows of an interval of nodes,
  *
  *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + the value that enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + the value that enters from below,
@@ -108,7 +109,7 @@ function sumSteps(team: Team, rows: number, premium: boolean, reaching: Exclude<
     },
     *body({ state, factors, doubled, products, scans, steps, signOfFirst }, gpu, env) {
       const { u, z } = state;
-      // As `weighSegment` leaves them.
+      // As `scaleSegmentForSums` leaves them.
       const { lower: ratio, upper: gain } = factors;
       const { downProduct, upProduct } = products;
       const sums = gpu.privateReal(env.parts);
