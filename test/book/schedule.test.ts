@@ -49,7 +49,7 @@ test("a schedule of days leaves out weekends and holidays", () => {
 test.each([
   [{ from: "1M", to: "2027-03-31", every: "1M" }, /exercise: schedule: expected dates, such as/],
   [{ from: "2027-03-31", to: "2026-12-31", every: "1M" }, /exercise: schedule: it ends on 2026-12-31/],
-  [{ from: "2026-12-31", to: "2027-03-31", every: "month" }, /exercise\.schedule\.every: .*not a tenor/],
+  [{ from: "2026-12-31", to: "2027-03-31", every: "month" }, /exercise\.schedule\.every: .*expected a tenor/],
   [{ from: "2026-12-31", to: "2027-03-31" }, /exercise\.schedule\.every: expected/],
   [{ from: "2026-12-31", to: "2027-03-31", every: "1M", calendar: "XETRA" }, /exercise\.schedule\.calendar: expected/],
 ])("%j is an error with its path", (schedule, message) => {

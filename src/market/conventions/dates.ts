@@ -103,7 +103,7 @@ export interface Tenor {
 /** Returns a tenor from its text: "2D", "1W", "6M", "18M", "-1M" or "2Y". @throws SpecError for any other text */
 export function tenorOf(text: string): Tenor {
   const parts = /^([+-]?\d{1,5})([DWMY])$/i.exec(text);
-  if (!parts) throw new SpecError(`"${text}": not a tenor; expected a number and D, W, M or Y, such as 6M`);
+  if (!parts) throw new SpecError(`expected a tenor of one unit (10D, 2W, 6M, 5Y), got "${text}"`);
   const unit = parts[2].toUpperCase() as "D" | "W" | "M" | "Y";
   return unit === "Y" ? { count: 12 * Number(parts[1]), unit: "M" } : { count: Number(parts[1]), unit };
 }

@@ -96,7 +96,7 @@ export class MarketMoves {
   readonly #later = new Map<number, RatesMarket>();
 
   /** `step` returns the move of a parameter of an affine model. */
-  constructor(market: RatesMarket, step: (own: number) => number = () => MOVE) {
+  constructor(market: RatesMarket, step: AffineStep = stepOnGrids) {
     this.market = market;
     const { model } = market;
     this.parameters = parametersOf(market, step);
@@ -225,7 +225,13 @@ function volatilityOf({ model, years }: RatesMarket): MarketInput {
   return inputOf(by, moves, (volatility) => new RatesMarket(model, { years, volatility }));
 }
 
-function parametersOf(market: RatesMarket, step: (own: number) => number): Readonly<Record<string, MarketInput>> {
+/** The move of a parameter of an affine model, given its value and its name. */
+type AffineStep = (own: number, name: string) => number;
+
+/** On grids sigma moves as other volatilities do, by a hundredth: values have an error that does not cancel in less. */
+const stepOnGrids: AffineStep = (own, name) => (name === "sigma" ? Math.max(0.01 * own, NO_VOLATILITY.beside) : MOVE);
+
+function parametersOf(market: RatesMarket, step: AffineStep): Readonly<Record<string, MarketInput>> {
   const { model } = market;
   const input = <M extends RatesModel, N extends keyof M & string>(of: M, name: N, size: number, room: MoveLimits) =>
     inputOf(1, movesWithin(size, room), (by) => new RatesMarket({ ...of, [name]: (of[name] as number) + by }));
@@ -248,7 +254,7 @@ function parametersOf(market: RatesMarket, step: (own: number) => number): Reado
     case "cir": {
       const ofAffine = (name: (typeof AFFINE)[number]): MarketInput => {
         const isSigned = model.kind === "vasicek" && name !== "sigma";
-        return input(model, name, step(model[name]), isSigned ? ANYWHERE : aboveZero(model[name]));
+        return input(model, name, step(model[name], name), isSigned ? ANYWHERE : aboveZero(model[name]));
       };
       return Object.fromEntries(AFFINE.map((name) => [name, ofAffine(name)]));
     }
