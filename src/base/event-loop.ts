@@ -148,3 +148,10 @@ export function setBlockingRunner(own: BlockingRunner): void {
 
 /** Runs a function that blocks the event loop, possibly for seconds, and returns its result. */
 export const runBlocking: BlockingRunner = (work) => around(work);
+
+/** Runs a blocking function after a whole turn of the event loop, in which signals that came before are heard. */
+export async function runBlockingNext<T>(work: () => T): Promise<T> {
+  await pause(); // ends the turn that has begun, which may be past its signals
+  await pause();
+  return runBlocking(work);
+}

@@ -23,6 +23,7 @@ import {
   underMarket,
 } from "../book/index.ts";
 import { BookError } from "../base/errors.ts";
+import { runBlockingNext } from "../base/event-loop.ts";
 import { CliError, reasonOf } from "./failure.ts";
 
 export { formatOfName, type InputFormat } from "../book/index.ts";
@@ -152,7 +153,8 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
     throw new CliError("the trades and the market cannot both come from standard input");
   const { bytes } = await openBytes(path, request);
   try {
-    return readMarketFile(parseJson(await readWholeText(decodeText(bytes))));
+    const text = await readWholeText(decodeText(bytes));
+    return await runBlockingNext(() => readMarketFile(parseJson(text)));
   } catch (error) {
     // Two files have been named: which of them is it?
     if (error instanceof BookError) throw new CliError(`${path}: ${error.message}`, { cause: error });
@@ -173,7 +175,8 @@ async function readAs(
     case "csv":
       return { ...(await readCsv(chunks, marketOfTable(market), { keep })), total: undefined };
     case "json":
-      return wholeBook(parseJson(await readWholeText(chunks)), market, replaces);
+      const text = await readWholeText(chunks);
+      return await runBlockingNext(() => wholeBook(parseJson(text), market, replaces));
     default:
       return format satisfies never;
   }

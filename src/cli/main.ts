@@ -52,7 +52,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   };
   for (const name of Object.keys(SIGNAL_STATUS) as InterruptingSignal[])
     process.on(name, () => end(new Interruption(name)));
-  setBlockingRunner((work) => runInterruptibly(work, end));
+  setBlockingRunner((work) => (signal.aborted ? leave(signal.reason) : runInterruptibly(work, end)));
   // `feynkac … | head` closes the pipe early, which is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (!signal.aborted)

@@ -164,7 +164,8 @@ describe("the command as a process", () => {
     ["price", "SIGTERM", killed],
     ["calibrate", "SIGTERM", killed],
   ] as const;
-  test.each(dealt(fits, 0, 2))("%s ends by %s while it fits", async (command, signal, expected) => {
+  /** Starts a command with quotes that take long to fit, and returns when it has read them. */
+  const startFits = async (command: string): Promise<ReturnType<typeof start>> => {
     const expiries = Array.from({ length: 40 }, (_, i) => 0.1 * (i + 1));
     const strikes = Array.from({ length: 60 }, (_, i) => 70 + i);
     const implied = expiries.map((_, i) => strikes.map((_, j) => 0.2 + 0.05 * Math.sin(i) * Math.cos(j)));
@@ -174,14 +175,31 @@ describe("the command as a process", () => {
     );
     const given = JSON.stringify({ asOf, market: { rates: { EUR: 0.02 }, underlyings }, trades: [] });
     const child = start([command, "-"]);
-    const ending = end(child);
     // More than a pipe holds: when it is written, the command reads.
     await new Promise((resolve) => child.stdin.write(given + " ".repeat(1 << 20), resolve));
     child.stdin.end();
+    return child;
+  };
+
+  test.each(dealt(fits, 0, 2))("%s ends by %s while it fits", async (command, signal, expected) => {
+    const child = await startFits(command);
+    const ending = end(child);
     await setTimeout(2000); // in which the fit has begun
     child.kill(signal);
     expect(await ending).toEqual(expected);
     expect(child.signalCode).toBe(expected.status === null ? signal : null);
+  });
+
+  test.each([0, 50, 150])("a signal %d ms after the last byte of a book is not lost", async (delay) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const child = await startFits("price");
+      const ending = end(child);
+      await setTimeout(delay);
+      child.kill(signal);
+      const { status, stdout } = await ending;
+      expect([130, 143, null]).toContain(status);
+      expect(stdout).toBe("");
+    }
   });
 
   test("what nobody has caught is one message, and leaves no temporary file", async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
+import { runBlockingNext } from "../../base/event-loop.ts";
 import { sheetSvg } from "../../output/charts/index.ts";
 import { CliError, EXIT_STATUS, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
@@ -20,8 +21,11 @@ export interface CalibrateOptions {
  * if a fit failed @throws CliError | BookError input that cannot be used
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
-  const book = parseJson(await readText(path, terminal));
-  const { calibration } = readHeader(book).market;
+  const text = await readText(path, terminal);
+  const [book, calibration] = await runBlockingNext(() => {
+    const given = parseJson(text);
+    return [given, readHeader(given).market.calibration] as const;
+  });
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
@@ -32,9 +36,9 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   if (options.output !== undefined)
     await write(options.output, `${JSON.stringify(fittedBook(book, calibration), undefined, 2)}\n`, terminal);
   if (options.picture !== undefined) await write(options.picture, pictureOf(calibration), terminal);
-  const text =
+  const shown =
     options.format === "json" ? `${JSON.stringify(calibration, undefined, 2)}\n` : calibrationTables(calibration);
-  if (options.output !== "-" && options.picture !== "-") terminal.stdout.write(text);
+  if (options.output !== "-" && options.picture !== "-") terminal.stdout.write(shown);
   for (const [name, { warnings }] of Object.entries(underlyings))
     for (const warning of warnings) terminal.stderr.write(`feynkac: ${name}: ${warning}\n`);
   const doubts = doubtsOf(calibration);
