@@ -37,14 +37,14 @@ export interface DerivativeByDifferences {
  */
 export const MOVES = {
   CENTRAL: [1, -1],
-  /** With the problem as it is: second differences. */
+  /** Second differences, which include the problem as it is. */
   AROUND: [0, 1, -1],
   FORWARD: [1, 0],
-  /** To one side; second differences have errors of the first order. */
+  /** Differences to one side; second ones have errors of the first order. */
   BESIDE: [0, 1, 2],
-  /** To one side without the problem as it is, which is at the end of a range. */
+  /** Differences to one side, without the problem as it is, which is at the end of a range. */
   BEYOND: [1, 2, 3],
-  /** Of the fourth order. */
+  /** First differences of the fourth order. */
   FIVE: [-2, -1, 0, 1, 2],
 } as const;
 

@@ -1,4 +1,4 @@
-/** From quotes of options on one underlying to implied volatilities and a fitted surface. */
+/** Implied volatilities and a fitted surface from the quotes of options on one underlying. */
 import { SpecError } from "../base/errors.ts";
 import {
   type AffineSpot,

@@ -15,7 +15,7 @@ export interface ScheduleSpec {
   readonly adjustLast?: BusinessDayConvention;
   /** Whether dates are counted back from the end (the default) or on from the start. */
   readonly counted?: "backward" | "forward";
-  /** Where the odd period lies, and whether it is merged with its neighbour. */
+  /** The position of the odd period, and whether it is merged with its neighbour. */
   readonly stub?: "short" | "long";
   /** The unadjusted end of the first period, or start of the last one, where it is not regular. */
   readonly first?: Day | undefined;

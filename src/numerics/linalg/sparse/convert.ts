@@ -21,7 +21,7 @@ import { packetsOf } from "./packets.ts";
 
 /** The options of `convertSparse` besides the format. @stable */
 export interface ConvertOptions {
-  /** For csr: the length of every row is padded to a multiple of this number. 1, no padding, by default. */
+  /** The number to a multiple of which csr pads the length of every row; 1, no padding, by default. */
   readonly padding?: number;
   /** The rows and columns of a block of bcsr; [2, 2] by default. */
   readonly block?: readonly [rows: number, columns: number];

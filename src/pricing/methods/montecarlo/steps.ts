@@ -9,16 +9,16 @@ import { cellAt } from "../../../base/search.ts";
 export interface Steps {
   /** The times at which steps end, in years. The number of steps between successive dates is always the same. */
   readonly ends: readonly number[];
-  /** For each step, true where it is a step of negligible length at whose end dividends are paid. */
+  /** True for each step of negligible length at whose end dividends are paid. */
   readonly isJump: readonly boolean[];
-  /** For each step, true where a volatility jumps in time at its end. */
+  /** True for each step at whose end a volatility jumps in time. */
   readonly isBreak: readonly boolean[];
   /**
    * For each step, true where the diffusion is evaluated at its start, false where the diffusion of the step before is
    * kept.
    */
   readonly isFresh: readonly boolean[];
-  /** For each step, true where products see the spot at its end. */
+  /** True for each step at whose end products see the spot. */
   readonly isShown: readonly boolean[];
 }
 

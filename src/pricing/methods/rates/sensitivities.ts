@@ -228,7 +228,7 @@ function volatilityOf({ model, years }: RatesMarket): MarketInput {
 /** The move of a parameter of an affine model, given its value and its name. */
 type AffineStep = (own: number, name: string) => number;
 
-/** On grids sigma moves as other volatilities do, by a hundredth: values have an error that does not cancel in less. */
+/** Moves for values on grids. Sigma moves by a hundredth, because errors of values do not cancel in less. */
 const stepOnGrids: AffineStep = (own, name) => (name === "sigma" ? Math.max(0.01 * own, NO_VOLATILITY.beside) : MOVE);
 
 function parametersOf(market: RatesMarket, step: AffineStep): Readonly<Record<string, MarketInput>> {
