@@ -31,5 +31,6 @@ function cellOf({ type, value }: ResultColumn, result: TradeResult): string {
 export function csvCell(value: string | number | null): string {
   if (value === null) return "";
   const text = String(value);
+  if (typeof value === "number") return text;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

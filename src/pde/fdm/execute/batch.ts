@@ -268,7 +268,7 @@ function grouped(instances: readonly Instance[]): number[][] {
  */
 function sharesLaunch(a: Instance, b: Instance): boolean {
   return (
-    a.grid.time === b.grid.time &&
+    a.grid.time.key === b.grid.time.key &&
     a.grid.key === b.grid.key &&
     a.reading === b.reading &&
     b.formula === undefined &&
