@@ -22,7 +22,7 @@ export class LinearMarket {
   readonly reference: Day;
   readonly fx: FxMarket;
   readonly #spec: MarketSpec;
-  readonly #place: PathOf;
+  readonly #pathOf: PathOf;
   readonly #own: OwnCurves;
   readonly #indices = new Map<IndexName, RateIndex>();
 
@@ -34,7 +34,7 @@ export class LinearMarket {
     );
     this.#spec = spec;
     this.#own = own;
-    this.#place = pathOf;
+    this.#pathOf = pathOf;
     this.asOf = asOf;
     this.reference = dayOfAsOf(asOf);
     this.fx = named?.fx ?? fxMarket(spec.fx, asOf, inside(pathOf, "fx"));
@@ -79,13 +79,13 @@ export class LinearMarket {
     const written = named?.forward?.get(name);
     if (written !== undefined) return this.#numberOf(written, "rates", currency, "forward", name);
     const projecting = [...curves].filter(([, { pair }]) => pair === undefined);
-    const only = onlyCurveOf(name, projecting, this.#place("rates", currency, "forward"));
+    const only = onlyCurveOf(name, projecting, this.#pathOf("rates", currency, "forward"));
     if (only !== undefined) return this.#numberOf(only, "curves", only);
     const isTerm = conventionsOf(name).months !== undefined;
     // A currency with one curve projects by what it discounts.
     if (!isTerm || named === undefined) return this.discount(currency, at);
     throw new BookError(
-      this.#place("rates", currency, "forward"),
+      this.#pathOf("rates", currency, "forward"),
       `no curve projects ${name}; add { "${name}": "…" }, or a curve whose "index" it is`,
     );
   }
@@ -94,10 +94,13 @@ export class LinearMarket {
     const known = [...(this.#spec.fixings?.get(name) ?? [])];
     return new Map(
       known.map(([date, rate]) => {
+        // No index that is known by name was ever fixed beyond 100 %.
+        if (Math.abs(rate) > 1)
+          throw new BookError(this.#pathOf("fixings", name, date), `got ${rate}, expected a rate (0.021 is 2.1 %)`);
         try {
           return [dayOf(date), rate];
         } catch (error) {
-          throw new BookError(this.#place("fixings", name, date), (error as Error).message, { cause: error });
+          throw new BookError(this.#pathOf("fixings", name, date), (error as Error).message, { cause: error });
         }
       }),
     );
@@ -116,7 +119,7 @@ export class LinearMarket {
   }
 
   #numberOf(name: string, ...path: readonly PropertyKey[]): number {
-    return curveIndexOf(name, this.curves.names, this.#place(...path));
+    return curveIndexOf(name, this.curves.names, this.#pathOf(...path));
   }
 }
 

@@ -236,6 +236,7 @@ describe("swaps and other linear trades", () => {
   });
 
   test.each([
+    [{ fixings: { "EURIBOR-6M": { "2026-08-27": 2.1 } } }, payer, /EURIBOR-6M.*got 2.1, expected a rate/],
     [{ fixings: {} }, payer, /swap\.receive: .*fixings: EURIBOR-6M of 2026-08-27 is missing|EURIBOR-6M of 2026-08-27/],
     [{}, swap("EURIBOR-3M", "2Y", 0), /^market\.rates\.EUR\.forward: no curve projects EURIBOR-3M; add/],
     [{}, swap("SARON", "2Y", 0), /market\.rates has no "CHF"/],
