@@ -176,7 +176,7 @@ async function readAs(
       return { ...(await readCsv(chunks, marketOfTable(market), { keep })), total: undefined };
     case "json":
       const text = await readWholeText(chunks);
-      return await runBlockingNext(() => wholeBook(parseJson(text), market, replaces));
+      return runBlockingNext(() => wholeBook(parseJson(text), market, replaces));
     default:
       return format satisfies never;
   }
