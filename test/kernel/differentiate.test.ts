@@ -70,6 +70,51 @@ test("random functions: both modes, and differences in 50 digits", () => {
   }
 });
 
+test("random functions on arrays that they change in place: adjoints and tangents", () => {
+  for (let seed = 1; seed <= COUNT; seed += 5) {
+    const random = randomFunction(seed);
+    const step = fn({
+      params: { u: write(real), c: read(real), at: i32 },
+      env: { f: random.f },
+      body({ u, c, at }, gpu, { f }) {
+        const kept = gpu.privateReal(3);
+        for (let i = 0; i < 3; i++) kept[i] = 0.1;
+        let k = at;
+        for (let i = 0; i < 34; i++) {
+          const one = f(u[0], u[1], c[k]);
+          kept[i % 3] = i < 33 ? one.a : 0.5;
+          u[2] = Math.sin(u[2] * kept[(i + 1) % 3] + one.b);
+          if (u[2] > c[i % 3]) u[k] = u[2] * 0.3;
+          else u[(k + 1) % 3] = Math.cos(kept[i % 3]);
+          k = (k + 2) % 3;
+        }
+        k = 0;
+        return u[0] * kept[2];
+      },
+    });
+    const names = ["u0", "u1", "u2", "c0", "c1", "c2"] as const;
+    const forward = tangent(step, { of: ["u", "c"], directions: names });
+    const along = (name: string, of: string) =>
+      Float64Array.from({ length: 3 }, (_, k) => (name === `${of}${k}` ? 1 : 0));
+    const moves = Object.fromEntries(names.map((name) => [name, { u: along(name, "u"), c: along(name, "c") }]));
+    const start = [0.37, -0.61 + (seed % 5) * 0.13, 0.8];
+    const c = Float64Array.of(0.21, 1.13 - (seed % 11) * 0.07, -0.4);
+    const { value, d } = forward({ u: Float64Array.from(start), c, at: 1, ...moves } as never);
+    const adjoints = { u: Float64Array.of(0.7, -1.1, 0.4), c: Float64Array.of(5, 0, 0) };
+    const back = gradient(step, { of: ["u", "c"] })({ u: Float64Array.from(start), c, at: 1, adjoints });
+    expect(back.value).toBe(value);
+    const found = [...adjoints.u, adjoints.c[0] - 5, adjoints.c[1], adjoints.c[2]];
+    names.forEach((name, k) => {
+      const [x, y, z] = moves[name].u;
+      const exact = d[name] + 0.7 * x - 1.1 * y + 0.4 * z;
+      // Slopes multiply up over 34 rounds, with the rounding of each.
+      expect(Math.abs(found[k] - exact), `${name} of\n${random.source}`).toBeLessThan(
+        1e-10 * Math.max(1, Math.abs(exact)),
+      );
+    });
+  }
+});
+
 describe("closed forms", () => {
   test("derivatives of derivatives, in both modes", () => {
     const delta = tangent(blackScholes, { of: ["S"] });
@@ -460,7 +505,7 @@ describe("what is refused, with its place and remedy", () => {
     ],
     ["a missing argument", () => tangent(found, { of: ["x"], directions: ["up"] })({ x: 1 } as never), "argument up.x"],
     [
-      "an array for two inputs with two arrays of tangents",
+      "an array for two inputs with two arrays of derivatives",
       () => {
         const product = fn({ params: [read(real), read(real)], body: ([u, v]) => u[0] * v[0] });
         const moved = tangent(product, { of: [0, 1], directions: ["up"] });
@@ -478,7 +523,7 @@ describe("what is refused, with its place and remedy", () => {
           "f64",
         );
       },
-      "two arrays of tangents",
+      "two arrays of derivatives",
     ],
     [
       "a rule that gives an integer",
@@ -490,7 +535,11 @@ describe("what is refused, with its place and remedy", () => {
     ],
     ["a direction with a parameter's name", () => tangent(found, { of: ["x"], directions: ["x"] }), "rename it"],
     ["a store of what has no tangent array", () => tangent(sum, { of: ["x"] })(args), "name it in `of`, too"],
-    ["a store, in reverse", () => gradient(sum, { of: ["x"] })(args), "use tangent(…)"],
+    [
+      "a store of what has no adjoint array",
+      () => gradient(sum, { of: ["x"] })(args),
+      "the array out is given values that depend on the inputs",
+    ],
     ["a loop that is left early, in reverse", () => gradient(found, { of: ["x"] })({ x: 1 }), "use tangent(…)"],
     [
       "a derivative of something else",

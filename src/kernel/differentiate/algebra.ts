@@ -5,6 +5,8 @@ import type { Draft, DraftShape, DraftStatement } from "../frontend/draft.ts";
 import { typeVariable } from "../frontend/types.ts";
 import type { ArrayRef, CompareOp, IntrinsicOp } from "../ir.ts";
 
+const MAX_CLEARED_ONE_BY_ONE = 64;
+
 /** The expression of a derivative while a kernel is lowered; undefined if the derivative is zero by construction. */
 export type DraftDerivative = Draft | undefined;
 
@@ -112,6 +114,46 @@ export class ExpressionBuilder {
     const [noA, noB] = [this.compare("eq", a, zero), this.compare("eq", b, zero)];
     const condition = this.ctx.draft(this.node, typeVariable("bool"), { kind: "logical", op: "or", a: noA, b: noB });
     return this.real({ kind: "select", condition, a: zero, b: this.mul(a, b), product: [a, b] });
+  }
+
+  /**
+   * Makes a private or workgroup array of the shape of another one, whose tangents or adjoints it holds. `remedy` is for
+   * buffers, of which there are no others.
+   */
+  shadow(key: string, suffix: string, remedy: string): ArrayRef {
+    const { ctx, node } = this;
+    const [space, number] = key.split(" ") as [ArrayRef["space"], string];
+    if (space === "buffer")
+      throw ctx.fail(
+        node,
+        `the array ${ctx.buffers[Number(number)].name} is given values that depend on the inputs`,
+        remedy,
+      );
+    const arrays = space === "private" ? ctx.privates : ctx.workgroups;
+    const { name, element, length } = arrays[Number(number)];
+    return { space, id: arrays.push({ name: `${name}_${suffix}`, element, length }) - 1 };
+  }
+
+  /** Sets a private array to zero. */
+  clear(array: ArrayRef, out: DraftStatement[]): void {
+    const { ctx, node } = this;
+    const place = ctx.place(node);
+    const { length } = ctx.privates[array.id];
+    const integer = (value: number): Draft => ctx.draft(node, typeVariable("i32"), { kind: "const", value });
+    const zero = (index: Draft): DraftStatement => ({ kind: "store", array, index, value: this.constant(0), place });
+    // With constant indices alone, an array stays in registers.
+    if (length <= MAX_CLEARED_ONE_BY_ONE) return void out.push(...Array.from({ length }, (_, k) => zero(integer(k))));
+    const local = ctx.newLocal("i", typeVariable("i32"));
+    const i = ctx.local(node, local);
+    const next = ctx.draft(node, i.type, { kind: "binary", op: "add", a: i, b: integer(1) });
+    out.push({
+      kind: "loop",
+      init: [{ kind: "assign", local, value: integer(0), place }],
+      test: this.compare("lt", i, integer(length)),
+      body: [zero(i)],
+      update: [{ kind: "assign", local, value: next, place }],
+      place,
+    });
   }
 
   assign(local: number, value: Draft, out: DraftStatement[]): void {

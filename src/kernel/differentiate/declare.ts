@@ -2,6 +2,7 @@
 import { SpecError } from "../../base/errors.ts";
 import { declareFunction, type EntryFunction } from "../declared.ts";
 import {
+  type BufferDeclaration,
   type Declaration,
   type Differentiated,
   type Fields,
@@ -16,6 +17,7 @@ import {
   type ResultRecord,
   type ResultValue,
   type ScalarDeclaration,
+  write,
 } from "../language.ts";
 import { resultKindOf, type ResultKind } from "../frontend/lower.ts";
 import { interpretedFunction } from "./host.ts";
@@ -68,6 +70,28 @@ export type AdjointOf<R> = R extends number
   ? ScalarDeclaration<"real">
   : RecordDeclaration<{ readonly [K in keyof Slope<R>]: AdjointOf<Slope<R>[K]> }>;
 
+/** The inputs `O` of a function that are arrays. @experimental */
+export type ArraysOf<P extends FunctionParams, O> = P extends ParamTuple
+  ? never
+  : { [K in O & keyof P]: P[K] extends BufferDeclaration ? K : never }[O & keyof P];
+
+/**
+ * The parameters of a gradient: those of the function, then `adjoint` if it returns a record, and `adjoints` if inputs
+ * are arrays. @experimental
+ */
+export type GradientParams<P extends FunctionParams, R, O> = [ArraysOf<P, O>] extends [never]
+  ? R extends ResultRecord
+    ? WithExtra<P, { readonly adjoint: AdjointOf<R> }>
+    : P
+  : WithExtra<
+      P,
+      (R extends ResultRecord ? { readonly adjoint: AdjointOf<R> } : unknown) & {
+        readonly adjoints: RecordDeclaration<{
+          readonly [K in ArraysOf<P, O> & string]: BufferDeclaration<"real", "write">;
+        }>;
+      }
+    >;
+
 /**
  * Differentiates a kernel function in forward mode. The result is a kernel function that returns
  * `{ value, d }`: what `f` returns, and its derivatives.
@@ -119,7 +143,7 @@ export function tangent(
   const owner = checked("tangent", f, options, ["of", "directions"]);
   const { of, directions } = options;
   if (directions !== undefined) checkNames(`${owner}: directions`, directions);
-  const { inputs, fields } = inputsOf(owner, f, of, directions !== undefined);
+  const { inputs, fields } = inputsOf(owner, f, of, directions === undefined ? "none" : "all");
   const count = directions?.length ?? leaves(fields);
   if (count > MAX_DIRECTIONS)
     throw new SpecError(`${owner}: ${count} directions, at most ${MAX_DIRECTIONS}; use gradient(…), or several calls`);
@@ -137,8 +161,12 @@ export function tangent(
  * If `f` returns a record, the function takes one more argument, `adjoint`. It is a record with a number λ for each
  * real number y that `f` returns, and `d` has Σ λ·∂y/∂x. So adjoints go back through a sequence of steps.
  *
- * `f` may have branches, and loops with constant bounds that are left only at their end. It may not store into arrays,
- * and no array may be an input; forward mode has neither limit.
+ * Where inputs are arrays, the function takes one more argument, `adjoints`: a record with an array for each. At the
+ * call it holds the adjoints of what the array holds in the end, and after it those of what the array held at the
+ * beginning. So a function may change arrays in place, and one that only reads an array adds to its adjoints.
+ *
+ * `f` may have branches, and loops with constant bounds that are left only at their end. What it stores into an array
+ * that is no input, and that it has not made itself, must not depend on the inputs. Forward mode has no such limits.
  *
  * Cost: two to four times that of `f`, however many inputs there are.
  * Verified as forward mode is.
@@ -158,18 +186,24 @@ export function gradient<P extends FunctionParams, R extends number | ResultReco
   f: KernelFunction<P, R>,
   options: { readonly of: readonly O[] },
 ): KernelFunction<
-  R extends number ? P : WithExtra<P, { readonly adjoint: AdjointOf<R> }>,
-  { readonly value: R; readonly d: ByInputs<P, O, number> } & ResultRecord
+  GradientParams<P, R, O>,
+  { readonly value: R; readonly d: ByInputs<P, Exclude<O, ArraysOf<P, O>>, number> } & ResultRecord
 > {
   const owner = checked("gradient", f, options, ["of"]);
-  const { inputs } = inputsOf(owner, f, options.of, false);
+  const { inputs, fields } = inputsOf(owner, f, options.of, isTuple(f.params) ? "none" : "own");
+  const arrays = Object.entries(fields).flatMap(([name, { kind }]) => (kind === "buffer" ? [[name, write(real)]] : []));
   const result = resultKindOf(f, "f64");
-  const extra = typeof result === "string" ? undefined : { adjoint: adjointOf(result) };
+  const extra: Fields = {
+    ...(typeof result === "string" ? {} : { adjoint: adjointOf(result) }),
+    ...(arrays.length === 0 ? {} : { adjoints: record(Object.fromEntries(arrays) as Fields) }),
+  };
   if (typeof result === "string" && result !== "number")
     throw new SpecError(`${owner}: the function returns ${result}; only a real result has a gradient`);
-  if (extra && !isTuple(f.params) && Object.hasOwn(f.params, "adjoint"))
-    throw new SpecError(`${owner}: "adjoint" is a parameter of the function already; rename it`);
-  return derived(f, { of: f, mode: "gradient", inputs }, extra, gradient) as never;
+  for (const name of Object.keys(extra))
+    if (!isTuple(f.params) && Object.hasOwn(f.params, name))
+      throw new SpecError(`${owner}: "${name}" is a parameter of the function already; rename it`);
+  const isEmpty = Object.keys(extra).length === 0;
+  return derived(f, { of: f, mode: "gradient", inputs }, isEmpty ? undefined : extra, gradient) as never;
 }
 
 function derived(
@@ -219,8 +253,11 @@ function checkNames(owner: string, names: unknown): void {
   if (twice !== undefined) throw new SpecError(`${owner}: "${twice}" is named twice`);
 }
 
+/** The arrays that may be inputs: those that are a parameter of their own, or all, also in records. */
+type ArrayInputs = "none" | "own" | "all";
+
 /** Returns the names of the inputs in results, by parameter, and their declarations by these names. */
-function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)[], mayMoveArrays: boolean) {
+function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)[], arrays: ArrayInputs) {
   const { params, argumentNames } = f;
   const declared = params as Readonly<Record<string, Declaration>>;
   const inputs: Record<string, string> = {};
@@ -234,7 +271,8 @@ function inputsOf(owner: string, f: FunctionSpec, of: readonly (number | string)
       throw new SpecError(`${owner}: of: the function has no parameter ${given}; there are ${names.join(", ")}`);
     }
     const declaration = declared[key];
-    if (!isRealInput(declaration, mayMoveArrays))
+    const mayBeArray = arrays === "all" || (arrays === "own" && declaration.kind === "buffer");
+    if (!isRealInput(declaration, mayBeArray))
       throw new SpecError(
         isRealInput(declaration, true)
           ? `${owner}: of: parameter ${given} has an array; use tangent(…) with directions`

@@ -1,6 +1,5 @@
 /** Forward mode: tangents are computed beside the values, statement by statement, in several directions at once. */
 import type { Draft, DraftStatement } from "../frontend/draft.ts";
-import type { ArrayRef } from "../ir.ts";
 import type { ExpressionBuilder, DraftDerivative } from "./algebra.ts";
 import {
   type ActiveVariables,
@@ -9,16 +8,9 @@ import {
   type LinearisedExpr,
   Linearisation,
   propagateActivity,
+  type TangentArray,
 } from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
-
-/**
- * The array that holds the tangents of another array. The tangent of element i of that array is at index i + `offset`.
- */
-export interface TangentArray {
-  readonly ref: ArrayRef;
-  readonly offset?: Draft | undefined;
-}
 
 /**
  * The tangents in one direction: the tangents of local variables by number, and the tangents of arrays by `keyOfArray`.
@@ -28,6 +20,7 @@ export interface DirectionTangents {
   readonly arrays: Map<string, TangentArray>;
 }
 
+const SHADOW_REMEDY = "name it in `of`, too, and pass an array for its tangents";
 const LINEAR_COLLECTIVES: readonly string[] = ["shuffle", "shuffleUp", "shuffleDown", "shuffleXor", "broadcast", "add"];
 
 /** The differentiation of a list of statements in forward mode. */
@@ -71,21 +64,8 @@ export class ForwardDifferentiation {
     }
     for (const key of active.arrays) {
       this.active.arrays.add(key);
-      if (!arrays.has(key)) arrays.set(key, { ref: this.shadow(key, k) });
+      if (!arrays.has(key)) arrays.set(key, { ref: this.make.shadow(key, String(k), SHADOW_REMEDY) });
     }
-  }
-
-  private shadow(key: string, k: number): ArrayRef {
-    const { ctx } = this.make;
-    const [space, number] = key.split(" ") as [ArrayRef["space"], string];
-    if (space === "buffer")
-      throw this.refused(
-        `the array ${ctx.buffers[Number(number)].name} is given values that depend on the inputs`,
-        "name it in `of`, too, and pass an array for its tangents",
-      );
-    const arrays = space === "private" ? ctx.privates : ctx.workgroups;
-    const { name, element, length } = arrays[Number(number)];
-    return { space, id: arrays.push({ name: `${name}_${k}`, element, length }) - 1 };
   }
 
   private list(statements: readonly DraftStatement[]): DraftStatement[] {

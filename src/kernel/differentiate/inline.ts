@@ -9,7 +9,7 @@ import { type Declaration, type Differentiated, type FunctionSpec, isTuple } fro
 import { ExpressionBuilder } from "./algebra.ts";
 import { elementaryDerivatives } from "./elementary.ts";
 import { type DirectionTangents, ForwardDifferentiation } from "./forward.ts";
-import { keyOfArray } from "./linearise.ts";
+import { keyOfArray, type TangentArray } from "./linearise.ts";
 import { ReverseDifferentiation } from "./reverse.ts";
 
 /**
@@ -50,7 +50,7 @@ export function inlineDifferentiated(
   const passed: readonly Value[] = named ? [{ kind: "record", fields: own }] : [...own.values()];
   const value = inlineValues(ctx, node, f, passed, body);
   ctx.differentiating--;
-  if (mode === "gradient") return gradient(make, inputs, value, extra?.get("adjoint"), body, out);
+  if (mode === "gradient") return gradient(make, inputs, value, extra, body, out);
   return tangents(make, inputs, directions, extra, value, body, out);
 }
 
@@ -119,7 +119,7 @@ function seeded(
   const direction: DirectionTangents = { locals: new Map(), arrays: new Map() };
   for (const { path, local, array } of inputs) {
     const seed = path.reduce((value, name) => (value as RecordValue).fields.get(name)!, given);
-    if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction, out);
+    if (array !== undefined && seed.kind === "array") moveArray(make, array, seed.array, direction.arrays, out);
     if (local === undefined) continue;
     const draft = scalarOf(make.ctx, make.node, seed);
     // A direction that does not move this input leaves no trace.
@@ -128,12 +128,12 @@ function seeded(
   return direction;
 }
 
-/** Lets one array be the tangents of another, or a part of it. */
+/** Lets one array be the tangents or adjoints of another, or a part of it. */
 function moveArray(
   make: ExpressionBuilder,
   array: ArrayValue,
   by: ArrayValue,
-  { arrays }: DirectionTangents,
+  arrays: Map<string, TangentArray>,
   out: DraftStatement[],
 ): void {
   const key = keyOfArray(array.ref);
@@ -144,8 +144,8 @@ function moveArray(
   if (!isKnown || (known !== undefined && make.distance(known.offset, tangents.offset) !== undefined))
     throw make.ctx.fail(
       make.node,
-      `the array ${array.name} is passed for two inputs and has two arrays of tangents`,
-      "pass one array of tangents for both, or copies of the array",
+      `the array ${array.name} is passed for two inputs and has two arrays of derivatives`,
+      "pass one array of derivatives for both, or copies of the array",
     );
   arrays.set(key, tangents);
 }
@@ -154,14 +154,22 @@ function gradient(
   make: ExpressionBuilder,
   inputs: readonly Input[],
   value: Value,
-  given: Value | undefined,
+  extra: ReadonlyMap<string, Value> | undefined,
   body: readonly DraftStatement[],
   out: DraftStatement[],
 ): Value {
+  const arrays = new Map<string, TangentArray>();
+  for (const { path, array } of inputs) {
+    const by = array && (extra!.get("adjoints") as RecordValue).fields.get(path[0]);
+    if (array !== undefined && by?.kind === "array") moveArray(make, array, by.array, arrays, out);
+  }
+  const scalars = inputs.flatMap(({ path, local }) => (local === undefined ? [] : [{ path, local }]));
   const reverse = new ReverseDifferentiation(
     make,
-    inputs.map(({ local }) => local!),
+    scalars.map(({ local }) => local),
+    arrays,
   );
+  const given = extra?.get("adjoint");
   out.push(...reverse.forward(body));
   const results: (readonly [Draft, Draft])[] = [];
   mapReals(make, value, (draft, path) => {
@@ -170,7 +178,7 @@ function gradient(
     return [];
   });
   out.push(...reverse.backward(results));
-  const d = nested(inputs.map(({ path, local }) => [path, scalar(reverse.adjointOf(local!))]));
+  const d = nested(scalars.map(({ path, local }) => [path, scalar(reverse.adjointOf(local))]));
   return {
     kind: "record",
     fields: new Map<string, Value>([

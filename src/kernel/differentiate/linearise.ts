@@ -45,6 +45,15 @@ export interface ActiveVariables {
   readonly arrays: Set<string>;
 }
 
+/**
+ * The array that holds the tangents or adjoints of another array. Those of element i of that array are at index
+ * i + `offset`.
+ */
+export interface TangentArray {
+  readonly ref: ArrayRef;
+  readonly offset?: Draft | undefined;
+}
+
 /** Returns the key by which sets and maps of this folder identify an array. */
 export const keyOfArray = ({ space, id }: ArrayRef): string => `${space} ${id}`;
 
@@ -178,6 +187,11 @@ export class Linearisation {
     });
     out.push({ kind: "if", condition, then: yes, else: no, place });
     return { value: ctx.local(node, local), rule: { kind: "choice", condition, a, b, isBranch: true } };
+  }
+
+  /** Returns the value of an expression that reverse mode can read again after all statements. */
+  lasting(d: Draft, out: DraftStatement[]): Draft {
+    return this.leaf(d, out, true);
   }
 
   /** Returns a value that can be used again: a constant, a parameter, or a variable that keeps its value. */

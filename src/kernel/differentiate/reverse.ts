@@ -4,12 +4,23 @@
  * Each statement is rewritten so that the values which its derivative needs stay in variables of their own, and leaves
  * a step behind. The steps are then run from the last to the first. In a loop with a known number of rounds, these
  * variables become arrays with an element for each round.
+ *
+ * An array has an array of adjoints. A load adds to the element's adjoint, and a store takes it and leaves zero. What an
+ * array held before a store is not restored: the values that adjoints need are in variables.
  */
 import { type Draft, type DraftStatement, forEachDraft } from "../frontend/draft.ts";
 import { typeVariable } from "../frontend/types.ts";
 import type { Place } from "../ir.ts";
 import { type ExpressionBuilder, isLeaf } from "./algebra.ts";
-import { type ActiveVariables, isActive, type LinearisedExpr, Linearisation, propagateActivity } from "./linearise.ts";
+import {
+  type ActiveVariables,
+  isActive,
+  keyOfArray,
+  type LinearisedExpr,
+  Linearisation,
+  propagateActivity,
+  type TangentArray,
+} from "./linearise.ts";
 import { partialsOf } from "./partials.ts";
 
 /** Appends the statements that take the adjoints of a statement's results to those of its operands. */
@@ -32,22 +43,36 @@ export class ReverseDifferentiation {
   private readonly linearisation: Linearisation;
   /** The variable that holds the adjoint of each local variable, by the number of the latter. */
   private readonly adjoints = new Map<number, number>();
+  /** The array that holds the adjoints of each active array, by `keyOfArray`. */
+  private readonly arrays: Map<string, TangentArray>;
   /** The adjoints that have to be zero before the first step. */
   private readonly zeroed: number[] = [];
+  /** The statements that set the adjoints of the function's own arrays to zero. */
+  private readonly cleared: DraftStatement[] = [];
   private readonly steps: Step[] = [];
   /** The loops around the step that is being run, from the outermost one. */
   private readonly around: Round[] = [];
 
-  /** @param inputs the local variables whose adjoints are wanted */
-  constructor(make: ExpressionBuilder, inputs: readonly number[]) {
+  /**
+   * @param inputs the local variables whose adjoints are wanted
+   * @param arrays the arrays whose adjoints are wanted, by `keyOfArray`, and the arrays that hold these
+   */
+  constructor(make: ExpressionBuilder, inputs: readonly number[], arrays: ReadonlyMap<string, TangentArray>) {
     this.make = make;
-    this.active = { locals: new Set(inputs), arrays: new Set() };
+    this.arrays = new Map(arrays);
+    this.active = { locals: new Set(inputs), arrays: new Set(arrays.keys()) };
     this.linearisation = new Linearisation(make, { active: this.active, isReverse: true });
   }
 
   /** Returns the statements, rewritten so that all values that the adjoints need are kept. */
   forward(statements: readonly DraftStatement[]): DraftStatement[] {
     propagateActivity(statements, this.active);
+    for (const key of this.active.arrays)
+      if (!this.arrays.has(key)) {
+        const ref = this.make.shadow(key, "adjoints", "name it in `of`, too, and pass an array for its adjoints");
+        this.arrays.set(key, { ref });
+        this.make.clear(ref, this.cleared);
+      }
     return this.list(statements, this.steps);
   }
 
@@ -61,7 +86,7 @@ export class ReverseDifferentiation {
     for (const step of this.steps.toReversed()) step(out, false);
     const zeros: DraftStatement[] = [];
     for (const id of this.zeroed) this.make.assign(id, this.make.constant(0), zeros);
-    return [...zeros, ...out];
+    return [...zeros, ...this.cleared, ...out];
   }
 
   /** Returns the adjoint of a local variable after `backward`. */
@@ -89,6 +114,8 @@ export class ReverseDifferentiation {
         out.push(s);
         if (this.active.locals.has(s.result)) steps.push((back, isNested) => this.called(s, back, isNested));
         return;
+      case "store":
+        return this.stored(s, out, steps);
       case "if":
         return this.branch(s, out, steps);
       case "loop":
@@ -108,6 +135,21 @@ export class ReverseDifferentiation {
   private assigned(local: number, linear: LinearisedExpr, out: DraftStatement[], isNested: boolean): void {
     const adjoint = this.taken(local, out, isNested);
     if (adjoint !== undefined) this.push(linear, adjoint, out, isNested);
+  }
+
+  private stored(s: Extract<DraftStatement, { kind: "store" }>, out: DraftStatement[], steps: Step[]): void {
+    const adjoints = this.arrays.get(keyOfArray(s.array));
+    if (adjoints === undefined) return void out.push(s);
+    const { make } = this;
+    const linear = this.linearisation.of(s.value, out);
+    const index = this.linearisation.lasting(s.index, out);
+    out.push({ ...s, index, value: linear.value });
+    const at = make.shifted(index, adjoints.offset);
+    steps.push((back, isNested) => {
+      const adjoint = make.ctx.settle(make.node, make.load(adjoints.ref, at), back, "adjoint");
+      back.push({ ...s, array: adjoints.ref, index: at, value: make.constant(0) });
+      this.push(linear, adjoint, back, isNested);
+    });
   }
 
   private called(s: Extract<DraftStatement, { kind: "call" }>, out: DraftStatement[], isNested: boolean): void {
@@ -278,8 +320,13 @@ export class ReverseDifferentiation {
         this.push(rule.b, make.select(rule.condition, undefined, shared)!, out, isNested);
         return;
       }
-      case "load":
-        return; // no array is active
+      case "load": {
+        const { ref, offset } = this.arrays.get(keyOfArray(rule.array))!;
+        const index = make.shifted(rule.index, offset);
+        const value = make.add(make.load(ref, index), adjoint)!;
+        out.push({ kind: "store", array: ref, index, value, place: make.ctx.place(make.node) });
+        return;
+      }
       default:
         rule satisfies never;
     }
@@ -327,7 +374,6 @@ function assignedIn(statements: readonly DraftStatement[]): number[] {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  store: "a store into an array",
   atomic: "an atomic operation",
   barrier: "a barrier",
   subgroup: "an exchange between work items",
