@@ -68,3 +68,22 @@ export { millsRatio } from "./math/normal.ts";
 export { canonicalText } from "./canonical.ts";
 /** @internal */
 export { specificationText } from "./specification.ts";
+/** The rules that scripts share with formulas. @internal */
+export {
+  BINARY,
+  calleeOf,
+  decimalOf,
+  type Fail,
+  LOGICAL,
+  placeInFormula,
+  refuseChain,
+  UNARY,
+  unreadable,
+  withPowers,
+} from "./frontend/formula-rules.ts";
+/** @internal */
+export { FORMULA_CONSTANTS, FORMULA_FUNCTIONS } from "./frontend/formula-names.ts";
+/** @internal */
+export { mathFunctionNames } from "./math/index.ts";
+/** @internal */
+export { describeNode } from "./frontend/syntax.ts";

@@ -11,6 +11,7 @@ const updateParams = {
   variances: read(real),
   uniforms: read(real),
   p: read(real),
+  q: read(real),
   t: real,
   dt: real,
   date: i32,
@@ -45,8 +46,13 @@ export interface PathProduct {
   readonly name: string;
   /** The number of reals of the running state; 0 for a payoff of the last spots alone. */
   readonly running: number;
-  /** The parameters, read as `p` by all functions; constant in time. */
+  /** The parameters, read as `p` by all functions; constant in time, but for `dated` ones. */
   readonly parameters: Parameters;
+  /**
+   * The number of the last parameters that are given by step; 0 by default. `update` reads those of its step as `q`, and
+   * they are not among `p`.
+   */
+  readonly dated?: number;
   /** The numbers out of bounds in columns of parameters: simulations leave their instances out. None by default. */
   readonly failures?: readonly ParameterFailure[];
   /** The minimum number of spots; that of the model by default. */

@@ -32,7 +32,7 @@ const parted: Ranks = {
   pde: [["sparsegrid", "convertible", "short-rates"], ["fdm"]],
   quadrature: [["integral", "quantization", "rates"]],
   numerics: [["random"], ["linalg"]],
-  market: [["*", "models", "products"], ["linear"], ["conventions"]],
+  market: [["*", "models", "products", "scripts"], ["linear"], ["conventions"]],
   base: [
     ["threads"],
     ["event-loop.ts"],

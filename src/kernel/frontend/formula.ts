@@ -3,30 +3,29 @@ import { parseExpressionAt, type Node } from "acorn";
 
 import { KernelError } from "../../base/errors.ts";
 import { type FunctionOf, type FunctionSpec, type KernelFunction, real, type ScalarDeclaration } from "../language.ts";
-import { mathFunctions } from "../math/index.ts";
 import { declareFunction, type EntryFunction } from "../declared.ts";
 import { FormulaEvaluator } from "./formula-evaluate.ts";
-import { FORMULA_CONSTANTS, FORMULA_FUNCTIONS } from "./formula-names.ts";
+import { FORMULA_CONSTANTS } from "./formula-names.ts";
+import {
+  BINARY,
+  calleeOf,
+  decimalOf,
+  type Fail,
+  LOGICAL,
+  placeInFormula,
+  refuseChain,
+  UNARY,
+  unreadable,
+  withPowers,
+} from "./formula-rules.ts";
 import { type DeclaredFunctions, declaredFunctions, type UserFunctions } from "./user-functions.ts";
 import { liftNumbers } from "./formula-shape.ts";
 import { errorWithCaret } from "./source.ts";
 import { describeNode } from "./syntax.ts";
 
-/**
- * The functions that take two arguments or more. A call with one argument is an error, because a 0 was probably
- * forgotten.
- */
-const VARIADIC = ["max", "min"];
-/** The names of arguments in the remedies of error messages. */
-const LETTERS = "abcdefghijklmnop".split("");
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
 
-const BINARY = new Set(["+", "-", "*", "/", "%", "**", "<", "<=", ">", ">=", "==", "!=", "===", "!=="]);
-const LOGICAL = new Set(["&&", "||"]);
-const COMPARISONS = new Set(["<", "<=", ">", ">=", "==", "!=", "===", "!=="]);
-const DECIMAL = /^(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-const UNARY = new Set(["-", "+", "!"]);
 
 /**
  * Makes a kernel function of real variables from the text of an arithmetic expression. The expression may have + − * /
@@ -155,6 +154,7 @@ class FormulaWriter {
   private readonly formulaName: string;
   private readonly root: any;
   private readonly functions: DeclaredFunctions;
+  private readonly fail: Fail = (...mistake) => this.error(...mistake);
   private made: FormulaEvaluator | undefined;
   private madeForRows: FormulaEvaluator | undefined;
 
@@ -215,8 +215,7 @@ class FormulaWriter {
   }
 
   private parse(): Node {
-    // ^ is how most people write a power; JavaScript's exclusive or has no use on reals.
-    const text = this.text.replaceAll("^", "**");
+    const text = withPowers(this.text);
     try {
       const node = parseExpressionAt(text, 0, { ecmaVersion: 2023, preserveParens: true });
       const rest = text.slice(node.end).search(/\S/);
@@ -225,7 +224,7 @@ class FormulaWriter {
     } catch (error) {
       if (error instanceof KernelError) throw error;
       const { pos = 0, message } = error as { pos?: number; message: string };
-      throw this.error(pos, unreadable(text, pos, message), "write an arithmetic expression");
+      throw this.error(pos, unreadable(text, pos, message, "formula"), "write an arithmetic expression");
     }
   }
 
@@ -238,7 +237,7 @@ class FormulaWriter {
     const inner = (child: any): string => this.visit(child, depth + 1);
     switch (node.type) {
       case "Literal":
-        if (typeof node.value === "number") return String(this.number(node));
+        if (typeof node.value === "number") return String(decimalOf(node, this.fail));
         break;
       case "Identifier":
         return this.name(node);
@@ -249,7 +248,7 @@ class FormulaWriter {
         if (UNARY.has(node.operator)) return `(${node.operator} ${inner(node.argument)})`;
         break;
       case "BinaryExpression":
-        this.checkChain(node);
+        refuseChain(node, this.fail);
         if (BINARY.has(node.operator)) return `(${inner(node.left)} ${node.operator} ${inner(node.right)})`;
         break;
       case "LogicalExpression":
@@ -279,83 +278,12 @@ class FormulaWriter {
     throw this.error(node.start, `${node.name} is unknown`, `the variables are ${this.variables.join(", ")}`);
   }
 
-  /**
-   * Checks a number. JavaScript reads 0100 as 64, 0x10 as 16 and 1e400 as infinity, none of which the author of a
-   * formula means.
-   */
-  private number(node: any): number {
-    if (!DECIMAL.test(node.raw)) {
-      const digits = node.raw.replaceAll("_", "").replace(/^0+(?=\d)/, "");
-      const remedy = /^[\d.]+$/.test(digits) ? `write ${digits}` : `write ${node.value}`;
-      throw this.error(node.start, `${node.raw} is not a decimal number`, remedy);
-    }
-    if (!Number.isFinite(node.value))
-      throw this.error(node.start, `${node.raw} is too large`, `the largest number is ${Number.MAX_VALUE}`);
-    return node.value;
-  }
-
-  /**
-   * Rejects chained comparisons such as `S < 100 < 120`, of which JavaScript would compare the truth value 0 or 1 with
-   * 120.
-   */
-  private checkChain({ operator, left }: any): void {
-    if (!COMPARISONS.has(operator) || left.type !== "BinaryExpression" || !COMPARISONS.has(left.operator)) return;
-    const remedy = `write a ${left.operator} b && b ${operator} c, or parentheses if a truth is to be compared`;
-    throw this.error(left.start, `a ${left.operator} b ${operator} c does not compare b with both`, remedy);
-  }
-
   private call(node: any, inner: (child: any) => string): string {
-    const callee = this.callee(node.callee);
-    const name = callee.replace(/^\w+\./, "");
-    const got = node.arguments.length;
-    const more = VARIADIC.includes(name);
-    const own = Object.hasOwn(this.functions, name) ? this.functions[name] : mathFunctions[name];
-    const wanted = more ? 2 : FORMULA_FUNCTIONS.includes(name) ? 1 : (own.params as readonly unknown[]).length;
-    if (more ? got < wanted : got !== wanted) {
-      const what = `${name} takes ${wanted} ${more ? "arguments or more" : wanted === 1 ? "argument" : "arguments"}`;
-      const remedy = `write ${name}(${wanted === 2 ? "a, b" : LETTERS.slice(0, wanted).join(", ")})`;
-      throw this.error(node.start, `${what}, got ${got}`, remedy);
-    }
-    return `${callee}(${node.arguments.map(inner).join(", ")})`;
-  }
-
-  private callee(node: any): string {
-    if (node.type === "ParenthesizedExpression") return this.callee(node.expression);
-    const isMath = node.type === "MemberExpression" && !node.computed && node.object.name === "Math";
-    const name: string = isMath ? node.property.name : node.type === "Identifier" ? node.name : "";
-    if (FORMULA_FUNCTIONS.includes(name)) return `Math.${name}`;
-    if (Object.hasOwn(mathFunctions, name)) return name in Math ? `Math.${name}` : `gpu.${name}`;
-    if (name !== "" && Object.hasOwn(this.functions, name)) return name;
-    const known = [...FORMULA_FUNCTIONS, ...Object.keys(mathFunctions), ...Object.keys(this.functions)]
-      .toSorted()
-      .join(", ");
-    throw this.error(
-      node.start,
-      `${name || "what is called here"} is an unknown function`,
-      `the functions are ${known}`,
-    );
+    return `${calleeOf(node, this.functions, this.fail)}(${node.arguments.map(inner).join(", ")})`;
   }
 
   private error(position: number, what: string, remedy: string): KernelError {
-    // A ^ was read as **.
-    let at = 0;
-    for (let read = 0; read < position; at++) read += this.text[at] === "^" ? 2 : 1;
-    const line = this.text.slice(0, at).split("\n").length;
-    const column = at - this.text.lastIndexOf("\n", at - 1);
+    const { line, column } = placeInFormula(this.text, position);
     return errorWithCaret(this.formulaName, this.text, undefined, line, column, what, remedy);
   }
-}
-
-/** Returns an error that says why the parser stopped at `position`. */
-function unreadable(text: string, position: number, message: string): string {
-  if (text.slice(position).trim() === "") return "the formula ends too early";
-  if (message.startsWith("Not enough stack")) return "the formula is nested too deeply";
-  const character = String.fromCodePoint(text.codePointAt(position) as number);
-  if (text.startsWith("**", position) && !text.startsWith("**", position - 2))
-    return "a power of what has a minus before it: write -(2^2), or (-2)^2";
-  if (message.startsWith("Assigning"))
-    return "two signs in a row: a space or parentheses between them make two of them";
-  return /^Unexpected (token|character)/.test(message)
-    ? `unexpected ${text.startsWith("**", position) ? "^" : character}`
-    : message.replace(/ \(\d+:\d+\)$/, "");
 }

@@ -226,6 +226,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       STEP: rows.step,
       COPIED: rows.copied,
       C: rows.coefficients,
+      DATED: rows.dated,
       SHIFTS: shape.isShifted === true ? model.normals : 0,
       A: model.assets,
       EACH: monitored(product),
@@ -234,6 +235,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       NORMAL_ROOM: arrayLength(draw.normals),
       UNIFORM_ROOM: arrayLength(draw.modelUniforms),
       OWN_ROOM: arrayLength(draw.productUniforms),
+      Q_ROOM: arrayLength(rows.dated),
     },
     body({ batch: { table, columns, column }, draws, path, date, isFirst, scores, initial }, gpu, env) {
       const { SUBSTEPS, COPIED, A, AFTER, EACH, CONTROL_EACH, variancesOf, logsOf, discountOf } = env;
@@ -244,6 +246,7 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
       const before = gpu.privateReal(A);
       const variances = gpu.privateReal(A);
       const logs = gpu.privateReal(A);
+      const q = gpu.privateReal(env.Q_ROOM);
       for (let a = 0; a < A; a++) variances[a] = 0;
       const { state, spots, running, p } = path;
       let time = gpu.real(0);
@@ -277,12 +280,14 @@ export function advanceFunction(shape: PathShape, hasScores = false) {
           time = t + dt;
           discount = table[(row + 2) * columns + column];
           if (discountOf !== undefined) discount *= discountOf({ state });
+          for (let j = 0; j < env.DATED; j++) q[j] = table[(row + 3 + env.C + env.SHIFTS + j) * columns + column];
           if (EACH || isLast)
-            env.update?.({ running, p, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
+            env.update?.({ running, p, q, spots, logs, before, variances, uniforms: own, t: time, dt, date, discount });
           if (CONTROL_EACH || isLast)
             env.controlUpdate?.({
               running: path.controlRunning,
               p: path.controlP,
+              q,
               spots,
               logs,
               before,

@@ -50,6 +50,7 @@ function columnFunction(shape: PathShape) {
       P: rows.modelParameters,
       C: rows.coefficients,
       PRODUCT: rows.product,
+      DATED: rows.dated,
       CONTROL: rows.control,
       HEAD: rows.head,
       STEP: rows.step,
@@ -97,6 +98,14 @@ function columnFunction(shape: PathShape) {
             values,
             layout,
             at: env.L * (env.P + 1 + j),
+            n,
+            column,
+          });
+        for (let j = 0; j < env.DATED; j++)
+          table[(row + 3 + env.C + env.SHIFTS + j) * columns + column] = env.valueAt({
+            values: args.productValues,
+            layout: args.productLayout,
+            at: env.L * (env.PRODUCT + j),
             n,
             column,
           });

@@ -35,8 +35,10 @@ const STEP_HEAD = 3;
 export interface Rows {
   /** The number of rows of the initial state. */
   readonly state: number;
-  /** The number of rows of the product's parameters. */
+  /** The number of rows of the product's parameters, without those of each step. */
   readonly product: number;
+  /** The number of rows of the product's parameters in each step, which come last in it. */
+  readonly dated: number;
   /** The number of rows of the control variate's parameters. */
   readonly control: number;
   /** The number of rows before those of the first step: initial state, and the parameters of product and control. */
@@ -59,13 +61,14 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
   const coefficients = model.coefficients?.count ?? modelParameters;
   const rows = {
     state: model.state,
-    product: count(product.parameters),
+    product: count(product.parameters) - (product.dated ?? 0),
+    dated: product.dated ?? 0,
     control: control === undefined ? 0 : count(control.parameters),
   };
   return {
     ...rows,
     head: rows.state + rows.product + rows.control,
-    step: STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0),
+    step: STEP_HEAD + coefficients + (isShifted === true ? model.normals : 0) + rows.dated,
     coefficients,
     copied: model.coefficients?.copied ?? coefficients,
     modelParameters,
@@ -142,7 +145,7 @@ const modelParts = (m: PathModel): readonly unknown[] => [
 ];
 
 const productParts = (p: PathProduct): readonly unknown[] => [
-  [p.running, p.uniforms, p.monitoring, p.usesLogs, Object.keys(p.parameters).join(" ")].join(";"),
+  [p.running, p.uniforms, p.monitoring, p.usesLogs, p.dated, Object.keys(p.parameters).join(" ")].join(";"),
   p.start,
   p.update,
   p.payoff,

@@ -66,12 +66,12 @@ export const barrierFunctions = memoize(
         params: productParams.update,
         env: { ...env, inner: innerUpdate, CONTINUOUS: continuous, survive },
         body(
-          { running, spots, logs, before, variances, uniforms, p, t, dt, date, discount },
+          { running, spots, logs, before, variances, uniforms, p, q, t, dt, date, discount },
           gpu,
           { R, PAID, REBATE, BOUNDED, AT_BREACH, inner, CONTINUOUS, survive },
         ) {
           if (inner !== undefined)
-            inner({ running, spots, logs, before, variances, uniforms, p, t, dt, date, discount });
+            inner({ running, spots, logs, before, variances, uniforms, p, q, t, dt, date, discount });
           const stays = survive({ before, spots, variances, p });
           const lowest = running[R] * stays.lowest;
           const highest = BOUNDED ? running[R + 1] * stays.highest : lowest;

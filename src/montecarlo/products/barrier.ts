@@ -137,6 +137,8 @@ function checkBarriers(settings: BarrierSettings): void {
     throw new SpecError(
       `withBarriers: monitoring: got "dates" around "${inner.name}", which is monitored between them; expected "continuous"`,
     );
+  if (inner.dated !== undefined)
+    throw new SpecError(`withBarriers: product: got "${inner.name}", whose parameters depend on the step`);
   if (barriers.length > 30) throw new ShapeError(`withBarriers: barriers: got ${barriers.length}, expected at most 30`);
 }
 
