@@ -82,8 +82,6 @@ export {
   withPowers,
 } from "./frontend/formula-rules.ts";
 /** @internal */
-export { FORMULA_CONSTANTS, FORMULA_FUNCTIONS } from "./frontend/formula-names.ts";
-/** @internal */
-export { mathFunctionNames } from "./math/index.ts";
+export { FORMULA_CONSTANTS } from "./frontend/formula-names.ts";
 /** @internal */
 export { describeNode } from "./frontend/syntax.ts";

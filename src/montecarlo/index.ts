@@ -27,6 +27,13 @@ export { pathModel } from "./models/custom.ts";
 export type { OptionType } from "./products/formulas.ts";
 export { asian, type AsianSettings } from "./products/asian.ts";
 export { european, pathProduct } from "./products/custom.ts";
+export {
+  type EventInput,
+  type EventWords,
+  script,
+  type ScriptInput,
+  type TypedScript,
+} from "../market/scripts/index.ts";
 /** @internal */
 export { afterDate, type KnownDate, scripted, type ScriptedSettings } from "./products/scripted.ts";
 export { lookback, type LookbackSettings } from "./products/lookback.ts";

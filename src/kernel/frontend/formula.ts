@@ -26,7 +26,6 @@ import { describeNode } from "./syntax.ts";
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
 
-
 /**
  * Makes a kernel function of real variables from the text of an arithmetic expression. The expression may have + − * /
  * % ** (or ^ for powers), comparisons, `a ? b : c`, the functions of `Math` and of the kernel language without a

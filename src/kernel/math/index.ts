@@ -52,6 +52,3 @@ export const mathFunctions: Readonly<Record<string, MathFunction>> = Object.free
   normalPdf,
   inverseNormalCdf,
 });
-
-/** The names of the functions in `mathFunctions`. */
-export const mathFunctionNames: readonly string[] = Object.keys(mathFunctions);

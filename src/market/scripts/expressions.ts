@@ -119,7 +119,13 @@ export class ExpressionReader {
         const [test, yes] = [truth(node.test), inner(node.consequent)];
         const no = this.#typed(node.alternate, inner(node.alternate), yes.type);
         const position: number = node.test.start;
-        return broadcast(yes.type, [test, yes, no], ([a, b, c]) => ({ kind: "choice", test: a, yes: b, no: c, position }));
+        return broadcast(yes.type, [test, yes, no], ([a, b, c]) => ({
+          kind: "choice",
+          test: a,
+          yes: b,
+          no: c,
+          position,
+        }));
       }
       case "CallExpression":
         return this.#call(node, number);
@@ -138,7 +144,8 @@ export class ExpressionReader {
     const { name } = node;
     const known = this.#scope.named(name, node.start);
     if (known !== undefined) return known;
-    if (Object.hasOwn(FORMULA_CONSTANTS, name)) return one("number", { kind: "number", value: FORMULA_CONSTANTS[name] });
+    if (Object.hasOwn(FORMULA_CONSTANTS, name))
+      return one("number", { kind: "number", value: FORMULA_CONSTANTS[name] });
     if (name === "worst" || name === "best") return this.#rank(name === "best" ? 0 : this.#scope.letters.length - 1);
     throw this.#scope.unknown(name, node.start);
   }

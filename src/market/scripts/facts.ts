@@ -84,7 +84,7 @@ export function factsOf(events: readonly (readonly Statement[])[], spotLike: rea
       }
     }
   };
-  for (let before = -1; before !== real.size + random.size + Number(mayStop); ) {
+  for (let before = -1; before !== real.size + random.size + Number(mayStop);) {
     before = real.size + random.size + Number(mayStop);
     jumps = [];
     events.forEach((statements, event) => visit(statements, event, mayStop));

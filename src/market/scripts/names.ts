@@ -1,16 +1,9 @@
 /** The names of a script: words of the language, states, data and local values. */
 import { SpecError } from "../../base/errors.ts";
-import { FORMULA_CONSTANTS, FORMULA_FUNCTIONS, mathFunctionNames } from "../../kernel/index.ts";
 import type { DataKinds, ScriptInput, StateInput } from "./input.ts";
 
-/** The words that a script cannot use as names of its own. */
-const WORDS: ReadonlySet<string> = new Set([
-  ...["S", "S0", "last", "t", "state", "worst", "best", "rank", "sum", "mean", "pay", "stop", "exercise", "call"],
-  ...["Math", "currency", "on", "true", "false"],
-  ...Object.keys(FORMULA_CONSTANTS),
-  ...FORMULA_FUNCTIONS,
-  ...mathFunctionNames,
-]);
+/** The words that a script cannot use as names of its own; functions have other places than names. */
+const WORDS: ReadonlySet<string> = new Set(["S", "S0", "last", "t", "state", "worst", "best", "Math"]);
 
 /** A state of a script: its place among the carried numbers, and how it begins. */
 export interface State {
@@ -56,7 +49,9 @@ function initialOf(given: StateInput, data: DataKinds, where: string): number | 
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value === "string") {
     if (data.get(value) === "number") return value;
-    throw new SpecError(`${where}: got "${value}", expected a number, true, false, or the name of a number of the data`);
+    throw new SpecError(
+      `${where}: got "${value}", expected a number, true, false, or the name of a number of the data`,
+    );
   }
   if (Number.isFinite(value)) return value;
   throw new SpecError(`${where}: got ${String(value)}, expected a finite number`);

@@ -164,7 +164,10 @@ export class EventScope {
   /** Returns the error of a name that nothing has. */
   unknown(name: string, position: number): Error {
     const { states, data, dates } = this.names;
-    const known = [...states.map((one) => one.name), ...[...data.keys()].filter((one) => !dates.has(one))];
+    const known = [
+      ...states.map((one) => one.name),
+      ...[...data].flatMap(([one, kind]) => (dates.has(one) || kind.startsWith("date") ? [] : [one])),
+    ];
     const remedy = known.length === 0 ? "" : `; known are ${known.join(", ")}`;
     return this.source.error(position, `${name} is unknown`, `add it to "state" or to the trade's "data"${remedy}`);
   }
@@ -181,7 +184,8 @@ export class EventScope {
   /** Declares a local value, and returns the names of its parts. @throws KernelError where the name is taken */
   declare(name: string, { type, isEach, parts }: Value, isConstant: boolean, position: number): readonly string[] {
     const scope = this.#locals[this.#locals.length - 1];
-    const taken = scope.has(name) || this.#loops.has(name) || this.state(name) !== undefined || this.names.data.has(name);
+    const taken =
+      scope.has(name) || this.#loops.has(name) || this.state(name) !== undefined || this.names.data.has(name);
     if (taken) throw this.source.error(position, `${name} has a meaning already`, "choose another name");
     const number = this.usage.locals++;
     const names = parts.map((_, k) => `v${number}_${k}`);

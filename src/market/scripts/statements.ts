@@ -130,7 +130,11 @@ class StatementReader {
     const given = this.#expressions.value(operator === "=" ? right : this.#combined(node));
     this.#expressions.check(right, given, type);
     if (given.isEach && !target.isEach && given.parts.length > 1)
-      throw this.#error(right, "this has one value for each underlying", "write sum(…), mean(…), min(…) or max(…) of it");
+      throw this.#error(
+        right,
+        "this has one value for each underlying",
+        "write sum(…), mean(…), min(…) or max(…) of it",
+      );
     const values = target.parts.map((_, k) => given.parts[given.isEach ? k : 0]);
     // Several parts are assigned together: no part's new value is seen by another.
     const isPlain = values.length === 1 || values.every(({ kind }) => kind === "spot" || kind === "number");
@@ -226,7 +230,7 @@ class StatementReader {
     for (const field of node.properties) {
       const { key, value } = field;
       const name = key?.name ?? key?.value;
-      const text: unknown = value?.type === "Literal" ? value.value : value?.name;
+      const text: unknown = value === undefined ? undefined : textOf(value);
       if (field.type !== "Property" || field.computed || typeof text !== "string")
         throw this.#scope.source.unexpected(field as Node, form);
       if (name === "currency") currency = text;
@@ -241,4 +245,10 @@ class StatementReader {
   #error(node: { readonly start: number }, what: string, remedy: string): Error {
     return this.#scope.source.error(node.start, what, remedy);
   }
+}
+
+/** The name that a name, a text or a template without values stands for. */
+function textOf({ type, value, name, quasis, expressions }: any): unknown {
+  if (type === "TemplateLiteral") return expressions.length === 0 ? quasis[0].value.cooked : undefined;
+  return type === "Literal" ? value : name;
 }

@@ -32,7 +32,8 @@ export function scripted(settings: ScriptedSettings): PathProduct {
   checkCount("running", running.length, program.running);
   checkCount("scalars", scalars.length, program.scalars.length);
   checkCount("dated", dated.length, program.columns.length);
-  const named = (name: string, columns: readonly Column[]) => columns.map((column, k) => [`${name}${k}`, column] as const);
+  const named = (name: string, columns: readonly Column[]) =>
+    columns.map((column, k) => [`${name}${k}`, column] as const);
   const bySteps = dated.map((dates) => ({ byStep: dates.flatMap((one) => Array<Column>(substeps).fill(one)) }));
   return {
     name: program.name,
@@ -96,8 +97,21 @@ const dateKernel = memoize(
         params: { ...arrays, discount: real, unused: write(real) },
         env: { update: scriptFunctions(program).update },
         body({ running, spots, p, q, discount, unused }, gpu, { update }) {
-          const none = { logs: unused, before: unused, variances: unused, uniforms: unused };
-          update({ running, spots, p, q, ...none, t: gpu.real(0), dt: gpu.real(0), date: 0, discount });
+          const t = gpu.real(0);
+          update({
+            running,
+            spots,
+            p,
+            q,
+            logs: unused,
+            before: unused,
+            variances: unused,
+            uniforms: unused,
+            t,
+            dt: t,
+            date: 0,
+            discount,
+          });
         },
       }),
       "f64",

@@ -1,0 +1,251 @@
+/** Scripts on paths: random ones against plain JavaScript, and known products written as scripts. */
+import { afterAll, describe, expect, test } from "vitest";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { i32, kernel, read, real, write } from "../../src/kernel/index.ts";
+import { compileScript, type DataKind, letters, type Program } from "../../src/market/scripts/index.ts";
+import {
+  afterDate,
+  asian,
+  blackScholes,
+  geometricBrownian,
+  heston,
+  lookback,
+  monteCarlo,
+  type MonteCarloSettings,
+  scripted,
+  withBarriers,
+  european,
+} from "../../src/montecarlo/index.ts";
+import { equalDates } from "./support.ts";
+import { randomScript } from "./random-scripts.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
+
+/** A kernel whose work items run the dates of a program, each on its own spots. */
+function pathKernel(program: Program, assets: number) {
+  const { update } = scripted({
+    program,
+    running: Array<number>(program.running).fill(0),
+    scalars: program.scalars.map(() => 0),
+    dated: program.columns.map(() => [0]),
+  });
+  return kernel({
+    name: "scriptPath",
+    params: { dates: i32, items: i32, spots: read(real), p: read(real), q: read(real), running: write(real) },
+    env: { update: update!, A: assets, R: program.running, Q: program.columns.length },
+    body({ dates, items, spots, p, q, running }, gpu, { update, A, R, Q }): undefined {
+      const item = gpu.globalId();
+      const own = gpu.privateReal(R);
+      const now = gpu.privateReal(A);
+      const dated = gpu.privateReal(Q);
+      const none = gpu.privateReal(1);
+      none[0] = 0;
+      for (let k = 0; k < R; k++) own[k] = p[k]!;
+      for (let date = 0; date < dates; date++) {
+        for (let a = 0; a < A; a++) now[a] = spots[(date * A + a) * items + item]!;
+        for (let k = 0; k < Q; k++) dated[k] = q[date * Q + k]!;
+        const t = gpu.real(0);
+        update({
+          running: own,
+          spots: now,
+          p,
+          q: dated,
+          logs: none,
+          before: none,
+          variances: none,
+          uniforms: none,
+          t,
+          dt: t,
+          date,
+          discount: 1,
+        });
+      }
+      for (let k = 0; k < R; k++) running[k * items + item] = own[k]!;
+    },
+  });
+}
+
+test(
+  "random scripts are those of plain JavaScript, on the interpreter and on the CPU",
+  { timeout: 120_000 },
+  async () => {
+    const items = 5;
+    let stopped = 0;
+    for (let seed = 1; seed <= 40; seed++) {
+      const made = randomScript(seed);
+      const { program, dates, assets, begin, scalars } = made;
+      const paths = Array.from({ length: items }, (_, k) => made.spots(k));
+      const wanted = paths.map((spots) => made.oracle(spots));
+      const interpreted = paths.map((spots) =>
+        spots.reduce<readonly number[]>(
+          (running, now, date) => afterDate(program, running, { spots: now, scalars, dated: dates[date] }),
+          begin,
+        ),
+      );
+      interpreted.forEach((running, k) => {
+        running.forEach((value, at) => {
+          const expected = wanted[k][at];
+          const message = `seed ${seed}, number ${at}:\n${made.text}`;
+          expect(Math.abs(value - expected), message).toBeLessThanOrEqual(1e-12 * Math.max(1, Math.abs(expected)));
+        });
+        stopped += running[1] === 0 ? 1 : 0;
+      });
+      const compiled = await device.compile(pathKernel(program, assets), { precision: "f64" });
+      const spots = dates.flatMap((_, date) =>
+        Array.from({ length: assets }, (_one, a) => paths.map((path) => path[date][a])).flat(),
+      );
+      const buffers = [spots, [...begin, ...scalars, 0], dates.flat()].map((numbers) => {
+        const buffer = device.createBuffer("f64", numbers.length);
+        device.write(buffer, Float64Array.from(numbers));
+        return buffer;
+      });
+      const running = device.createBuffer("f64", items * program.running);
+      const [on, p, q] = buffers;
+      device.launch(compiled, { dates: dates.length, items, spots: on, p, q, running }, { items });
+      const read = await device.read(running);
+      interpreted.forEach((one, k) => {
+        one.forEach((value, at) => expect(read[at * items + k], `seed ${seed}:\n${made.text}`).toBe(value));
+      });
+      for (const buffer of [...buffers, running]) buffer[Symbol.dispose]();
+    }
+    expect(stopped).toBeGreaterThan(20);
+  },
+);
+
+const kinds = (data: Readonly<Record<string, DataKind>>) => new Map(Object.entries(data));
+const settings = {
+  model: blackScholes({ spot: 100, rate: 0.03, yield: 0.01, volatility: 0.25 }),
+  dates: equalDates(6, 1.5),
+  paths: 2 ** 12,
+  control: "none",
+  device,
+} as const satisfies Partial<MonteCarloSettings>;
+
+/** A program of two events, one on all dates and one on the last, as a product. */
+function onDates(texts: { readonly each: string; readonly last: string }, state: Record<string, number>) {
+  const program = compileScript(
+    {
+      state,
+      events: [
+        { on: "dates", do: texts.each },
+        { on: "maturity", do: texts.last },
+      ],
+    },
+    letters(1),
+    kinds({ dates: "dates", maturity: "date", strike: "number" }),
+    "option",
+  );
+  const count = settings.dates.length;
+  return (strike: number | readonly number[]) =>
+    scripted({
+      program,
+      running: [0, 1, ...Object.values(state)],
+      scalars: [strike],
+      dated: [settings.dates.map(() => 1), settings.dates.map((_, k) => (k === count - 1 ? 1 : 0))],
+    });
+}
+
+describe("products written as scripts have the values of those that are there", () => {
+  const pay = "pay(max(x - strike, 0))";
+  const up = withBarriers({
+    product: european({ payoff: "call", strike: 100 }),
+    barriers: [{ type: "up-and-out", level: 130 }],
+    monitoring: "dates",
+  });
+  test.each([
+    ["an average", { each: "x += S / 6", last: pay }, { x: 0 }, asian({ payoff: "call", strike: 100 })],
+    [
+      "a maximum",
+      { each: "x = max(x, S)", last: pay },
+      { x: 0 },
+      lookback({ payoff: "call", strike: 100, monitoring: "dates", from: 0.1 }),
+    ],
+    ["a knock-out", { each: "if (S >= 130) stop()", last: "pay(max(S - strike, 0))" }, { x: 0 }, up],
+  ] as const)("%s", async (_, texts, state, product) => {
+    const [own, other] = [
+      await monteCarlo({ ...settings, product: onDates(texts, state)(100) }),
+      await monteCarlo({ ...settings, product }),
+    ];
+    expect(own.value[0]).toBeCloseTo(other.value[0], 10);
+    expect(own.standardError[0]).toBeCloseTo(other.standardError[0], 10);
+  });
+
+  test("under a model with steps between dates", async () => {
+    const model = heston({ spot: 100, rate: 0.02, v0: 0.04, kappa: 2, theta: 0.05, sigma: 0.4, rho: -0.6 });
+    const common = { ...settings, model, substeps: 3 };
+    const program = onDates({ each: "x += S / 6", last: pay }, { x: 0 });
+    const product = scripted({
+      program: compileScript(
+        {
+          state: { x: 0 },
+          events: [
+            { on: "dates", do: "x += S * share" },
+            { on: "maturity", do: pay },
+          ],
+        },
+        letters(1),
+        kinds({ dates: "dates", maturity: "date", strike: "number", share: "numbers" }),
+        "option",
+      ),
+      running: [0, 1, 0],
+      scalars: [100],
+      dated: [settings.dates.map(() => 1), [0, 0, 0, 0, 0, 1], settings.dates.map(() => 1 / 6)],
+      substeps: 3,
+    });
+    const wanted = await monteCarlo({ ...common, product: asian({ payoff: "call", strike: 100 }) });
+    const got = await monteCarlo({ ...common, product });
+    expect(got.value[0]).toBeCloseTo(wanted.value[0], 10);
+    expect(program(100).isDiscontinuous).toBe(false);
+  });
+});
+
+test("a batch of one shape is its trades one by one", async () => {
+  const product = onDates({ each: "x = max(x, S)", last: "pay(x > strike ? 100 : S)" }, { x: 0 });
+  const strikes = [90, 110, 130];
+  const batch = await monteCarlo({ ...settings, product: product(strikes), streams: [3, 3, 3] });
+  for (const [i, strike] of strikes.entries()) {
+    const one = await monteCarlo({ ...settings, product: product(strike), streams: [3] });
+    expect(batch.value[i]).toBe(one.value[0]);
+  }
+});
+
+test("derivatives along paths are those of bumps where nothing jumps", async () => {
+  const product = onDates({ each: "x += max(S - strike, 0) / 6", last: "pay(min(x, 20))" }, { x: 0 })(100);
+  const common = { ...settings, product, paths: 2 ** 14, sensitivities: ["delta", "vega"] };
+  const pathwise = await monteCarlo({ ...common, sensitivityMethod: "pathwise" });
+  const bumps = await monteCarlo({ ...common, sensitivityMethod: "bump" });
+  for (const name of ["delta", "vega"]) {
+    const [a, b] = [pathwise.sensitivities[name], bumps.sensitivities[name]];
+    expect(Math.abs(a.value[0] - b.value[0])).toBeLessThan(a.errorEstimate[0] + b.errorEstimate[0]);
+  }
+  const jumps = onDates({ each: "", last: "if (S > strike) pay(1)" }, { x: 0 })(100);
+  await expect(monteCarlo({ ...common, product: jumps, sensitivityMethod: "pathwise" })).rejects.toThrow();
+});
+
+test("early rights are refused with their event", () => {
+  const program = compileScript({ events: [{ on: "d", do: "exercise(S)" }] }, ["A"], kinds({ d: "date" }), "right");
+  const columns = { running: [0, 1], scalars: [], dated: [[1]] };
+  expect(() => scripted({ program, ...columns })).toThrow('script "right", event 1: exercise(…) is not priced yet');
+});
+
+test("several underlyings are sorted and reduced", async () => {
+  const program = compileScript(
+    { events: [{ on: "d", do: "pay(rank(2) + 0 * (best + worst) + (sum(S / S0) - best - rank(2) - worst))" }] },
+    letters(3),
+    kinds({ d: "date" }),
+    "middle",
+  );
+  const product = scripted({ program, running: [0, 1, 100, 50, 80], scalars: [], dated: [[0], [1]] });
+  const correlation = [
+    [1, 0.5, 0.4],
+    [0.5, 1, 0.3],
+    [0.4, 0.3, 1],
+  ];
+  const model = geometricBrownian({ spots: [100, 50, 80], rate: 0, volatilities: [0.2, 0.3, 0.25], correlation });
+  const { value, errorEstimate } = await monteCarlo({ ...settings, model, product, dates: [1] });
+  // The means of all three are 1, and what is left of their sum is rounding.
+  expect(Math.abs(value[0] - 1)).toBeLessThan(errorEstimate[0] + 0.05);
+  const after = afterDate(program, [0, 1, 100, 50, 80], { spots: [120, 45, 80], scalars: [], dated: [0, 1] });
+  expect(after[0]).toBeCloseTo(1, 12);
+});
