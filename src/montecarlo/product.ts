@@ -49,8 +49,8 @@ export interface PathProduct {
   /** The parameters, read as `p` by all functions; constant in time, but for `dated` ones. */
   readonly parameters: Parameters;
   /**
-   * The number of the last parameters that are given by step; 0 by default. `update` reads those of its step as `q`, and
-   * they are not among `p`.
+   * The number of the last parameters that are given by step; 0 by default. `update` reads those of its step as `q`,
+   * and they are not among `p`.
    */
   readonly dated?: number;
   /** The numbers out of bounds in columns of parameters: simulations leave their instances out. None by default. */

@@ -49,6 +49,10 @@ const KINDS: ReadonlyMap<string, DataKind> = new Map([
   ["list2", "numbers"],
 ]);
 
+/** What is paid, whether the trade is alive, and the state a at first. */
+const START = [0, 1, 0.5] as const;
+
+/** Returns the script of a seed. */
 export function randomScript(seed: number): RandomScript {
   let state = (seed * 2654435761) >>> 0;
   const unit = (): number => {
@@ -246,7 +250,9 @@ export function randomScript(seed: number): RandomScript {
   );
   const tail = (of: (i: number) => number): readonly number[] => each.map(of);
   const begin = [
-    ...[0, 1, 0.5, k, 1],
+    ...START,
+    k,
+    1,
     ...tail(() => 1),
     ...(program.initialAt === undefined ? [] : start),
     ...(program.lastAt === undefined ? [] : start),
@@ -262,8 +268,19 @@ export function randomScript(seed: number): RandomScript {
     spots: () => Array.from({ length: DATES }, () => each.map(() => 0.5 + unit())),
     oracle(spots) {
       const w: World = {
-        ...{ S: [], S0: [...start], last: [...start], a: 0.5, b: k, flag: true, each: each.map(() => 1) },
-        ...{ k, weights, list: 0, t: 0, paid: 0, delay },
+        S: [],
+        S0: [...start],
+        last: [...start],
+        a: START[2],
+        b: k,
+        flag: true,
+        each: each.map(() => 1),
+        k,
+        weights,
+        list: 0,
+        t: 0,
+        paid: 0,
+        delay,
       };
       let isAlive = true;
       spots.forEach((now, date) => {
@@ -277,7 +294,12 @@ export function randomScript(seed: number): RandomScript {
         });
       });
       return [
-        ...[w.paid, Number(isAlive), w.a, w.b, Number(w.flag), ...w.each],
+        w.paid,
+        Number(isAlive),
+        w.a,
+        w.b,
+        Number(w.flag),
+        ...w.each,
         ...(program.initialAt === undefined ? [] : w.S0),
         ...(program.lastAt === undefined ? [] : w.last),
       ];

@@ -39,8 +39,8 @@ export function placeInFormula(text: string, position: number): { readonly line:
 }
 
 /**
- * Returns the value of a number. JavaScript reads 0100 as 64, 0x10 as 16 and 1e400 as infinity, none of which the author
- * of a formula means. @throws the error of `fail`
+ * Returns the value of a number. JavaScript reads 0100 as 64, 0x10 as 16 and 1e400 as infinity, none of which the
+ * author of a formula means. @throws the error of `fail`
  */
 export function decimalOf(node: any, fail: Fail): number {
   if (!DECIMAL.test(node.raw)) {

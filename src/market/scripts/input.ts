@@ -3,7 +3,7 @@
 /** A date of an event: an ISO date, a tenor, or years from `asOf`. */
 export type ScriptDate = string | number;
 
-/** The initial value of a state: a number, a flag, the name of a number of the data, or one number for each underlying. */
+/** The initial value of a state: a number, a flag, the name of a number of the data, or one for each underlying. */
 export type StateInput = number | boolean | string | { readonly each: number };
 
 /** An event of a script, as a book contains it. @experimental */
@@ -15,8 +15,8 @@ export interface EventInput {
 }
 
 /**
- * A script, as a book contains it: numbers that are carried from event to event, and what happens on dates. docs/scripts.md
- * describes the language.
+ * A script, as a book contains it: numbers that are carried from event to event, and what happens on dates.
+ * docs/scripts.md describes the language.
  * @experimental
  */
 export interface ScriptInput {

@@ -1,4 +1,4 @@
-/** The tree of a script: typed expressions and statements of single numbers, the same for each way to write a script. */
+/** The tree of a script: typed expressions and statements of single numbers, however the script is written. */
 
 /** An expression whose value is one number or one truth value. */
 export type Expression =

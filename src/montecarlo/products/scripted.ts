@@ -130,8 +130,8 @@ export interface KnownDate {
 }
 
 /**
- * Returns the carried numbers after a date whose spots are known, given those before it. What is paid on the date itself
- * counts `discount` times. The kernel's interpreter runs the function that paths run.
+ * Returns the carried numbers after a date whose spots are known, given those before it. What is paid on the date
+ * itself counts `discount` times. The kernel's interpreter runs the function that paths run.
  */
 export function afterDate(
   program: Program,
