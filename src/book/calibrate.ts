@@ -108,6 +108,9 @@ export interface MarketCalibration {
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
+/** Fits of one expiry after another, in which a quote moves nothing before the expiry that precedes its own. */
+const LOCAL: readonly unknown[] = ["svi", "essvi", "andreasen-huge", "local"] satisfies readonly FittedSpec["fit"][];
+
 /** The information that `prepare` needs besides the quote. */
 interface Preparing {
   readonly carry: Carry;
@@ -256,7 +259,7 @@ export function calibrateVolatility(
   const report = reportOf({ quotes, fit, fitted, problems, state, asOf, pathOf, start });
   const impliedAt = (time: number, strike: number): number =>
     fitted.impliedAt({ time, strike, forward: forwardAt(carry, time) });
-  const smile = { quotes: used, impliedAt, refit };
+  const smile = { quotes: used, isLocal: !repair && LOCAL.includes(fit), impliedAt, refit };
   if (fitted.surface !== undefined && state !== undefined)
     return { volatility: volatilityOf(fitted.surface, state, marketOf(carry)), report, smile };
   return { volatility: undefined, unfit: `quotes[0]: ${problems[0] ?? "its weight is 0"}`, report, smile };

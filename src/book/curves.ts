@@ -27,10 +27,12 @@ import {
 } from "../market/conventions/index.ts";
 import { Curve, timeOf } from "../market/linear/index.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
+import { firstDifference, inputsWithin, type MovableInput } from "./market-inputs.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { CurveInstrument, MarketSpec, NamedCurveSpec, NamedRatesSpec, RateSpec } from "./schema/index.ts";
-import { type AsOf, dayNumber, dayOfAsOf } from "./time.ts";
+import type { BucketPlace } from "./result-types.ts";
+import { type AsOf, dayNumber, dayOfAsOf, timeText } from "./time.ts";
 
 /** The curves of a book by index, with the instruments from which they were found. */
 export interface NamedCurves {
@@ -38,6 +40,8 @@ export interface NamedCurves {
   readonly curves: readonly Curve[];
   /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
   readonly instruments: readonly (readonly string[])[];
+  /** The dates of the nodes of each curve that is given, as the book writes them; none for a curve that was found. */
+  readonly dates: readonly (readonly (string | number)[])[];
   /**
    * The derivatives of the zero rates at all fitted nodes with respect to all quotes: one row for each node, in the
    * order of the curves and their nodes.
@@ -63,6 +67,51 @@ export function forwardCurveOf(curve: Curve): ForwardCurve {
   const times = isExact ? given : [...given, ...between, last + 1].sort((a, b) => a - b);
   return zeroCurve(times.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
 }
+
+/**
+ * Returns the inputs of a named curve: the quotes of all curves that were found with it, or its own zero rates. A quote
+ * moves nodes by their derivatives, which are those of curves that are found again.
+ */
+export function namedCurveInputs(
+  { names, curves, instruments, dates, byQuotes }: NamedCurves,
+  number: number,
+): readonly MovableInput<ForwardCurve>[] {
+  if (instruments[number].length === 0)
+    return inputsWithin(nodeInputs(curves[number], dates[number]), forwardCurveOf).map((input) => ({
+      ...input,
+      of: names[number],
+    }));
+  const curve = curves[number];
+  const { times, zeros, rule } = curve;
+  const base = forwardCurveOf(curve);
+  const movedBy = (slopes: ArrayLike<number>, by: number): ForwardCurve =>
+    forwardCurveOf(new Curve(times, Float64Array.from(zeros, (zero, k) => zero + slopes[k] * by), rule));
+  const input = (at: BucketPlace, of: string, slopes: ArrayLike<number>): MovableInput<ForwardCurve> => ({
+    of,
+    at,
+    from: firstDifference(base, movedBy(slopes, SMALL)),
+    moved: (by) => movedBy(slopes, by),
+  });
+  const nodesBefore = instruments.slice(0, number).reduce((sum, { length }) => sum + length, 0);
+  let quote = 0;
+  return instruments.flatMap((own, c) =>
+    own.map((name) => {
+      const column = quote++;
+      return input(name, names[c], Float64Array.from(times, (_, k) => byQuotes[nodesBefore + k][column]));
+    }),
+  );
+}
+
+/** Returns the inputs of a curve that is given: its zero rates. */
+export const nodeInputs = ({ times, zeros, rule }: Curve, places: readonly BucketPlace[]): MovableInput<Curve>[] =>
+  Array.from(times, (_, k) => ({
+    at: places[k],
+    from: k === 0 ? 0 : times[k - 1],
+    moved: (by) => new Curve(times, Float64Array.from(zeros, (zero, i) => (i === k ? zero + by : zero)), rule),
+  }));
+
+/** A move of a quote that tells from when on a curve depends on it. */
+const SMALL = 1e-6;
 
 /** Returns the named curves that the rates of a currency refer to; undefined where they name none. */
 export function namedRatesOf(spec: RateSpec | undefined): NamedRatesSpec | undefined {
@@ -107,6 +156,7 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
       names,
       curves: set.curves,
       instruments: [...known.map(() => []), ...wanted.map(({ instruments }) => instruments.map((one) => one.name))],
+      dates: all.map(([, { zeros = [] }]) => zeros.map(({ date }) => timeText(asOf, date))),
       byQuotes: wanted.length === 0 ? [] : set.byQuotes(),
       indices: all.map(([, { index }]) => index),
       fx,

@@ -27,7 +27,17 @@ export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export { forwardAt } from "./carry.ts";
 export type { CheckReport, MarketCalibration, UnderlyingCalibration } from "./calibrate.ts";
 export type { QuotedSmile } from "./quoted-smile.ts";
-export { fitsOf, hasQuotes, type MarketFits, movedUnderlying, quotedSmile } from "./moved-quotes.ts";
+export { fitsOf, hasQuotes, type MarketFits, movedUnderlying, quotedSmile, quoteInputs } from "./moved-quotes.ts";
+export {
+  creditInputs,
+  curveInputs,
+  curveInputsOf,
+  dividendDates,
+  functionInputs,
+  linearInputs,
+  type MovableInput,
+  volatilityInputs,
+} from "./market-inputs.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export { parseJson } from "./json.ts";
 export { didYouMean, quote } from "./names.ts";

@@ -3,9 +3,10 @@ import { BookError } from "../base/errors.ts";
 import { discountFactor, type ForwardCurve } from "../market/index.ts";
 import { calendarOf, conventionsOf, dayOf, type Day, type IndexName } from "../market/conventions/index.ts";
 import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/index.ts";
-import { namedRatesOf, type NamedCurves, curveIndexOf, onlyCurveOf } from "./curves.ts";
+import { namedRatesOf, type NamedCurves, curveIndexOf, nodeInputs, onlyCurveOf } from "./curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { Conversion, LinearCurves } from "./linear-types.ts";
+import { curveInputsOf, inputsWithin, linearInputs, type MovableInput } from "./market-inputs.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { MarketSpec } from "./schema/index.ts";
@@ -44,6 +45,25 @@ export class LinearMarket {
       instruments: [...(named?.instruments ?? []), ...others.map(() => [])],
       byQuotes: named?.byQuotes ?? [],
     };
+    linearInputs.remember(this.curves, () => this.#inputsOf(named, others.length));
+  }
+
+  /** The inputs of the curves that were not found from quotes; the last ones are those of currencies. */
+  #inputsOf(named: NamedCurves | undefined, others: number): readonly MovableInput<LinearCurves>[] {
+    const { names, curves } = this.curves;
+    const moved = <T>(c: number, of: string, inputs: readonly MovableInput<T>[], made: (part: T) => Curve) =>
+      inputsWithin(inputs, (part) => ({ ...this.curves, curves: curves.with(c, made(part)) })).map((one) => ({
+        ...one,
+        of,
+      }));
+    return names.flatMap((name, c) => {
+      if (c >= names.length - others) {
+        const currency = name.slice(OWN.length);
+        return moved(c, currency, curveInputsOf(this.#own.get(currency)!), nodesOf);
+      }
+      const { instruments, dates, curves: all } = named!;
+      return instruments[c].length > 0 ? [] : moved(c, name, nodeInputs(all[c], dates[c]), (curve) => curve);
+    });
   }
 
   /** Returns the number of the curve that discounts a currency. @throws BookError where there is none */
@@ -124,7 +144,8 @@ export class LinearMarket {
 }
 
 /** The name of a currency's curve that has none of its own. */
-const ownName = (currency: string): string => `rates.${currency}`;
+const ownName = (currency: string): string => `${OWN}${currency}`;
+const OWN = "rates.";
 
 /** A curve of forward rates as nodes. */
 function nodesOf(curve: ForwardCurve): Curve {

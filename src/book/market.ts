@@ -7,6 +7,7 @@ import {
   dividendSchedule,
   type ForwardCurve,
   noDividends,
+  type PiecewiseConstant,
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
@@ -18,15 +19,16 @@ import {
 } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { LinearMarket } from "./linear-market.ts";
+import { creditInputs, curveInputs, dividendDates, inputsWithin, stepInputs } from "./market-inputs.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
-import { forwardCurveOf, type NamedCurves, curveIndexOf, resolveCurves } from "./curves.ts";
+import { forwardCurveOf, namedCurveInputs, type NamedCurves, curveIndexOf, resolveCurves } from "./curves.ts";
 import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
-import { type AsOf, Clock } from "./time.ts";
+import { type AsOf, Clock, timeText } from "./time.ts";
 import type { Market, DriverCorrelations } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 import { keyOf } from "../base/memoize.ts";
@@ -96,7 +98,7 @@ function doubtedRates(rates: ResolvedRates, doubts: Doubts, pathOf: PathOf): Res
   if (!("curve" in model)) return rates;
   const fit = { place: pathOf(), doubts };
   if (model.curve.fit === undefined) {
-    const curve = { ...model.curve, fit };
+    const curve = curveInputs.sameAs(model.curve, { ...model.curve, fit });
     return { ...rates, curve: own && curve, model: { ...model, curve } };
   }
   if (model.kind !== "hullWhite" || model.fit !== undefined) return rates;
@@ -186,7 +188,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
 /** Returns how curves are found by their names, as forward rates that end, for doubts, with their last instrument. */
 function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName {
   const { names = [], curves = [], instruments = [] } = named ?? {};
-  return (name, at) => {
+  const found: CurveByName = (name, at) => {
     const number = curveIndexOf(name, names, at());
     const curve = forwardCurveOf(curves[number]);
     const last = instruments[number].at(-1);
@@ -196,6 +198,11 @@ function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName
       ...curve,
       fit: { place: pathOf("curves", name), doubts: [], last: { time, written: `instrument, ${last}` } },
     };
+  };
+  return (name, at) => {
+    const curve = found(name, at);
+    if (named !== undefined) curveInputs.remember(curve, () => namedCurveInputs(named, names.indexOf(name)));
+    return curve;
   };
 }
 
@@ -314,7 +321,12 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
     cash,
     proportional,
   }));
-  return dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
+  const schedule = dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
+  for (const dividend of schedule.discrete) {
+    const written = discrete.findIndex(({ time }) => time === dividend.time);
+    dividendDates.set(dividend, timeText(asOf, spec.discrete![written].date));
+  }
+  return schedule;
 }
 
 function resolveCorrelations(spec: MarketSpec, pathOf: PathOf): Correlation[] {
@@ -351,11 +363,15 @@ function resolveCredit(
     const { dates, values } = one.kind === "spread" ? one.spread : one.hazard;
     const times = increasingYears(dates, asOf, (i) => at(one.kind, i, "date"));
     const byTime = { times: times.slice(0, -1), values };
-    if (one.kind === "spread") credit.set(name, { kind: "spread", spread: byTime });
-    else {
-      const { recovery, jump, exponent = 0, reference = underlyings.get(name)?.spot ?? 1 } = one;
-      credit.set(name, { kind: "hazard", hazard: byTime, recovery, jump, exponent, reference });
-    }
+    const { reference = underlyings.get(name)?.spot ?? 1, exponent = 0 } = one.kind === "hazard" ? one : {};
+    const made = (by: PiecewiseConstant): Credit =>
+      one.kind === "spread"
+        ? { kind: "spread", spread: by }
+        : { kind: "hazard", hazard: by, recovery: one.recovery, jump: one.jump, exponent, reference };
+    const own = made(byTime);
+    credit.set(name, own);
+    const places = dates.map((date) => timeText(asOf, date));
+    if (dates.length > 0) creditInputs.remember(own, () => inputsWithin(stepInputs(byTime, places), made));
   }
   return credit;
 }

@@ -1,6 +1,9 @@
 /** Underlyings with volatilities fitted to quotes, after a shift of the spot. */
 import { BookError } from "../base/errors.ts";
+import { runBlocking } from "../base/event-loop.ts";
+import { memoizeBy } from "../base/memoize.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
+import { type MovableInput, once } from "./market-inputs.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { Market } from "./types.ts";
@@ -63,6 +66,30 @@ export function movedUnderlying(underlying: Underlying, spot: number, keep: Quot
   }
   return moved;
 }
+
+/** Returns the inputs of a volatility that was fitted to quotes: their implied volatilities, at constant strikes. */
+export const quoteInputs = memoizeBy((underlying: Underlying): readonly MovableInput<Volatility>[] => {
+  const smile = quotedSmile(underlying);
+  if (smile === undefined) return [];
+  const { quotes, isLocal, refit } = smile;
+  const times = [...new Set(quotes.map(({ time }) => time))].sort((a, b) => a - b);
+  const made = quotes.map(({ expiry, time, strike, implied }, i): MovableInput<Volatility> => ({
+    at: { expiry, strike },
+    from: isLocal ? (times[times.indexOf(time) - 1] ?? 0) : 0,
+    limits: { up: Number.POSITIVE_INFINITY, down: implied },
+    moved: (by) => {
+      const moves = quotes.map((_, other) => (other === i ? by : 0));
+      const volatility = runBlocking(() => refit({ carry: underlying, keep: "strike", moves }));
+      if (volatility === undefined)
+        throw new BookError(
+          `market.underlyings.${underlying.name}.volatility`,
+          `no fit to the quotes with that of ${expiry}, ${strike} moved by ${by}`,
+        );
+      return volatility;
+    },
+  }));
+  return made.map((input) => ({ ...input, moved: once(input.moved) }));
+});
 
 /** Returns the quantity that quotes keep when the spot moves: their strike, or their moneyness. */
 export const keptStrike = (keep: Exclude<QuotesKept, "sticky-local-volatility">): "strike" | "moneyness" =>

@@ -6,6 +6,8 @@ import type { Carry } from "./carry.ts";
 export interface QuotedSmile {
   /** The quotes that were fitted. */
   readonly quotes: readonly ImpliedQuote[];
+  /** True if a quote moves the fit after the expiry before its own alone. */
+  readonly isLocal: boolean;
   /** Returns the implied volatility of the fit at a time in years and a strike; NaN where there is none. */
   readonly impliedAt: (time: number, strike: number) => number;
   /** Fits the quotes again in another market. It returns undefined if no volatility for pricing results. */

@@ -12,9 +12,10 @@ import {
 } from "../market/index.ts";
 import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
 import { show } from "./names.ts";
+import { curveInputs, firstDifference, functionInputs, type MovableInput, stepInputs, zeroInputs } from "./market-inputs.ts";
 import { inside, type PathOf, checkFormula } from "./paths.ts";
-import type { RateSpec } from "./schema/index.ts";
-import type { AsOf } from "./time.ts";
+import type { InstrumentsSpec, RateSpec } from "./schema/index.ts";
+import { type AsOf, timeText } from "./time.ts";
 import { increasingYears } from "./volatility.ts";
 
 type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" | "named" }>;
@@ -156,14 +157,45 @@ function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
     const { fit, state, report } = calibrateCurve(spec, asOf, pathOf);
-    return { curve: { ...zeroCurve(fit.nodes), fit: state }, report };
+    const curve = { ...zeroCurve(fit.nodes), fit: state };
+    curveInputs.remember(curve, () => instrumentInputs(curve, { spec, quotes: report.quotes, asOf, pathOf }));
+    return { curve, report };
   }
   const times = increasingYears(
     spec.nodes.map(({ date }) => date),
     asOf,
     (i) => pathOf(i, "date"),
   );
-  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))), report: undefined };
+  const nodes = spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }));
+  const curve = zeroCurve(nodes);
+  const places = spec.nodes.map(({ date }) => timeText(asOf, date));
+  curveInputs.remember(curve, () => zeroInputs(nodes, places));
+  return { curve, report: undefined };
+}
+
+/** A move of a rate that tells from when on a curve depends on it. */
+const SMALL = 1e-6;
+
+/** The inputs of a curve that is fitted to instruments: their rates, of which all are fitted again. */
+function instrumentInputs(
+  curve: ForwardCurve,
+  { spec, quotes, asOf, pathOf }: Instruments,
+): readonly MovableInput<ForwardCurve>[] {
+  return spec.instruments.map((instrument, i) => {
+    const moved = (by: number): ForwardCurve => {
+      const instruments = spec.instruments.with(i, { ...instrument, rate: instrument.rate + by });
+      return zeroCurve(calibrateCurve({ ...spec, instruments }, asOf, pathOf).fit.nodes);
+    };
+    return { at: quotes[i].end, from: firstDifference(curve, moved(SMALL)), moved };
+  });
+}
+
+/** The instruments of a curve, and where the book has them. */
+interface Instruments {
+  readonly spec: InstrumentsSpec;
+  readonly quotes: CurveCalibration["quotes"];
+  readonly asOf: AsOf;
+  readonly pathOf: PathOf;
 }
 
 /**
@@ -181,7 +213,10 @@ function resolveSigma(
     asOf,
     (i) => pathOf(i, "date"),
   );
-  return { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
+  const sigma = { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
+  const places = spec.map(({ date }) => timeText(asOf, date));
+  functionInputs.remember(sigma, () => stepInputs(sigma, places));
+  return sigma;
 }
 
 function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, pathOf: PathOf): RatesModel {

@@ -47,6 +47,7 @@ export const FIGURE_FIELDS = {
   cashflows: "json",
   nodeSensitivities: "json",
   quoteSensitivities: "json",
+  buckets: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
 
 /** The fields of a result under scenarios: numbers in nested lists. */

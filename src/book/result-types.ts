@@ -61,8 +61,33 @@ export interface TradeLabels {
   readonly tags?: Tags | undefined;
 }
 
+/** The kinds of market inputs by which risk is split into buckets. @stable */
+export type BucketFactor = "spot" | "volatility" | "rate" | "dividend" | "spread";
+
+/**
+ * The place of a bucket among those of its underlying, currency or curve: a date as the book writes it (an ISO date, or
+ * years), the name of an instrument or a pillar, an expiry with a strike, or null for an input that has no place, such
+ * as a spot.
+ */
+export type BucketPlace = string | number | { readonly expiry: string | number; readonly strike: number } | null;
+
+/** The derivative of a trade's value, or of a sum of values, by one input of the market. @stable */
+export interface Bucket {
+  readonly factor: BucketFactor;
+  /** The name of the underlying, the currency or the curve. */
+  readonly of: string;
+  readonly at: BucketPlace;
+  /** The derivative by the input, per 1.00 of it. */
+  readonly value: number;
+  /** An estimated bound of the derivative's error; null if it is not known. */
+  readonly errorEstimate: number | null;
+}
+
 /** The numbers that only results of some kinds of trades have. */
-export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {}
+export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {
+  /** The risk of the trade by each input of the market, if requested (`greeks: "buckets"`). */
+  readonly buckets?: readonly Bucket[];
+}
 
 /**
  * The price and the sensitivities of a trade, per unit of quantity, in the trade's currency. A sensitivity that was not

@@ -11,7 +11,8 @@ import {
 } from "../market/index.ts";
 import { inside, type PathOf, checkFormula } from "./paths.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
-import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
+import { inputsWithin, stepInputs, volatilityInputs } from "./market-inputs.ts";
+import { type AsOf, type TimeSpec, timeText, yearsFrom } from "./time.ts";
 
 /** The error message for volatilities that the format allows and that no method can price. */
 export const NOT_PRICED =
@@ -39,7 +40,7 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, pathOf: Path
       checkFactors(spec, inside(pathOf, "gaussianFactors"));
       return spec;
     case "surface":
-      return { kind: "surface", surface: resolveSurface(spec.surface, asOf, inside(pathOf, "surface")) };
+      return surfaceOf(spec.surface, asOf, inside(pathOf, "surface"));
     case "stochasticLocal":
       return { ...spec, surface: resolveSurface(spec.surface, asOf, inside(pathOf, "stochasticLocal", "surface")) };
     case "local":
@@ -79,7 +80,14 @@ function resolveTermStructure(
         `got ${nodes[falling].volatility} after ${nodes[falling - 1].volatility}`,
     );
   }
-  return termStructure(nodes.map(({ volatility }, i) => ({ time: times[i], volatility })));
+  const volatility = termStructure(nodes.map((node, i) => ({ time: times[i], volatility: node.volatility })));
+  if (volatility.kind === "deterministic") {
+    const places = nodes.map(({ date }) => timeText(asOf, date));
+    volatilityInputs.remember(volatility, () =>
+      inputsWithin(stepInputs(volatility.sigma, places), (sigma) => ({ ...volatility, sigma })),
+    );
+  }
+  return volatility;
 }
 
 function checkQuotes(
@@ -96,8 +104,31 @@ function checkQuotes(
   );
 }
 
+type SurfaceSpec = Extract<VolatilitySpec, { kind: "surface" }>["surface"];
+
+/** A local volatility on a grid, whose inputs are its nodes. */
+function surfaceOf(spec: SurfaceSpec, asOf: AsOf, pathOf: PathOf): Volatility {
+  const surface = resolveSurface(spec, asOf, pathOf);
+  const volatility = { kind: "surface", surface } as const;
+  const { times, spots, volatility: rows } = surface;
+  volatilityInputs.remember(volatility, () =>
+    times.flatMap((_, i) =>
+      spots.map((spot, j) => ({
+        at: { expiry: timeText(asOf, spec.times[i]), strike: spot },
+        from: i === 0 ? 0 : times[i - 1],
+        limits: { up: Number.POSITIVE_INFINITY, down: rows[i][j] },
+        moved: (by: number) => ({
+          ...volatility,
+          surface: localSurface(times, spots, rows.with(i, rows[i].with(j, rows[i][j] + by))),
+        }),
+      })),
+    ),
+  );
+  return volatility;
+}
+
 function resolveSurface(
-  { times, spots, volatility }: Extract<VolatilitySpec, { kind: "surface" }>["surface"],
+  { times, spots, volatility }: SurfaceSpec,
   asOf: AsOf,
   pathOf: PathOf,
 ): LocalSurface {

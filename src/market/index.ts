@@ -16,6 +16,7 @@ export {
   shifted,
   valueAt,
 } from "./rates.ts";
+export { firstKeyFrom, KEY_NAMES, KEY_TIMES, keyMove, keyRatesUpTo, movedAtKey } from "./key-rates.ts";
 export type { RatesModel } from "./short-rate.ts";
 export {
   alphaOf,

@@ -1,4 +1,4 @@
-import { type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
+import { type AnyTrade, type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
 import { EventLoopYielder, settleAll } from "../base/event-loop.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
@@ -6,6 +6,7 @@ import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
 import { cheapest, type TradeBounds, methodFor, type TradeKind } from "./plan/kind.ts";
+import type { Direction } from "./plan/directions.ts";
 import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { refuseDoubts } from "./term-warnings.ts";
 import type { Settings } from "./options.ts";
@@ -17,6 +18,17 @@ export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Returns the method of a trade; undefined where the cheapest one is to be taken. */
+  readonly methodOf?: (trade: number) => PricingMethod | undefined;
+  /** Returns the moves of the market along which slopes of a trade's value are wanted, given its method. */
+  readonly directionsOf?: (trade: AnyTrade, method: PricingMethod) => readonly Direction[];
+}
+
+/** The results of a batch, with what its methods have told about the slopes of values. */
+export interface PricedBatch {
+  readonly results: TradeResult[];
+  readonly methods: ReadonlyMap<number, PricingMethod>;
+  readonly slopes: ResultColumns["slopes"];
 }
 
 /**
@@ -25,17 +37,19 @@ export interface BatchSetting extends Settings {
  * the result of that trade; an error of the device is thrown. `firstIndex` is the index of the first trade in the run.
  * Scenarios move no quotes here: `underMovedQuotes` does that to a batch.
  */
-export function priceBatch(
+export function pricedBatch(
   trades: readonly ParsedTrade[],
   firstIndex: number,
   setting: BatchSetting,
-): Promise<TradeResult[]> {
-  const { engine, signal } = setting;
+): Promise<PricedBatch> {
+  const { engine, signal, directionsOf } = setting;
   return engine.withSessions(async (sessionOf) => {
     const cases = new ScenarioCases(setting.scenarios);
     const columns = new TradeColumns(trades, cases);
     const results = new ResultColumns(trades.length, cases);
+    const methods: Methods = new Map();
     const batch = {
+      directionsOf: directionsOf && ((trade: number) => directionsOf(columns.givenOf(trade), methods.get(trade)!)),
       columns,
       problems: new RowProblems(columns),
       settings: setting,
@@ -43,14 +57,15 @@ export function priceBatch(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
-    const methods = await choose(trades, firstIndex, run);
+    await choose(methods, trades, firstIndex, setting.methodOf, run);
     await priceBy(byMethod(methods), run);
     await guardResults(methods, run);
     for (const [method, own] of byMethod(methods)) await sessionOf(method).finish?.(batch, own, results, signal);
     const rows = { trades, firstIndex, results, cases, settings: setting, engine };
-    return trades.map((parsed, i) =>
+    const priced = trades.map((parsed, i) =>
       parsed.ok ? resultOf(rows, parsed.trade, kindOf(parsed.trade), i) : unreadResult(parsed),
     );
+    return { results: priced, methods, slopes: results.slopes };
   });
 }
 
@@ -157,14 +172,15 @@ function grouped<K>(trades: Iterable<number>, keyOf: (trade: number) => K): Read
   return groups;
 }
 
-/** Puts each trade into the columns, and chooses its method. @throws the signal's reason */
+/** Puts each trade into the columns, and chooses its method, which is added to `methods`. @throws the signal's reason */
 async function choose(
+  methods: Methods,
   trades: readonly ParsedTrade[],
   firstIndex: number,
+  methodOf: BatchSetting["methodOf"],
   { batch, results, signal }: Run,
-): Promise<Methods> {
+): Promise<void> {
   const yielder = new EventLoopYielder(signal);
-  const methods: Methods = new Map();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
     if (!parsed.ok) continue;
@@ -174,10 +190,11 @@ async function choose(
     try {
       if (batch.settings.strict) refuseDoubts(kind.doubts(parsed.trade));
       kind.add(batch, i, parsed.trade);
-      methods.set(i, methodFor(kind, batch, i));
+      const given = methodOf?.(i);
+      const isGiven = given !== undefined && typeof given.accepts(batch, i) === "number";
+      methods.set(i, isGiven ? given : methodFor(kind, batch, i));
     } catch (error) {
       results.fail(i, error);
     }
   }
-  return methods;
 }

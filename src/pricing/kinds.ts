@@ -19,6 +19,7 @@ import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
 import type { TradeKind } from "./plan/kind.ts";
 import type { Batch, PricingMethod } from "./plan/method.ts";
 import { doubtsOf, unitWarnings } from "./term-warnings.ts";
+import { underlyingBuckets, underlyingDirections } from "./plan/underlying-directions.ts";
 import { rollForward } from "./terms.ts";
 
 /** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
@@ -55,6 +56,10 @@ export const optionKind: TradeKind<Trade> = {
   doubts: (trade) => doubtsOf(trade.assets ?? [trade], trade.expiry),
   widen: addMisfits,
   settlesAtSpot: true,
+  buckets: {
+    known: underlyingBuckets,
+    directions: (trade, sizes) => underlyingDirections(trade, sizes, trade.expiry),
+  },
   rollForward,
   difference,
   views: viewsOfMarket,

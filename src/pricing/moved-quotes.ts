@@ -13,12 +13,12 @@ import {
 import { BookError } from "../base/errors.ts";
 import type { Underlying } from "../market/index.ts";
 import { spotMoveOf } from "./columns/result-columns.ts";
-import type { Greeks } from "./options.ts";
+import type { Settings } from "./options.ts";
 
 /** A function that prices trades with given scenarios and requested Greeks. */
 export type PriceUnder = (
   trades: readonly ParsedTrade[],
-  under: { readonly scenarios: Scenarios | undefined; readonly greeks: Greeks },
+  under: { readonly scenarios: Scenarios | undefined; readonly greeks: Settings["greeks"] },
 ) => Promise<TradeResult[]>;
 
 /**
@@ -28,7 +28,7 @@ export type PriceUnder = (
 export async function underMovedQuotes(
   batch: readonly ParsedTrade[],
   firstIndex: number,
-  { scenarios, greeks }: { readonly scenarios: Scenarios | undefined; readonly greeks: Greeks },
+  { scenarios, greeks }: { readonly scenarios: Scenarios | undefined; readonly greeks: Settings["greeks"] },
   price: PriceUnder,
 ): Promise<TradeResult[]> {
   const { quotes: keep = "sticky-local-volatility" } = scenarios ?? {};

@@ -7,11 +7,14 @@ import type { Precision } from "../kernel/index.ts";
 import { checkWorkOptions } from "../base/event-loop.ts";
 
 /**
- * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or
- * "none".
+ * The sensitivities to compute: "all"; "buckets" for all, and the risk by each input of the market; "grid" for those
+ * that a grid gives at no extra cost (delta, gamma, theta); or "none".
  * @stable
  */
-export type Greeks = "all" | "grid" | "none";
+export type Greeks = (typeof GREEKS)[number];
+
+/** The sensitivities that can be requested. */
+export const GREEKS = ["all", "buckets", "grid", "none"] as const;
 
 /**
  * The pricing method. `auto` takes the cheapest method that can price a trade. A named method prices all trades, and
@@ -96,7 +99,10 @@ export interface NumberedOptions extends Pick<
 
 /** The options of a run after all defaults were applied. */
 export interface Settings {
-  readonly greeks: Greeks;
+  /** The sensitivities that methods compute. */
+  readonly greeks: Exclude<Greeks, "buckets">;
+  /** True if risk by bucket is wanted, too, where all sensitivities are. */
+  readonly buckets?: boolean;
   readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
   /** The requested relative accuracy; undefined if each method uses its own default. */
@@ -141,6 +147,6 @@ export function checkOptions(options: PricingOptions): void {
   if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
   checkOneOf("sensitivityErrorEstimates", sensitivityErrorEstimates, [true, false]);
   checkOneOf("strict", strict, [true, false]);
-  checkOneOf("greeks", greeks, ["all", "grid", "none"]);
+  checkOneOf("greeks", greeks, GREEKS);
   checkOneOf("method", method, METHOD_NAMES);
 }

@@ -11,7 +11,7 @@ import {
 } from "../book/index.ts";
 import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
 import { Backend } from "./backend.ts";
-import { priceBatch } from "./batch.ts";
+import { priceBatch } from "./price-batch.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/pricing-pool.ts";
@@ -155,10 +155,11 @@ export async function* priceTrades(
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
-    if (firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
+    // Workers know the numbers of a market, but not the quotes and nodes that these come from.
+    if (!settings.buckets && firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
     return underMovedQuotes(batch, firstIndex, { scenarios, greeks: settings.greeks }, async (trades, under) => {
       const own = { ...settings, ...under };
-      const shared = await pool?.price({ ...own, trades, firstIndex, precision }, signal);
+      const shared = settings.buckets ? undefined : await pool?.price({ ...own, trades, firstIndex, precision }, signal);
       return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
     });
   };
@@ -265,7 +266,8 @@ export function settingsOf(
   if (!(Number.isInteger(batchSize) && batchSize >= 1))
     throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
   return {
-    greeks,
+    greeks: greeks === "buckets" ? "all" : greeks,
+    buckets: greeks === "buckets",
     sensitivityErrorEstimates,
     method: method ?? context.method ?? "auto",
     accuracy,

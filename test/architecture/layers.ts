@@ -58,6 +58,8 @@ const ranked: Ranks = {
     ["explain"],
     ["price-book.ts"],
     ["workers"],
+    ["price-batch.ts"],
+    ["buckets.ts"],
     ["batch.ts"],
     ["kinds.ts", "output-row.ts"],
     ["guard"],

@@ -62,6 +62,13 @@ export interface KindResult {
   readonly computed?: Pick<PricedTrade, "precision" | "backend">;
 }
 
+/** A number and its error estimate. */
+export interface Measured {
+  readonly value: number;
+  /** The error estimate; NaN where it is unknown. */
+  readonly error: number;
+}
+
 /** The name of a method as it appears in results. */
 export type ResultMethod = (typeof RESULT_METHODS)[number];
 
@@ -114,6 +121,11 @@ export class ResultColumns {
   readonly targetErrors: Float64Array;
   /** The seed of each price that depends on random numbers, by the index of the trade. */
   readonly seeds = new Map<number, number>();
+  /**
+   * The slopes along the directions of `Batch.directionsOf`, by the index of the trade, where a method knows them;
+   * undefined for a slope that it leaves to moved copies (`plan/directions.ts`).
+   */
+  readonly slopes = new Map<number, readonly (Measured | undefined)[]>();
   /** The parts of results that only some kinds of trades have, by the index of the trade. */
   readonly own = new Map<number, KindResult>();
   /** The values under scenarios, [trade][case][spot]. */
@@ -163,6 +175,7 @@ export class ResultColumns {
     this.warnings[trade] = 0;
     this.seeds.delete(trade);
     this.own.delete(trade);
+    this.slopes.delete(trade);
     this.#several.delete(trade);
     this.value[trade] = this.errorEstimate[trade] = Number.NaN;
     for (const name of SENSITIVITIES) this[name][trade] = this.sensitivityErrors[name][trade] = Number.NaN;

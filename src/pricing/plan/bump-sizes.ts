@@ -16,7 +16,17 @@ import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../marke
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
 import { kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
+import type { MoveSizes } from "./underlying-directions.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
+
+/**
+ * The sizes of moves along directions, by how values are computed: by formulas, whose only error is rounding, or with
+ * an error by discretisation, which must be small beside the move.
+ */
+export const DIRECTION_SIZES: Readonly<Record<"exact" | "discretised", MoveSizes>> = {
+  exact: { volatility: 1e-4, rate: 1e-5, dividend: 1e-5, spread: 1e-5 },
+  discretised: { volatility: 5e-3, rate: 2e-3, dividend: 1e-3, spread: 2e-3 },
+};
 
 /** The longest time step of theta by differences, in years. */
 const DAY = 1 / 365;

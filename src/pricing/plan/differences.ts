@@ -7,14 +7,10 @@ import {
   MOVES,
   type Side,
 } from "../../base/differences.ts";
+import type { Measured } from "../columns/result-columns.ts";
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
-/** A number and its error estimate. */
-export interface Measured {
-  readonly value: number;
-  /** The error estimate; NaN where it is unknown. */
-  readonly error: number;
-}
+export type { Measured } from "../columns/result-columns.ts";
 
 /** The indices of two assets. */
 export type Pair = readonly [number, number];

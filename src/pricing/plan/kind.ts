@@ -1,9 +1,11 @@
 /** The interface of a kind of trade, which the pipeline uses; `kinds.ts` has the table of kinds. */
 import { BookError } from "../../base/errors.ts";
-import type { AnyTrade } from "../../book/index.ts";
+import type { AnyTrade, Bucket, PricedTrade } from "../../book/index.ts";
 import type { SessionOf } from "../backend.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
+import type { Direction } from "./directions.ts";
 import type { Batch, PricingMethod } from "./method.ts";
+import type { MoveSizes } from "./underlying-directions.ts";
 
 /** The bounds of the values of a batch's trades of one kind. */
 export interface TradeBounds {
@@ -52,6 +54,16 @@ export type SingleMoveCopies<T> = {
   readonly [Part in "exDividend" | "spot" | "volatility" | "rate" | "dividends" | "credit"]?: T | undefined;
 };
 
+/** How the risk of a kind's trades is split into buckets. */
+export interface Buckets<T extends AnyTrade> {
+  /**
+   * Returns the buckets that follow from a trade's result, such as the sensitivity to the spot, or from closed forms.
+   */
+  known(trade: T, result: PricedTrade): readonly Bucket[];
+  /** Returns the directions of all other buckets. */
+  directions(trade: T, sizes: MoveSizes): readonly Direction[];
+}
+
 /** How a kind's changes of value are explained by the sensitivities of its results. */
 export interface FirstOrder {
   readonly moves: MarketMoves;
@@ -86,6 +98,7 @@ export interface TradeKind<T extends AnyTrade = AnyTrade> {
   doubts(terms: T): readonly string[];
   /** Widens error estimates by errors of the model that the methods do not see. */
   widen?(batch: Batch, trades: readonly number[], results: ResultColumns): void;
+  readonly buckets: Buckets<T>;
   /** Returns the trade `years` later if its own market follows its forwards; undefined where nothing is left of it. */
   rollForward(trade: T, years: number): T | undefined;
   /** True where a trade that expired before a later book was worth its payoff at the spot of that book. */

@@ -6,6 +6,7 @@ import type { ResultColumns } from "../columns/result-columns.ts";
 import type { TradeColumns } from "../columns/trade-columns.ts";
 import type { Settings } from "../options.ts";
 import type { RowProblems } from "../trade-problem.ts";
+import type { Direction } from "./directions.ts";
 
 /** A batch of trades as pricing methods see it. */
 export interface Batch {
@@ -16,6 +17,11 @@ export interface Batch {
   /** The time that each trade has taken, and whether it may take more. */
   readonly budget: TimeBudget;
   readonly precision: Precision;
+  /**
+   * Returns the moves of the market along which slopes of a trade's value are wanted; undefined if none are. A method
+   * that knows slopes puts them into `ResultColumns.slopes` (`directions.ts`).
+   */
+  readonly directionsOf?: ((trade: number) => readonly Direction[]) | undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { spotMoveOf, type ResultColumns, WARNING } from "../columns/result-colum
 import { type Batch, type MethodPlan, readEach } from "./method.ts";
 import { type Terms, termsOf } from "../terms.ts";
 import type { Differences } from "./differences.ts";
+import { type Direction, slopesOf, withDirections } from "./directions.ts";
 import { greeksOf } from "./greeks.ts";
 import { type Estimate, type Estimator, newRequest, type Request, type RequestSettings, targetOf } from "./request.ts";
 
@@ -18,11 +19,25 @@ interface Job<E extends Estimate> {
   readonly cases: (readonly Request<E>[] | undefined)[];
   differences: Differences | undefined;
   copies: readonly Request<E>[];
+  /** The copies for slopes along directions. */
+  along: readonly Along<E>[];
   failure: unknown;
   isOutOfTime: boolean;
 }
 
+/** Some of a trade's directions, and the requests whose values tell the slopes along them. */
+interface Along<E extends Estimate> {
+  readonly directions: readonly Direction[];
+  readonly differences: Differences;
+  /** The request that finds the differences together with its value; undefined for one request a copy. */
+  readonly found: Request<E> | undefined;
+  readonly copies: readonly Request<E>[];
+}
+
 const NONE: Differences = { copies: [], formulas: [] };
+
+/** The most directions whose copies are simulated together: a kernel has the statements of every copy. */
+const TOGETHER = 4;
 
 /**
  * The plan of the methods that compute one value at a time (several factors, Monte Carlo, trees). It requests the
@@ -44,6 +59,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       cases: [],
       differences: undefined,
       copies: [],
+      along: [],
       failure: undefined,
       isOutOfTime: false,
     }));
@@ -66,6 +82,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       for (const request of job.cases[0]?.slice(1) ?? []) request.level = level;
       this.#addCases(job, 1, columns.cases.count, level);
       this.#addCopies(job);
+      this.#addDirections(job);
     });
     const cases = this.#jobs.flatMap((job) =>
       job.cases.flatMap((requests) => (requests ?? []).map((request) => ({ job, request }))),
@@ -74,6 +91,8 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     if (this.#estimator.refinesEach) await this.#refine(open, common);
     const others = this.#estimator.refinesEach ? [] : open.map(({ request }) => request);
     await this.#estimator.estimate([...others, ...this.#jobs.flatMap(({ copies }) => copies)], common);
+    const along = this.#jobs.flatMap((job) => job.along.flatMap(({ found, copies }) => found ?? copies));
+    if (along.length > 0) await this.#estimator.estimate(along, common);
   }
 
   /** Trades whose correlations are none fail. */
@@ -170,6 +189,39 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       : job.differences.copies.map(({ terms, spots }) => newRequest({ trade, terms, spots: [spots], original, level }));
   }
 
+  /** Makes the requests for slopes along directions, at the level of the trade's own value. */
+  #addDirections(job: Job<E>): void {
+    const [original] = job.cases[0] ?? [];
+    if (original?.estimate === undefined || original.failure !== undefined) return;
+    const { trade } = job;
+    const directions = this.#batch.directionsOf?.(trade) ?? [];
+    const { findsDifferences } = this.#estimator;
+    const size = findsDifferences ? TOGETHER : Math.max(directions.length, 1);
+    const level = findsDifferences ? original.level : this.#estimator.copyLevel(original);
+    job.along = Array.from({ length: Math.ceil(directions.length / size) }, (_, k) => {
+      const some = directions.slice(k * size, (k + 1) * size);
+      const differences = withDirections(some);
+      const { terms, spots } = original;
+      const found = findsDifferences
+        ? { ...newRequest<E>({ trade, terms, spots, original: undefined, level }), differences }
+        : undefined;
+      const copies = differences.copies.map((copy) =>
+        newRequest<E>({ trade, terms: copy.terms, spots: [copy.spots], original, level }),
+      );
+      return { directions: some, differences, found, copies };
+    });
+  }
+
+  /** Returns the slopes along a trade's directions; undefined where a copy has failed. */
+  #slopesOf({ cases, along }: Job<E>): ReturnType<typeof slopesOf> {
+    const today = cases[0]![0];
+    return along.flatMap(({ directions, differences, found, copies }) => {
+      const used = found === undefined ? copies : [found];
+      if (used.some(({ failure }) => failure !== undefined)) return directions.map(() => undefined);
+      return slopesOf(this.#estimator.measuresOf(found ?? today, differences, used), directions);
+    });
+  }
+
   #differencesOf(today: Request<E>): Differences {
     const { greeks } = this.#batch.settings;
     if (greeks === "none") return NONE;
@@ -191,7 +243,8 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
   }
 
   /** @throws what is wrong with a trade */
-  #readTrade({ trade, cases, copies, differences, failure, isOutOfTime }: Job<E>, results: ResultColumns): void {
+  #readTrade(job: Job<E>, results: ResultColumns): void {
+    const { trade, cases, copies, differences, failure, isOutOfTime } = job;
     const failed = cases.flatMap((requests) => requests ?? []).find((one) => one.failure !== undefined);
     const thrown = failure ?? failed?.failure;
     if (thrown !== undefined) throw thrown as Error;
@@ -211,6 +264,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
         ? greeksOf(today.terms, names, (name) => measures?.get(name)?.error ?? Number.NaN)
         : undefined;
     const { bias = 0 } = estimate;
+    if (job.along.length > 0) results.slopes.set(trade, this.#slopesOf(job));
     results.setToday(trade, estimate.values[0], estimate.errors[0] + bias, greeks.total, errors?.total);
     if (assets !== undefined || correlations !== undefined)
       results.setSeveral(trade, { ...greeks.several, errors: errors?.several, assumed: correlations?.assumed ?? [] });

@@ -100,7 +100,10 @@ export interface Estimator<E extends Estimate> {
    * where the trade is settled by then.
    */
   differencesOf(today: Request<E>, greeks: Greeks, later: (years: number) => Terms | undefined): Differences;
-  /** Returns all sensitivities by name. */
+  /**
+   * Returns all sensitivities by name. Those along directions (`ALONG`) have error estimates of the method alone, NaN
+   * where it has none.
+   */
   measuresOf(today: Request<E>, differences: Differences, copies: readonly Request<E>[]): ReadonlyMap<string, Measured>;
 }
 

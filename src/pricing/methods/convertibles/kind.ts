@@ -1,5 +1,5 @@
 /** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
-import type { ConvertibleTrade } from "../../../book/index.ts";
+import { creditInputs, type ConvertibleTrade } from "../../../book/index.ts";
 import { discountFactor } from "../../../market/index.ts";
 import {
   closedFormValue,
@@ -9,11 +9,37 @@ import {
   ratioAtMaturity,
   DOMAIN_TRUNCATION_ERROR,
 } from "../../../pde/convertible/index.ts";
-import type { Bounds, TradeBounds, TradeKind } from "../../plan/kind.ts";
+import type { Bounds, Buckets, TradeBounds, TradeKind } from "../../plan/kind.ts";
 import type { Batch } from "../../plan/method.ts";
+import { directionsOfInputs, underlyingBuckets, underlyingDirections } from "../../plan/underlying-directions.ts";
 import { doubtsOf, expiryWarnings, MIN_DAYS } from "../../term-warnings.ts";
 import { accuracyOf, convertibleExplanation, convertibleRowsOf } from "./rows.ts";
 import { closedFormConvertibles, finiteConvertibles } from "./pricing.ts";
+
+/** The buckets of convertibles: those of their underlying, and the issuer's spread or hazard rate. */
+const convertibleBuckets: Buckets<ConvertibleTrade> = {
+  known(trade, result) {
+    const { credit, underlying } = trade;
+    const { creditSensitivity, sensitivityErrorEstimates: errors } = result;
+    const own = underlyingBuckets(trade, result);
+    if (credit === undefined || creditInputs.of(credit) !== undefined || typeof creditSensitivity !== "number")
+      return own;
+    const error = errors?.creditSensitivity ?? null;
+    return [
+      ...own,
+      { factor: "spread", of: underlying.name, at: "parallel", value: creditSensitivity, errorEstimate: error },
+    ];
+  },
+  directions(trade, sizes) {
+    const { credit, underlying, expiry: last } = trade;
+    const bySpread = { factor: "spread", of: underlying.name, size: sizes.spread, last } as const;
+    const inputs = credit === undefined ? [] : (creditInputs.of(credit) ?? []);
+    return [
+      ...underlyingDirections(trade, sizes, last),
+      ...directionsOfInputs(inputs, bySpread, (moved) => ({ ...trade, credit: moved })),
+    ];
+  },
+};
 
 /** The trade kind of convertible bonds: their pricing methods, error targets, bounds and warnings. */
 export const convertibleKind: TradeKind<ConvertibleTrade> = {
@@ -26,6 +52,7 @@ export const convertibleKind: TradeKind<ConvertibleTrade> = {
     ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
   ],
   doubts: (trade) => doubtsOf([trade], trade.expiry),
+  buckets: convertibleBuckets,
   ...convertibleExplanation,
 };
 

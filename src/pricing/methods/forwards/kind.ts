@@ -6,6 +6,7 @@ import { paidDividends, equalUpToRounding, viewsOfUnderlying, withDividends } fr
 import { thetaOf } from "../../plan/greeks.ts";
 import { type TradeKind, UNBOUNDED } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
+import { underlyingBuckets, underlyingDirections } from "../../plan/underlying-directions.ts";
 import { expiryWarnings, MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
 import { rollExpiry, rollUnderlying } from "../../terms.ts";
 
@@ -107,6 +108,10 @@ export const forwardKind: TradeKind<ForwardTrade> = {
   },
   doubts: ({ underlying, expiry }) => doubtsAbout(underlying.rates.fit, expiry),
   settlesAtSpot: true,
+  buckets: {
+    known: underlyingBuckets,
+    directions: (trade, sizes) => underlyingDirections(trade, sizes, trade.expiry),
+  },
   rollForward,
   difference(rolled, after) {
     if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";

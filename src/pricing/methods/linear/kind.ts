@@ -17,6 +17,7 @@ import { equalUpToRounding } from "../../market-moves.ts";
 import { type Pair, type TradeKind, UNBOUNDED, type SingleMoveCopies } from "../../plan/kind.ts";
 import { type Batch, type PricingMethod, readEach } from "../../plan/method.ts";
 import { MAX_RATE, addUnitWarning } from "../../term-warnings.ts";
+import { linearBuckets } from "./buckets.ts";
 
 /** Rounding, relative to the sum of the sizes of all flows. */
 const ROUNDING = 1e-14;
@@ -322,6 +323,11 @@ export const linearKind: TradeKind<LinearTrade> = {
     return warnings;
   },
   doubts: doubtsOf,
+  buckets: linearBuckets({
+    value: (trade, factorOf) => new LinearValue(trade).value(factorOf),
+    byQuotes: (trade) => quotesOf(trade.market, new LinearValue(trade).gradient()),
+    rounding: (trade) => ROUNDING * new LinearValue(trade).size,
+  }),
   rollForward,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";

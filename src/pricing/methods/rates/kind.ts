@@ -5,6 +5,7 @@ import type { TradeBounds, TradeKind } from "../../plan/kind.ts";
 import type { PricingMethod } from "../../plan/method.ts";
 import { expiryWarnings, MAX_RATE, MAX_VOLATILITY, MIN_DAYS, addUnitWarning } from "../../term-warnings.ts";
 import { narrowedBounds } from "./bounds.ts";
+import { ratesBuckets } from "./buckets.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { finiteRates } from "./finite-differences.ts";
@@ -66,6 +67,7 @@ export const ratesKind: TradeKind<RatesTrade> = {
     const isModel = rates.kind === "hullWhite" && !("quote" in product && product.quote !== undefined);
     return isModel ? [...curve, ...doubtsAbout(rates.fit, expiry)] : curve;
   },
+  buckets: ratesBuckets,
   ...ratesExplanation,
 };
 

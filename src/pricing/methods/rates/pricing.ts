@@ -1,12 +1,12 @@
 /** The pricing methods of trades on rates. */
 import { memoizeBy } from "../../../base/memoize.ts";
 import type { KeyRate, RatesTrade } from "../../../book/index.ts";
-import type { RatesModel } from "../../../market/index.ts";
+import { KEY_TIMES, type RatesModel } from "../../../market/index.ts";
 import { type ResultColumns, STATUS } from "../../columns/result-columns.ts";
 import { type Batch, type MethodPlan, type MethodSession, type PricingMethod, readEach } from "../../plan/method.ts";
 import { adjustedSpreads, bondFigures, spreadOf } from "./bond-figures.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
-import { KEY_TIMES, RatesMarket } from "./rates-market.ts";
+import { RatesMarket } from "./rates-market.ts";
 import { rollTerms } from "./roll-forward.ts";
 
 /** The expected time of a trade by closed forms, in microseconds of one core; those of other methods are unknown. */

@@ -9,9 +9,9 @@ import {
   type MoveLimits,
 } from "../../../base/differences.ts";
 import type { RatesTrade } from "../../../book/index.ts";
-import type { RatesModel } from "../../../market/index.ts";
+import { keyMove, keyRatesUpTo, type RatesModel } from "../../../market/index.ts";
 import type { ShortRateInstance, ShortRateTrade } from "../../../quadrature/rates/index.ts";
-import { keyMove, keyRatesUpTo, RatesMarket } from "./rates-market.ts";
+import { RatesMarket } from "./rates-market.ts";
 import type { RatesValue } from "./method.ts";
 import { rollTerms } from "./roll-forward.ts";
 
@@ -200,7 +200,8 @@ function eventsOf({ product, expiry }: RatesTrade): readonly number[] {
   }
 }
 
-function lastPayment({ product, expiry }: RatesTrade): number {
+/** Returns the time of the last payment that a trade may lead to. */
+export function lastPayment({ product, expiry }: RatesTrade): number {
   if (product.kind === "swaption") return product.periods[product.periods.length - 1].end;
   return product.kind === "bondOption" ? product.bond.flows[product.bond.flows.length - 1][0] : expiry;
 }

@@ -1,0 +1,184 @@
+/** The risk of trades by bucket: slopes of their values along directions, by their methods or by moved copies. */
+import {
+  type AnyTrade,
+  type Bucket,
+  type BucketPlace,
+  type ParsedTrade,
+  type PricedTrade,
+  type TradeResult,
+} from "../book/index.ts";
+import { finiteDifferenceWeights } from "../base/differences.ts";
+import { BookError } from "../base/errors.ts";
+import { type BatchSetting, type PricedBatch, pricedBatch } from "./batch.ts";
+import type { Measured } from "./columns/result-columns.ts";
+import { kindOf } from "./kinds.ts";
+import { DIRECTION_SIZES } from "./plan/bump-sizes.ts";
+import { type Direction, MOVED_BIAS } from "./plan/directions.ts";
+import type { PricingMethod } from "./plan/method.ts";
+
+/** The most copies that are priced together. */
+const MAX_COPIES = 4096;
+
+/**
+ * Prices trades as `priceBatch` does, and adds to each result its risk by bucket. Directions along which a method knows
+ * no slopes are priced by moved copies of the trade, by the same method.
+ */
+export async function priceBuckets(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+): Promise<TradeResult[]> {
+  const known = new Map<AnyTrade, readonly Direction[]>();
+  const directionsOf = (trade: AnyTrade, method: PricingMethod): readonly Direction[] => {
+    const made = known.get(trade) ?? kindOf(trade).buckets.directions(trade, sizesFor(method));
+    known.set(trade, made);
+    return made;
+  };
+  const priced = await pricedBatch(trades, firstIndex, {
+    ...setting,
+    sensitivityErrorEstimates: true,
+    directionsOf,
+  });
+  const rows = trades.flatMap((parsed, i) => {
+    const result = priced.results[i];
+    const method = priced.methods.get(i);
+    if (!parsed.ok || result.status !== "ok" || method === undefined) return [];
+    return [new BucketRow(i, parsed.trade, result, method, priced, directionsOf)];
+  });
+  await priceCopies(rows, trades, firstIndex, setting);
+  const results = [...priced.results];
+  for (const row of rows) results[row.index] = row.result(setting.sensitivityErrorEstimates);
+  return results;
+}
+
+const sizesFor = ({ accuracy }: PricingMethod) =>
+  accuracy === undefined ? DIRECTION_SIZES.exact : DIRECTION_SIZES.discretised;
+
+/** Rounding of values that are known to it, relative to their sizes. */
+const ROUNDING = 1e-13;
+
+/** A priced trade with the slopes along its directions, as far as they are known. */
+class BucketRow {
+  readonly index: number;
+  readonly trade: AnyTrade;
+  readonly method: PricingMethod;
+  /** The numbers of the directions that moved copies are needed for. */
+  readonly open: readonly number[];
+  readonly #priced: PricedTrade;
+  readonly #directions: readonly Direction[];
+  readonly #slopes: (Measured | BookError | undefined)[];
+
+  constructor(
+    index: number,
+    trade: AnyTrade,
+    priced: PricedTrade,
+    method: PricingMethod,
+    { slopes }: PricedBatch,
+    directionsOf: (trade: AnyTrade, method: PricingMethod) => readonly Direction[],
+  ) {
+    this.index = index;
+    this.trade = trade;
+    this.method = method;
+    this.#priced = priced;
+    this.#directions = directionsOf(trade, method);
+    this.#slopes = this.#directions.map((_, d) => slopes.get(index)?.[d]);
+    this.open = this.#slopes.flatMap((slope, d) => (slope === undefined ? [d] : []));
+  }
+
+  /** Returns the copies that the slope along a direction needs. @throws BookError where quotes have no fit */
+  copiesOf(d: number): readonly AnyTrade[] {
+    const { size, moves, moved } = this.#directions[d];
+    return moves.map((move) => (move === 0 ? this.trade : moved(move * size)));
+  }
+
+  /** Takes the results of the copies. */
+  setCopies(d: number, copies: readonly TradeResult[]): void {
+    const failed = copies.find((copy) => copy.status === "error");
+    if (failed?.status === "error") {
+      this.fail(d, new BookError("", failed.error.message));
+      return;
+    }
+    const { size, moves } = this.#directions[d];
+    const values = copies.map(({ value }) => value!);
+    const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / size);
+    const value = weights.reduce((sum, weight, i) => sum + weight * values[i], 0);
+    const total = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
+    const { underlying } = this.trade as { readonly underlying?: { readonly spot: number } };
+    const scale = Math.max(...values.map(Math.abs), underlying?.spot ?? 0);
+    const noise = this.method.accuracy === undefined ? ROUNDING * scale : NOISE * this.#priced.errorEstimate;
+    this.#slopes[d] = { value, error: total * noise + MOVED_BIAS * Math.abs(value) };
+  }
+
+  /** Records why there is no slope along a direction. */
+  fail(d: number, error: BookError): void {
+    this.#slopes[d] = error;
+  }
+
+  /** Returns the trade's result with its buckets. */
+  result(showsErrors: boolean): PricedTrade {
+    const { sensitivityErrorEstimates: _, ...rest } = this.#priced;
+    const failures: string[] = [];
+    const found = this.#directions.flatMap(({ factor, of, at }, d): Bucket[] => {
+      const slope = this.#slopes[d];
+      if (slope === undefined || slope instanceof BookError) {
+        failures.push(`buckets: no slope by the ${factor} of ${of} at ${shown(at)}: ${slope?.message ?? "not priced"}`);
+        return [];
+      }
+      return [{ factor, of, at, value: slope.value, errorEstimate: Number.isNaN(slope.error) ? null : slope.error }];
+    });
+    const known = kindOf(this.trade).buckets.known(this.trade, this.#priced);
+    return {
+      ...(showsErrors ? this.#priced : rest),
+      warnings: [...this.#priced.warnings, ...failures],
+      buckets: [...known, ...found],
+    };
+  }
+}
+
+/** The part of a value's error estimate by which the values of two copies may be off from each other. */
+const NOISE = 0.02;
+
+const shown = (at: BucketPlace): string =>
+  at === null ? "today" : typeof at === "object" ? `${at.expiry}, ${at.strike}` : String(at);
+
+/** Prices the copies of all rows, some of them at a time. @throws the signal's reason; the error of a lost device */
+async function priceCopies(
+  rows: readonly BucketRow[],
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+): Promise<void> {
+  type Wanted = { readonly row: BucketRow; readonly d: number; readonly copies: readonly AnyTrade[] };
+  let wanted: Wanted[] = [];
+  let count = 0;
+  const priceAll = async (): Promise<void> => {
+    const owners = wanted.flatMap(({ row, copies }) => copies.map(() => row));
+    const copies = wanted.flatMap(({ row, copies: own }) =>
+      own.map((trade): ParsedTrade => ({ ok: true, trade, index: trades[row.index].index ?? firstIndex + row.index })),
+    );
+    const { results } = await pricedBatch(copies, 0, {
+      ...setting,
+      greeks: "none",
+      scenarios: undefined,
+      sensitivityErrorEstimates: false,
+      methodOf: (i) => owners[i].method,
+    });
+    let next = 0;
+    for (const { row, d, copies: own } of wanted) row.setCopies(d, results.slice(next, (next += own.length)));
+    wanted = [];
+    count = 0;
+  };
+  for (const row of rows)
+    for (const d of row.open) {
+      try {
+        const copies = row.copiesOf(d);
+        wanted.push({ row, d, copies });
+        count += copies.length;
+      } catch (error) {
+        if (!(error instanceof BookError)) throw error;
+        row.fail(d, error);
+      }
+      if (count >= MAX_COPIES) await priceAll();
+    }
+  if (count > 0) await priceAll();
+}

@@ -1,0 +1,75 @@
+/**
+ * Directions: the small moves of a market by which the risk of a trade is split into buckets. A direction moves one
+ * input, such as a node of a curve or a quote, and leaves the others as they are. The planner names the directions of a
+ * trade, and every method gives the slopes of its value along them, in one of three ways.
+ *
+ * | a method | gives slopes |
+ * | --- | --- |
+ * | that knows derivatives by its own inputs (adjoints, tangents) | in `read`, see below; no new solution |
+ * | of `ValuationPlan` | by copies on the mesh or the random numbers of the trade (`withDirections`) |
+ * | any other one | not at all: `priceBuckets` prices the moved trades by the same method |
+ *
+ * A method that knows the derivatives ∂V/∂xₖ of its value by its own inputs xₖ (volatilities on nodes, forward rates,
+ * dividends, the spot, the parameters of a formula) takes part by these lines in the `read` of its plan:
+ *
+ *   const directions = batch.directionsOf?.(trade) ?? [];
+ *   const slopes = directions.map((direction) => ({
+ *     value: slopeAlong(direction, given, (moved) => Σ_k ∂V/∂xₖ · xₖ(moved)),
+ *     error: …,
+ *   }));
+ *   results.slopes.set(trade, slopes);
+ *
+ * One entry for each direction, in their order; undefined for one that the method leaves to moved copies. `xₖ(moved)`
+ * is the input as the method computes it from the moved trade. These functions are smooth and cheap, so that a central
+ * difference of them has no error that counts.
+ */
+import { DifferencePlan, finiteDifferenceWeights } from "../../base/differences.ts";
+import type { AnyTrade, Bucket, Trade } from "../../book/index.ts";
+import { termsOf } from "../terms.ts";
+import type { Differences, Measured, Valuation } from "./differences.ts";
+
+/** One small move of a trade's market. */
+export interface Direction extends Pick<Bucket, "factor" | "of" | "at"> {
+  /** The size of a move, in units of the input. */
+  readonly size: number;
+  /** The moves between which slopes are taken, in units of the size, as `MOVES` has them. */
+  readonly moves: readonly number[];
+  /** Returns the trade with the input moved by `by`. Moved markets are made once for all trades that share them. */
+  moved(by: number): AnyTrade;
+}
+
+/**
+ * Returns the slope along a direction of a function of the trade, per unit of the input; `today` is the trade as it is.
+ */
+export function slopeAlong<T extends AnyTrade>(direction: Direction, today: T, f: (trade: T) => number): number {
+  const { size, moves } = direction;
+  const weights = finiteDifferenceWeights(moves, 1);
+  return moves.reduce(
+    (sum, move, i) => sum + (weights[i] / size) * f(move === 0 ? today : (direction.moved(move * size) as T)),
+    0,
+  );
+}
+
+/** The name of the sensitivity along the direction with a number. */
+export const ALONG = (direction: number): string => `along ${direction}`;
+
+/** The relative error that central moves of the usual sizes leave in a slope, for third derivatives are not known. */
+export const MOVED_BIAS = 1e-3;
+
+/** Returns the moved copies for directions, and a sensitivity named `ALONG` for each of them. */
+export function withDirections(directions: readonly Direction[]): Differences {
+  const plan = new DifferencePlan<Valuation>();
+  directions.forEach(({ size, moves, moved }, d) => {
+    plan.addDerivatives(size, [{ name: ALONG(d), order: 1, moves }], (by) => {
+      const terms = termsOf(moved(by) as Trade, 0, { volatility: 0, rate: 0 })!;
+      return { terms, spots: terms.assets.map(({ underlying }) => underlying.spot) };
+    });
+  });
+  return { ...plan.movedCopies(), bias: (name, found) => MOVED_BIAS * found(name) };
+}
+
+/** Returns the slopes along directions from sensitivities by name; undefined for one that is not among them. */
+export const slopesOf = (
+  measures: ReadonlyMap<string, Measured>,
+  directions: readonly Direction[],
+): readonly (Measured | undefined)[] => directions.map((_, d) => measures.get(ALONG(d)));
