@@ -85,7 +85,13 @@ export function namedCurveInputs(
   const { times, zeros, rule } = curve;
   const base = forwardCurveOf(curve);
   const movedBy = (slopes: ArrayLike<number>, by: number): ForwardCurve =>
-    forwardCurveOf(new Curve(times, Float64Array.from(zeros, (zero, k) => zero + slopes[k] * by), rule));
+    forwardCurveOf(
+      new Curve(
+        times,
+        Float64Array.from(zeros, (zero, k) => zero + slopes[k] * by),
+        rule,
+      ),
+    );
   const input = (at: BucketPlace, of: string, slopes: ArrayLike<number>): MovableInput<ForwardCurve> => ({
     of,
     at,
@@ -97,7 +103,11 @@ export function namedCurveInputs(
   return instruments.flatMap((own, c) =>
     own.map((name) => {
       const column = quote++;
-      return input(name, names[c], Float64Array.from(times, (_, k) => byQuotes[nodesBefore + k][column]));
+      return input(
+        name,
+        names[c],
+        Float64Array.from(times, (_, k) => byQuotes[nodesBefore + k][column]),
+      );
     }),
   );
 }
@@ -107,7 +117,12 @@ export const nodeInputs = ({ times, zeros, rule }: Curve, places: readonly Bucke
   Array.from(times, (_, k) => ({
     at: places[k],
     from: k === 0 ? 0 : times[k - 1],
-    moved: (by) => new Curve(times, Float64Array.from(zeros, (zero, i) => (i === k ? zero + by : zero)), rule),
+    moved: (by) =>
+      new Curve(
+        times,
+        Float64Array.from(zeros, (zero, i) => (i === k ? zero + by : zero)),
+        rule,
+      ),
   }));
 
 /** A move of a quote that tells from when on a curve depends on it. */

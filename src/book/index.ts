@@ -34,6 +34,7 @@ export {
   curveInputsOf,
   dividendDates,
   functionInputs,
+  inputsOf,
   linearInputs,
   type MovableInput,
   volatilityInputs,

@@ -6,7 +6,13 @@ import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/in
 import { namedRatesOf, type NamedCurves, curveIndexOf, nodeInputs, onlyCurveOf } from "./curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { Conversion, LinearCurves } from "./linear-types.ts";
-import { curveInputsOf, inputsWithin, linearInputs, type MovableInput } from "./market-inputs.ts";
+import {
+  curveInputsOf,
+  inputsWithin,
+  linearInputs,
+  rememberInputs,
+  type MovableInput,
+} from "./market-inputs.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { MarketSpec } from "./schema/index.ts";
@@ -45,7 +51,7 @@ export class LinearMarket {
       instruments: [...(named?.instruments ?? []), ...others.map(() => [])],
       byQuotes: named?.byQuotes ?? [],
     };
-    linearInputs.remember(this.curves, () => this.#inputsOf(named, others.length));
+    rememberInputs(linearInputs, this.curves, () => this.#inputsOf(named, others.length));
   }
 
   /** The inputs of the curves that were not found from quotes; the last ones are those of currencies. */

@@ -11,7 +11,7 @@ import {
   KEY_NAMES,
   KEY_TIMES,
   movedAtKey,
-  type PiecewiseConstant, 
+  type PiecewiseConstant,
   valueAt,
   type Volatility,
   zeroCurve,
@@ -33,30 +33,32 @@ export interface MovableInput<T> {
   moved(by: number): T;
 }
 
-/** Inputs of market objects, which are made when somebody asks for them first. */
-class InputsOf<T extends object> {
-  readonly #made = new WeakMap<T, readonly MovableInput<T>[] | (() => readonly MovableInput<T>[])>();
+/** The inputs of objects, or how they are made when somebody asks for them first. */
+type InputsOf<T extends object> = WeakMap<T, readonly MovableInput<T>[] | (() => readonly MovableInput<T>[])>;
 
-  /** Records how the inputs of an object are made. */
-  remember(object: T, make: () => readonly MovableInput<T>[]): void {
-    this.#made.set(object, make);
-  }
+/** Records how the inputs of an object are made. */
+export function rememberInputs<T extends object>(
+  inputs: InputsOf<T>,
+  object: T,
+  make: () => readonly MovableInput<T>[],
+): void {
+  inputs.set(object, make);
+}
 
-  /** Returns a copy of an object after recording that it has the same inputs. */
-  sameAs(object: T, copy: T): T {
-    const known = this.#made.get(object);
-    if (known !== undefined) this.#made.set(copy, known);
-    return copy;
-  }
+/** Returns a copy of an object after recording that it has the same inputs. */
+export function sameInputs<T extends object>(inputs: InputsOf<T>, object: T, copy: T): T {
+  const known = inputs.get(object);
+  if (known !== undefined) inputs.set(copy, known);
+  return copy;
+}
 
-  /** Returns the inputs of an object; undefined for one that has none of its own. */
-  of(object: T): readonly MovableInput<T>[] | undefined {
-    const known = this.#made.get(object);
-    if (typeof known !== "function") return known;
-    const made = known().map((input) => ({ ...input, moved: once(input.moved) }));
-    this.#made.set(object, made);
-    return made;
-  }
+/** Returns the inputs of an object; undefined for one that has none of its own. */
+export function inputsOf<T extends object>(inputs: InputsOf<T>, object: T): readonly MovableInput<T>[] | undefined {
+  const known = inputs.get(object);
+  if (typeof known !== "function") return known;
+  const made = known().map((input) => ({ ...input, moved: once(input.moved) }));
+  inputs.set(object, made);
+  return made;
 }
 
 /** Returns a function of a move that computes each result once. */
@@ -70,22 +72,22 @@ export function once<T>(moved: (by: number) => T): (by: number) => T {
 }
 
 /** The inputs of curves that have nodes, or that were found from quotes. */
-export const curveInputs = new InputsOf<ForwardCurve>();
+export const curveInputs: InputsOf<ForwardCurve> = new WeakMap();
 /** The inputs of volatilities that a book writes: nodes of term structures and surfaces. Quotes have `quotedSmile`. */
-export const volatilityInputs = new InputsOf<Volatility>();
+export const volatilityInputs: InputsOf<Volatility> = new WeakMap();
 /** The inputs of functions of time, such as the volatility of a short rate. */
-export const functionInputs = new InputsOf<PiecewiseConstant>();
+export const functionInputs: InputsOf<PiecewiseConstant> = new WeakMap();
 /** The inputs of an issuer's credit. */
-export const creditInputs = new InputsOf<Credit>();
+export const creditInputs: InputsOf<Credit> = new WeakMap();
 
 /** The dates of dividends as the book writes them. */
 export const dividendDates = new WeakMap<DiscreteDividend, string | number>();
 /** The inputs of the curves that linear trades share, but for those that were found from quotes. */
-export const linearInputs = new InputsOf<LinearCurves>();
+export const linearInputs: InputsOf<LinearCurves> = new WeakMap();
 
 /** Returns the inputs of a curve: its nodes or quotes, or key rates if it is one number or comes from a model. */
 export const curveInputsOf = (curve: ForwardCurve): readonly MovableInput<ForwardCurve>[] =>
-  curveInputs.of(curve) ?? keyInputs(curve);
+  inputsOf(curveInputs, curve) ?? keyInputs(curve);
 
 const keyInputs = memoizeBy((curve: ForwardCurve): readonly MovableInput<ForwardCurve>[] =>
   KEY_TIMES.map((_, k) => ({

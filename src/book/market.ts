@@ -19,7 +19,15 @@ import {
 } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { LinearMarket } from "./linear-market.ts";
-import { creditInputs, curveInputs, dividendDates, inputsWithin, stepInputs } from "./market-inputs.ts";
+import {
+  creditInputs,
+  sameInputs,
+  rememberInputs,
+  curveInputs,
+  dividendDates,
+  inputsWithin,
+  stepInputs,
+} from "./market-inputs.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
@@ -98,7 +106,7 @@ function doubtedRates(rates: ResolvedRates, doubts: Doubts, pathOf: PathOf): Res
   if (!("curve" in model)) return rates;
   const fit = { place: pathOf(), doubts };
   if (model.curve.fit === undefined) {
-    const curve = curveInputs.sameAs(model.curve, { ...model.curve, fit });
+    const curve = sameInputs(curveInputs, model.curve, { ...model.curve, fit });
     return { ...rates, curve: own && curve, model: { ...model, curve } };
   }
   if (model.kind !== "hullWhite" || model.fit !== undefined) return rates;
@@ -201,7 +209,7 @@ function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName
   };
   return (name, at) => {
     const curve = found(name, at);
-    if (named !== undefined) curveInputs.remember(curve, () => namedCurveInputs(named, names.indexOf(name)));
+    if (named !== undefined) rememberInputs(curveInputs, curve, () => namedCurveInputs(named, names.indexOf(name)));
     return curve;
   };
 }
@@ -371,7 +379,7 @@ function resolveCredit(
     const own = made(byTime);
     credit.set(name, own);
     const places = dates.map((date) => timeText(asOf, date));
-    if (dates.length > 0) creditInputs.remember(own, () => inputsWithin(stepInputs(byTime, places), made));
+    if (dates.length > 0) rememberInputs(creditInputs, own, () => inputsWithin(stepInputs(byTime, places), made));
   }
   return credit;
 }

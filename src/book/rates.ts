@@ -12,7 +12,15 @@ import {
 } from "../market/index.ts";
 import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
 import { show } from "./names.ts";
-import { curveInputs, firstDifference, functionInputs, type MovableInput, stepInputs, zeroInputs } from "./market-inputs.ts";
+import {
+  curveInputs,
+  rememberInputs,
+  firstDifference,
+  functionInputs,
+  type MovableInput,
+  stepInputs,
+  zeroInputs,
+} from "./market-inputs.ts";
 import { inside, type PathOf, checkFormula } from "./paths.ts";
 import type { InstrumentsSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, timeText } from "./time.ts";
@@ -158,7 +166,7 @@ function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf
   if (spec.kind === "instruments") {
     const { fit, state, report } = calibrateCurve(spec, asOf, pathOf);
     const curve = { ...zeroCurve(fit.nodes), fit: state };
-    curveInputs.remember(curve, () => instrumentInputs(curve, { spec, quotes: report.quotes, asOf, pathOf }));
+    rememberInputs(curveInputs, curve, () => instrumentInputs(curve, { spec, quotes: report.quotes, asOf, pathOf }));
     return { curve, report };
   }
   const times = increasingYears(
@@ -169,7 +177,7 @@ function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf
   const nodes = spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }));
   const curve = zeroCurve(nodes);
   const places = spec.nodes.map(({ date }) => timeText(asOf, date));
-  curveInputs.remember(curve, () => zeroInputs(nodes, places));
+  rememberInputs(curveInputs, curve, () => zeroInputs(nodes, places));
   return { curve, report: undefined };
 }
 
@@ -215,7 +223,7 @@ function resolveSigma(
   );
   const sigma = { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
   const places = spec.map(({ date }) => timeText(asOf, date));
-  functionInputs.remember(sigma, () => stepInputs(sigma, places));
+  rememberInputs(functionInputs, sigma, () => stepInputs(sigma, places));
   return sigma;
 }
 

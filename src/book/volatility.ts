@@ -11,7 +11,7 @@ import {
 } from "../market/index.ts";
 import { inside, type PathOf, checkFormula } from "./paths.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
-import { inputsWithin, stepInputs, volatilityInputs } from "./market-inputs.ts";
+import { inputsWithin, stepInputs, volatilityInputs, rememberInputs } from "./market-inputs.ts";
 import { type AsOf, type TimeSpec, timeText, yearsFrom } from "./time.ts";
 
 /** The error message for volatilities that the format allows and that no method can price. */
@@ -83,7 +83,7 @@ function resolveTermStructure(
   const volatility = termStructure(nodes.map((node, i) => ({ time: times[i], volatility: node.volatility })));
   if (volatility.kind === "deterministic") {
     const places = nodes.map(({ date }) => timeText(asOf, date));
-    volatilityInputs.remember(volatility, () =>
+    rememberInputs(volatilityInputs, volatility, () =>
       inputsWithin(stepInputs(volatility.sigma, places), (sigma) => ({ ...volatility, sigma })),
     );
   }
@@ -111,7 +111,7 @@ function surfaceOf(spec: SurfaceSpec, asOf: AsOf, pathOf: PathOf): Volatility {
   const surface = resolveSurface(spec, asOf, pathOf);
   const volatility = { kind: "surface", surface } as const;
   const { times, spots, volatility: rows } = surface;
-  volatilityInputs.remember(volatility, () =>
+  rememberInputs(volatilityInputs, volatility, () =>
     times.flatMap((_, i) =>
       spots.map((spot, j) => ({
         at: { expiry: timeText(asOf, spec.times[i]), strike: spot },
@@ -127,11 +127,7 @@ function surfaceOf(spec: SurfaceSpec, asOf: AsOf, pathOf: PathOf): Volatility {
   return volatility;
 }
 
-function resolveSurface(
-  { times, spots, volatility }: SurfaceSpec,
-  asOf: AsOf,
-  pathOf: PathOf,
-): LocalSurface {
+function resolveSurface({ times, spots, volatility }: SurfaceSpec, asOf: AsOf, pathOf: PathOf): LocalSurface {
   const years = times.map((time) => yearsFrom(asOf, time));
   if (years[0] < 0) throw new BookError(pathOf("times", 0), "expected a time that is not before asOf");
   const unordered = years.findIndex((time, i) => i > 0 && !(time > years[i - 1]));

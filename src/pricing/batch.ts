@@ -1,34 +1,24 @@
-import { type AnyTrade, type ParsedTrade, type Scenarios, type TradeResult, unreadResult } from "../book/index.ts";
+import { type ParsedTrade, type TradeResult, unreadResult } from "../book/index.ts";
 import { EventLoopYielder, settleAll } from "../base/event-loop.ts";
-import type { Engine, SessionOf } from "./backend.ts";
+import type { SessionOf } from "./backend.ts";
 import { ResultColumns, ScenarioCases } from "./columns/result-columns.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { Guard } from "./guard/guard.ts";
 import { kindOf } from "./kinds.ts";
 import { cheapest, type TradeBounds, methodFor, type TradeKind } from "./plan/kind.ts";
-import type { Direction } from "./plan/directions.ts";
+import type { BatchSetting, PricedBatch } from "./plan/batch-setting.ts";
 import { type Batch, type MethodPlan, type PricingMethod, TimeBudget } from "./plan/method.ts";
 import { refuseDoubts } from "./term-warnings.ts";
-import type { Settings } from "./options.ts";
 import { resultOf } from "./output-row.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** The settings and the device with which a batch of trades is priced. */
-export interface BatchSetting extends Settings {
-  readonly engine: Engine;
-  readonly scenarios: Scenarios | undefined;
-  readonly signal: AbortSignal | undefined;
-  /** Returns the method of a trade; undefined where the cheapest one is to be taken. */
-  readonly methodOf?: (trade: number) => PricingMethod | undefined;
-  /** Returns the moves of the market along which slopes of a trade's value are wanted, given its method. */
-  readonly directionsOf?: (trade: AnyTrade, method: PricingMethod) => readonly Direction[];
-}
-
-/** The results of a batch, with what its methods have told about the slopes of values. */
-export interface PricedBatch {
-  readonly results: TradeResult[];
-  readonly methods: ReadonlyMap<number, PricingMethod>;
-  readonly slopes: ResultColumns["slopes"];
+/** Prices trades together (`pricedBatch`), with their risk by bucket where settings ask for it. */
+export async function priceBatch(...given: Parameters<typeof pricedBatch>): Promise<TradeResult[]> {
+  const [, , { greeks, buckets = false }] = given;
+  if (greeks !== "all" || !buckets) return (await pricedBatch(...given)).results;
+  // Most books do without.
+  const { priceBuckets } = await import("./buckets.ts");
+  return priceBuckets(pricedBatch, ...given);
 }
 
 /**

@@ -9,12 +9,15 @@ import {
 } from "../book/index.ts";
 import { finiteDifferenceWeights } from "../base/differences.ts";
 import { BookError } from "../base/errors.ts";
-import { type BatchSetting, type PricedBatch, pricedBatch } from "./batch.ts";
 import type { Measured } from "./columns/result-columns.ts";
 import { kindOf } from "./kinds.ts";
+import type { BatchSetting, PricedBatch } from "./plan/batch-setting.ts";
 import { DIRECTION_SIZES } from "./plan/bump-sizes.ts";
 import { type Direction, MOVED_BIAS } from "./plan/directions.ts";
 import type { PricingMethod } from "./plan/method.ts";
+
+/** The function that prices a batch of trades. */
+type PriceBatch = (trades: readonly ParsedTrade[], firstIndex: number, setting: BatchSetting) => Promise<PricedBatch>;
 
 /** The most copies that are priced together. */
 const MAX_COPIES = 4096;
@@ -24,6 +27,7 @@ const MAX_COPIES = 4096;
  * no slopes are priced by moved copies of the trade, by the same method.
  */
 export async function priceBuckets(
+  pricedBatch: PriceBatch,
   trades: readonly ParsedTrade[],
   firstIndex: number,
   setting: BatchSetting,
@@ -45,7 +49,15 @@ export async function priceBuckets(
     if (!parsed.ok || result.status !== "ok" || method === undefined) return [];
     return [new BucketRow(i, parsed.trade, result, method, priced, directionsOf)];
   });
-  await priceCopies(rows, trades, firstIndex, setting);
+  const priceAll = (copies: readonly ParsedTrade[], methodOf: BatchSetting["methodOf"]): Promise<PricedBatch> =>
+    pricedBatch(copies, 0, {
+      ...setting,
+      greeks: "none",
+      scenarios: undefined,
+      sensitivityErrorEstimates: false,
+      ...(methodOf === undefined ? {} : { methodOf }),
+    });
+  await priceCopies(rows, (i) => trades[i].index ?? firstIndex + i, priceAll);
   const results = [...priced.results];
   for (const row of rows) results[row.index] = row.result(setting.sensitivityErrorEstimates);
   return results;
@@ -144,25 +156,18 @@ const shown = (at: BucketPlace): string =>
 /** Prices the copies of all rows, some of them at a time. @throws the signal's reason; the error of a lost device */
 async function priceCopies(
   rows: readonly BucketRow[],
-  trades: readonly ParsedTrade[],
-  firstIndex: number,
-  setting: BatchSetting,
+  indexOf: (row: number) => number,
+  price: (copies: readonly ParsedTrade[], methodOf: BatchSetting["methodOf"]) => Promise<PricedBatch>,
 ): Promise<void> {
   type Wanted = { readonly row: BucketRow; readonly d: number; readonly copies: readonly AnyTrade[] };
   let wanted: Wanted[] = [];
   let count = 0;
-  const priceAll = async (): Promise<void> => {
+  const priceWanted = async (): Promise<void> => {
     const owners = wanted.flatMap(({ row, copies }) => copies.map(() => row));
-    const copies = wanted.flatMap(({ row, copies: own }) =>
-      own.map((trade): ParsedTrade => ({ ok: true, trade, index: trades[row.index].index ?? firstIndex + row.index })),
+    const copies = wanted.flatMap(({ row: { index }, copies: own }) =>
+      own.map((trade): ParsedTrade => ({ ok: true, trade, index: indexOf(index) })),
     );
-    const { results } = await pricedBatch(copies, 0, {
-      ...setting,
-      greeks: "none",
-      scenarios: undefined,
-      sensitivityErrorEstimates: false,
-      methodOf: (i) => owners[i].method,
-    });
+    const { results } = await price(copies, (i) => owners[i].method);
     let next = 0;
     for (const { row, d, copies: own } of wanted) row.setCopies(d, results.slice(next, (next += own.length)));
     wanted = [];
@@ -178,7 +183,7 @@ async function priceCopies(
         if (!(error instanceof BookError)) throw error;
         row.fail(d, error);
       }
-      if (count >= MAX_COPIES) await priceAll();
+      if (count >= MAX_COPIES) await priceWanted();
     }
-  if (count > 0) await priceAll();
+  if (count > 0) await priceWanted();
 }

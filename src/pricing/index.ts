@@ -9,7 +9,7 @@ export { priceBook, priceTrades } from "./price-book.ts";
 /** @internal */
 export { Backend } from "./backend.ts";
 /** @internal */
-export { priceBatch } from "./price-batch.ts";
+export { priceBatch } from "./batch.ts";
 /** @internal */
 export { underMovedQuotes } from "./moved-quotes.ts";
 /** @internal */

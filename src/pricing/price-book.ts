@@ -11,7 +11,7 @@ import {
 } from "../book/index.ts";
 import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
 import { Backend } from "./backend.ts";
-import { priceBatch } from "./price-batch.ts";
+import { priceBatch } from "./batch.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { checkBook, checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/pricing-pool.ts";
@@ -159,7 +159,9 @@ export async function* priceTrades(
     if (!settings.buckets && firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
     return underMovedQuotes(batch, firstIndex, { scenarios, greeks: settings.greeks }, async (trades, under) => {
       const own = { ...settings, ...under };
-      const shared = settings.buckets ? undefined : await pool?.price({ ...own, trades, firstIndex, precision }, signal);
+      const shared = settings.buckets
+        ? undefined
+        : await pool?.price({ ...own, trades, firstIndex, precision }, signal);
       return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
     });
   };

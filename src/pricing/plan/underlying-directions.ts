@@ -9,8 +9,15 @@ import {
   type PricedTrade,
   quoteInputs,
   volatilityInputs,
+  inputsOf,
 } from "../../book/index.ts";
-import { type DiscreteDividend, type Dividends, ONE_SECOND, type Underlying, type Volatility } from "../../market/index.ts";
+import {
+  type DiscreteDividend,
+  type Dividends,
+  ONE_SECOND,
+  type Underlying,
+  type Volatility,
+} from "../../market/index.ts";
 import type { Direction } from "./directions.ts";
 
 /** The sizes of moves along directions, per unit of each input; those of cash dividends are relative to the spot. */
@@ -90,7 +97,7 @@ function withPart<Part extends "rates" | "volatility" | "dividends">(
 function inputsOfVolatility({ underlying, volatility }: Asset): readonly MovableInput<Volatility>[] | undefined {
   if (volatility === undefined) return [];
   const quotes = volatility === underlying.volatility ? quoteInputs(underlying) : [];
-  return quotes.length > 0 ? quotes : volatilityInputs.of(volatility);
+  return quotes.length > 0 ? quotes : inputsOf(volatilityInputs, volatility);
 }
 
 /** Returns the directions of a trade that ends at the time `last` in years. */

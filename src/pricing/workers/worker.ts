@@ -5,7 +5,7 @@ import type { ParsedTrade } from "../../book/index.ts";
 import { openDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Engine } from "../backend.ts";
-import { priceBatch } from "../price-batch.ts";
+import { priceBatch } from "../batch.ts";
 import { type JobResult, serveJobs } from "../../base/threads/index.ts";
 import { type Job, type PackedResults, packResults, type WorkerData } from "./messages.ts";
 

@@ -1,5 +1,5 @@
 /** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
-import { creditInputs, type ConvertibleTrade } from "../../../book/index.ts";
+import { creditInputs, inputsOf, type ConvertibleTrade } from "../../../book/index.ts";
 import { discountFactor } from "../../../market/index.ts";
 import {
   closedFormValue,
@@ -22,7 +22,7 @@ const convertibleBuckets: Buckets<ConvertibleTrade> = {
     const { credit, underlying } = trade;
     const { creditSensitivity, sensitivityErrorEstimates: errors } = result;
     const own = underlyingBuckets(trade, result);
-    if (credit === undefined || creditInputs.of(credit) !== undefined || typeof creditSensitivity !== "number")
+    if (credit === undefined || inputsOf(creditInputs, credit) !== undefined || typeof creditSensitivity !== "number")
       return own;
     const error = errors?.creditSensitivity ?? null;
     return [
@@ -33,7 +33,7 @@ const convertibleBuckets: Buckets<ConvertibleTrade> = {
   directions(trade, sizes) {
     const { credit, underlying, expiry: last } = trade;
     const bySpread = { factor: "spread", of: underlying.name, size: sizes.spread, last } as const;
-    const inputs = credit === undefined ? [] : (creditInputs.of(credit) ?? []);
+    const inputs = credit === undefined ? [] : (inputsOf(creditInputs, credit) ?? []);
     return [
       ...underlyingDirections(trade, sizes, last),
       ...directionsOfInputs(inputs, bySpread, (moved) => ({ ...trade, credit: moved })),

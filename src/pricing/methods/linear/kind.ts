@@ -323,11 +323,15 @@ export const linearKind: TradeKind<LinearTrade> = {
     return warnings;
   },
   doubts: doubtsOf,
-  buckets: linearBuckets({
-    value: (trade, factorOf) => new LinearValue(trade).value(factorOf),
-    byQuotes: (trade) => quotesOf(trade.market, new LinearValue(trade).gradient()),
-    rounding: (trade) => ROUNDING * new LinearValue(trade).size,
-  }),
+  buckets: {
+    directions: () => [],
+    known: (trade) =>
+      linearBuckets(trade, {
+        value: (one, factorOf) => new LinearValue(one).value(factorOf),
+        byQuotes: ({ market }) => quotesOf(market, new LinearValue(trade).gradient()),
+        rounding: (one) => ROUNDING * new LinearValue(one).size,
+      }),
+  },
   rollForward,
   difference(rolled, after) {
     if (rolled.currency !== after.currency) return "its currency differs";

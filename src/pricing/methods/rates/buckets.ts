@@ -3,6 +3,7 @@ import { memoizeBy } from "../../../base/memoize.ts";
 import {
   type Bucket,
   curveInputs,
+  inputsOf,
   functionInputs,
   type MovableInput,
   type PricedTrade,
@@ -15,13 +16,13 @@ import { lastPayment } from "./sensitivities.ts";
 
 /** The inputs of a model's curve, each of which makes a model for all trades; none of key rates. */
 const curveInputsOf = memoizeBy((model: RatesModel): readonly MovableInput<RatesModel>[] =>
-  "curve" in model ? shared(curveInputs.of(model.curve) ?? [], (curve) => ({ ...model, curve })) : [],
+  "curve" in model ? shared(inputsOf(curveInputs, model.curve) ?? [], (curve) => ({ ...model, curve })) : [],
 );
 
 /** The inputs of a model's volatility; none where it moves as a whole. */
 const volatilityInputsOf = memoizeBy((model: RatesModel): readonly MovableInput<RatesModel>[] =>
   model.kind === "hullWhite"
-    ? shared(functionInputs.of(model.volatility) ?? [], (volatility) => ({ ...model, volatility }))
+    ? shared(inputsOf(functionInputs, model.volatility) ?? [], (volatility) => ({ ...model, volatility }))
     : [],
 );
 
@@ -49,15 +50,13 @@ export const ratesBuckets: Buckets<RatesTrade> = {
         ? []
         : [{ factor: "volatility", of: currency, at: "parallel", value: vega, errorEstimate: errors?.vega ?? null }];
     if (curveInputsOf(rates).length > 0) return volatility;
-    const byKey = keyRates.map(
-      ([time, value]): Bucket => ({
-        factor: "rate",
-        of: currency,
-        at: KEY_NAMES[KEY_TIMES.indexOf(time)],
-        value,
-        errorEstimate: null,
-      }),
-    );
+    const byKey = keyRates.map(([time, value]): Bucket => ({
+      factor: "rate",
+      of: currency,
+      at: KEY_NAMES[KEY_TIMES.indexOf(time)],
+      value,
+      errorEstimate: null,
+    }));
     return [...volatility, ...byKey];
   },
   directions(trade, sizes) {
