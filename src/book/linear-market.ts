@@ -6,13 +6,7 @@ import { Curve, type Fixings, type RateIndex, timeOf } from "../market/linear/in
 import { namedRatesOf, type NamedCurves, curveIndexOf, nodeInputs, onlyCurveOf } from "./curves.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import type { Conversion, LinearCurves } from "./linear-types.ts";
-import {
-  curveInputsOf,
-  inputsWithin,
-  linearInputs,
-  rememberInputs,
-  type MovableInput,
-} from "./market-inputs.ts";
+import { curveInputsOf, inputsWithin, linearInputs, rememberInputs, type MovableInput } from "./market-inputs.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { MarketSpec } from "./schema/index.ts";

@@ -162,7 +162,7 @@ function grouped<K>(trades: Iterable<number>, keyOf: (trade: number) => K): Read
   return groups;
 }
 
-/** Puts each trade into the columns, and chooses its method, which is added to `methods`. @throws the signal's reason */
+/** Puts each trade into the columns, and adds its method to `methods`. @throws the signal's reason */
 async function choose(
   methods: Methods,
   trades: readonly ParsedTrade[],
