@@ -113,6 +113,7 @@ const KNOWN: Readonly<Record<keyof MonteCarloSettings, true>> = {
   control: true,
   sensitivities: true,
   sensitivityMethod: true,
+  directions: true,
   variants: true,
   measures: true,
   shifts: true,

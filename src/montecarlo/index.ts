@@ -47,7 +47,7 @@ export {
 export { type BarrierSettings, type BridgeDependence, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
 export { intervalWidth } from "./moments.ts";
-export type { SensitivityMethod } from "./sensitivities.ts";
+export type { Direction, SensitivityMethod } from "./sensitivities.ts";
 export type { Sampling } from "./paths/shape.ts";
 export { type Estimates, type SensitivityEstimates, monteCarlo, type MonteCarloResult } from "./estimate.ts";
 export type { MonteCarloSettings } from "./plan.ts";

@@ -14,6 +14,8 @@ import { type Batch, stepEnds } from "./paths/table.ts";
 import type { WalkShape } from "./paths/walk-shape.ts";
 import type { PathProduct } from "./product.ts";
 import {
+  checkDirections,
+  type Direction,
   givenVariants,
   meanAlong,
   type Paths,
@@ -66,7 +68,15 @@ export interface MonteCarloSettings extends CallOptions {
    * their payoff does not jump, "bump" for all others.
    */
   readonly sensitivityMethod?: SensitivityMethod | "auto";
-  /** Copies with other parameters, on the same random numbers. */
+  /**
+   * The directions by name, in which derivatives along paths are taken and reported among the sensitivities, beside
+   * variants, too.
+   */
+  readonly directions?: Readonly<Record<string, Direction>>;
+  /**
+   * Copies with other parameters, on the same random numbers. Those at the end of the list that have the settings' own
+   * model and dates, and differ in what payoffs read alone (`PathProduct.payoffParameters`), cost no paths.
+   */
   readonly variants?: readonly Variant[];
   /**
    * The measures by name, reported among the sensitivities: linear combinations, with weights of the value and of the
@@ -123,9 +133,15 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
   const copies = copiesOf(settings, own);
   const given = Object.entries(settings.measures ?? {});
   const givenWeights = given.map(([, weights]) => weights);
+  const directions = Object.entries(settings.directions ?? {});
+  checkDirections(settings, control);
   const variants =
-    copies.length > 0
-      ? givenVariants([own, ...copies], givenWeights)
+    copies.length > 0 || directions.length > 0
+      ? givenVariants(
+          [own, ...copies],
+          givenWeights,
+          directions.map(([, direction]) => direction),
+        )
       : sensitivityVariants(own, sensitivities, settings.precision ?? "f64");
   const instances = instancesIn(settings, [own, ...copies], variants, failures);
   const shape: WalkShape = {
@@ -137,6 +153,7 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
     isShifted: settings.shifts !== undefined,
     antithetic,
     variants: variants.model.length,
+    sharing: variants.sharing,
     measures: variants.weights.length,
     slopes: variants.directions.length,
     scores: isScored ? (model.score?.names.length ?? 0) : 0,
@@ -160,7 +177,10 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
   const means = meansOf(settings, own, control, batch);
   const bumped = sensitivities.filter((one) => one.method === "bump").map(({ name }) => name);
   const weighted = [...bumped, ...given.map(([name]) => name)];
-  const pathwise = sensitivities.filter((one) => one.method === "pathwise");
+  const pathwise = [
+    ...sensitivities.filter((one) => one.method === "pathwise").map(({ name }) => name),
+    ...directions.map(([name]) => name),
+  ];
   return {
     instances,
     batch,
@@ -168,7 +188,7 @@ export function planOf(settings: MonteCarloSettings): SimulationPlan {
     value: means.weighted(0),
     measures: [
       ...weighted.map((name, m) => ({ name, method: "bump" as const, ...means.weighted(1 + m) })),
-      ...pathwise.map(({ name }, k) => ({ name, method: "pathwise" as const, ...means.slope(k) })),
+      ...pathwise.map((name, k) => ({ name, method: "pathwise" as const, ...means.slope(k) })),
       ...(isScored ? scoresOf(model, asked) : []).map(({ name, s }) => ({
         name,
         method: "likelihood-ratio" as const,
@@ -189,9 +209,11 @@ function meansOf(settings: MonteCarloSettings, own: Paths, control: Control | un
   };
   const first = (i: number): ControlMean => controlMeanOf([1], () => meanOf(0, i));
   const mean = control?.mean;
-  const along = variants.directions.map((direction) =>
-    typeof mean === "function" ? meanAlong(own, direction, mean) : first,
-  );
+  const along = variants.directions.map((direction) => {
+    if (typeof mean === "function") return meanAlong(own, direction, mean);
+    const slope = direction.mean;
+    return slope === undefined ? first : (i: number) => controlMeanOf([1], () => columnAt(slope, i));
+  });
   return {
     weighted: (m: number): MeasurePlace => ({
       at: m,

@@ -82,6 +82,11 @@ export interface PathProduct {
   readonly monitoring?: "steps" | "bridge";
   /** The number of independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
+  /**
+   * The parameters that `payoff` alone reads, by name; none by default. Copies that differ in these alone share the path
+   * of the simulation that they are copies of.
+   */
+  readonly payoffParameters?: readonly string[];
   /** True where `update` reads `logs`; false by default. */
   readonly usesLogs?: boolean;
   /**

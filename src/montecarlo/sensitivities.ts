@@ -1,6 +1,7 @@
 /** Sensitivities: derivatives along paths by some parameters, and copies with others shifted. */
 import { SpecError } from "../base/errors.ts";
 import type { Precision } from "../kernel/index.ts";
+import type { Control } from "./controls.ts";
 import type { PathModel } from "./model.ts";
 import type { ControlMean } from "./moments.ts";
 import {
@@ -74,11 +75,52 @@ export function sensitivitiesOf(
   });
 }
 
-/** A direction: how fast parameters move. Those that it does not name stay. */
+/**
+ * A direction: how fast the parameters move of model, product and control, and the dates. What it does not name stays.
+ * @experimental
+ */
 export interface Direction {
   readonly model: Parameters;
   readonly product: Parameters;
   readonly control: Parameters;
+  readonly dates?: readonly Column[];
+  /** How fast the control's mean moves, where it is a column. */
+  readonly mean?: Column;
+}
+
+/** The settings that directions are checked against. */
+interface DirectionSettings {
+  readonly model: PathModel;
+  readonly product: PathProduct;
+  readonly sensitivities?: readonly string[];
+  readonly directions?: Readonly<Record<string, Direction>>;
+}
+
+/**
+ * Checks that derivatives exist in all given directions. @throws SpecError beside sensitivities, of a payoff or a model
+ * that jumps, or without the slope of a control's mean
+ */
+export function checkDirections(
+  { model, product, sensitivities = [], directions = {} }: DirectionSettings,
+  control: Control | undefined,
+): void {
+  const all = Object.entries(directions);
+  if (all.length === 0) return;
+  const refuse = (name: string, why: string): never => {
+    throw new SpecError(`directions.${name}: ${why}`);
+  };
+  if (sensitivities.length > 0)
+    refuse(all[0][0], `got one beside sensitivities ${sensitivities.join(", ")}, expected one kind of them`);
+  if (product.isDiscontinuous !== false)
+    refuse(all[0][0], `got one for "${product.name}", expected a product that declares isDiscontinuous: false`);
+  const { jumpsWith = Object.keys(model.parameters) } = model;
+  for (const [name, { model: along, dates, mean }] of all) {
+    const jumping = Object.keys(along).find((one) => jumpsWith.includes(one)) ?? (dates && jumpsWith[0]);
+    if (jumping !== undefined)
+      refuse(name, `steps of the model "${model.name}" jump with ${jumping}, which derivatives leave out; use variants`);
+    if (control !== undefined && typeof control.mean !== "function" && mean === undefined)
+      refuse(name, `got no mean, expected how fast the mean of the control "${control.name}" moves`);
+  }
 }
 
 /** Copies of the parameters, and the weight of every copy in each measure; the first measure is the value. */
@@ -87,6 +129,8 @@ export interface Variants {
   readonly product: readonly Parameters[];
   readonly control: readonly Parameters[];
   readonly dates: readonly (readonly Column[])[];
+  /** How many of the copies, the last ones, share the path of the first (`sharesPath`). */
+  readonly sharing: number;
   /** The weights, [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
   /** The directions of the derivatives of the first copy, which are further measures. */
@@ -94,8 +138,9 @@ export interface Variants {
 }
 
 /**
- * Returns the copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². The
- * derivatives by one parameter share bumps. Pathwise sensitivities have a direction each.
+ * Returns the copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². At the
+ * end of its range, as of a variance of 0, θ is moved by h and 2h: (4V(θ + h) − 3V(θ) − V(θ + 2h))/2h. The derivatives
+ * by one parameter share bumps. Pathwise sensitivities have a direction each.
  */
 export function sensitivityVariants(
   { model, product, control, dates }: Paths,
@@ -105,7 +150,7 @@ export function sensitivityVariants(
   const models: Parameters[] = [model.parameters];
   const products: Parameters[] = [product.parameters];
   const controls: Parameters[] = [control?.parameters ?? {}];
-  const shifted = new Map<string, { readonly at: number; readonly h: Column }>();
+  const shifted = new Map<string, { readonly at: number; readonly h: Column; readonly isAtZero: Column }>();
   const bumps = all.filter(({ method }) => method === "bump");
   for (const { parameter } of bumps) {
     if (shifted.has(parameter)) continue;
@@ -119,9 +164,13 @@ export function sensitivityVariants(
       const least = isPositive ? Math.min(...numbers.map((x) => Math.abs(x))) : 0;
       return least > 0 ? Math.min(factor * width, 0.5 * least) : factor * width;
     });
-    shifted.set(parameter, { at: models.length, h });
-    for (const sign of [1, -1]) {
-      const moved = { [parameter]: plus(owner[parameter], h, sign) };
+    const isAtZero = mapColumns(columnsOf(owner[parameter]), (...numbers) =>
+      isPositive && Math.min(...numbers.map(Math.abs)) === 0 ? 1 : 0,
+    );
+    shifted.set(parameter, { at: models.length, h, isAtZero });
+    for (const down of [0, 1]) {
+      const by = mapColumns([h, isAtZero], (x, zero) => (down === 0 ? x : zero === 1 ? 2 * x : -x));
+      const moved = { [parameter]: plus(owner[parameter], by, 1) };
       models.push(ofModel ? { ...model.parameters, ...moved } : model.parameters);
       products.push(ofModel ? product.parameters : { ...product.parameters, ...moved });
       controls.push({ ...controls[0], ...(ofModel ? {} : sharedBy(control, product, moved)) });
@@ -129,10 +178,13 @@ export function sensitivityVariants(
   }
   const row = (entries: Readonly<Record<number, Column>>): Column[] => models.map((_, v) => entries[v] ?? 0);
   const weights = bumps.map(({ parameter, order }) => {
-    const { at, h } = shifted.get(parameter)!;
-    const outer = (sign: number): Column => mapColumns([h], (x) => (order === 1 ? sign / (2 * x) : 1 / (x * x)));
-    const middle = order === 1 ? {} : { 0: mapColumns([h], (x) => -2 / (x * x)) };
-    return row({ ...middle, [at]: outer(1), [at + 1]: outer(-1) });
+    const { at, h, isAtZero } = shifted.get(parameter)!;
+    const weight = (v: number): Column =>
+      mapColumns([h, isAtZero], (x, zero) => {
+        if (order === 2) return (v === 0 ? -2 : 1) / (x * x);
+        return (zero === 1 ? [-1.5, 2, -0.5] : [0, 0.5, -0.5])[v] / x;
+      });
+    return row({ 0: weight(0), [at]: weight(1), [at + 1]: weight(2) });
   });
   const directions = all.flatMap(({ parameter, method }): Direction[] => {
     if (method === "bump") return [];
@@ -145,6 +197,7 @@ export function sensitivityVariants(
     product: products,
     control: controls,
     dates: models.map(() => dates),
+    sharing: 0,
     weights: [row({ 0: 1 }), ...weights],
     directions,
   };
@@ -220,16 +273,43 @@ export interface Paths {
 }
 
 /** Returns copies with given parameters after the first, and measures by the weights of all copies, after the value. */
-export function givenVariants(all: readonly Paths[], measures: readonly (readonly Column[])[]): Variants {
+export function givenVariants(
+  all: readonly Paths[],
+  measures: readonly (readonly Column[])[],
+  directions: readonly Direction[] = [],
+): Variants {
+  const lastWalked = all.findLastIndex((one, v) => v === 0 || !sharesPath(all[0], one));
   const value = all.map((_, v) => (v === 0 ? 1 : 0));
   return {
     model: all.map(({ model }) => model.parameters),
     product: all.map(({ product }) => product.parameters),
     control: all.map(({ control }) => control?.parameters ?? {}),
     dates: all.map(({ dates }) => dates),
+    sharing: all.length - 1 - lastWalked,
     weights: [value, ...measures],
-    directions: [],
+    directions,
   };
+}
+
+/** Tells whether a copy has the path of the first: it has the same model, and differs in what payoffs read alone. */
+const sharesPath = (first: Paths, copy: Paths): boolean =>
+  copy.model === first.model &&
+  copy.dates === first.dates &&
+  differInPayoff(first.product, copy.product) &&
+  differInPayoff(first.control, copy.control);
+
+const differInPayoff = (one: PathProduct | undefined, other: PathProduct | undefined): boolean =>
+  Object.entries(one?.parameters ?? {}).every(
+    ([name, parameter]) =>
+      one!.payoffParameters?.includes(name) === true || areEqual(parameter, other!.parameters[name]),
+  );
+
+/** Parameters of products are columns. */
+function areEqual(one: Parameter, other: Parameter): boolean {
+  if (one === other || isByStep(one) || isByStep(other)) return one === other;
+  const length = typeof one === "number" ? 1 : one.length;
+  if (length !== (typeof other === "number" ? 1 : other.length)) return false;
+  return Array.from({ length }, (_, i) => columnAt(one, i) === columnAt(other, i)).every(Boolean);
 }
 
 const kindOf = (name: string): keyof typeof WIDTHS =>

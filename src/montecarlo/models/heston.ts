@@ -2,7 +2,7 @@
 import { checkFields } from "../../base/argument-checks.ts";
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { failuresOf, type Parameter } from "../parameters.ts";
+import { columnsOf, failuresOf, mapColumns, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, SPOT_FIELDS, spotFailures, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. @experimental */
@@ -64,10 +64,20 @@ export function heston(settings: HestonSettings): PathModel {
     parameters: { spot, yield: carry, rate, v0, kappa, theta, sigma, rho },
     failures,
     ...FUNCTIONS,
-    // Of the variance: its distribution changes where ψ passes the switch.
-    jumpsWith: ["v0", "kappa", "theta", "sigma"],
+    jumpsWith: canSwitch(settings) ? ["v0", "kappa", "theta", "sigma"] : [],
     sensitivities: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
   };
+}
+
+/**
+ * Tells whether the law of the variance changes in some step of some instance. ψ = (v·c₂ + c₃)/(v·c₀ + c₁)² falls with
+ * v, and at v = 0 it is σ²/(2κθ), whatever the step.
+ */
+function canSwitch({ kappa, theta, sigma }: Pick<HestonSettings, "kappa" | "theta" | "sigma">): boolean {
+  const [slowest, lowest] = [kappa, theta].map((one) => mapColumns(columnsOf(one), Math.min));
+  const widest = mapColumns(columnsOf(sigma), Math.max);
+  const stays = mapColumns([slowest, lowest, widest], (k, t, s) => (s * s <= 2 * SWITCH * k * t ? 1 : 0));
+  return typeof stays === "number" ? stays === 0 : Array.from(stays).includes(0);
 }
 
 const FUNCTIONS = {

@@ -148,6 +148,20 @@ function drawFunction(shape: PathShape) {
   });
 }
 
+/** Returns the function that copies the parameters of product and control from a column of the table to the path. */
+export function loadFunction(shape: PathShape) {
+  const rows = rowsOf(shape);
+  return fn({
+    name: "loadParameters",
+    params: { batch: Batch, path: Path },
+    env: { S: rows.state, PRODUCT: rows.product, CONTROL: rows.control },
+    body({ batch: { table, columns, column }, path }, _gpu, { S, PRODUCT, CONTROL }): undefined {
+      for (let j = 0; j < PRODUCT; j++) path.p[j] = table[(S + j) * columns + column];
+      for (let j = 0; j < CONTROL; j++) path.controlP[j] = table[(S + PRODUCT + j) * columns + column];
+    },
+  });
+}
+
 /**
  * Returns the function that begins a path: it sets the model's state, the spots at time 0, and the running states of
  * product and control.
@@ -162,16 +176,15 @@ export function beginFunction(shape: PathShape) {
       observe: model.observe,
       start: product.start,
       controlStart: control?.start,
+      load: loadFunction(shape),
       S: rows.state,
-      PRODUCT: rows.product,
-      CONTROL: rows.control,
       R: product.running,
       CONTROL_R: control?.running ?? 0,
     },
-    body({ batch: { table, columns, column }, path }, _gpu, env) {
+    body({ batch, path }, _gpu, env) {
+      const { table, columns, column } = batch;
       for (let j = 0; j < env.S; j++) path.state[j] = table[j * columns + column];
-      for (let j = 0; j < env.PRODUCT; j++) path.p[j] = table[(env.S + j) * columns + column];
-      for (let j = 0; j < env.CONTROL; j++) path.controlP[j] = table[(env.S + env.PRODUCT + j) * columns + column];
+      env.load({ batch, path });
       for (let j = 0; j < env.R; j++) path.running[j] = 0;
       for (let j = 0; j < env.CONTROL_R; j++) path.controlRunning[j] = 0;
       path.weight[0] = 0;

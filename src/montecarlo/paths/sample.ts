@@ -1,6 +1,6 @@
 /** A sample: a path from its start to its end, what it pays there, and the derivatives of that by the table. */
 import { bool, fn, functionFromSource, i32, read, real, record, tangent, write } from "../../kernel/index.ts";
-import { advanceFunction, Batch, beginFunction, Draws, Path, payoffAtPathEnd } from "./advance.ts";
+import { advanceFunction, Batch, beginFunction, Draws, loadFunction, Path, payoffAtPathEnd } from "./advance.ts";
 import { continuationFunction, Rule } from "../stopping/rule.ts";
 import type { WalkShape } from "./walk-shape.ts";
 
@@ -69,29 +69,22 @@ function followFunction(shape: WalkShape) {
 }
 
 /**
- * Returns the function that follows a path and returns what it pays, discounted to time 0: `product`, `control` and
- * `halfWidth`, which is half the distance of the bounds of the product. `last` is the date at which it ended.
+ * Returns the function that returns what a path pays at its end, discounted to time 0: `product`, `control` and
+ * `halfWidth`, which is half the distance of the bounds of the product. `factor` is the discount factor times the weight
+ * of the path.
  */
-function sampleFunction(shape: WalkShape) {
-  const { product, control } = shape;
+function earningsFunction({ product, control }: WalkShape) {
   return fn({
-    name: "samplePath",
-    params: sampleParams,
+    name: "earningsOfPath",
+    params: { path: Path, time: real, discount: real, factor: real },
     env: {
-      follow: followFunction(shape),
       payoff: payoffAtPathEnd(product.payoff),
       halfWidth: product.halfWidth && payoffAtPathEnd(product.halfWidth),
       controlPayoff: control?.payoff,
-      SHIFTED: shape.isShifted === true,
     },
-    body({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides }, gpu, env) {
-      const batch = { table, columns, column };
-      const end = env.follow({ batch, draws, path, scores, initial, rule, dates, last, decides });
-      const { time, discount } = end;
-      const factor = env.SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
+    body({ path, time, discount, factor }, gpu, env) {
       const { controlRunning: running, spots, controlP: p } = path;
       return {
-        last: end.last,
         product: factor * env.payoff({ path, end: { time, discount } }),
         control:
           env.controlPayoff === undefined
@@ -104,12 +97,35 @@ function sampleFunction(shape: WalkShape) {
   });
 }
 
+/**
+ * Returns the function that follows a path and returns what it pays (`earningsFunction`), and when. `last` is the date
+ * at which it ended.
+ */
+function sampleFunction(shape: WalkShape) {
+  return fn({
+    name: "samplePath",
+    params: sampleParams,
+    env: { follow: followFunction(shape), earnings: earningsFunction(shape), SHIFTED: shape.isShifted === true },
+    body({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides }, _gpu, env) {
+      const batch = { table, columns, column };
+      const end = env.follow({ batch, draws, path, scores, initial, rule, dates, last, decides });
+      const { time, discount } = end;
+      const factor = env.SHIFTED ? discount * Math.exp(path.weight[0]) : discount;
+      const { product, control, halfWidth } = env.earnings({ path, time, discount, factor });
+      return { last: end.last, time, discount, factor, product, control, halfWidth };
+    },
+  });
+}
+
 const paidFields = { product: write(real), control: write(real), halfWidth: write(real) } as const;
 
 /** What a path pays, in arrays: the values first, then their derivatives in each direction. */
 export const Paid = record(paidFields);
 
-const payParams = { ...sampleParams, stride: i32, paid: Paid } as const;
+/** The end of a path: its time, the discount factor, and this factor times the weight of the path. */
+export const END = 3;
+
+const payParams = { ...sampleParams, stride: i32, paid: Paid, end: write(real) } as const;
 
 /**
  * Returns the kernel function that simulates a path and stores the values that it pays (`Paid`). The kernel function
@@ -120,12 +136,37 @@ export const payFunction = (shape: WalkShape) =>
     name: "payOnPath",
     params: payParams,
     env: { sample: sampleFunction(shape) },
-    body({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides, paid }, _gpu, { sample }) {
+    body(
+      { table, columns, column, draws, path, scores, initial, rule, dates, last, decides, paid, end },
+      _gpu,
+      { sample },
+    ) {
       const value = sample({ table, columns, column, draws, path, scores, initial, rule, dates, last, decides });
       paid.product[0] = value.product;
       paid.control[0] = value.control;
       paid.halfWidth[0] = value.halfWidth;
+      end[0] = value.time;
+      end[1] = value.discount;
+      end[2] = value.factor;
       return value.last;
+    },
+  });
+
+/**
+ * Returns the kernel function that stores what the path that was just followed pays with the parameters of another
+ * column, which only the payoffs read.
+ */
+export const payAgainFunction = (shape: WalkShape) =>
+  fn({
+    name: "payAgainOnPath",
+    params: { batch: Batch, path: Path, end: read(real), paid: Paid },
+    env: { load: loadFunction(shape), earnings: earningsFunction(shape) },
+    body({ batch, path, end, paid }, _gpu, { load, earnings }): undefined {
+      load({ batch, path });
+      const { product, control, halfWidth } = earnings({ path, time: end[0], discount: end[1], factor: end[2] });
+      paid.product[0] = product;
+      paid.control[0] = control;
+      paid.halfWidth[0] = halfWidth;
     },
   });
 
@@ -151,6 +192,9 @@ export function payFunctionWithSlopes(shape: WalkShape) {
     source: `({ ${Object.keys(payParams).join(", ")} }, gpu, { sample }) => {
       const { value, d } = sample({ ${given.join(", ")} });
       ${stores.join("\n      ")}
+      end[0] = value.time;
+      end[1] = value.discount;
+      end[2] = value.factor;
       return value.last;
     }`,
   });

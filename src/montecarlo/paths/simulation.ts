@@ -50,7 +50,12 @@ export const stepsPerLaunch = ({ parallelism }: Device): number =>
 
 /** The number of steps that a block of an instance takes. */
 const stepsPerBlock = ({ shape, dates }: Batch): number =>
-  BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
+  BLOCK *
+  dates.length *
+  shape.substeps *
+  (shape.variants - shape.sharing) *
+  shape.scramblings *
+  (shape.antithetic ? 2 : 1);
 
 /**
  * Returns the number of instances (products with their parameters) to simulate in one launch. It is the largest with
@@ -164,7 +169,7 @@ export class Simulation implements Disposable {
           weights,
           points: points ?? none,
           pointStride: blocks * BLOCK * shape.scramblings * slotCount,
-          variants: shape.variants,
+          variants: shape.variants - shape.sharing,
           moments: buffer,
           itemCount: items,
         },

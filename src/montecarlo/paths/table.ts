@@ -73,7 +73,9 @@ export async function preparedTable(device: Device, batch: TableBatch, members: 
       timed,
       steps,
       members,
-      directions.map(({ model }) => model),
+      directions.map(({ model, dates: moving }) =>
+        moving === undefined ? model : { ...model, " end of step": { byStep: stepEnds(moving, shape.substeps) } },
+      ),
     ),
     tableOf(
       "product",

@@ -2,7 +2,7 @@
 import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { memoize } from "../../base/memoize.ts";
 import { pathFunction } from "./advance.ts";
-import { Paid, payFunction, payFunctionWithSlopes } from "./sample.ts";
+import { END, Paid, payAgainFunction, payFunction, payFunctionWithSlopes } from "./sample.ts";
 import { basisParts } from "../stopping/rule.ts";
 import { BLOCK, arrayLength, shapeKey } from "./shape.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
@@ -19,7 +19,7 @@ import { measuresOf, momentsOf, type WalkShape } from "./walk-shape.ts";
 export const walkKernel = memoize(makeWalk, 64, (s) =>
   shapeKey(
     s,
-    [s.antithetic, s.variants, s.measures, s.slopes, s.scores, s.scramblings, s.single].join(" "),
+    [s.antithetic, s.variants, s.sharing, s.measures, s.slopes, s.scores, s.scramblings, s.single].join(" "),
     basisParts(s.basis),
   ),
 );
@@ -106,7 +106,10 @@ function makeWalk(shape: WalkShape) {
       newPath: pathFunction(shape),
       pay: payFunction(shape),
       payWithSlopes: shape.slopes === 0 ? undefined : payFunctionWithSlopes(shape),
+      payAgain: shape.sharing === 0 ? undefined : payAgainFunction(shape),
       earn: earnFunction(shape),
+      END,
+      WALKED: shape.variants - shape.sharing,
       BLOCK,
       R: shape.scramblings,
       V: shape.variants,
@@ -136,6 +139,7 @@ function makeWalk(shape: WalkShape) {
       const product = gpu.privateReal(env.PAID);
       const control = gpu.privateReal(env.PAID);
       const halfWidth = gpu.privateReal(env.PAID);
+      const end = gpu.privateReal(env.END);
       const y = gpu.privateReal(ALL);
       const x = gpu.privateReal(ALL);
       // Sums of differences from the first sample, so that squares do not cancel.
@@ -154,7 +158,7 @@ function makeWalk(shape: WalkShape) {
         for (let side = 0; side < env.SIDES; side++) {
           let last = dates - 1;
           // Several are counted at run time, so that the front end does not copy a path's code for each.
-          for (let v = 0; v < (V === 1 ? 1 : args.variants); v++) {
+          for (let v = 0; v < (env.WALKED === 1 ? 1 : args.variants); v++) {
             const columns = V * instances;
             const column = env.SINGLE && V === 1 ? 0 : v * instances + instance;
             const draws = {
@@ -185,11 +189,18 @@ function makeWalk(shape: WalkShape) {
               decides,
               stride,
               paid,
+              end,
             };
             if (env.payWithSlopes !== undefined && v === 0) last = env.payWithSlopes(walk);
             else last = env.pay(walk);
             const first = v * instances + instance;
             env.earn({ v, paid, scores, weights, first, stride: V * instances, y, x });
+            if (env.payAgain !== undefined && v === 0)
+              for (let copy = args.variants; copy < V; copy++) {
+                const other = copy * instances + instance;
+                env.payAgain({ batch: { table, columns, column: other }, path, end, paid });
+                env.earn({ v: copy, paid, scores, weights, first: other, stride: V * instances, y, x });
+              }
           }
         }
         for (let m = 0; m < ALL; m++) {

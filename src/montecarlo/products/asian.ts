@@ -63,6 +63,7 @@ export function asian(settings: AsianSettings): PathProduct {
     running: continuous && average === "geometric" ? 3 : 2,
     usesLogs: average === "geometric",
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
+    payoffParameters: ["strike"],
     failures,
     isDiscontinuous: false,
     ...(continuous ? { monitoring: "steps" } : {}),

@@ -61,6 +61,7 @@ export function basket(settings: BasketSettings): PathProduct {
     running: kind === "geometric" ? 1 : 0,
     ...(kind === "geometric" ? { usesLogs: true, update: weightedLogs(weights.length) } : {}),
     parameters: { strike, ...named },
+    payoffParameters: ["strike", ...(kind === "geometric" ? [] : Object.keys(named))],
     failures,
     isDiscontinuous: false,
     payoff: basketPayoff(kind, signOf(payoff), weights.length),

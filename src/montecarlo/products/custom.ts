@@ -70,6 +70,7 @@ export function european(settings: { readonly payoff: OptionType; readonly strik
     assets: 1,
     running: 0,
     parameters: { strike },
+    payoffParameters: ["strike"],
     failures,
     isDiscontinuous: false,
     payoff: europeanPayoff(signOf(payoff)),

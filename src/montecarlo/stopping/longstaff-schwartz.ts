@@ -216,6 +216,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
       antithetic,
       scramblings,
       variants: variants.model.length,
+      sharing: variants.sharing,
       measures: variants.weights.length,
       slopes: 0,
       scores: 0,

@@ -88,12 +88,13 @@ const plain = { variants: 1, measures: 1 };
 const walked: readonly (readonly [string, Partial<WalkShape> & PathShape])[] = [
   ...Object.entries(shapes).map(([name, shape]) => [name, { ...shape, ...plain }] as const),
   ["derivatives along the path", { ...shapes["average with control"], ...plain, slopes: 2 }],
+  ["copies of the payoff alone", { ...shapes["average with control"], variants: 2, sharing: 1, measures: 2, slopes: 1 }],
   ["shifted normal numbers", { ...shapes["average with control"], ...plain, isShifted: true }],
   ["a rule of exercise, and copies that follow it", { ...two, variants: 2, measures: 2, basis: twoBasis }],
 ];
 
 const walks = walked.map(([name, base]): ConformanceCase => {
-  const rest = { antithetic: true, slopes: 0, scores: 0, scramblings: 1, single: false };
+  const rest = { antithetic: true, sharing: 0, slopes: 0, scores: 0, scramblings: 1, single: false };
   const shape: WalkShape = { ...rest, variants: 1, measures: 1, ...base };
   const { variants, measures, slopes } = shape;
   const rows = rowsOf(shape);
@@ -120,7 +121,7 @@ const walks = walked.map(([name, base]): ConformanceCase => {
       weights: real(uniforms(measures * variants * COLUMNS, 0.5, 1)),
       points: real([0]),
       pointStride: 1,
-      variants: shape.variants,
+      variants: shape.variants - shape.sharing,
       moments: zeros(measuresOf(shape) * momentsOf(shape) * items),
       itemCount: items,
     }),
