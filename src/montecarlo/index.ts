@@ -16,6 +16,8 @@ export {
 export { localVolatility, type LocalVolatilitySettings } from "./models/local-volatility.ts";
 export { heston, type HestonSettings } from "./models/heston.ts";
 /** @internal */
+export { switchesLaw } from "./models/heston.ts";
+/** @internal */
 export { type DiffusionAsset, localDiffusions } from "./models/diffusions.ts";
 /** @internal */
 export type { AssetVolatility } from "./models/frozen.ts";

@@ -16,6 +16,7 @@ import type { PathProduct } from "./product.ts";
 import {
   checkDirections,
   type Direction,
+  givenMeanAlong,
   givenVariants,
   meanAlong,
   type Paths,
@@ -211,8 +212,7 @@ function meansOf(settings: MonteCarloSettings, own: Paths, control: Control | un
   const mean = control?.mean;
   const along = variants.directions.map((direction) => {
     if (typeof mean === "function") return meanAlong(own, direction, mean);
-    const slope = direction.mean;
-    return slope === undefined ? first : (i: number) => controlMeanOf([1], () => columnAt(slope, i));
+    return direction.mean === undefined ? first : givenMeanAlong(own, direction, direction.mean, mean ?? 0);
   });
   return {
     weighted: (m: number): MeasurePlace => ({

@@ -117,7 +117,10 @@ export function checkDirections(
   for (const [name, { model: along, dates, mean }] of all) {
     const jumping = Object.keys(along).find((one) => jumpsWith.includes(one)) ?? (dates && jumpsWith[0]);
     if (jumping !== undefined)
-      refuse(name, `steps of the model "${model.name}" jump with ${jumping}, which derivatives leave out; use variants`);
+      refuse(
+        name,
+        `steps of the model "${model.name}" jump with ${jumping}, which derivatives leave out; use variants`,
+      );
     if (control !== undefined && typeof control.mean !== "function" && mean === undefined)
       refuse(name, `got no mean, expected how fast the mean of the control "${control.name}" moves`);
   }
@@ -250,6 +253,39 @@ export function meanAlong(
     }
     const size = Math.abs(mean(model.parameters, control?.parameters ?? {}, i));
     return { mean: slope, size: size / columnAt(scale, i) };
+  };
+}
+
+/** The size of parameters that are smaller, or 0, such as rates. */
+const UNIT = 0.1;
+
+/**
+ * Returns the derivative of a control's mean that a direction has, as a column, and the size of the mean over that of
+ * what moves.
+ */
+export function givenMeanAlong(
+  { model, product, control }: Paths,
+  along: Direction,
+  slope: Column,
+  mean: Column,
+): (i: number) => ControlMean {
+  const moving = [
+    [model.parameters, along.model],
+    [product.parameters, along.product],
+    [control?.parameters ?? {}, along.control],
+  ].flatMap(([parameters, speeds]) =>
+    Object.entries(speeds).flatMap(([name, speed]) => {
+      const sizes = columnsOf(parameters[name]);
+      return columnsOf(speed).map((column, k) => ({ column, size: sizes[Math.min(k, sizes.length - 1)] }));
+    }),
+  );
+  return (i) => {
+    const speed = moving.reduce(
+      (most, { column, size }) =>
+        Math.max(most, Math.abs(columnAt(column, i)) / Math.max(Math.abs(columnAt(size, i)), UNIT)),
+      0,
+    );
+    return { mean: columnAt(slope, i), size: speed * Math.abs(columnAt(mean, i)) };
   };
 }
 

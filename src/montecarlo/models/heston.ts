@@ -64,7 +64,7 @@ export function heston(settings: HestonSettings): PathModel {
     parameters: { spot, yield: carry, rate, v0, kappa, theta, sigma, rho },
     failures,
     ...FUNCTIONS,
-    jumpsWith: canSwitch(settings) ? ["v0", "kappa", "theta", "sigma"] : [],
+    jumpsWith: switchesLaw(settings) ? ["v0", "kappa", "theta", "sigma"] : [],
     sensitivities: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
   };
 }
@@ -73,7 +73,7 @@ export function heston(settings: HestonSettings): PathModel {
  * Tells whether the law of the variance changes in some step of some instance. ψ = (v·c₂ + c₃)/(v·c₀ + c₁)² falls with
  * v, and at v = 0 it is σ²/(2κθ), whatever the step.
  */
-function canSwitch({ kappa, theta, sigma }: Pick<HestonSettings, "kappa" | "theta" | "sigma">): boolean {
+export function switchesLaw({ kappa, theta, sigma }: Pick<HestonSettings, "kappa" | "theta" | "sigma">): boolean {
   const [slowest, lowest] = [kappa, theta].map((one) => mapColumns(columnsOf(one), Math.min));
   const widest = mapColumns(columnsOf(sigma), Math.max);
   const stays = mapColumns([slowest, lowest, widest], (k, t, s) => (s * s <= 2 * SWITCH * k * t ? 1 : 0));

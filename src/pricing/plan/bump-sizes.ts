@@ -7,7 +7,7 @@
  * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
  * | trees and convolutions | none | central; gamma over some points of the tree |
- * | paths | none | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
+ * | paths | first derivatives, where neither payoff nor steps jump | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
 import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "../../base/differences.ts";
@@ -239,16 +239,18 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   return { ...limitedMoves(by, { up: within * clear(-1), down: within * clear(1) }, limits), width, until };
 }
 
-/**
- * Returns the bump sizes for Monte Carlo paths. `later` returns the terms some years later, if the trade still exists
- * then, and `scale` is a factor on the bumps.
- */
-export function bumpsOnPaths(
-  valuation: Valuation,
-  later: (years: number) => Terms | undefined,
-  greeks: Greeks,
-  scale: number,
-): BumpSizes {
+/** What Monte Carlo asks of bumps. */
+interface OnPaths {
+  /** Returns the terms some years later, if the trade still exists then. */
+  readonly later: (years: number) => Terms | undefined;
+  /** A factor on the bumps. */
+  readonly scale: number;
+  /** Tells whether a first derivative is taken along paths. */
+  readonly isSmooth: (measure: string) => boolean;
+}
+
+/** Returns the bump sizes for Monte Carlo paths. */
+export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scale, isSmooth }: OnPaths): BumpSizes {
   const { terms, spots } = valuation;
   const { assets, exercise, correlations } = terms;
   const last = lastObservationTime(terms) || terms.expiry;
@@ -256,7 +258,6 @@ export function bumpsOnPaths(
   const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
   const bend = Math.min(last, ...moves.map(({ until }) => until));
   const years = timeStep(terms, bend * scale * scale);
-  const then = later(years);
   const first = moves.map(({ by }) => by);
   const sides = moves.map(({ side }) => side);
   const volatilities = assets.map(({ volatility }, i): Step => {
@@ -271,11 +272,13 @@ export function bumpsOnPaths(
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
     together: moveTogether(terms),
-    later: then && { terms: then, years },
+    later: later(years) && { years, at: (some) => later(some)! },
+    along: (measure) => (isSmooth(measure) ? smallMoves(measure, valuation, last) : undefined),
     ...(greeks === "all"
       ? { cross: true, volatilities, rate: central(rate), correlation: correlationStepOnPaths }
       : {}),
     bias(measure, found) {
+      if (isSmooth(measure)) return 0;
       const [kind, i, j] = measure.split(" ");
       const size = Math.abs(found(measure));
       switch (kind) {
@@ -305,6 +308,41 @@ export function bumpsOnPaths(
   };
 }
 
+/**
+ * The small moves of an input for derivatives along paths, relative to what it takes to change a value, and where
+ * nothing says how much that is.
+ */
+const SMALL = { relative: 1e-4, other: 1e-6 } as const;
+
+/**
+ * Returns the moves between which the inputs of paths are differentiated. They are smooth closed forms, so that moves
+ * far below those of bumps leave neither a bias nor rounding. `last` is the last time at which the payoff sees the spot.
+ */
+function smallMoves(measure: string, { terms, spots }: Valuation, last: number): Step {
+  const [kind, i, j] = measure.split(" ");
+  const { relative, other } = SMALL;
+  const own = spots.flatMap((_, asset) => (i === "all" || i === undefined || Number(i) === asset ? [asset] : []));
+  const deviations = own.map((asset) => deviationAt(terms.assets[asset].volatility, spots[asset], last));
+  const width = Math.min(...deviations.filter((one) => one > 0), 1);
+  switch (kind) {
+    case "delta":
+      return central(Math.min(...own.map((asset) => spots[asset])) * relative * width);
+    case "vega": {
+      const by = last > 0 ? (relative * width) / Math.sqrt(last) : other;
+      const down = Math.min(...own.map((asset) => lowest(terms.assets[asset].volatility)));
+      return { by, moves: down < by ? MOVES.BESIDE : MOVES.CENTRAL };
+    }
+    case "correlation": {
+      const { up, down } = correlationRoom(terms.correlations, [Number(i), Number(j)]);
+      return central(relative * Math.min(up, down));
+    }
+    case "theta":
+      return { by: relative * Math.min(nextEvent(terms), DAY), moves: MOVES.BESIDE };
+    default:
+      return central(Math.min(last > 0 ? (relative * width) / last : other, relative));
+  }
+}
+
 /** The bias of a vega in units of the squared relative move. */
 const VEGA_BIAS = 3;
 
@@ -317,6 +355,15 @@ function spotBias(kind: string, { by, side, width }: SpotMove, size: number, oth
   const share = by / width;
   if (kind === "delta") return (side === 0 ? 1 : 2.5) * share ** 2 * (0.2 * size + 0.25 * width * other);
   return side === 0 ? share ** 2 * (0.5 * size + (0.1 * other) / width) : share * (size + other / width);
+}
+
+/** The distance to the ends of its range from which a correlation is smooth enough for a derivative along paths. */
+const INSIDE = 0.02;
+
+/** Tells whether a correlation is clear of the ends of its range, where a spread has no variance. */
+export function isInside({ correlations }: Terms, pair: Pair): boolean {
+  const { up, down } = correlationRoom(correlations, pair);
+  return Math.min(up, down) > INSIDE;
 }
 
 /** The move of a correlation on paths: towards 0, and to the other side where the others leave no room. */

@@ -2,9 +2,11 @@
 import {
   type DerivativeByDifferences,
   DifferencePlan,
+  finiteDifferenceWeights,
   UNMOVED,
   type MovedCopies,
   MOVES,
+  type SensitivityFormula,
   type Side,
 } from "../../base/differences.ts";
 import type { Measured } from "../columns/result-columns.ts";
@@ -52,8 +54,13 @@ export interface BumpSizes {
   readonly rate?: Step;
   /** Returns the bumps of the correlation of two assets; undefined where the others leave it no room. */
   readonly correlation?: (pair: Pair) => Step | undefined;
-  /** The terms at a later time, for theta. */
-  readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
+  /** The step in years of theta, and the terms some years later. */
+  readonly later?: { readonly years: number; readonly at: (years: number) => Terms } | undefined;
+  /**
+   * Returns the small moves of the input of a first derivative that the method takes along its own computation;
+   * undefined where it has bumps.
+   */
+  readonly along?: (measure: string) => Step | undefined;
   /**
    * Returns an estimate of the error that the bump sizes leave in a sensitivity; `found` returns any sensitivity by
    * name.
@@ -67,8 +74,19 @@ export interface BumpSizes {
  */
 export type Bias = (measure: string, found: (measure: string) => number) => number;
 
+/**
+ * A first derivative along a direction: valuations near today's, and the weights, of today's first, with which any of
+ * their inputs makes its slope. A method that knows derivatives by its inputs follows these slopes, and solves none of
+ * the valuations.
+ */
+export interface Slope extends SensitivityFormula {
+  readonly copies: readonly Valuation[];
+}
+
 /** The bumped copies of a valuation, and the sensitivities as linear combinations of their values. */
 export interface Differences extends MovedCopies<Valuation> {
+  /** The derivatives that are taken along directions instead. */
+  readonly slopes?: readonly Slope[];
   /** The estimate of the error that the bump sizes leave, if there is one. */
   readonly bias?: Bias | undefined;
 }
@@ -100,15 +118,19 @@ export const pairsOf = (count: number): readonly Pair[] =>
 export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
   const { terms } = today;
   const plan = new DifferencePlan<Valuation>();
+  const slopes: Slope[] = [];
   const slope = (name: string, { by, moves }: Step, make: (by: number) => Terms): void => {
-    plan.addDerivatives(by, [{ name, order: 1, moves }], (move) => ({ ...today, terms: make(move) }));
+    const at = (move: number): Valuation => ({ ...today, terms: make(move) });
+    const along = sizes.along?.(name);
+    if (along === undefined) plan.addDerivatives(by, [{ name, order: 1, moves }], at);
+    else slopes.push(slopeAlong(name, along, at));
   };
   const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
     slope(name, step, (by) => bumped(terms, make(by)));
   };
-  if (sizes.spots !== undefined) addSpots(plan, today, sizes.spots, sizes);
+  if (sizes.spots !== undefined) slopes.push(...addSpots(plan, today, sizes.spots, sizes));
   const { later } = sizes;
-  if (later !== undefined) slope(THETA, { by: later.years, moves: MOVES.FORWARD }, () => later.terms);
+  if (later !== undefined) slope(THETA, { by: later.years, moves: MOVES.FORWARD }, later.at);
   sizes.volatilities?.forEach((step, asset) => {
     if (step !== undefined) bump(VEGA(asset), step, (by) => ({ kind: "volatility", asset, by }));
   });
@@ -124,19 +146,40 @@ export function differencesOf(today: Valuation, sizes: BumpSizes): Differences {
       const step = sizes.correlation(pair);
       if (step !== undefined) bump(CORRELATION(pair), step, (by) => ({ kind: "correlation", pair, by }));
     }
-  return { ...plan.movedCopies(), bias: sizes.bias };
+  return { ...plan.movedCopies(), slopes, bias: sizes.bias };
 }
 
-/** Adds first differences of each spot, and second ones if they have sizes. */
+function slopeAlong(name: string, { by, moves }: Step, at: (move: number) => Valuation): Slope {
+  const weights = finiteDifferenceWeights(moves, 1).map((weight) => weight / by);
+  const others = moves.flatMap((move, k) => (move === 0 ? [] : [[move, weights[k]] as const]));
+  return {
+    name,
+    weights: [
+      moves.reduce((sum, move, k) => (move === 0 ? weights[k] : sum), 0),
+      ...others.map(([, weight]) => weight),
+    ],
+    copies: others.map(([move]) => at(by * move)),
+  };
+}
+
+/** Adds first differences of each spot, and second ones if they have sizes. Returns the derivatives along spots. */
 function addSpots(
   plan: DifferencePlan<Valuation>,
   today: Valuation,
   { first, second, sides = [] }: NonNullable<BumpSizes["spots"]>,
-  { cross = false, together = false }: Pick<BumpSizes, "cross" | "together">,
-): void {
+  { cross = false, together = false, along }: Pick<BumpSizes, "cross" | "together" | "along">,
+): readonly Slope[] {
   const at = (by: (asset: number) => number): Valuation => ({ ...today, spots: today.spots.map((x, i) => x + by(i)) });
-  const input = (size: number, derivatives: readonly DerivativeByDifferences[], isMoved: (asset: number) => boolean) =>
-    plan.addDerivatives(size, derivatives, (by) => at((asset) => (isMoved(asset) ? by : 0)));
+  const slopes: Slope[] = [];
+  const input = (size: number, all: readonly DerivativeByDifferences[], isMoved: (asset: number) => boolean) => {
+    const move = (by: number): Valuation => at((asset) => (isMoved(asset) ? by : 0));
+    const bumps = all.filter(({ name, order }) => {
+      const step = order === 1 ? along?.(name) : undefined;
+      if (step !== undefined) slopes.push(slopeAlong(name, step, move));
+      return step === undefined;
+    });
+    return plan.addDerivatives(size, bumps, move);
+  };
   const own = first.map((h, asset) => {
     const side = sides[asset] ?? 0;
     const wide = second?.[asset];
@@ -149,7 +192,7 @@ function addSpots(
     if (wide !== undefined) input(wide, [gamma], isOwn);
     return pair;
   });
-  if (first.length === 1) return;
+  if (first.length === 1) return slopes;
   const isCentral = first.every((_, asset) => (sides[asset] ?? 0) === 0);
   if (isCentral) {
     // By a common move of all spots.
@@ -157,7 +200,7 @@ function addSpots(
     const delta = together ? [{ name: DELTA("all"), order: 1, moves: MOVES.CENTRAL } as const] : [];
     input(Math.min(...(second ?? first)), [...gamma, ...delta], () => true);
   }
-  if (second === undefined) return;
+  if (second === undefined) return slopes;
   for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {
     const isToSides = pair.some((asset) => (sides[asset] ?? 0) !== 0);
     const by = pair.map((asset) => (sides[asset] || 1) * first[asset]);
@@ -174,13 +217,14 @@ function addSpots(
       ...single.map((copy) => [copy, -weight] as const),
     ]);
   }
-  if (isCentral) return;
+  if (isCentral) return slopes;
   // The second derivative by a common move, Σ ∂²V/∂Sᵢ∂Sⱼ.
   const twice = pairsOf(first.length).flatMap((pair) => plan.weightsOf(CROSS(pair)));
   plan.addFormula(GAMMA("all"), [
     ...first.flatMap((_, asset) => plan.weightsOf(GAMMA(asset))),
     ...twice.map(([copy, weight]) => [copy, 2 * weight] as const),
   ]);
+  return slopes;
 }
 
 /** Returns the sensitivities with the error that the bump sizes leave (`bias`) added to their error estimates. */

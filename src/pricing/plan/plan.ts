@@ -149,9 +149,10 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { columns, budget } = this.#batch;
     const estimator = this.#estimator;
     const { count, spots } = columns.cases;
-    const copies = (request.differences ?? this.#differencesOf(request)).copies.length;
+    const { copies, slopes = [] } = request.differences ?? this.#differencesOf(request);
+    const moved = copies.length + slopes.length;
     const others = estimator.servesAllSpots ? count - 1 : count * spots;
-    const after = others + copies * estimator.growth(request, level, estimator.copyLevel({ ...request, level }));
+    const after = others + moved * estimator.growth(request, level, estimator.copyLevel({ ...request, level }));
     return budget.allowsTimes(trade, estimator.growth(request, request.level, level) * (1 + after));
   }
 
@@ -182,11 +183,12 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     if (original?.estimate === undefined || original.failure !== undefined) return;
     const { trade } = job;
     job.differences = original.differences ?? this.#differencesOf(original);
-    if (job.differences.copies.length === 0) return;
+    const { copies, slopes = [] } = job.differences;
+    if (copies.length + slopes.length === 0) return;
     const level = this.#estimator.copyLevel(original);
     job.copies = this.#estimator.findsDifferences
       ? [original]
-      : job.differences.copies.map(({ terms, spots }) => newRequest({ trade, terms, spots: [spots], original, level }));
+      : copies.map(({ terms, spots }) => newRequest({ trade, terms, spots: [spots], original, level }));
   }
 
   /** Makes the requests for slopes along directions, at the level of the trade's own value. */

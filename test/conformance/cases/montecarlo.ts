@@ -88,7 +88,10 @@ const plain = { variants: 1, measures: 1 };
 const walked: readonly (readonly [string, Partial<WalkShape> & PathShape])[] = [
   ...Object.entries(shapes).map(([name, shape]) => [name, { ...shape, ...plain }] as const),
   ["derivatives along the path", { ...shapes["average with control"], ...plain, slopes: 2 }],
-  ["copies of the payoff alone", { ...shapes["average with control"], variants: 2, sharing: 1, measures: 2, slopes: 1 }],
+  [
+    "copies of the payoff alone",
+    { ...shapes["average with control"], variants: 2, sharing: 1, measures: 2, slopes: 1 },
+  ],
   ["shifted normal numbers", { ...shapes["average with control"], ...plain, isShifted: true }],
   ["a rule of exercise, and copies that follow it", { ...two, variants: 2, measures: 2, basis: twoBasis }],
 ];

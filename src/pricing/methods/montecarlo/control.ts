@@ -81,14 +81,18 @@ function isGeometric(path: SimulationInstance): boolean {
   return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
 }
 
-/** Returns the control variate of instances that share a kernel and its kind; undefined for "none". */
+/**
+ * Returns the control variate of instances that share a kernel and its kind; undefined for "none". Copies whose payoffs
+ * alone are moved have that of `originals`, so that it differs in what its payoff reads alone.
+ */
 export function controlOf(
   paths: readonly SimulationInstance[],
   substeps: number,
   kind: ControlKind,
+  originals = paths,
 ): Control | undefined {
   if (kind === "none") return undefined;
-  return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);
+  return kind === "geometric" ? geometricControl(paths, substeps, originals) : underlyingControl(paths);
 }
 
 /**
@@ -114,6 +118,7 @@ function underlyingControl(paths: readonly SimulationInstance[]): Control {
         ),
       },
       payoff: underlyingPayoff(d),
+      payoffParameters: each.flatMap((i) => [`weight${i}`, `yield${i}`]),
     }),
     mean: column((path) => path.spots.reduce((sum, _, i) => sum + weight(path, i) * discountedMean(path, i), 0)),
   };
@@ -133,11 +138,15 @@ const underlyingPayoff = memoize((d: number) =>
   }),
 );
 
-function geometricControl(paths: readonly SimulationInstance[], substeps: number): Control {
+function geometricControl(
+  paths: readonly SimulationInstance[],
+  substeps: number,
+  originals: readonly SimulationInstance[],
+): Control {
   const [{ terms }] = paths;
   const { payoff, assets } = terms;
   if (payoff.kind === "basket") {
-    const proxies = paths.map(geometricProxy);
+    const proxies = paths.map((path, i) => geometricProxy(path, originals[i]));
     const weights = assets.map((_, i) => Float64Array.from(proxies, (proxy) => proxy.weights[i]));
     const strike = Float64Array.from(proxies, (proxy) => proxy.strike);
     return {
@@ -186,13 +195,17 @@ interface GeometricProxy {
  * (D. Gentle, Risk 6 (1993)). The control is the same option on Π Sᵢ^aᵢ, at the strike K·Π Fᵢ^aᵢ/A₀; the factor that
  * is left is part of its coefficient.
  */
-function geometricProxy({ terms, spots }: SimulationInstance): GeometricProxy {
+function geometricProxy({ terms, spots }: SimulationInstance, original: SimulationInstance): GeometricProxy {
   const { payoff, assets, rates, expiry } = terms;
   if (payoff.kind !== "basket") throw new Error(`no geometric basket of a ${payoff.kind}`);
   const growth = integrate(rates, expiry);
   const forwards = assets.map(({ underlying }, i) => spots[i] * Math.exp(growth - underlying.dividends.yield * expiry));
-  const total = payoff.weights.reduce((sum, w, i) => sum + w * forwards[i], 0);
-  const weights = payoff.weights.map((w, i) => (w * forwards[i]) / total);
+  const amountsOf = ({ terms: { payoff: own } }: SimulationInstance): readonly number[] =>
+    own.kind === "basket" ? own.weights.map((w, i) => w * forwards[i]) : [];
+  const sumOf = (amounts: readonly number[]): number => amounts.reduce((sum, one) => sum + one, 0);
+  const total = sumOf(amountsOf({ terms, spots, dates: [] }));
+  const shares = amountsOf(original);
+  const weights = shares.map((amount) => amount / sumOf(shares));
   const { mean, variance } = basketLogarithm(terms, spots, weights);
   const logarithm = weights.reduce((sum, a, i) => sum + a * Math.log(forwards[i]), 0);
   const strike = payoff.strike * Math.exp(logarithm - Math.log(total));

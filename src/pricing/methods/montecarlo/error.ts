@@ -59,9 +59,9 @@ export function errorOf(path: SimulationInstance, sample: SampleStatistics): num
   return Math.max(sampling, unseen(path, sample), tail(path, sample));
 }
 
-/** Returns the error estimate of a sensitivity: half the width of its confidence interval. */
-export const sensitivityError = (standardError: number, freedom: number): number =>
-  intervalWidth(freedom, QUANTILE) * standardError;
+/** Returns the error estimate of a sensitivity, given that of 95 % of the path engine. */
+export const errorAtLevel = (errorEstimate: number, freedom: number): number =>
+  (intervalWidth(freedom, QUANTILE) / intervalWidth(freedom)) * errorEstimate;
 
 /**
  * What has not been seen among n paths, by the rule of three. All scramblings may count as many paths beyond a jump,

@@ -16,6 +16,7 @@ import type { Estimator } from "../../plan/request.ts";
 import { assetsOf, termsOf } from "../../terms.ts";
 import { isEarly, whyNoModel, whyNoProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
+import { smoothAlongPaths } from "./smooth.ts";
 import { exactEstimate, isGeometricBasket, type PathEstimate } from "./without-paths.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
@@ -105,7 +106,8 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   differencesOf({ terms, spots: [spots] }, greeks, later) {
     if (terms.expiry === 0) return { copies: [], formulas: [] };
     const scale = exactEstimate(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
-    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, later, greeks, scale));
+    const isSmooth = smoothAlongPaths(terms, spots);
+    return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, greeks, { later, scale, isSmooth }));
   },
   measuresOf: ({ estimate }) => estimate!.measures ?? new Map(),
 });

@@ -168,6 +168,7 @@ function digital(sign: number, strike: Float64Array, cash: Float64Array): PathPr
     name: "digital",
     running: 0,
     parameters: { strike, cash },
+    payoffParameters: ["strike", "cash"],
     payoff: sign > 0 ? digitalPayoffs.call : digitalPayoffs.put,
     isDiscontinuous: true,
   });

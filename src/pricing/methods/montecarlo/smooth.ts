@@ -1,0 +1,39 @@
+/** The first derivatives that are taken along paths. */
+import { switchesLaw } from "../../../montecarlo/index.ts";
+import { isInside } from "../../plan/bump-sizes.ts";
+import type { Terms } from "../../terms.ts";
+import { isEarly } from "./acceptance.ts";
+import { mayJump } from "./error.ts";
+import { usesLocalDiffusions } from "./steps.ts";
+import { exactEstimate } from "./without-paths.ts";
+
+/** The most underlyings of derivatives along paths, each of which is a direction, and of those by correlations. */
+const MOST = { assets: 6, correlated: 4 } as const;
+
+/** The derivatives with which Heston's steps jump where the law of the variance may change. */
+const OF_VARIANCE: readonly string[] = ["vega", "theta"];
+
+/**
+ * Returns the function that tells whether a first derivative of a value is taken along paths: neither the payoff nor the
+ * steps of the model jump with its input. The others are differences of values.
+ */
+export function smoothAlongPaths(terms: Terms, spots: readonly number[]): (measure: string) => boolean {
+  const { assets, barriers } = terms;
+  const [{ volatility }] = assets;
+  if (
+    mayJump(terms) ||
+    barriers.length > 0 ||
+    isEarly(terms) ||
+    usesLocalDiffusions(terms) ||
+    volatility.kind === "stochasticLocal" ||
+    assets.length > MOST.assets ||
+    exactEstimate(terms, spots) !== undefined
+  )
+    return () => false;
+  return (measure) => {
+    const [kind, i, j] = measure.split(" ");
+    if (kind === "gamma" || kind === "cross") return false;
+    if (kind === "correlation") return assets.length <= MOST.correlated && isInside(terms, [Number(i), Number(j)]);
+    return volatility.kind !== "heston" || !OF_VARIANCE.includes(kind) || !switchesLaw(volatility);
+  };
+}
