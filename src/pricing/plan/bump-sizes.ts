@@ -63,7 +63,7 @@ const ON_PATH = { min: 2e-5, max: 0.1 } as const;
  * What keeps the moves on paths clear of a bend: it matters within so many standard deviations of the spot until then,
  * a move across it may be such a share of one, and a move up to it is taken if it is such a share of the usual one.
  */
-const BEND = { reach: 3, share: 0.2, room: 0.25 } as const;
+const BEND = { reach: 3, share: 0.2, room: 0.1 } as const;
 /** The share of the distance of two barriers that a move may be. */
 const BETWEEN = 0.05;
 
@@ -221,7 +221,8 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   }));
   const clear = (away: number): number =>
     Math.min(...bends.filter((one) => one.from === 0 && one.away === away).map(({ distance }) => distance));
-  let width = spot * widthOf(terms, asset, spot);
+  // No value changes over less than that of a logarithm, or over more than the spot.
+  let width = spot * Math.min(widthOf(terms, asset, spot), 1);
   // Between two barriers the value is a sine, about.
   width = Math.min(width, (clear(1) + clear(-1)) * (BETWEEN / DEVIATIONS));
   let until = Number.POSITIVE_INFINITY;
@@ -235,7 +236,7 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   // A value is smooth up to a level that counts now, and next to it differences are taken on its own side.
   const within = 1 - 1e-9;
   const by = usual();
-  const limits = { least: BEND.room * by, beside: by, share: 0.5 };
+  const limits = { least: BEND.room * by, beside: 0.5 * by, share: 0.5 };
   return { ...limitedMoves(by, { up: within * clear(-1), down: within * clear(1) }, limits), width, until };
 }
 
@@ -272,7 +273,8 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
     // The second derivative of a value whose rule of exercise does not move is another one.
     spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
     together: moveTogether(terms),
-    later: later(years) && { years, at: (some) => later(some)! },
+    // No event, and so no expiry, is within the step.
+    later: { years, at: (some) => later(some)! },
     along: (measure) => (isSmooth(measure) ? smallMoves(measure, valuation, last) : undefined),
     ...(greeks === "all"
       ? { cross: true, volatilities, rate: central(rate), correlation: correlationStepOnPaths }
@@ -312,34 +314,33 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
  * The small moves of an input for derivatives along paths, relative to what it takes to change a value, and where
  * nothing says how much that is.
  */
-const SMALL = { relative: 1e-4, other: 1e-6 } as const;
+const SMALL = { relative: 1e-6, ofTime: 1e-5, other: 1e-7 } as const;
 
 /**
- * Returns the moves between which the inputs of paths are differentiated. They are smooth closed forms, so that moves
- * far below those of bumps leave neither a bias nor rounding. `last` is the last time at which the payoff sees the spot.
+ * Returns the move by which the inputs of paths are differentiated. They are smooth closed forms, so that a move far
+ * below those of bumps, to one side, leaves neither a bias nor rounding that counts, and meets no end of a range. `last`
+ * is the last time at which the payoff sees the spot.
  */
 function smallMoves(measure: string, { terms, spots }: Valuation, last: number): Step {
   const [kind, i, j] = measure.split(" ");
-  const { relative, other } = SMALL;
+  const { relative, ofTime, other } = SMALL;
+  const forward = (by: number): Step => ({ by, moves: MOVES.FORWARD });
   const own = spots.flatMap((_, asset) => (i === "all" || i === undefined || Number(i) === asset ? [asset] : []));
   const deviations = own.map((asset) => deviationAt(terms.assets[asset].volatility, spots[asset], last));
   const width = Math.min(...deviations.filter((one) => one > 0), 1);
   switch (kind) {
     case "delta":
-      return central(Math.min(...own.map((asset) => spots[asset])) * relative * width);
-    case "vega": {
-      const by = last > 0 ? (relative * width) / Math.sqrt(last) : other;
-      const down = Math.min(...own.map((asset) => lowest(terms.assets[asset].volatility)));
-      return { by, moves: down < by ? MOVES.BESIDE : MOVES.CENTRAL };
-    }
+      return forward(Math.min(...own.map((asset) => spots[asset])) * relative * width);
+    case "vega":
+      return forward(last > 0 ? (relative * width) / Math.sqrt(last) : other);
     case "correlation": {
       const { up, down } = correlationRoom(terms.correlations, [Number(i), Number(j)]);
-      return central(relative * Math.min(up, down));
+      return forward(up > down ? relative * up : -relative * down);
     }
     case "theta":
-      return { by: relative * Math.min(nextEvent(terms), DAY), moves: MOVES.BESIDE };
+      return forward(ofTime * Math.min(nextEvent(terms), DAY));
     default:
-      return central(Math.min(last > 0 ? (relative * width) / last : other, relative));
+      return forward(Math.min(last > 0 ? (relative * width) / last : other, relative));
   }
 }
 

@@ -5,11 +5,13 @@
 import { type PricedTrade, parseBook, SENSITIVITIES, type TradeResult } from "../../../src/book/index.ts";
 import type { Device } from "../../../src/device/index.ts";
 import { type Method, priceBook } from "../../../src/pricing/index.ts";
-import { bookOf } from "../contract.ts";
+import type { Lognormal } from "../closed-forms.ts";
+import { bookOf, type Contract } from "../contract.ts";
 import { contractOf, drawHeston } from "../heston-properties.ts";
 import { Random } from "../random.ts";
 import { type AssetsTrade, drawAssets, drawPayoff, FAMILIES, rounded } from "./families.ts";
 import { type AssetsMarket, europeanValue } from "./oracles.ts";
+import { averageValue, lookbackValue } from "./path-oracles.ts";
 import { assetsBook } from "./price.ts";
 
 /** A sensitivity, what it should be, and the error estimate of it. */
@@ -45,10 +47,18 @@ export async function checkSensitivities(options: SensitivityOptions): Promise<r
 }
 
 const CHECKS = [
-  ["Heston, European", underHeston],
-  ["two assets, European", ofTwoAssets],
+  ["Heston, European", (options) => underHeston(options, "Heston, European", "adi")],
+  ["two assets, European", (options) => ofTwoAssets(options, "two assets, European", "adi")],
   ["two assets, early exercise", ofGeometric],
-] as const;
+  ["paths, Heston", (options) => underHeston(options, "paths, Heston", "montecarlo")],
+  ["paths, two assets", (options) => ofTwoAssets(options, "paths, two assets", "montecarlo")],
+  ["paths, a barrier", (options) => ofTwoAssets(options, "paths, a barrier", "montecarlo", withBarrier)],
+  ["paths, averages", ofAverages],
+  ["paths, lookbacks", ofLookbacks],
+] as const satisfies readonly (readonly [
+  string,
+  (options: SensitivityOptions) => Promise<readonly CheckedSensitivity[]>,
+])[];
 
 async function price(book: object, device: Device, method: Method, accuracy?: number): Promise<readonly PricedTrade[]> {
   const settings = {
@@ -64,7 +74,11 @@ async function price(book: object, device: Device, method: Method, accuracy?: nu
   });
 }
 
-async function underHeston({ device, count, seed }: SensitivityOptions): Promise<CheckedSensitivity[]> {
+async function underHeston(
+  { device, count, seed }: SensitivityOptions,
+  family: string,
+  method: Method,
+): Promise<CheckedSensitivity[]> {
   const random = new Random(seed);
   const contracts = Array.from({ length: count }, () => {
     const market = drawHeston(random);
@@ -72,10 +86,10 @@ async function underHeston({ device, count, seed }: SensitivityOptions): Promise
     return contractOf(market, random.choice(["call", "put"] as const), strike);
   });
   const book = bookOf(contracts);
-  const [found, exact] = [await price(book, device, "adi"), await price(book, device, "auto")];
+  const [found, exact] = [await price(book, device, method), await price(book, device, "auto")];
   return found.flatMap((one, i) =>
     SENSITIVITIES.map((name) => ({
-      family: "Heston, European",
+      family,
       name,
       trade: contracts[i],
       value: one[name]!,
@@ -93,17 +107,22 @@ interface Wanted {
   readonly exact: { readonly value: number; readonly uncertainty: number };
 }
 
-async function ofTwoAssets({ device, count, seed }: SensitivityOptions): Promise<CheckedSensitivity[]> {
+async function ofTwoAssets(
+  { device, count, seed }: SensitivityOptions,
+  family: string,
+  method: Method,
+  vary: (random: Random, trade: AssetsTrade) => AssetsTrade = (_, trade) => trade,
+): Promise<CheckedSensitivity[]> {
   const random = new Random(seed);
   const trades = Array.from({ length: count }, () => {
     const market = drawAssets(random, 2);
     const { payoff, strike } = drawPayoff(random, market);
-    return { market, payoff, strike, exact: 0 };
+    return vary(random, { market, payoff, strike, exact: 0 });
   });
-  const found = await price(assetsBook(trades), device, "adi");
+  const found = await price(assetsBook(trades), device, method);
   return found.flatMap((one, i) =>
     wantedOf(trades[i], `U${i}x`).map(({ name, of, exact }) => ({
-      family: "two assets, European",
+      family,
       name,
       trade: trades[i],
       value: of(one),
@@ -115,8 +134,14 @@ async function ofTwoAssets({ device, count, seed }: SensitivityOptions): Promise
 }
 
 /** Differences of quadrature over a step and twice the step, extrapolated; what is left is about their distance. */
-function wantedOf({ market, payoff, strike }: AssetsTrade, prefix: string): Wanted[] {
-  const valueOf = (moved: AssetsMarket): number => europeanValue(moved, payoff as never, strike!);
+function wantedOf({ market, payoff, strike, barriers = [] }: AssetsTrade, prefix: string): Wanted[] {
+  const [barrier] = barriers;
+  const valueOf = (moved: AssetsMarket): number => {
+    if (barrier === undefined) return europeanValue(moved, payoff as never, strike!);
+    const side = barrier.type.startsWith("up") ? "up" : "down";
+    const out = europeanValue(moved, payoff as never, strike!, { first: { side, level: barrier.level } });
+    return barrier.type.endsWith("out") ? out : europeanValue(moved, payoff as never, strike!) - out;
+  };
   const { assets, correlations, rate, expiry } = market;
   const withAsset = (from: AssetsMarket, i: number, part: object): AssetsMarket => ({
     ...from,
@@ -127,7 +152,12 @@ function wantedOf({ market, payoff, strike }: AssetsTrade, prefix: string): Want
   const bend = (h: number, at: (x: number) => AssetsMarket) =>
     refined((step) => (valueOf(at(step)) - 2 * valueOf(market) + valueOf(at(-step))) / step ** 2, h);
   const spotAt = (from: AssetsMarket, i: number, x: number) => withAsset(from, i, { spot: assets[i].spot + x });
-  const steps = assets.map(({ spot, volatility }) => 0.05 * spot * Math.min(volatility * Math.sqrt(expiry), 1));
+  const steps = assets.map(({ spot, volatility }, i) =>
+    Math.min(
+      0.05 * spot * Math.min(volatility * Math.sqrt(expiry), 1),
+      i === 0 && barrier !== undefined ? 0.2 * Math.abs(spot - barrier.level) : Infinity,
+    ),
+  );
   const ofAsset = [0, 1].flatMap((i): Wanted[] => {
     const own = (key: "delta" | "gamma" | "vega") => (source: Parameters<Wanted["of"]>[0]) =>
       source.sensitivities![`${prefix}${i}`][key]!;
@@ -174,6 +204,122 @@ function wantedOf({ market, payoff, strike }: AssetsTrade, prefix: string): Want
 function refined(difference: (step: number) => number, h: number): { value: number; uncertainty: number } {
   const [fine, coarse] = [difference(h), difference(2 * h)];
   return { value: (4 * fine - coarse) / 3, uncertainty: 0.2 * Math.abs(fine - coarse) + 1e-6 * Math.abs(fine) };
+}
+
+/** A continuous barrier on the first asset, half a percent to twenty away. */
+function withBarrier(random: Random, trade: AssetsTrade): AssetsTrade {
+  const { spot } = trade.market.assets[0];
+  const distance = random.logUniform(0.005, 0.2);
+  const side = random.choice(["up", "down"] as const);
+  const level = rounded(spot * (side === "up" ? 1 + distance : 1 - distance));
+  return { ...trade, barriers: [{ type: `${side}-and-${random.choice(["in", "out"] as const)}`, level, asset: 0 }] };
+}
+
+/** A trade on one asset, and its value as a function of the market. */
+interface OnPath {
+  readonly contract: Contract & { readonly average?: object; readonly lookback?: object };
+  readonly model: Lognormal;
+  /** The value, some years later. */
+  readonly at: (model: Lognormal, later: number) => number;
+  /** The step of differences in the spot. */
+  readonly step: number;
+}
+
+function drawModel(random: Random): Lognormal {
+  const [volatility, expiry] = [random.logUniform(0.08, 0.6), random.logUniform(0.05, 3)];
+  return {
+    spot: 100,
+    rate: rounded(random.uniform(0, 0.08)),
+    yield: rounded(random.uniform(0.001, 0.05)),
+    volatility: rounded(volatility),
+    expiry: rounded(expiry),
+  };
+}
+
+async function onPaths(
+  { device, count, seed }: SensitivityOptions,
+  family: string,
+  draw: (random: Random, model: Lognormal) => OnPath,
+): Promise<CheckedSensitivity[]> {
+  const random = new Random(seed);
+  const all = Array.from({ length: count }, () => draw(random, drawModel(random)));
+  const book = bookOf(all.map(({ contract }) => contract));
+  const trades = book.trades.map((trade, i) => ({
+    ...trade,
+    ...(({ average, lookback }) => ({ average, lookback }))(all[i].contract),
+  }));
+  const found = await price({ ...book, trades }, device, "montecarlo");
+  return found.flatMap((one, i) => {
+    const { model, at, step } = all[i];
+    const slope = (h: number, value: (x: number) => number) => refined((by) => (value(by) - value(-by)) / (2 * by), h);
+    const spotAt = (x: number): number => at({ ...model, spot: model.spot + x }, 0);
+    const exact = {
+      delta: slope(step, spotAt),
+      gamma: refined((by) => (spotAt(by) - 2 * spotAt(0) + spotAt(-by)) / by ** 2, step),
+      // Forward: fixings are on dates to come.
+      theta: refined((by) => (at(model, by) - at(model, -by)) / (2 * by), 1e-3 * firstOf(all[i])),
+      vega: slope(1e-3 * model.volatility, (x) => at({ ...model, volatility: model.volatility + x }, 0)),
+      rho: slope(1e-4, (x) => at({ ...model, rate: model.rate + x }, 0)),
+    };
+    return SENSITIVITIES.map((name) => ({
+      family,
+      name,
+      trade: all[i].contract,
+      value: one[name]!,
+      exact: exact[name].value,
+      uncertainty: exact[name].uncertainty,
+      estimate: one.sensitivityErrorEstimates?.[name] ?? null,
+    }));
+  });
+}
+
+const firstOf = ({ contract: { average, expiry } }: OnPath): number =>
+  (average as { readonly dates: readonly number[] } | undefined)?.dates[0] ?? expiry;
+
+/** Averages of one to twelve fixings, the first soon or late, some paid long after the last. */
+function ofAverages(options: SensitivityOptions): Promise<CheckedSensitivity[]> {
+  return onPaths(options, "paths, averages", (random, drawn) => {
+    const count = random.choice([1, 2, 3, 4, 12]);
+    const first = drawn.expiry * random.choice([0.002, 0.05, 1 / count]);
+    const last = drawn.expiry * random.choice([1, 1, 0.1]);
+    const dates = Array.from({ length: count }, (_, k) =>
+      count === 1 ? last : Math.min(first, 0.3 * last) + ((last - Math.min(first, 0.3 * last)) * k) / (count - 1),
+    );
+    const [model, right] = [drawn, random.choice(["call", "put"] as const)];
+    const width = model.volatility * Math.sqrt(last / 2);
+    const strike = rounded(100 * Math.exp(random.uniform(-1, 1) * width));
+    const contract = { ...model, payoff: right, strike, average: { kind: "arithmetic", dates } };
+    const at = (moved: Lognormal, later: number): number =>
+      averageValue(
+        { ...moved, expiry: moved.expiry - later },
+        right,
+        strike,
+        dates.map((t) => t - later),
+      );
+    return { contract, model, at, step: 1e-2 * 100 * model.volatility * Math.sqrt(dates[0]) };
+  });
+}
+
+/** Lookbacks from an extremum that has just been set to one that is 10 % away. */
+function ofLookbacks(options: SensitivityOptions): Promise<CheckedSensitivity[]> {
+  return onPaths(options, "paths, lookbacks", (random, model) => {
+    const right = random.choice(["call", "put"] as const);
+    const isFloating = random.chance(0.5);
+    const isMaximum = (right === "call") !== isFloating;
+    const distance = random.logUniform(1e-4, 0.1);
+    const extremum = rounded(100 * (isMaximum ? 1 + distance : 1 - distance));
+    const strike = isFloating ? undefined : rounded(random.uniform(85, 115));
+    const contract = {
+      ...model,
+      payoff: right,
+      ...(strike === undefined ? {} : { strike }),
+      lookback: { strike: isFloating ? "floating" : "fixed", monitoring: "continuous", extremum },
+    };
+    const at = (moved: Lognormal, later: number): number =>
+      lookbackValue({ ...moved, expiry: moved.expiry - later }, { right, strike, extremum });
+    // Beyond the level the formula is the value no longer, but goes on smoothly.
+    return { contract, model, at, step: 0.02 * 100 * model.volatility * Math.sqrt(model.expiry) };
+  });
 }
 
 /** f(G) of G = Π Sᵢ^wᵢ: ∂V/∂Sᵢ = f′·wᵢG/Sᵢ, ∂²V/∂Sᵢ² = f″·(wᵢG/Sᵢ)² + f′·wᵢ(wᵢ − 1)G/Sᵢ². */

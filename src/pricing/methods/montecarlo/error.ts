@@ -4,7 +4,7 @@ import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { totalVariance } from "../../variance.ts";
 import { basketLogarithm } from "../../equations/lognormal.ts";
-import { lastObservationTime } from "../../plan/kinks.ts";
+import { deviationAt, lastObservationTime } from "../../plan/kinks.ts";
 import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
@@ -78,6 +78,57 @@ function unseen(
   const other = effective < HARDLY_ANY ? unitOf(terms, spots) / paths : 0;
   return UNSEEN * Math.max(each, other, byControl);
 }
+
+/** Returns the part of a value's error that comes from what no path has shown, where few paths pay. */
+export const unseenByFew = (path: SimulationInstance, sample: SampleStatistics): number =>
+  sample.effective < FEW ? unseen(path, sample) : 0;
+
+/**
+ * Returns the part of a sensitivity's error that comes from what no path has shown. `size` is that of the value, which
+ * changes over a standard deviation of the logarithm of a spot.
+ */
+export function unseenSlope({ terms, spots }: SimulationInstance, measure: string, size: number): number {
+  if (size === 0) return 0;
+  const last = lastObservationTime(terms) || terms.expiry;
+  const widths = terms.assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
+  const [kind, i, j = i] = measure.split(" ");
+  const widthOf = (asset: string): number => {
+    const own = asset === "all" || asset === undefined ? [...widths.keys()] : [Number(asset)];
+    return Math.min(...own.map((one) => widths[one]));
+  };
+  const spotOf = (asset: string): number => (asset === "all" ? Math.min(...spots) : spots[Number(asset)]);
+  const width = Math.max(widthOf(i), LEAST_WIDTH);
+  switch (kind) {
+    case "delta":
+      return size / (width * spotOf(i));
+    case "gamma":
+    case "cross":
+      return size / (width * spotOf(i) * Math.max(widthOf(j), LEAST_WIDTH) * spotOf(j));
+    case "vega":
+      return (size * Math.sqrt(last)) / width;
+    case "rho":
+      return (size * last) / width;
+    case "theta":
+      return size / last;
+    default:
+      return size;
+  }
+}
+
+/**
+ * Returns the part of the error of a sensitivity that is zero on all paths: the largest or the smallest spot of a basket
+ * may be another one on paths that are too rare to be seen.
+ */
+export function unseenOfNone(path: SimulationInstance, measure: string, paths: number): number {
+  const { payoff } = path.terms;
+  if (payoff.kind !== "basket" || (payoff.of !== "max" && payoff.of !== "min")) return 0;
+  const assets = measure.split(" ").slice(1).map(Number);
+  if (assets.some((asset) => payoff.weights[asset] === 0)) return 0;
+  return unseenSlope(path, measure, (UNSEEN * unitOf(path.terms, path.spots)) / paths);
+}
+
+/** The smallest deviation over which a value is taken to change. */
+const LEAST_WIDTH = 1e-3;
 
 /** The error in volatility that particles and steps leave in a leverage (docs/calibration.md). */
 const LEVERAGE_ERROR = 4e-3;

@@ -5,7 +5,7 @@ import type { Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import { type ControlKind, controlOf } from "./control.ts";
-import { errorAtLevel } from "./error.ts";
+import { errorAtLevel, unseenOfNone, unseenSlope } from "./error.ts";
 import { type Job, STEPS } from "./job.ts";
 import { productOf, scaleOf } from "./product.ts";
 import { modelOf } from "./spot-model.ts";
@@ -157,24 +157,30 @@ const biasOf = ({ request: { differences }, measures }: Job): Bias | undefined =
 
 type Found = Estimates & { readonly halfWidth?: Float64Array };
 
-/**
- * Returns the measures of job i of a group. @param found their estimates by name @param value the estimate of the value
- * @param freedom the degrees of freedom of standard errors
- */
+/** The estimates of a group, and of one of its jobs what no path has shown of the value. */
+interface GroupEstimates {
+  readonly found: Readonly<Record<string, Found>>;
+  readonly value: Estimates;
+  /** The number of paths of each job. */
+  readonly paths: ArrayLike<number>;
+  /** The degrees of freedom of standard errors. */
+  readonly freedom: number;
+  readonly unseen: number;
+}
+
+/** Returns the measures of job i of a group. */
 export function measuresOfJob(
   { added, factors }: GroupMeasures,
   job: Job,
   i: number,
-  {
-    found,
-    value,
-    freedom,
-  }: { readonly found: Readonly<Record<string, Found>>; readonly value: Estimates; readonly freedom: number },
+  { found, value, paths, freedom, unseen }: GroupEstimates,
 ): ReadonlyMap<string, Measured> {
   const estimateOf = (name: string): Measured => {
     const { value: values, errorEstimate, halfWidth } = found[name];
     const half = halfWidth?.[i] ?? 0;
-    return { value: values[i], error: errorAtLevel(errorEstimate[i] - half, freedom) + half };
+    const error = errorAtLevel(errorEstimate[i] - half, freedom) + half + unseenSlope(job.path, name, unseen);
+    const isNone = values[i] === 0 && error === 0;
+    return { value: values[i], error: isNone ? unseenOfNone(job.path, name, paths[i]) : error };
   };
   const differences = Array.from(added, ([name, sums]): [string, Measured] => {
     const { value: sum, error } = estimateOf(name);
@@ -183,13 +189,8 @@ export function measuresOfJob(
   const slopes = Array.from(factors, ([name, each]): [string, Measured] => {
     const [scale, ofValue] = each[i];
     const { value: slope, error } = estimateOf(name);
-    return [
-      name,
-      {
-        value: scale * slope + ofValue * value.value[i],
-        error: Math.abs(scale) * error + Math.abs(ofValue) * errorAtLevel(value.errorEstimate[i], freedom),
-      },
-    ];
+    const ofScale = Math.abs(ofValue) * errorAtLevel(value.errorEstimate[i], freedom);
+    return [name, { value: scale * slope + ofValue * value.value[i], error: Math.abs(scale) * error + ofScale }];
   });
   return withBias(new Map([...differences, ...slopes]), biasOf(job));
 }

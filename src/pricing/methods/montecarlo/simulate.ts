@@ -7,7 +7,7 @@ import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type Measured, type Request, type RequestSettings, targetOf, together } from "../../plan/request.ts";
 import { isExercisable } from "../../terms.ts";
 import { isEarly, type SimulationInstance } from "./acceptance.ts";
-import { errorOf, leverageError, reversionError, stepBias } from "./error.ts";
+import { errorOf, leverageError, reversionError, type SampleStatistics, stepBias, unseenByFew } from "./error.ts";
 import { type Job, jobOf, keyOfJob, pathsOfLevel, STEPS } from "./job.ts";
 import { measuresOfGroup, measuresOfJob, pathsOf } from "./measures.ts";
 import { mostSteps, scaleOf, STEP_GROWTH } from "./product.ts";
@@ -121,11 +121,13 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     ...(measures && { variants: measures.variants, measures: measures.weights, directions: measures.directions }),
   });
   const freedom = isSobol ? SCRAMBLINGS - 1 : Infinity;
-  const all = { found: result.sensitivities, value: result, freedom };
+  const all = { found: result.sensitivities, value: result, paths: result.paths, freedom };
   group.forEach((job, i) => {
-    const found = measures && measuresOfJob(measures, job, i, all);
+    const sample = sampleOf(job, result, freedom, i);
+    const unseen = unseenByFew(job.path, sample);
+    const found = measures && measuresOfJob(measures, job, i, { ...all, unseen });
     job.request.failure = failureOf(result, i);
-    job.request.estimate = answerOf(job, estimateOf(job, result, freedom, i), found, common);
+    job.request.estimate = answerOf(job, estimateOf(job, result, sample, i), found, common);
   });
 }
 
@@ -183,15 +185,22 @@ const sampledAs = ({ path, substeps, control }: Job) => ({
   isControlled: control === "underlyings",
 });
 
-function estimateOf(job: Job, result: MonteCarloResult, freedom: number, i: number): PathEstimate {
-  const { path } = job;
-  const scale = scaleOf(path);
-  const value = scale * result.value[i];
-  const standardError = scale * result.standardError[i];
-  const samples = { value, standardError, paths: result.paths[i], effective: result.effectivePaths[i] };
-  const error = errorOf(path, { ...samples, freedom, ...sampledAs(job) });
-  const halfWidth = scale * result.halfWidth[i];
-  return { values: [value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
+function sampleOf(job: Job, result: MonteCarloResult, freedom: number, i: number): SampleStatistics {
+  const scale = scaleOf(job.path);
+  return {
+    value: scale * result.value[i],
+    standardError: scale * result.standardError[i],
+    paths: result.paths[i],
+    effective: result.effectivePaths[i],
+    freedom,
+    ...sampledAs(job),
+  };
+}
+
+function estimateOf({ path }: Job, result: MonteCarloResult, sample: SampleStatistics, i: number): PathEstimate {
+  const error = errorOf(path, sample);
+  const halfWidth = scaleOf(path) * result.halfWidth[i];
+  return { values: [sample.value], errors: [error + halfWidth], method: "montecarlo", isSampled: true, halfWidth };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
@@ -207,19 +216,26 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     paths: PRICE_PATHS,
     ...(measures && { variants: measures.variants, measures: measures.weights }),
   });
-  const all = { found: result.measures, value: result, freedom: SCRAMBLINGS - 1 };
+  const paths = group.map(() => result.paths);
+  const all = { found: result.measures, value: result, paths, freedom: SCRAMBLINGS - 1 };
   group.forEach((job, i) => {
     const { request, path } = job;
     const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
-    const { value, standardError, regression, paths, effectivePaths } = result;
+    const { value, standardError, regression, effectivePaths } = result;
     request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
-    const samples = { value: value[i], standardError: standardError[i], paths, effective: effectivePaths[i] };
-    const error = errorOf(path, { ...samples, freedom: SCRAMBLINGS - 1, ...sampledAs(job) });
-    const errors = [error + gap];
+    const sample = {
+      value: value[i],
+      standardError: standardError[i],
+      paths: result.paths,
+      effective: effectivePaths[i],
+      freedom: SCRAMBLINGS - 1,
+      ...sampledAs(job),
+    };
+    const errors = [errorOf(path, sample) + gap];
     const estimate = { values: [Math.max(value[i], now)], errors, method: "montecarlo", isSampled: true } as const;
-    const found = measures && measuresOfJob(measures, job, i, all);
+    const found = measures && measuresOfJob(measures, job, i, { ...all, unseen: unseenByFew(path, sample) });
     request.estimate = answerOf(job, estimate, found, common);
   });
 }

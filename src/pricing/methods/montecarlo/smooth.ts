@@ -3,7 +3,6 @@ import { switchesLaw } from "../../../montecarlo/index.ts";
 import { isInside } from "../../plan/bump-sizes.ts";
 import type { Terms } from "../../terms.ts";
 import { isEarly } from "./acceptance.ts";
-import { mayJump } from "./error.ts";
 import { usesLocalDiffusions } from "./steps.ts";
 import { exactEstimate } from "./without-paths.ts";
 
@@ -18,11 +17,12 @@ const OF_VARIANCE: readonly string[] = ["vega", "theta"];
  * steps of the model jump with its input. The others are differences of values.
  */
 export function smoothAlongPaths(terms: Terms, spots: readonly number[]): (measure: string) => boolean {
-  const { assets, barriers } = terms;
+  const { assets, barriers, payoff } = terms;
   const [{ volatility }] = assets;
   if (
-    mayJump(terms) ||
-    barriers.length > 0 ||
+    payoff.kind === "digital" ||
+    payoff.kind === "expression" ||
+    barriers.some(({ monitoring }) => monitoring.kind === "discrete") ||
     isEarly(terms) ||
     usesLocalDiffusions(terms) ||
     volatility.kind === "stochasticLocal" ||

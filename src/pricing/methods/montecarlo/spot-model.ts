@@ -74,6 +74,7 @@ export function endsOf(
   substeps: number,
 ): readonly number[] {
   if (steps !== undefined) return steps.ends;
+  if (substeps === 1) return dates;
   return dates.flatMap((date, k) => {
     const before = k === 0 ? 0 : dates[k - 1];
     return Array.from({ length: substeps }, (_, s) =>
@@ -93,14 +94,18 @@ export function modelOf(paths: readonly SimulationInstance[], substeps: number):
   const byStep = (
     integral: (path: SimulationInstance, t: number) => number,
     of = (mean: number): number => mean,
-  ): Parameter => ({
-    byStep: ends[0].map((_, k) =>
-      Float64Array.from(paths, (path, i) => {
-        const [from, to] = [k === 0 ? 0 : ends[i][k - 1], ends[i][k]];
-        return of((integral(path, to) - integral(path, from)) / (to - from));
-      }),
-    ),
-  });
+  ): Parameter => {
+    const columns = ends[0].map(() => new Float64Array(paths.length));
+    paths.forEach((path, i) => {
+      let [from, before] = [0, 0];
+      ends[i].forEach((to, k) => {
+        const until = integral(path, to);
+        columns[k][i] = of((until - before) / (to - from));
+        [from, before] = [to, until];
+      });
+    });
+    return { byStep: columns };
+  };
   const rate = byStep(({ terms }, t) => integrate(terms.rates, t));
   const correlation = (): readonly (readonly Parameter[])[] =>
     paths[0].terms.assets.map((_, i) => paths[0].terms.assets.map((_one, j) => correlationOf(paths, ends, i, j)));
