@@ -222,7 +222,7 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   const clear = (away: number): number =>
     Math.min(...bends.filter((one) => one.from === 0 && one.away === away).map(({ distance }) => distance));
   // No value changes over less than that of a logarithm, or over more than the spot.
-  let width = spot * Math.min(widthOf(terms, asset, spot), 1);
+  let width = spot * Math.min(widthOf(terms, asset, spots), 1);
   // Between two barriers the value is a sine, about.
   width = Math.min(width, (clear(1) + clear(-1)) * (BETWEEN / DEVIATIONS));
   let until = Number.POSITIVE_INFINITY;
@@ -359,7 +359,7 @@ function spotBias(kind: string, { by, side, width }: SpotMove, size: number, oth
 }
 
 /** The distance to the ends of its range from which a correlation is smooth enough for a derivative along paths. */
-const INSIDE = 0.02;
+const INSIDE = 1e-3;
 
 /** Tells whether a correlation is clear of the ends of its range, where a spread has no variance. */
 export function isInside({ correlations }: Terms, pair: Pair): boolean {

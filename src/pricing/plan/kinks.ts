@@ -49,15 +49,16 @@ export function lastObservationTime({ payoff, expiry }: Terms): number {
 }
 
 /**
- * Returns the approximate standard deviation of the logarithm of the quantity that the payoff depends on: the average
- * of an average option, otherwise the spot at the last observation time. `spot` is today's spot of the asset with the
- * index `asset`.
+ * Returns the approximate standard deviation of the quantity that the payoff depends on, relative to an asset's spot: of
+ * the logarithm of the average of an average option, of a basket, or of the quotient of two spots of which the larger or
+ * the smaller one counts; otherwise of the logarithm of the spot at the last observation time. None is larger than that.
  */
-export function widthOf(terms: Terms, asset: number, spot: number): number {
+export function widthOf(terms: Terms, asset: number, spots: readonly number[]): number {
   const { payoff, assets } = terms;
-  const { volatility } = assets[asset];
+  const [{ volatility }, spot] = [assets[asset], spots[asset]];
   const at = (time: number): number => deviationAt(volatility, spot, time);
   const last = lastObservationTime(terms);
+  if (payoff.kind === "basket") return basketWidth(terms, payoff, asset, spots);
   if (payoff.kind !== "average") return at(last);
   if (payoff.times === "continuous") return at(last) / Math.sqrt(3);
   const times = payoff.times.filter((time) => time > 0);
@@ -69,6 +70,38 @@ export function widthOf(terms: Terms, asset: number, spot: number): number {
       0,
     ),
   );
+}
+
+function basketWidth(
+  terms: Terms,
+  { of, weights }: Extract<Terms["payoff"], { kind: "basket" }>,
+  asset: number,
+  spots: readonly number[],
+): number {
+  const { assets, correlations, expiry } = terms;
+  const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], expiry));
+  const own = deviations[asset];
+  /** The deviation of a sum of multiples of the logarithms. */
+  const deviationOf = (factors: readonly number[]): number =>
+    Math.sqrt(
+      factors.reduce(
+        (sum, a, i) =>
+          sum + factors.reduce((row, b, j) => row + a * b * deviations[i] * deviations[j] * correlations[i][j], 0),
+        0,
+      ) || 0,
+    ) || 0;
+  if (of === "sum") {
+    const amount = Math.abs(weights[asset] * spots[asset]);
+    const all = deviationOf(weights.map((w, i) => w * spots[i]));
+    return amount > 0 && all > 0 ? Math.min(own, all / amount) : own;
+  }
+  if (of === "product") return own;
+  const quotients = assets.flatMap((_, other) => {
+    if (other === asset) return [];
+    const width = deviationOf(assets.map((_one, i) => (i === asset ? 1 : i === other ? -1 : 0)));
+    return width > 0 ? [width] : [];
+  });
+  return Math.min(own, ...quotients);
 }
 
 /** Returns the years until the next date with an event, such as a fixing or a dividend. No time step crosses it. */

@@ -15,8 +15,7 @@ import { ValuationPlan } from "../../plan/plan.ts";
 import type { Estimator } from "../../plan/request.ts";
 import { assetsOf, termsOf } from "../../terms.ts";
 import { isEarly, whyNoModel, whyNoProduct } from "./acceptance.ts";
-import { mayJump } from "./error.ts";
-import { smoothAlongPaths } from "./smooth.ts";
+import { jumps, smoothAlongPaths } from "./smooth.ts";
 import { exactEstimate, isGeometricBasket, type PathEstimate } from "./without-paths.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
@@ -105,7 +104,7 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
   copyLevel: ({ level }) => level,
   differencesOf({ terms, spots: [spots] }, greeks, later) {
     if (terms.expiry === 0) return { copies: [], formulas: [] };
-    const scale = exactEstimate(terms, spots) !== undefined ? EXACT_SCALE : mayJump(terms) ? JUMP_SCALE : 1;
+    const scale = exactEstimate(terms, spots) !== undefined ? EXACT_SCALE : jumps(terms) ? JUMP_SCALE : 1;
     const isSmooth = smoothAlongPaths(terms, spots);
     return differencesOf({ terms, spots }, bumpsOnPaths({ terms, spots }, greeks, { later, scale, isSmooth }));
   },

@@ -6,6 +6,12 @@ import { isEarly } from "./acceptance.ts";
 import { usesLocalDiffusions } from "./steps.ts";
 import { exactEstimate } from "./without-paths.ts";
 
+/** Tells whether a payoff may jump from path to path; between dates the probability of a breach is a weight of paths. */
+export const jumps = ({ payoff, barriers }: Terms): boolean =>
+  payoff.kind === "digital" ||
+  payoff.kind === "expression" ||
+  barriers.some(({ monitoring }) => monitoring.kind === "discrete");
+
 /** The most underlyings of derivatives along paths, each of which is a direction, and of those by correlations. */
 const MOST = { assets: 6, correlated: 4 } as const;
 
@@ -17,12 +23,10 @@ const OF_VARIANCE: readonly string[] = ["vega", "theta"];
  * steps of the model jump with its input. The others are differences of values.
  */
 export function smoothAlongPaths(terms: Terms, spots: readonly number[]): (measure: string) => boolean {
-  const { assets, barriers, payoff } = terms;
+  const { assets } = terms;
   const [{ volatility }] = assets;
   if (
-    payoff.kind === "digital" ||
-    payoff.kind === "expression" ||
-    barriers.some(({ monitoring }) => monitoring.kind === "discrete") ||
+    jumps(terms) ||
     isEarly(terms) ||
     usesLocalDiffusions(terms) ||
     volatility.kind === "stochasticLocal" ||
