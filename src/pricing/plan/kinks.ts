@@ -41,6 +41,18 @@ export function deviationAt(volatility: Volatility, spot: number, time: number):
   return Math.sqrt(totalVariance(volatility, spot, time));
 }
 
+/**
+ * The width of the peak that a spot's density has where Heston's variance mostly stays near zero, relative to its
+ * deviation: the fourth root of the ratio 2κθ/σ² of Feller's condition, below which the variance reaches zero.
+ */
+function peakOf(volatility: Volatility): number {
+  if (volatility.kind !== "heston") return 1;
+  const { kappa, theta, sigma } = volatility;
+  return Math.min(1, Math.max(((2 * kappa * theta) / (sigma * sigma)) ** 0.25, LEAST_PEAK));
+}
+
+const LEAST_PEAK = 0.1;
+
 /** Returns the last time at which the payoff observes the spot, in years. */
 export function lastObservationTime({ payoff, expiry }: Terms): number {
   if (payoff.kind !== "average" && payoff.kind !== "lookback") return expiry;
@@ -56,7 +68,7 @@ export function lastObservationTime({ payoff, expiry }: Terms): number {
 export function widthOf(terms: Terms, asset: number, spots: readonly number[]): number {
   const { payoff, assets } = terms;
   const [{ volatility }, spot] = [assets[asset], spots[asset]];
-  const at = (time: number): number => deviationAt(volatility, spot, time);
+  const at = (time: number): number => peakOf(volatility) * deviationAt(volatility, spot, time);
   const last = lastObservationTime(terms);
   if (payoff.kind === "basket") return basketWidth(terms, payoff, asset, spots);
   if (payoff.kind !== "average") return at(last);

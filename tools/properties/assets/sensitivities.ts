@@ -212,7 +212,12 @@ function withBarrier(random: Random, trade: AssetsTrade): AssetsTrade {
   const distance = random.logUniform(0.005, 0.2);
   const side = random.choice(["up", "down"] as const);
   const level = rounded(spot * (side === "up" ? 1 + distance : 1 - distance));
-  return { ...trade, barriers: [{ type: `${side}-and-${random.choice(["in", "out"] as const)}`, level, asset: 0 }] };
+  const { market, payoff, strike } = trade;
+  const out = europeanValue(market, payoff as never, strike!, { first: { side, level } });
+  const all = europeanValue(market, payoff as never, strike!);
+  // A small difference of two quadratures is not known well.
+  const kind = random.chance(0.5) && all - out > 0.1 * all ? "in" : "out";
+  return { ...trade, barriers: [{ type: `${side}-and-${kind}`, level, asset: 0 }] };
 }
 
 /** A trade on one asset, and its value as a function of the market. */
