@@ -83,8 +83,8 @@ export interface PathProduct {
   /** The number of independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
   /**
-   * The parameters that `payoff` alone reads, by name; none by default. Copies that differ in these alone share the path
-   * of the simulation that they are copies of.
+   * The parameters that `payoff` alone reads, by name; none by default. Copies that differ in these alone share the
+   * path of the simulation that they are copies of.
    */
   readonly payoffParameters?: readonly string[];
   /** True where `update` reads `logs`; false by default. */

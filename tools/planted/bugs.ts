@@ -213,14 +213,14 @@ export const bugs: readonly Bug[] = [
       ["moments.ts", "intervalWidth(randomisations - 1)", "intervalWidth(Infinity)"],
       ["plan.ts", "at: measures + slopes + s,", "at: measures + slopes,"],
       ["stopping/upper.ts", ", price.standardError[members[i]])", ", 0)"],
-      ["sensitivities.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
+      ["sensitivities.ts", "const least = Math.min(...numbers.map(Math.abs));", "const least = Math.abs(numbers[0]);"],
     ],
   ),
   ...beside("montecarlo", "montecarlo/slopes", [
     ["sensitivities.ts", "[2, -1 / 12],", "[2, 1 / 12],"],
     ["parameters.ts", "values.set(numbers, d * length + at)", "values.set(numbers, at)"],
     ["plan.ts", "at: measures + k,", "at: measures,"],
-    ["models/heston.ts", 'jumpsWith: ["v0", "kappa", "theta", "sigma"],', ""],
+    ["models/heston.ts", 'switchesLaw(settings) ? ["v0", "kappa", "theta", "sigma"] : []', "[]"],
   ]),
   ...beside("kernel/differentiate", "kernel/differentiate", [
     ["forward.ts", "make.shifted(rule.index, tangents.offset)", "rule.index"],

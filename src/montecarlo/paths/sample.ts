@@ -69,9 +69,9 @@ function followFunction(shape: WalkShape) {
 }
 
 /**
- * Returns the function that returns what a path pays at its end, discounted to time 0: `product`, `control` and
- * `halfWidth`, which is half the distance of the bounds of the product. `factor` is the discount factor times the weight
- * of the path.
+ * Returns the function that computes what a path pays at its end, discounted to time 0: `product`, `control` and
+ * `halfWidth`, which is half the distance of the bounds of the product. `factor` is the discount factor times the
+ * weight of the path.
  */
 function earningsFunction({ product, control }: WalkShape) {
   return fn({

@@ -10,7 +10,7 @@ export interface WalkShape extends PathShape {
    * The number of copies of each instance, the base and bumped ones, that use the same random numbers; 1 without bumps.
    */
   readonly variants: number;
-  /** How many of the copies, the last ones, differ in what the payoff reads alone, so that they share the base's path. */
+  /** The number of copies, the last ones, that differ in what the payoff reads alone: they share the base's path. */
   readonly sharing: number;
   /**
    * The number of linear combinations of the variants' payoffs that are estimated; the first is the value, the others

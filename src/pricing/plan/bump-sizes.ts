@@ -7,7 +7,7 @@
  * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
  * | trees and convolutions | none | central; gamma over some points of the tree |
- * | paths | first derivatives, where neither payoff nor steps jump | central, on the same random numbers, wide where few paths tell; to one side next to a barrier |
+ * | paths | first ones, where nothing jumps | central, on the same random numbers; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
 import { MOVES, limitedMoves, movesWithin, type MoveLimits, type Side } from "../../base/differences.ts";
@@ -318,8 +318,8 @@ const SMALL = { relative: 1e-6, ofTime: 1e-5, other: 1e-7 } as const;
 
 /**
  * Returns the move by which the inputs of paths are differentiated. They are smooth closed forms, so that a move far
- * below those of bumps, to one side, leaves neither a bias nor rounding that counts, and meets no end of a range. `last`
- * is the last time at which the payoff sees the spot.
+ * below those of bumps, to one side, leaves neither a bias nor rounding that counts, and meets no end of a range.
+ * `last` is the last time at which the payoff sees the spot.
  */
 function smallMoves(measure: string, { terms, spots }: Valuation, last: number): Step {
   const [kind, i, j] = measure.split(" ");

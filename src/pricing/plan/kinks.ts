@@ -61,9 +61,9 @@ export function lastObservationTime({ payoff, expiry }: Terms): number {
 }
 
 /**
- * Returns the approximate standard deviation of the quantity that the payoff depends on, relative to an asset's spot: of
- * the logarithm of the average of an average option, of a basket, or of the quotient of two spots of which the larger or
- * the smaller one counts; otherwise of the logarithm of the spot at the last observation time. None is larger than that.
+ * Returns the approximate standard deviation of the quantity that the payoff depends on, relative to an asset's spot:
+ * that of the logarithm of an average, of a basket, or of the quotient of two spots of which the larger or the smaller
+ * one counts; otherwise that of the logarithm of the spot at the last observation time, which none exceeds.
  */
 export function widthOf(terms: Terms, asset: number, spots: readonly number[]): number {
   const { payoff, assets } = terms;

@@ -1,4 +1,4 @@
-/** Values of averages and lookbacks on one Black–Scholes asset: by quadrature from fixing to fixing, and closed forms. */
+/** Values of averages and lookbacks on one Black–Scholes asset: by quadrature between fixings, and closed forms. */
 import type { Lognormal } from "../closed-forms.ts";
 import { cdf } from "../normal.ts";
 

@@ -116,8 +116,8 @@ export function unseenSlope({ terms, spots }: SimulationInstance, measure: strin
 }
 
 /**
- * Returns the part of the error of a sensitivity that is zero on all paths: the largest or the smallest spot of a basket
- * may be another one on paths that are too rare to be seen.
+ * Returns the part of the error of a sensitivity that is zero on all paths: the largest or the smallest spot of a
+ * basket may be another one on paths that are too rare to be seen.
  */
 export function unseenOfNone(path: SimulationInstance, measure: string, paths: number): number {
   const { payoff } = path.terms;

@@ -1,4 +1,4 @@
-/** Sensitivities and the error of steps of a group of jobs: copies and directions of the path engine, and their estimates. */
+/** Sensitivities and the error of steps of a group of jobs: copies and directions for the path engine. */
 import type { Column, Direction, Estimates, Parameter, Parameters, Variant } from "../../../montecarlo/index.ts";
 import { type Bias, withBias } from "../../plan/differences.ts";
 import type { Measured } from "../../plan/request.ts";
