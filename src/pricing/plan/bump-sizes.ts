@@ -15,7 +15,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
-import { kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
+import { commonWidth, kinksOf, deviationAt, lastObservationTime, nextEvent, widthOf } from "./kinks.ts";
 import type { MoveSizes } from "./underlying-directions.ts";
 import { type BumpSizes, DELTA, GAMMA, type Pair, type Step, type Valuation } from "./differences.ts";
 
@@ -209,8 +209,11 @@ interface SpotMove {
   readonly until: number;
 }
 
-/** Returns the move of one spot on paths, clear of the levels at which the value bends. */
-function spotMove({ terms, spots }: Valuation, asset: number, scale: number): SpotMove {
+/**
+ * Returns the move of one spot on paths, or of it among all spots (`isCommon`), clear of the levels at which the value
+ * bends. A common move changes no quotient of spots.
+ */
+function spotMove({ terms, spots }: Valuation, asset: number, scale: number, isCommon = false): SpotMove {
   const spot = spots[asset];
   const { volatility } = terms.assets[asset];
   const bends = kinksOf(terms, asset).map(({ level, from, side }) => ({
@@ -222,7 +225,7 @@ function spotMove({ terms, spots }: Valuation, asset: number, scale: number): Sp
   const clear = (away: number): number =>
     Math.min(...bends.filter((one) => one.from === 0 && one.away === away).map(({ distance }) => distance));
   // No value changes over less than that of a logarithm, or over more than the spot.
-  let width = spot * Math.min(widthOf(terms, asset, spots), 1);
+  let width = spot * Math.min(isCommon ? commonWidth(terms, asset, spots) : widthOf(terms, asset, spots), 1);
   // Between two barriers the value is a sine, about.
   width = Math.min(width, (clear(1) + clear(-1)) * (BETWEEN / DEVIATIONS));
   let until = Number.POSITIVE_INFINITY;
@@ -256,6 +259,7 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
   const { assets, exercise, correlations } = terms;
   const last = lastObservationTime(terms) || terms.expiry;
   const moves = spots.map((_, asset) => spotMove(valuation, asset, scale));
+  const common = assets.length === 1 ? moves : spots.map((_, asset) => spotMove(valuation, asset, scale, true));
   const deviations = assets.map(({ volatility }, i) => deviationAt(volatility, spots[i], last));
   const bend = Math.min(last, ...moves.map(({ until }) => until));
   const years = timeStep(terms, bend * scale * scale);
@@ -271,7 +275,12 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
     Math.abs(correlation(pair)) < MIN_CORRELATION ? undefined : { by: correlation(pair), moves: MOVES.FORWARD };
   return {
     // The second derivative of a value whose rule of exercise does not move is another one.
-    spots: { first, ...(exercise.kind === "european" ? { second: first } : {}), sides },
+    spots: {
+      first,
+      ...(exercise.kind === "european" ? { second: first } : {}),
+      sides,
+      common: Math.min(...common.map(({ by }) => by)),
+    },
     together: moveTogether(terms),
     // No event, and so no expiry, is within the step.
     later: { years, at: (some) => later(some)! },
@@ -301,9 +310,8 @@ export function bumpsOnPaths(valuation: Valuation, greeks: Greeks, { later, scal
         default: {
           const own = [...moves.keys()].filter((asset) => i === "all" || Number(i) === asset || Number(j) === asset);
           const other = kind === "delta" ? GAMMA : DELTA;
-          return Math.max(
-            ...[...own].map((asset) => spotBias(kind, moves[asset], size, Math.abs(found(other(asset))))),
-          );
+          const of = i === "all" ? common : moves;
+          return Math.max(...own.map((asset) => spotBias(kind, of[asset], size, Math.abs(found(other(asset))))));
         }
       }
     },

@@ -38,6 +38,8 @@ export interface BumpSizes {
   readonly spots?: {
     readonly first: readonly number[];
     readonly second?: readonly number[];
+    /** The bump of all spots together; the smallest one by default. */
+    readonly common?: number;
     /** The side of each spot; both sides by default. Differences to one side have one bump for both orders. */
     readonly sides?: readonly Side[];
   };
@@ -166,7 +168,7 @@ function slopeAlong(name: string, { by, moves }: Step, at: (move: number) => Val
 function addSpots(
   plan: DifferencePlan<Valuation>,
   today: Valuation,
-  { first, second, sides = [] }: NonNullable<BumpSizes["spots"]>,
+  { first, second, sides = [], common = Math.min(...(second ?? first)) }: NonNullable<BumpSizes["spots"]>,
   { cross = false, together = false, along }: Pick<BumpSizes, "cross" | "together" | "along">,
 ): readonly Slope[] {
   const at = (by: (asset: number) => number): Valuation => ({ ...today, spots: today.spots.map((x, i) => x + by(i)) });
@@ -198,7 +200,7 @@ function addSpots(
     // By a common move of all spots.
     const gamma = second === undefined ? [] : [{ name: GAMMA("all"), order: 2, moves: MOVES.AROUND } as const];
     const delta = together ? [{ name: DELTA("all"), order: 1, moves: MOVES.CENTRAL } as const] : [];
-    input(Math.min(...(second ?? first)), [...gamma, ...delta], () => true);
+    input(common, [...gamma, ...delta], () => true);
   }
   if (second === undefined) return slopes;
   for (const pair of cross || !isCentral ? pairsOf(first.length) : []) {

@@ -84,6 +84,14 @@ export function widthOf(terms: Terms, asset: number, spots: readonly number[]): 
   );
 }
 
+/** Returns the same of a common move of all spots, by the deviation of what they are worth together. */
+export function commonWidth(terms: Terms, asset: number, spots: readonly number[]): number {
+  const { payoff, assets } = terms;
+  const isSum = payoff.kind === "basket" && payoff.of === "sum";
+  if (isSum || payoff.kind !== "basket") return widthOf(terms, asset, spots);
+  return deviationAt(assets[asset].volatility, spots[asset], terms.expiry);
+}
+
 function basketWidth(
   terms: Terms,
   { of, weights }: Extract<Terms["payoff"], { kind: "basket" }>,

@@ -201,9 +201,15 @@ function wantedOf({ market, payoff, strike, barriers = [] }: AssetsTrade, prefix
   ];
 }
 
+/** What rounding leaves of a slope that is 0. */
+const ROUNDING = 1e-10;
+
 function refined(difference: (step: number) => number, h: number): { value: number; uncertainty: number } {
   const [fine, coarse] = [difference(h), difference(2 * h)];
-  return { value: (4 * fine - coarse) / 3, uncertainty: 0.2 * Math.abs(fine - coarse) + 1e-6 * Math.abs(fine) };
+  return {
+    value: (4 * fine - coarse) / 3,
+    uncertainty: 0.2 * Math.abs(fine - coarse) + 1e-6 * Math.abs(fine) + ROUNDING,
+  };
 }
 
 /** A continuous barrier on the first asset, half a percent to twenty away. */
