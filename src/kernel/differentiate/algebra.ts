@@ -117,8 +117,8 @@ export class ExpressionBuilder {
   }
 
   /**
-   * Makes a private or workgroup array of the shape of another one, whose tangents or adjoints it holds. `remedy` is for
-   * buffers, of which there are no others.
+   * Makes a private or workgroup array of the shape of another one, whose tangents or adjoints it holds. `remedy` is
+   * for buffers, of which there are no others.
    */
   shadow(key: string, suffix: string, remedy: string): ArrayRef {
     const { ctx, node } = this;

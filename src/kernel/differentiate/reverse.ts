@@ -5,8 +5,8 @@
  * a step behind. The steps are then run from the last to the first. In a loop with a known number of rounds, these
  * variables become arrays with an element for each round.
  *
- * An array has an array of adjoints. A load adds to the element's adjoint, and a store takes it and leaves zero. What an
- * array held before a store is not restored: the values that adjoints need are in variables.
+ * An array has an array of adjoints. A load adds to the element's adjoint, and a store takes it and leaves zero. What
+ * an array held before a store is not restored: the values that adjoints need are in variables.
  */
 import { type Draft, type DraftStatement, forEachDraft } from "../frontend/draft.ts";
 import { typeVariable } from "../frontend/types.ts";
