@@ -1,17 +1,20 @@
 /** Calibration of interest-rate curves and models to market quotes, with reports on the fit. */
 import {
-  type CurveFit,
-  fitCurve,
+  CurveError,
+  type CurveSet,
+  findCurves,
   fitHullWhite,
   type HullWhiteFit,
   type HullWhiteParameters,
-  InstrumentError,
+  instrumentInYears,
   type RateInstrument,
   type RateQuote,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../base/errors.ts";
 import { runBlocking } from "../base/event-loop.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
+import { SVENSSON } from "../market/linear/index.ts";
+import { forwardCurveOf } from "./curves.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
@@ -154,54 +157,63 @@ function doubtsOfUnits({ kind, rate }: InstrumentSpec, pathOf: PathOf): string[]
 
 /** Fits the interest rate curve of a currency to its quotes. @throws BookError a quote that no curve can reproduce */
 export function calibrateCurve(
-  spec: InstrumentsSpec,
+  { fit, interpolation, instruments: specs }: InstrumentsSpec,
   asOf: AsOf,
   pathOf: PathOf,
-): { readonly fit: CurveFit; readonly state: FitState; readonly report: CurveCalibration } {
+): { readonly curve: ForwardCurve; readonly report: CurveCalibration } {
   const at = (i: number): PathOf => inside(pathOf, "instruments", i);
-  const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
-  let fit: CurveFit;
+  const given = specs.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
+  const instruments = given.map(instrumentInYears);
+  const rule = fit === "svensson" ? fit : interpolation === "monotone-convex" ? interpolation : "log-discount";
+  let set: CurveSet;
   try {
-    fit = runBlocking(() => fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit }));
+    set = runBlocking(() => findCurves([], [{ name: "the curve", rule, instruments }]));
   } catch (error) {
-    if (!(error instanceof InstrumentError)) throw error;
-    throw new BookError(at(error.index)(), error.message, { cause: error });
+    if (!(error instanceof CurveError)) throw error;
+    throw new BookError(at(error.instrument)(), error.message, { cause: error });
   }
-  const written = new Map(instruments.map(({ end }, i) => [end, timeText(asOf, spec.instruments[i].end)]));
+  const [found] = set.curves;
+  const flows = rule === "log-discount" ? [] : instruments.flatMap((one) => [...one.flows, ...one.byQuote]);
+  const curve = forwardCurveOf(
+    found,
+    flows.flatMap(({ factors }) => factors.map(({ time }) => time)),
+  );
+  const fitted: number[] = [];
+  set.orders[0].forEach((i, k) => (fitted[i] = set.fitted[0][k]));
+  const rmse = Math.sqrt(given.reduce((sum, { rate }, i) => sum + (fitted[i] - rate) ** 2, 0) / given.length);
+  const written = new Map(given.map(({ end }, i) => [end, timeText(asOf, specs[i].end)]));
+  const status = set.hasConverged ? "converged" : "not converged";
   const doubts = [
-    ...(fit.status === "converged" ? [] : [fit.status]),
-    ...(fit.rmse > USUAL_MISFIT.rate
-      ? [`the rates are missed by ${(1e4 * fit.rmse).toPrecision(2)} basis points (root mean square)`]
+    ...(set.hasConverged ? [] : [status]),
+    ...(rmse > USUAL_MISFIT.rate
+      ? [`the rates are missed by ${(1e4 * rmse).toPrecision(2)} basis points (root mean square)`]
       : []),
-    ...spec.instruments.flatMap((instrument, i) => doubtsOfUnits(instrument, at(i))),
+    ...specs.flatMap((instrument, i) => doubtsOfUnits(instrument, at(i))),
   ];
+  const last = given.reduce((late, { end }, i) => (end > given[late].end ? i : late), 0);
   const report = {
-    status: fit.status,
-    model: fit.model,
+    status,
+    model: fit === "svensson" ? fit : interpolation,
     doubts,
-    parameters: fit.parameters,
-    rmse: fit.rmse,
-    curve: fit.nodes.map(({ time, zero }) => ({
-      date: written.get(time) ?? time,
-      time,
-      zero,
-      discount: Math.exp(-zero * time),
-    })),
-    quotes: instruments.map(({ end, rate }, i) => ({
+    parameters: rule === "svensson" ? Object.fromEntries(SVENSSON.map((name, i) => [name, found.zeros[i]])) : {},
+    rmse,
+    curve: [...curve.times, given[last].end]
+      .filter((time, i, all) => time <= given[last].end && time !== all[i - 1])
+      .map((time) => {
+        const zero = found.logDiscount(time) / time;
+        return { date: written.get(time) ?? time, time, zero, discount: Math.exp(-zero * time) };
+      }),
+    quotes: given.map(({ end, rate }, i) => ({
       end: written.get(end) ?? end,
       rate,
-      fitted: fit.fitted[i],
-      error: fit.fitted[i] - rate,
+      fitted: fitted[i],
+      error: fitted[i] - rate,
     })),
-  };
-  const last = instruments.reduce((late, { end }, i) => (end > instruments[late].end ? i : late), 0);
+  } as const;
   const state: FitState = {
     place: pathOf(),
     doubts,
-    last: {
-      time: instruments[last].end,
-      written: `end of an instrument, ${shownTime(asOf, spec.instruments[last].end)}`,
-    },
+    last: { time: given[last].end, written: `end of an instrument, ${shownTime(asOf, specs[last].end)}` },
   };
-  return { fit, state, report };
+  return { curve: { ...curve, fit: state }, report };
 }

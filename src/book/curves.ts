@@ -18,6 +18,7 @@ import { type ForwardCurve, zeroCurve } from "../market/index.ts";
 import {
   calendarOf,
   conventionsOf,
+  type Day,
   immDate,
   type IndexConventions,
   type IndexName,
@@ -25,7 +26,7 @@ import {
   isoOf,
   type Tenor,
 } from "../market/conventions/index.ts";
-import { Curve, timeOf } from "../market/linear/index.ts";
+import { Curve, timeOf, type Turn, turnsUntil } from "../market/linear/index.ts";
 import { fxMarket, type FxMarket } from "./fx.ts";
 import { firstDifference, inputsWithin, type MovableInput } from "./market-inputs.ts";
 import { didYouMean, quote } from "./names.ts";
@@ -52,20 +53,31 @@ export interface NamedCurves {
   readonly fx: FxMarket;
 }
 
-/** Nodes between two of a curve whose zero rate is linear, for methods that take piecewise constant forward rates. */
+/** Nodes between two of a curve whose forward rate is not constant there, for methods that take constant ones. */
 const BETWEEN = 8;
 
-/** Returns a curve as forward rates: exact where ln P is linear between nodes, and at closer nodes otherwise. */
-export function forwardCurveOf(curve: Curve): ForwardCurve {
+/**
+ * Returns a curve as forward rates: exact where ln P is linear between nodes, and otherwise at closer nodes and at
+ * further times, which are those of payments.
+ */
+export function forwardCurveOf(curve: Curve, further: Iterable<number> = []): ForwardCurve {
+  const { rule, turns } = curve;
   const given = [...curve.times];
   const last = given[given.length - 1];
-  const between = given.slice(1).flatMap((to, i) => {
-    const step = (to - given[i]) / BETWEEN;
-    return Array.from({ length: BETWEEN - 1 }, (_, k) => given[i] + step * (k + 1));
-  });
-  const isExact = curve.rule === "log-discount";
-  const times = isExact ? given : [...given, ...between, last + 1].sort((a, b) => a - b);
-  return zeroCurve(times.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
+  const times = [...given, ...further, ...turns.flatMap(({ from, to }) => [from, to])];
+  if (rule !== "log-discount") {
+    // The zero rate is constant before the first node where it is linear after it.
+    const from = rule === "zero-rate" ? given : [0, ...given];
+    from.forEach((start, i) => {
+      const step = ((from[i + 1] ?? start) - start) / BETWEEN;
+      for (let k = 1; k < BETWEEN && step > 0; k++) times.push(start + step * k);
+    });
+    times.push(Math.max(...times) + 1);
+  }
+  const distinct = times.filter((time) => time > 0).sort((a, b) => a - b);
+  const nodes = distinct.filter((time, i) => i === 0 || time - distinct[i - 1] > 1e-9);
+  if (turns.length > 0 && nodes.at(-1)! > last) nodes.push(nodes.at(-1)! + 1);
+  return zeroCurve(nodes.map((time) => ({ time, zero: curve.logDiscount(time) / time })));
 }
 
 /**
@@ -82,7 +94,7 @@ export function namedCurveInputs(
       of: names[number],
     }));
   const curve = curves[number];
-  const { times, zeros, rule } = curve;
+  const { times, zeros, rule, turns } = curve;
   const base = forwardCurveOf(curve);
   const movedBy = (slopes: ArrayLike<number>, by: number): ForwardCurve =>
     forwardCurveOf(
@@ -90,6 +102,7 @@ export function namedCurveInputs(
         times,
         Float64Array.from(zeros, (zero, k) => zero + slopes[k] * by),
         rule,
+        turns,
       ),
     );
   const input = (at: BucketPlace, of: string, slopes: ArrayLike<number>): MovableInput<ForwardCurve> => ({
@@ -98,7 +111,9 @@ export function namedCurveInputs(
     from: firstDifference(base, movedBy(slopes, SMALL)),
     moved: (by) => movedBy(slopes, by),
   });
-  const nodesBefore = instruments.slice(0, number).reduce((sum, { length }) => sum + length, 0);
+  const isFound = (_: Curve, c: number): boolean => instruments[c].length > 0;
+  const before = curves.slice(0, number).filter(isFound);
+  const nodesBefore = before.reduce((sum, one) => sum + one.zeros.length, 0);
   let quote = 0;
   return instruments.flatMap((own, c) =>
     own.map((name) => {
@@ -106,14 +121,14 @@ export function namedCurveInputs(
       return input(
         name,
         names[c],
-        Float64Array.from(times, (_, k) => byQuotes[nodesBefore + k][column]),
+        Float64Array.from(zeros, (_, k) => byQuotes[nodesBefore + k][column]),
       );
     }),
   );
 }
 
 /** Returns the inputs of a curve that is given: its zero rates. */
-export const nodeInputs = ({ times, zeros, rule }: Curve, places: readonly BucketPlace[]): MovableInput<Curve>[] =>
+export const nodeInputs = ({ times, zeros, rule, turns }: Curve, places: readonly BucketPlace[]): MovableInput<Curve>[] =>
   Array.from(times, (_, k) => ({
     at: places[k],
     from: k === 0 ? 0 : times[k - 1],
@@ -122,6 +137,7 @@ export const nodeInputs = ({ times, zeros, rule }: Curve, places: readonly Bucke
         times,
         Float64Array.from(zeros, (zero, i) => (i === k ? zero + by : zero)),
         rule,
+        turns,
       ),
   }));
 
@@ -146,31 +162,37 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
   const names = all.map(([name]) => name);
   const reference = dayOfAsOf(asOf);
   const fx = fxMarket(spec.fx, asOf, inside(pathOf, "fx"));
-  const known = all.flatMap(([name, { zeros, interpolation }]) => {
+  const known = all.flatMap(([name, { zeros, interpolation }], i) => {
     if (zeros === undefined) return [];
     const times = zeros.map(({ date }) => timeOf(dayNumber(asOf, date), reference));
     times.forEach((time, i) => {
       if (!(time > (times[i - 1] ?? 0)))
         throw new BookError(at(name, "zeros", i, "date"), "expected dates after asOf in increasing order");
     });
-    const rates = zeros.map(({ zero }) => zero);
-    return [new Curve(times, rates, interpolation)];
+    const turns = turnsOf(all[i][1], reference, asOf, inside(at, name));
+    // The given rates are those with the turns.
+    const rates = zeros.map(({ zero }, k) => zero - turnsUntil(turns, times[k]) / times[k]);
+    return [new Curve(times, rates, interpolation, turns)];
   });
   checkForwards(spec, names, pathOf);
   const maker = new InstrumentMaker(spec, new Map(all), names, fx, asOf, pathOf);
-  const orders: number[][] = [];
-  const wanted = all.slice(known.length).map(([name, { interpolation, instruments = [] }]): CurveToFind => {
-    const made = instruments.map((one, i) => maker.make(one, name, inside(at, name, "instruments", i)));
-    const order = made.map((_, i) => i).sort((a, b) => made[a].pillar - made[b].pillar || a - b);
-    orders.push(order);
-    return { name, rule: interpolation, instruments: order.map((i) => made[i]) };
-  });
+  const wanted = all.slice(known.length).map(([name, one]): CurveToFind => ({
+    name,
+    rule: one.fit === "svensson" ? "svensson" : one.interpolation,
+    turns: turnsOf(one, reference, asOf, inside(at, name)),
+    instruments: (one.instruments ?? []).map((quoted, i) =>
+      maker.make(quoted, name, inside(at, name, "instruments", i)),
+    ),
+  }));
   try {
-    const set = findCurves(known, wanted, reference);
+    const set = findCurves(known, wanted);
     return {
       names,
       curves: set.curves,
-      instruments: [...known.map(() => []), ...wanted.map(({ instruments }) => instruments.map((one) => one.name))],
+      instruments: [
+        ...known.map(() => []),
+        ...wanted.map(({ instruments }, c) => set.orders[c].map((i) => instruments[i].name)),
+      ],
       dates: all.map(([, { zeros = [] }]) => zeros.map(({ date }) => timeText(asOf, date))),
       byQuotes: wanted.length === 0 ? [] : set.byQuotes(),
       indices: all.map(([, { index }]) => index),
@@ -179,9 +201,19 @@ export function resolveCurves(spec: MarketSpec, asOf: AsOf, pathOf: PathOf): Nam
   } catch (error) {
     if (!(error instanceof CurveError)) throw error;
     const { curve, instrument, message } = error;
-    const path = at(wanted[curve].name, "instruments", orders[curve][instrument]);
+    const path = at(wanted[curve].name, "instruments", instrument);
     throw new BookError(path, message, { cause: error });
   }
+}
+
+/** Converts the turns of a curve to years. @throws BookError for one that does not end after it begins */
+function turnsOf({ turns = [] }: NamedCurveSpec, reference: Day, asOf: AsOf, pathOf: PathOf): Turn[] {
+  return turns.map(({ from, to, spread }, i) => {
+    const [start, end] = [from, to].map((time) => timeOf(dayNumber(asOf, time), reference));
+    if (!(start >= 0 && end > start))
+      throw new BookError(pathOf("turns", i, "to"), 'expected a day after "from", which is not before asOf');
+    return { from: start, to: end, spread };
+  });
 }
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates or the fixings */

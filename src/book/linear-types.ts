@@ -1,12 +1,12 @@
 /** The types of trades that are worth sums of discounted flows: swaps, forward rate agreements, notes, forwards. */
-import type { Curve, PaidFlow } from "../market/linear/index.ts";
+import type { CurveData, PaidFlow } from "../market/linear/index.ts";
 import type { KeyRate } from "./rates-types.ts";
 import type { Tags } from "./tags.ts";
 
 /** The curves that linear trades share, by number, as plain data. */
 export interface LinearCurves {
   readonly names: readonly string[];
-  readonly curves: readonly Pick<Curve, "times" | "zeros" | "rule">[];
+  readonly curves: readonly CurveData[];
   /** The names of the instruments at the nodes of each curve; none for a curve that is given. */
   readonly instruments: readonly (readonly string[])[];
   /**

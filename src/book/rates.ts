@@ -164,8 +164,7 @@ const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates 
 function resolveCurve(spec: Exclude<CurveSpec, { readonly kind: "named" }>, asOf: AsOf, pathOf: PathOf): ResolvedCurve {
   if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
   if (spec.kind === "instruments") {
-    const { fit, state, report } = calibrateCurve(spec, asOf, pathOf);
-    const curve = { ...zeroCurve(fit.nodes), fit: state };
+    const { curve, report } = calibrateCurve(spec, asOf, pathOf);
     rememberInputs(curveInputs, curve, () => instrumentInputs(curve, { spec, quotes: report.quotes, asOf, pathOf }));
     return { curve, report };
   }
@@ -192,7 +191,7 @@ function instrumentInputs(
   return spec.instruments.map((instrument, i) => {
     const moved = (by: number): ForwardCurve => {
       const instruments = spec.instruments.with(i, { ...instrument, rate: instrument.rate + by });
-      return zeroCurve(calibrateCurve({ ...spec, instruments }, asOf, pathOf).fit.nodes);
+      return calibrateCurve({ ...spec, instruments }, asOf, pathOf).curve;
     };
     return { at: quotes[i].end, from: firstDifference(curve, moved(SMALL)), moved };
   });

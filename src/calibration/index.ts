@@ -21,9 +21,9 @@ export { type ForwardOptions, impliedVolatilities, type ImpliedVolatilities } fr
 /** @internal */
 export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatility.ts";
 /** @internal */
-export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";
+export { CurveError, type CurveSet, type CurveToFind, type QuotedInstrument } from "./curves/curve-set.ts";
 /** @internal */
-export { CurveError, type CurveSet, type CurveToFind, findCurves, type QuotedInstrument } from "./curves/find.ts";
+export { findCurves } from "./curves/find.ts";
 /** @internal */
 export {
   basisSwap,
@@ -37,9 +37,7 @@ export {
   unadjustedEnd,
 } from "./curves/quoted.ts";
 /** @internal */
-export type { RateInstrument } from "./curves/instruments.ts";
-/** @internal */
-export type { CurveInterpolation } from "./curves/interpolate.ts";
+export { instrumentInYears, type RateInstrument } from "./curves/in-years.ts";
 /** @internal */
 export { type FittedQuotes, fitQuotes, type QuoteFit } from "./fit-quotes.ts";
 /** @internal */

@@ -1,6 +1,5 @@
 /** From quotes to a fit: weights of equal strikes, calendar arbitrage and its repair, the variance beside a surface. */
 import { describe, expect, test } from "vitest";
-import { monotoneConvex } from "../../src/calibration/curves/interpolate.ts";
 import { fitQuotes, type OptionQuote } from "../../src/calibration/index.ts";
 
 const quote = (time: number, strike: number, implied: number, more: Partial<OptionQuote> = {}): OptionQuote => ({
@@ -70,15 +69,4 @@ describe("a stochastic local volatility", () => {
     expect(surface).toMatchObject({ status: "not converged", model: "stochastic-local" });
     expect(surface!.message).toMatch(/^the variance: /);
   });
-});
-
-test("monotone convex: the forward at a node is the mean of its neighbours, each weighted by the other's length", () => {
-  // Hagan and West (2006), (22): f_i = (t_i − t_{i−1})/(t_{i+1} − t_{i−1})·f^d_{i+1} + (t_{i+1} − t_i)/(…)·f^d_i.
-  const times = [0.25, 1, 5];
-  const discrete = [0.02, 0.03, 0.034];
-  const values = [0.25 * 0.02, 0.25 * 0.02 + 0.75 * 0.03, 0.25 * 0.02 + 0.75 * 0.03 + 4 * 0.034];
-  const curve = monotoneConvex(times, values);
-  const slope = (t: number): number => (curve(t + 1e-6) - curve(t - 1e-6)) / 2e-6;
-  expect(slope(0.25)).toBeCloseTo(0.25 * discrete[1] + 0.75 * discrete[0], 6);
-  expect(slope(1)).toBeCloseTo((0.75 / 4.75) * discrete[2] + (4 / 4.75) * discrete[1], 6);
 });

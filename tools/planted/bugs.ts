@@ -25,11 +25,9 @@ export const bugs: readonly Bug[] = [
     ["fit-quotes.ts", "nu: mixing * sabr!.nu", "nu: sabr!.nu"],
     ["fit-quotes.ts", 'fitted === undefined || fitted.status === "converged"', "true"],
     ["repair.ts", "if (fit.butterfly.free && fit.calendar.free) return fit;", "if (fit.butterfly.free) return fit;"],
-    [
-      "curves/interpolate.ts",
-      "left * discrete[i] + right * discrete[i - 1]",
-      "right * discrete[i] + left * discrete[i - 1]",
-    ],
+  ]),
+  ...beside("market/linear", "calibration/curves", [
+    ["monotone-convex.ts", "[k, length(k - 1) / whole]", "[k, length(k) / whole]"],
   ]),
   ...beside("output/charts", "output/charts/charts", [
     ["heat-map.ts", "y: bottom - (j + 1) * cellHeight", "y: TOP + j * cellHeight"],

@@ -50,7 +50,7 @@ export const fresh: readonly Bug[] = [
         "const variance = squares(residuals) / freedom;",
         "const variance = squares(residuals) / residuals.length;",
       ],
-      ["curves/instruments.ts", "end - (periods - 1 - i) / frequency", "(i + 1) / frequency"],
+      ["curves/in-years.ts", "end - (periods - 1 - i) / frequency", "(i + 1) / frequency"],
       [
         "fit.ts",
         "sum += weights[i] * (impliedVolatility(k, time) - implied[i]) ** 2;",

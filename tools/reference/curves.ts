@@ -1,7 +1,9 @@
 /** Reference cases of curves, computed by `calibration/curves`. */
-import { type CurveToFind, findCurves, type QuotedInstrument } from "../../src/calibration/curves/find.ts";
+import type { CurveToFind } from "../../src/calibration/curves/curve-set.ts";
+import { findCurves } from "../../src/calibration/curves/find.ts";
 import {
   basisSwap,
+  type DatedInstrument,
   forwardPoints,
   forwardRate,
   type PairQuotes,
@@ -19,8 +21,11 @@ type Quotes = readonly Record<string, unknown>[];
 const rule = (p: Params) => (p["interpolation"] === "linear_zero" ? "zero-rate" : "log-discount");
 const months = (tenor: string): number => tenorOf(tenor).count;
 
+/** A curve whose instruments have their days. */
+type Wanted = Omit<CurveToFind, "instruments"> & { readonly instruments: readonly DatedInstrument[] };
+
 /** An overnight curve, which is found as the number `at` among all. */
-function overnightCurve(p: Params, at: number, bumped = -1, bump = 0): CurveToFind {
+function overnightCurve(p: Params, at: number, bumped = -1, bump = 0): Wanted {
   const c = p["conventions"] as Record<string, never>;
   const calendar = calendars([c["calendar"]]);
   const quotes: SwapQuotes = {
@@ -43,7 +48,7 @@ function overnightCurve(p: Params, at: number, bumped = -1, bump = 0): CurveToFi
 }
 
 /** A projection curve of a term index, found as the number `at`, discounted on curve 0. */
-function termCurve(p: Params, instruments: Quotes, c: Record<string, never>, at: number): CurveToFind {
+function termCurve(p: Params, instruments: Quotes, c: Record<string, never>, at: number): Wanted {
   const calendar = calendars([c["calendar"]]);
   const fixed = (c["swap_fixed_leg"] ?? { payment_months: 12, day_count: "30/360 Bond Basis" }) as Record<
     string,
@@ -61,7 +66,7 @@ function termCurve(p: Params, instruments: Quotes, c: Record<string, never>, at:
     fixedDayCount: countOf(fixed["day_count"]),
     floatingMonths: months(c["tenor"]),
   };
-  const made = instruments.map(({ type, tenor, rate, months_to_start }): QuotedInstrument => {
+  const made = instruments.map(({ type, tenor, rate, months_to_start }): DatedInstrument => {
     if (type === "swap") return parSwap(`${tenor as string} swap`, rate as number, tenorOf(tenor as string), quotes);
     const length = tenorOf(type === "deposit" ? (tenor as string) : c["tenor"]);
     return simpleRate(type as string, rate as number, length, quotes, (months_to_start as number | undefined) ?? 0);
@@ -69,13 +74,13 @@ function termCurve(p: Params, instruments: Quotes, c: Record<string, never>, at:
   return { name: c["index"], rule: rule(p), instruments: made };
 }
 
-function described(curve: Curve, { instruments }: CurveToFind, p: Params, reference: Day): Record<string, unknown> {
+function described(curve: Curve, { instruments }: Wanted, p: Params, reference: Day): Record<string, unknown> {
   const discount = (day: Day): number => Math.exp(-curve.logDiscount(timeOf(day, reference)));
   const probes = ((p["probe_dates"] ?? []) as string[]).map(dayOf);
   const periods = (p["forward_periods"] ?? []) as Record<string, string>[];
   return {
-    pillar_dates: instruments.map(({ pillar }) => isoOf(pillar)),
-    discount_factors: instruments.map(({ pillar }) => discount(pillar)),
+    pillar_dates: instruments.map(({ pillar }) => isoOf(reference + Math.round(365 * pillar))),
+    discount_factors: instruments.map(({ pillar }) => Math.exp(-curve.logDiscount(pillar))),
     zero_rates_continuous: [...curve.zeros],
     probe_discount_factors: probes.map(discount),
     forward_rates: periods.map((period) => {
@@ -87,9 +92,9 @@ function described(curve: Curve, { instruments }: CurveToFind, p: Params, refere
   };
 }
 
-function impliedByExchange(p: Params, quoteCurve: Params, more: (pair: PairQuotes, known: Curve[]) => CurveToFind) {
+function impliedByExchange(p: Params, quoteCurve: Params, more: (pair: PairQuotes, known: Curve[]) => Wanted) {
   const reference = dayOf(p["reference_date"] as string);
-  const known = findCurves([], [overnightCurve(quoteCurve, 0)], reference).curves.slice();
+  const known = findCurves([], [overnightCurve(quoteCurve, 0)]).curves.slice();
   const pair: PairQuotes = {
     reference,
     calendar: calendars(p["calendar"]),
@@ -99,7 +104,7 @@ function impliedByExchange(p: Params, quoteCurve: Params, more: (pair: PairQuote
     ...(p["known_currency_is_base"] === true ? { base: 0, quote: 1 } : { base: 1, quote: 0 }),
   };
   const wanted = more(pair, known);
-  const { curves } = findCurves(known, [wanted], reference);
+  const { curves } = findCurves(known, [wanted]);
   const probes = (p["probe_dates"] as string[]).map(dayOf);
   const last = known.length;
   const numbered = { ...pair, ...(pair.base === 1 ? { base: last } : { quote: last }) };
@@ -115,19 +120,19 @@ export const curves: Readonly<Record<string, Solver>> = {
   ois_curve_bootstrap(p) {
     const reference = dayOf(p["reference_date"] as string);
     const wanted = overnightCurve(p, 0);
-    return described(findCurves([], [wanted], reference).curves[0], wanted, p, reference);
+    return described(findCurves([], [wanted]).curves[0], wanted, p, reference);
   },
   dual_curve_bootstrap(p) {
     const reference = dayOf(p["reference_date"] as string);
     const discount = overnightCurve(p["discount_curve"] as Params, 0);
     const term = termCurve(p, p["instruments"] as Quotes, p["conventions"] as Record<string, never>, 1);
     // Both at once.
-    return described(findCurves([], [discount, term], reference).curves[1], term, p, reference);
+    return described(findCurves([], [discount, term]).curves[1], term, p, reference);
   },
   quote_bump_of_bootstrap(p) {
     const reference = dayOf(p["reference_date"] as string);
     const found = (bumped: number, bump: number): Curve =>
-      findCurves([], [overnightCurve(p, 0, bumped, bump)], reference).curves[0];
+      findCurves([], [overnightCurve(p, 0, bumped, bump)]).curves[0];
     const plain = found(-1, 0);
     const at = (curve: Curve): number[] =>
       (p["probe_dates"] as string[]).map((date) => Math.exp(-curve.logDiscount(timeOf(dayOf(date), reference))));
@@ -158,7 +163,7 @@ export const curves: Readonly<Record<string, Solver>> = {
         end_of_month_index: true,
       } as unknown as Record<string, never>;
       const term = termCurve(p, p["eur_3m_curve_instruments"] as Quotes, conventions, 1);
-      known.push(...findCurves([], [overnight, term], pair.reference).curves);
+      known.push(...findCurves([], [overnight, term]).curves);
       const numbered = { ...pair, base: 3 };
       const swaps: SwapQuotes = {
         ...pair,

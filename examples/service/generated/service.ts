@@ -2263,7 +2263,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of quotes, at least one */
             instruments: ({
                 /** @description a name (a string that is not empty) */
@@ -2312,6 +2321,8 @@ export interface components {
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
               })[];
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
             discount?: string;
             /** @description names of curves by index */
@@ -2326,7 +2337,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of { "date", "zero" }, at least one */
             zeros: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -3198,7 +3218,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of quotes, at least one */
             instruments: ({
                 /** @description a name (a string that is not empty) */
@@ -3247,6 +3276,8 @@ export interface components {
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
               })[];
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
             discount?: string;
             /** @description names of curves by index */
@@ -3261,7 +3292,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of { "date", "zero" }, at least one */
             zeros: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -4131,7 +4171,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of quotes, at least one */
             instruments: ({
                 /** @description a name (a string that is not empty) */
@@ -4180,6 +4229,8 @@ export interface components {
                 /** @description a rate between −100 and 100 (0.03 is 3 %) */
                 spread: number;
               })[];
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
             /** @description a name (a string that is not empty) */
             discount?: string;
             /** @description names of curves by index */
@@ -4194,7 +4245,16 @@ export interface components {
             /** @enum {unknown} */
             index?: "ESTR" | "SOFR" | "SONIA" | "SARON" | "TONA" | "EURIBOR-1M" | "EURIBOR-3M" | "EURIBOR-6M" | "EURIBOR-12M";
             /** @enum {unknown} */
-            interpolation?: "log-discount" | "zero-rate";
+            interpolation?: "log-discount" | "zero-rate" | "monotone-convex";
+            /** @description a list of { "from", "to", "spread" } */
+            turns?: ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                from: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                to: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                spread: number;
+              })[];
             /** @description a list of { "date", "zero" }, at least one */
             zeros: ({
                 /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */

@@ -83,7 +83,10 @@ export interface NamedCurveSpec {
   readonly index?: IndexName | undefined;
   readonly instruments?: readonly CurveInstrument[];
   readonly zeros?: readonly { readonly date: TimeSpec; readonly zero: number }[];
-  readonly interpolation: CurveRule;
+  readonly interpolation: Exclude<CurveRule, "svensson">;
+  readonly fit?: "bootstrap" | "svensson" | undefined;
+  /** Periods in which the forward rate is higher by a spread. */
+  readonly turns?: readonly { readonly from: TimeSpec; readonly to: TimeSpec; readonly spread: number }[] | undefined;
   /** The curve that discounts the instruments; by default the curve itself, or that of its currency. */
   readonly discount?: string | undefined;
   /** The curves of other indices that basis swaps need. */
@@ -93,7 +96,11 @@ export interface NamedCurveSpec {
   readonly currency?: string | undefined;
 }
 
-const shared = { index: indexName.optional(), interpolation: word(["log-discount", "zero-rate"]).optional() };
+const shared = {
+  index: indexName.optional(),
+  interpolation: word(["log-discount", "zero-rate", "monotone-convex"]).optional(),
+  turns: list(object({ from: time, to: time, spread: rate }), 'a list of { "from", "to", "spread" }').optional(),
+};
 
 /** The schema of names of curves by index. */
 export const forwardCurves = mapOf(name, "names of curves by index");
@@ -103,6 +110,7 @@ const namedCurve: Schema<NamedCurveSpec, CurveByNameInput> = choose('{ "instrume
     instruments: object({
       ...shared,
       instruments: list(instrument, "a list of quotes, at least one", 1),
+      fit: word(["bootstrap", "svensson"]).optional(),
       discount: name.optional(),
       forward: forwardCurves.optional(),
       pair: name.optional(),

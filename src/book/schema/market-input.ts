@@ -120,11 +120,15 @@ type CurveInstrumentInput =
 export type CurveByNameInput = {
   /** The index whose rates the curve projects. */
   readonly index?: IndexName | undefined;
-  /** What is linear in time between nodes: ln of the discount factor (the default) or the zero rate. */
-  readonly interpolation?: "log-discount" | "zero-rate" | undefined;
+  /** What is linear in time between nodes, ln of the discount factor (the default) or the zero rate, or none of both. */
+  readonly interpolation?: "log-discount" | "zero-rate" | "monotone-convex" | undefined;
+  /** Periods in which the forward rate is higher by a spread, such as the turn of a year. */
+  readonly turns?: readonly { readonly from: TimeInput; readonly to: TimeInput; readonly spread: number }[] | undefined;
 } & (
   | {
       readonly instruments: readonly CurveInstrumentInput[];
+      /** The method of fitting, "bootstrap" by default. */
+      readonly fit?: "bootstrap" | "svensson" | undefined;
       /** The curve that discounts the instruments; that of the currency, or the curve itself, by default. */
       readonly discount?: string | undefined;
       /** The curves of other indices, for basis swaps. */

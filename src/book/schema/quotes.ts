@@ -1,5 +1,5 @@
 /** The schemas of quotes of rates and options, from which a market is derived. */
-import type { CurveInterpolation, RateQuote } from "../../calibration/index.ts";
+import type { RateQuote } from "../../calibration/index.ts";
 import { MAX_YEARS, type TimeSpec } from "../time.ts";
 import {
   choose,
@@ -85,7 +85,8 @@ const instrumentSchema = choose(
 export interface InstrumentsSpec {
   readonly kind: "instruments";
   readonly instruments: readonly InstrumentSpec[];
-  readonly interpolation: CurveInterpolation;
+  /** "linear-zero" is another name of "log-discount": zero rate times time is linear. */
+  readonly interpolation: "linear-zero" | "log-discount" | "monotone-convex";
   readonly fit: "bootstrap" | "svensson";
 }
 

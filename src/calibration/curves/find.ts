@@ -1,171 +1,352 @@
-/** Finds curves that reprice quotes: all nodes of all curves at once, by Newton's method with exact derivatives. */
-import { SpecError } from "../../base/errors.ts";
-import type { Day } from "../../market/conventions/index.ts";
-import { Curve, type CurveRule, type Flow, timeOf, Valuation } from "../../market/linear/index.ts";
-
 /**
- * An instrument whose present value is 0 at its quote. Its flows per unit of notional are the sum of constant flows and
- * of the quote times other flows. It determines the curve's node at `pillar`, the last day on which its value depends.
+ * Finds curves that reprice quotes, by exact derivatives: all curves that need each other at once by Newton's method,
+ * after those that they need without being needed by them; a curve with fewer parameters than quotes by least squares.
  */
-export interface QuotedInstrument {
-  readonly name: string;
-  readonly quote: number;
-  readonly start: Day;
-  readonly end: Day;
-  readonly pillar: Day;
-  readonly flows: readonly Flow[];
-  readonly byQuote: readonly Flow[];
-}
-
-/** A curve to be found. Flows refer to the curve by its number: known curves first, then those to be found. */
-export interface CurveToFind {
-  readonly name: string;
-  readonly rule: CurveRule;
-  readonly instruments: readonly QuotedInstrument[];
-}
-
-/** Curves that reprice their instruments, and the derivatives of their nodes with respect to the quotes. */
-export interface CurveSet {
-  readonly curves: readonly Curve[];
-  /** Returns the derivatives of the zero rates of all found nodes by all quotes, a row a node. */
-  byQuotes(): readonly Float64Array[];
-  /** The largest difference between a quote and the one that the curves give. */
-  readonly error: number;
-}
-
-/**
- * The error of a quote that no curve can reproduce, alone or together with the other quotes. It states the curve and
- * the quote's position in it.
- */
-export class CurveError extends SpecError {
-  readonly curve: number;
-  readonly instrument: number;
-
-  constructor(curve: number, instrument: number, message: string) {
-    super(message);
-    this.curve = curve;
-    this.instrument = instrument;
-  }
-}
+import { Curve, type CurveRule, type PreparedFlows, Valuation } from "../../market/linear/index.ts";
+import { leastSquares } from "../least-squares.ts";
+import { CurveError, type CurveSet, type CurveToFind } from "./curve-set.ts";
+import { firstDependent, solveDense } from "./dense.ts";
+import { inOrderOfNeed } from "./order.ts";
 
 const MAX_STEPS = 50;
+const START = 0.02;
 
 /**
  * Finds curves from quotes.
  * @throws CurveError for two instruments of a curve with one pillar, or quotes that no curves reproduce
  */
-export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind[], reference: Day): CurveSet {
-  const found = wanted.map(({ name, rule, instruments }, c) => {
-    const times = instruments.map(({ pillar }) => timeOf(pillar, reference));
-    times.forEach((time, k) => {
-      if (!(time > (times[k - 1] ?? 0)))
-        throw new CurveError(
-          c,
-          k,
-          `${name}: ${instruments[k].name} ends at or before ${instruments[k - 1]?.name ?? "the curve begins"}; leave one out`,
-        );
-    });
-    return new Curve(
-      times,
-      times.map(() => 0.02),
-      rule,
+export function findCurves(known: readonly Curve[], wanted: readonly CurveToFind[]): CurveSet {
+  return new Search(known, wanted).run();
+}
+
+/** Starts of both decays of Svensson's curve, in years. */
+const DECAYS: readonly (readonly [number, number])[] = [
+  [0.5, 3],
+  [1, 5],
+  [1.5, 10],
+  [2.5, 15],
+  [0.3, 1.5],
+];
+const PARAMETERS = { lower: [-1, -2, -2, -2, 0.05, 0.05], upper: [1, 2, 2, 2, 50, 50], maxEvaluations: 400 };
+
+/** An instrument with its flows prepared for the valuation. */
+interface Prepared {
+  readonly quote: number;
+  readonly flows: PreparedFlows;
+  readonly byQuote: PreparedFlows;
+}
+
+class Search {
+  readonly #wanted: readonly CurveToFind[];
+  readonly #orders: readonly (readonly number[])[];
+  readonly #curves: Curve[];
+  readonly #first: number;
+  readonly #on: Valuation;
+  /** The instruments of each found curve in the order of their pillars. */
+  readonly #instruments: readonly (readonly Prepared[])[];
+  /** The number of the first unknown of each found curve, and of all. */
+  readonly #offsets: readonly number[];
+  readonly #size: number;
+  /** The curves in an order in which they can be found, those that need each other together. */
+  readonly #blocks: readonly (readonly number[])[];
+
+  constructor(known: readonly Curve[], wanted: readonly CurveToFind[]) {
+    this.#wanted = wanted;
+    this.#first = known.length;
+    this.#orders = wanted.map(({ instruments }) =>
+      instruments.map((_, i) => i).sort((a, b) => instruments[a].pillar - instruments[b].pillar || a - b),
     );
-  });
-  const curves = [...known, ...found];
-  const instruments = wanted.flatMap((one) => one.instruments);
-  let error = Infinity;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    const off = quotesOn(curves, instruments).map((quote, k) => quote - instruments[k].quote);
-    const before = error;
-    error = Math.max(0, ...off.map(Math.abs));
-    if (Number.isNaN(error) || error < 1e-15 || (error < 1e-12 && error >= before)) break;
-    const change = solveDense(jacobian(curves, known.length, instruments), [Float64Array.from(off)])[0];
-    let at = 0;
-    for (const { zeros } of found) for (let k = 0; k < zeros.length; k++) zeros[k] -= change[at++];
+    this.#curves = [...known, ...wanted.map((one, c) => startOf(one, c, this.#orders[c]))];
+    this.#on = new Valuation(this.#curves);
+    this.#instruments = wanted.map(({ instruments }, c) =>
+      this.#orders[c].map((i) => {
+        const { quote, flows, byQuote } = instruments[i];
+        return { quote, flows: this.#on.prepare(flows), byQuote: this.#on.prepare(byQuote) };
+      }),
+    );
+    let size = 0;
+    this.#offsets = wanted.map((_, c) => (size += this.#curves[this.#first + c].zeros.length) - this.#zeros(c).length);
+    this.#size = size;
+    this.#blocks = inOrderOfNeed(wanted.map((one) => neededBy(one).map((c) => c - this.#first)));
   }
-  const fail = (at: number, why: string): never => {
-    const owner = wanted.findIndex((one) => one.instruments.includes(instruments[at]));
-    const place = wanted[owner].instruments.indexOf(instruments[at]);
-    throw new CurveError(owner, place, `${instruments[at].name}: ${why}`);
-  };
-  // Where Newton's method has lost its way, the slopes are those of flat curves.
-  const isLost = found.some(({ zeros }) => !zeros.every(Number.isFinite));
-  const flat = [...known, ...found.map(({ times, rule }) => new Curve(times, new Float64Array(times.length), rule))];
-  const dependent = firstDependent(jacobian(isLost ? flat : curves, known.length, instruments));
-  if (dependent >= 0)
-    fail(dependent, "it follows from the other quotes, which leave a curve open; quote one curve without the others");
-  const quotes = quotesOn(curves, instruments);
-  const worst = quotes.findIndex((quote, k) => !(Math.abs(quote - instruments[k].quote) < 1e-10));
-  if (worst >= 0) fail(worst, "no curve reproduces this quote beside the others");
-  const byQuotes = (): readonly Float64Array[] => {
-    const units = instruments.map((_, k) => Float64Array.from(instruments, (__, j) => (j === k ? 1 : 0)));
-    const columns = solveDense(jacobian(curves, known.length, instruments), units);
-    return instruments.map((_, node) => Float64Array.from(columns, (column) => column[node]));
-  };
-  return { curves, byQuotes, error };
-}
 
-/** Returns the quotes that curves give: q = −V/A, of the value V at a quote of zero and its change A by the quote. */
-function quotesOn(curves: readonly Curve[], instruments: readonly QuotedInstrument[]): number[] {
-  const valuation = new Valuation(curves);
-  return instruments.map(({ flows, byQuote }) => -valuation.value(flows) / valuation.value(byQuote));
-}
+  #zeros(c: number): Float64Array {
+    return this.#curves[this.#first + c].zeros;
+  }
 
-/** Returns the derivatives of the quotes that curves give by the nodes from curve `first` on: −(dV + q·dA)/A. */
-function jacobian(curves: readonly Curve[], first: number, instruments: readonly QuotedInstrument[]): Float64Array[] {
-  const valuation = new Valuation(curves);
-  const size = instruments.length;
-  return instruments.map(({ flows, byQuote }) => {
-    const annuity = valuation.value(byQuote);
-    const quote = -valuation.value(flows) / annuity;
-    const quoted = byQuote.map((flow) => ({ ...flow, scale: flow.scale * quote }));
-    const row = new Float64Array(size);
-    let at = 0;
-    for (const part of valuation.gradient([...flows, ...quoted]).slice(first))
-      for (const slope of part) row[at++] = -slope / annuity;
-    return row;
-  });
-}
-
-/** Below this part of its length, what a row has beside others is rounding. */
-const ROUNDING = 1e-11;
-
-/** Returns the number of the first row that is a combination of those before it; −1 if none is. */
-function firstDependent(matrix: readonly Float64Array[]): number {
-  const dot = (a: Float64Array, b: Float64Array): number => a.reduce((sum, value, k) => sum + value * b[k], 0);
-  const basis: Float64Array[] = [];
-  return matrix.findIndex((row) => {
-    const rest = Float64Array.from(row);
-    for (const unit of basis) {
-      const part = dot(rest, unit);
-      unit.forEach((value, k) => (rest[k] -= part * value));
+  run(): CurveSet {
+    let [error, hasConverged] = [0, true];
+    for (const block of this.#blocks) {
+      const fit = block.find((c) => this.#wanted[c].rule === "svensson");
+      if (fit === undefined) error = Math.max(error, this.#solve(block));
+      else {
+        if (block.length > 1)
+          throw new CurveError(fit, 0, `${this.#wanted[fit].name}: other curves need it, and it needs them`);
+        hasConverged = this.#fit(fit) && hasConverged;
+      }
     }
-    const length = Math.sqrt(dot(rest, rest));
-    basis.push(rest.map((value) => value / length));
-    return length <= ROUNDING * Math.sqrt(dot(row, row));
-  });
-}
+    const fitted = this.#wanted.map((_, c) => this.#quotes([c]));
+    return {
+      curves: this.#curves,
+      orders: this.#orders,
+      fitted,
+      hasConverged,
+      byQuotes: () => this.#byQuotes(),
+      error,
+    };
+  }
 
-/** Solves A·x = b for several right-hand sides, by elimination with partial pivoting. */
-function solveDense(matrix: readonly Float64Array[], sides: readonly Float64Array[]): Float64Array[] {
-  const n = matrix.length;
-  const rows = matrix.map((row, k) => Float64Array.from([...row, ...sides.map((side) => side[k])]));
-  for (let k = 0; k < n; k++) {
-    let pivot = k;
-    for (let i = k + 1; i < n; i++) if (Math.abs(rows[i][k]) > Math.abs(rows[pivot][k])) pivot = i;
-    [rows[k], rows[pivot]] = [rows[pivot], rows[k]];
-    for (let i = k + 1; i < n; i++) {
-      const factor = rows[i][k] / rows[k][k];
-      if (factor !== 0) for (let j = k; j < rows[i].length; j++) rows[i][j] -= factor * rows[k][j];
+  /** Returns the quotes that the curves give: q = −V/A, of the value V at a quote of zero and its change A by it. */
+  #quotes(block: readonly number[]): number[] {
+    return block.flatMap((c) =>
+      this.#instruments[c].map(({ flows, byQuote }) => -this.#on.value(flows) / this.#on.value(byQuote)),
+    );
+  }
+
+  /** Returns the derivatives of the quotes that curves give by all unknowns: −(dV + q·dA)/A. */
+  #jacobian(block: readonly number[]): Float64Array[] {
+    return block.flatMap((c) =>
+      this.#instruments[c].map(({ flows, byQuote }) => {
+        const annuity = this.#on.value(byQuote);
+        const quote = -this.#on.value(flows) / annuity;
+        const row = new Float64Array(this.#size);
+        this.#on.addSlopes(flows, -1 / annuity);
+        this.#on.addSlopes(byQuote, -quote / annuity);
+        this.#on.takeSlopes((curve, node, slope) => {
+          if (curve >= this.#first) row[this.#offsets[curve - this.#first] + node] += slope;
+        });
+        return row;
+      }),
+    );
+  }
+
+  /** The numbers of the unknowns of curves. */
+  #unknowns(block: readonly number[]): number[] {
+    return block.flatMap((c) => Array.from(this.#zeros(c), (_, k) => this.#offsets[c] + k));
+  }
+
+  #set(block: readonly number[], values: ArrayLike<number>): void {
+    let at = 0;
+    for (const c of block) {
+      const zeros = this.#zeros(c);
+      for (let k = 0; k < zeros.length; k++) zeros[k] = values[at++];
+      this.#on.refresh(this.#first + c);
     }
   }
-  return sides.map((_, side) => {
-    const x = new Float64Array(n);
-    for (let i = n - 1; i >= 0; i--) {
-      let sum = rows[i][n + side];
-      for (let j = i + 1; j < n; j++) sum -= rows[i][j] * x[j];
-      x[i] = sum / rows[i][i];
+
+  /** Finds curves that have a node for each quote. Returns the largest error of a quote. */
+  #solve(block: readonly number[]): number {
+    const shaped = block.filter((c) => this.#wanted[c].rule === "monotone-convex");
+    // The curve with piecewise constant forward rates is near the monotone convex one.
+    if (shaped.length > 0) {
+      this.#shape(shaped, "log-discount");
+      this.#newton(block);
+      this.#shape(shaped, "monotone-convex");
     }
-    return x;
+    const error = this.#newton(block);
+    this.#check(block, error);
+    return error;
+  }
+
+  #shape(block: readonly number[], rule: CurveRule): void {
+    for (const c of block) {
+      const { times, zeros, turns } = this.#curves[this.#first + c];
+      this.#curves[this.#first + c] = new Curve(times, zeros, rule, turns);
+      this.#on.refresh(this.#first + c);
+    }
+  }
+
+  #newton(block: readonly number[]): number {
+    const instruments = block.flatMap((c) => this.#instruments[c]);
+    const unknowns = this.#unknowns(block);
+    let error = Infinity;
+    for (let step = 0; step < MAX_STEPS; step++) {
+      const off = Float64Array.from(this.#quotes(block), (quote, k) => quote - instruments[k].quote);
+      const before = error;
+      error = off.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
+      if (Number.isNaN(error) || error < 1e-15 || (error < 1e-12 && error >= before)) break;
+      const rows = this.#jacobian(block).map((row) => Float64Array.from(unknowns, (k) => row[k]));
+      const [change] = solveDense(rows, [off]);
+      this.#set(
+        block,
+        block.flatMap((c) => [...this.#zeros(c)]).map((zero, k) => zero - change[k]),
+      );
+    }
+    return error;
+  }
+
+  /** @throws CurveError for a quote that follows from others, or that the curves do not reproduce */
+  #check(block: readonly number[], error: number): void {
+    const owners = block.flatMap((c) => this.#instruments[c].map((_, k) => [c, k] as const));
+    const fail = (at: number, why: string): never => {
+      const [c, k] = owners[at];
+      const place = this.#orders[c][k];
+      throw new CurveError(c, place, `${this.#wanted[c].instruments[place].name}: ${why}`);
+    };
+    const quotes = this.#quotes(block);
+    // Where Newton's method has lost its way, the slopes are those of flat curves.
+    const isLost = block.some((c) => !this.#zeros(c).every(Number.isFinite));
+    const unknowns = this.#unknowns(block);
+    if (isLost) this.#set(block, new Float64Array(unknowns.length));
+    const rows = this.#jacobian(block).map((row) => Float64Array.from(unknowns, (k) => row[k]));
+    const dependent = firstDependent(rows);
+    if (dependent >= 0)
+      fail(dependent, "it follows from the other quotes, which leave a curve open; quote one curve without the others");
+    if (error < 1e-10) return;
+    const worst = quotes.findIndex((quote, k) => {
+      const [c, i] = owners[k];
+      return !(Math.abs(quote - this.#instruments[c][i].quote) < 1e-10);
+    });
+    const why = "no curve reproduces this quote beside the others";
+    const [c] = block;
+    // The first quote that those which end before it leave no curve for.
+    if (block.length === 1)
+      for (let count = 1; count < quotes.length; count++) if (!this.#isFoundFrom(c, count)) fail(count - 1, why);
+    fail(block.length === 1 ? quotes.length - 1 : worst, why);
+  }
+
+  /** Returns whether the first quotes of a curve alone have one. */
+  #isFoundFrom(c: number, count: number): boolean {
+    const first = this.#orders[c].slice(0, count).map((i) => this.#wanted[c].instruments[i]);
+    const needed = new Set(
+      this.#blocks
+        .slice(
+          0,
+          this.#blocks.findIndex((block) => block.includes(c)),
+        )
+        .flat(),
+    );
+    const wanted = this.#wanted.map((one, i) => {
+      const instruments = i === c ? first : needed.has(i) ? one.instruments : [];
+      return { ...one, rule: i === c ? ("log-discount" as const) : one.rule, instruments };
+    });
+    try {
+      findCurves(this.#curves.slice(0, this.#first), wanted);
+      return true;
+    } catch (error) {
+      if (error instanceof CurveError) return false;
+      throw error;
+    }
+  }
+
+  /** Fits a curve to its quotes by least squares, from several starts. Returns whether it has converged. */
+  #fit(c: number): boolean {
+    const instruments = this.#instruments[c];
+    const unknowns = this.#unknowns([c]);
+    const evaluate = (point: Float64Array) => {
+      this.#set([c], point);
+      const residuals = Float64Array.from(this.#quotes([c]), (quote, k) => quote - instruments[k].quote);
+      return {
+        residuals,
+        jacobian: Float64Array.from(this.#jacobian([c]).flatMap((row) => unknowns.map((k) => row[k]))),
+      };
+    };
+    const [near, far] = [instruments[0].quote, instruments[instruments.length - 1].quote];
+    const fits = DECAYS.map(([first, second]) =>
+      leastSquares([far, near - far, 0, 0, first, second], PARAMETERS, evaluate),
+    );
+    const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
+    this.#set([c], best.point);
+    return best.status === "converged";
+  }
+
+  #byQuotes(): readonly Float64Array[] {
+    let columns = 0;
+    const firsts = this.#instruments.map((of) => (columns += of.length) - of.length);
+    const rows: Float64Array[] = Array.from({ length: this.#size }, () => new Float64Array(columns));
+    for (const block of this.#blocks) {
+      const own = this.#unknowns(block);
+      const isOwn = new Set(own);
+      const [system, sides] =
+        this.#wanted[block[0]].rule === "svensson" ? this.#stationary(block[0]) : this.#exact(block);
+      // What the block's equations change by quotes, directly and by other curves that it needs.
+      const right = sides.map((side, i) => {
+        const all = new Float64Array(columns);
+        let at = 0;
+        for (const c of block) for (let k = 0; k < this.#instruments[c].length; k++) all[firsts[c] + k] = side[at++];
+        system[i].forEach((slope, k) => {
+          if (slope !== 0 && !isOwn.has(k)) for (let q = 0; q < columns; q++) all[q] -= slope * rows[k][q];
+        });
+        return all;
+      });
+      const matrix = system.map((row) => Float64Array.from(own, (k) => row[k]));
+      const transposed = Array.from({ length: columns }, (_, q) => Float64Array.from(right, (side) => side[q]));
+      solveDense(matrix, transposed).forEach((x, q) => own.forEach((k, i) => (rows[k][q] = x[i])));
+    }
+    return rows;
+  }
+
+  /** The equations of curves with a node for each quote: their derivatives by all unknowns, and by the quotes. */
+  #exact(block: readonly number[]): readonly [Float64Array[], Float64Array[]] {
+    const rows = this.#jacobian(block);
+    return [rows, rows.map((_, i) => Float64Array.from(rows, (__, k) => (k === i ? 1 : 0)))];
+  }
+
+  /** The same of a fit: its equations are Jᵀr = 0 for the parameters within their bounds. */
+  #stationary(c: number): readonly [Float64Array[], Float64Array[]] {
+    const instruments = this.#instruments[c];
+    const own = this.#unknowns([c]);
+    const gradient = (): number[] => {
+      const off = this.#quotes([c]).map((quote, k) => quote - instruments[k].quote);
+      const rows = this.#jacobian([c]);
+      return own.map((k) => rows.reduce((sum, row, i) => sum + row[k] * off[i], 0));
+    };
+    const rows = this.#jacobian([c]);
+    const needed = new Set([c, ...neededBy(this.#wanted[c]).map((one) => one - this.#first)].filter((one) => one >= 0));
+    const system = own.map(() => new Float64Array(this.#size));
+    for (const one of needed) {
+      const zeros = this.#zeros(one);
+      for (let k = 0; k < zeros.length; k++) {
+        const value = zeros[k];
+        const step = 1e-5 * Math.max(Math.abs(value), 0.01);
+        const [up, down] = [step, -step].map((move) => {
+          zeros[k] = value + move;
+          this.#on.refresh(this.#first + one);
+          return gradient();
+        });
+        zeros[k] = value;
+        this.#on.refresh(this.#first + one);
+        up.forEach((high, i) => (system[i][this.#offsets[one] + k] = (high - down[i]) / (2 * step)));
+      }
+    }
+    const sides = own.map((k) => Float64Array.from(rows, (row) => row[k]));
+    // A parameter at a bound stays there.
+    own.forEach((k, i) => {
+      const value = this.#zeros(c)[i];
+      if (value > PARAMETERS.lower[i] && value < PARAMETERS.upper[i]) return;
+      system[i].fill(0)[k] = 1;
+      sides[i].fill(0);
+    });
+    return [system, sides];
+  }
+}
+
+/** The curve before the search. @throws CurveError for two instruments with one pillar, or too few of them */
+function startOf({ name, rule, turns, instruments }: CurveToFind, c: number, order: readonly number[]): Curve {
+  const times = order.map((i) => instruments[i].pillar);
+  if (rule === "svensson") return new Curve(times, [START, 0, 0, 0, ...DECAYS[0]], rule, turns);
+  times.forEach((time, k) => {
+    if (!(time - (times[k - 1] ?? 0) > 1e-9)) {
+      const before = k === 0 ? "the curve begins" : `${instruments[order[k - 1]].name}, too`;
+      throw new CurveError(c, order[k], `${name}: ${instruments[order[k]].name} ends when ${before}; leave one out`);
+    }
   });
+  return new Curve(
+    times,
+    times.map(() => START),
+    rule,
+    turns,
+  );
+}
+
+/** The numbers of the curves on which a curve's instruments depend. */
+function neededBy({ instruments }: CurveToFind): number[] {
+  const needed = new Set<number>();
+  for (const { flows, byQuote } of instruments)
+    for (const list of [flows, byQuote])
+      for (const { factors, growth } of list) {
+        for (const { curve } of factors) needed.add(curve);
+        if (growth !== undefined && growth.periods.length > 0) needed.add(growth.curve);
+      }
+  return [...needed];
 }

@@ -9,7 +9,13 @@ import {
   yearFraction,
 } from "../../market/conventions/index.ts";
 import { type Factor, type Flow, legOf, type RateIndex, timeOf } from "../../market/linear/index.ts";
-import type { QuotedInstrument } from "./find.ts";
+import type { QuotedInstrument } from "./curve-set.ts";
+
+/** A quoted instrument with the days on which it begins and ends. */
+export interface DatedInstrument extends QuotedInstrument {
+  readonly start: Day;
+  readonly end: Day;
+}
 
 /** The reference day and the date conventions of a market's quoted instruments. */
 export interface DateConventions {
@@ -63,7 +69,7 @@ export function simpleRate(
   length: Tenor,
   { index, ...days }: Pick<SwapQuotes, "index"> & DateConventions,
   monthsToStart = 0,
-): QuotedInstrument {
+): DatedInstrument {
   const start = later(spotOf(days), { count: monthsToStart, unit: "M" }, days);
   return forwardPeriod(name, quote, start, later(start, length, days), { index, reference: days.reference });
 }
@@ -78,21 +84,21 @@ export function forwardPeriod(
   start: Day,
   end: Day,
   { index, reference }: Pick<SwapQuotes, "index" | "reference">,
-): QuotedInstrument {
+): DatedInstrument {
   const at = (day: Day, fixed: number): Flow => flow([factor(index.curve, day, reference)], fixed);
   return {
     name,
     quote,
     start,
     end,
-    pillar: end,
+    pillar: timeOf(end, reference),
     flows: [at(start, 1), at(end, -1)],
     byQuote: [at(end, -yearFraction(index.dayCount, start, end))],
   };
 }
 
 /** Returns a swap of a fixed rate against the index. */
-export function parSwap(name: string, quote: number, tenor: Tenor, quotes: SwapQuotes): QuotedInstrument {
+export function parSwap(name: string, quote: number, tenor: Tenor, quotes: SwapQuotes): DatedInstrument {
   const { reference, calendar, index, overnight, discount, paymentLag = 0 } = quotes;
   const start = spotOf(quotes);
   const to = unadjustedEnd(start, tenor, quotes);
@@ -121,7 +127,7 @@ export function parSwap(name: string, quote: number, tenor: Tenor, quotes: SwapQ
     quote,
     start,
     end,
-    pillar: Math.max(end, ...floating.flows.map(({ date }) => date)),
+    pillar: timeOf(Math.max(end, ...floating.flows.map(({ date }) => date)), reference),
     flows: floating.flows,
     byQuote: fixed.byRate.map((one) => ({ ...one, scale: -1 })),
   };
@@ -137,7 +143,7 @@ export function tenorBasis(
   tenor: Tenor,
   quotes: SwapQuotes,
   other: Pick<SwapQuotes, "index" | "overnight" | "floatingMonths">,
-): QuotedInstrument {
+): DatedInstrument {
   const { reference, calendar, discount, paymentLag = 0 } = quotes;
   const start = spotOf(quotes);
   const to = unadjustedEnd(start, tenor, quotes);
@@ -168,7 +174,7 @@ export function tenorBasis(
     quote: spread,
     start,
     end,
-    pillar: Math.max(end, ...own.flows.map(({ date }) => date)),
+    pillar: timeOf(Math.max(end, ...own.flows.map(({ date }) => date)), reference),
     flows: [...own.flows, ...flat.flows.map((one) => ({ ...one, scale: -1 }))],
     byQuote: own.byRate,
   };
@@ -197,7 +203,7 @@ export function forwardRate(day: Day, { base, quote, spot, ...days }: PairQuotes
 /**
  * Returns the instrument that is quoted by the forward points of a tenor. The points are in units of the exchange rate.
  */
-export function forwardPoints(name: string, points: number, tenor: Tenor, pair: PairQuotes): QuotedInstrument {
+export function forwardPoints(name: string, points: number, tenor: Tenor, pair: PairQuotes): DatedInstrument {
   const start = spotOf(pair);
   const end = later(start, tenor, pair);
   return {
@@ -205,7 +211,7 @@ export function forwardPoints(name: string, points: number, tenor: Tenor, pair: 
     quote: points,
     start,
     end,
-    pillar: end,
+    pillar: timeOf(end, pair.reference),
     flows: [forwardRate(end, pair), flow([], -pair.spot)],
     byQuote: [flow([], -1)],
   };
@@ -216,7 +222,7 @@ export function forwardPoints(name: string, points: number, tenor: Tenor, pair: 
  * basis. The other leg pays the other currency's index without a spread, and is therefore worth its notional on its own
  * curve.
  */
-export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: SwapQuotes): QuotedInstrument {
+export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: SwapQuotes): DatedInstrument {
   const { reference, calendar, index, overnight, discount } = quotes;
   const start = spotOf(quotes);
   const to = unadjustedEnd(start, tenor, quotes);
@@ -234,7 +240,7 @@ export function basisSwap(name: string, basis: number, tenor: Tenor, quotes: Swa
     reference,
   );
   const end = leg.dates.at(-1)!;
-  return { name, quote: basis, start, end, pillar: end, flows: leg.flows, byQuote: leg.byRate };
+  return { name, quote: basis, start, end, pillar: timeOf(end, reference), flows: leg.flows, byQuote: leg.byRate };
 }
 
 function factor(curve: number, day: Day, reference: Day, power: 1 | -1 = 1): Factor {

@@ -47,27 +47,79 @@ export interface FlowView {
 
 const NOW: FlowView = { years: 0, shift: 0 };
 
+/** Flows whose times on curves are numbered, so that they can be valued again and again. */
+export interface PreparedFlows {
+  /** The scale, the fixed amount, the gearing and the known growth of each flow, one flow after the other. */
+  readonly numbers: Float64Array;
+  /** The numbers of factors and of periods up to the end of each flow. */
+  readonly ends: Int32Array;
+  /** The kind of growth of each flow. */
+  readonly kinds: Uint8Array;
+  /** Twice the number of a time on a curve, and 1 more for a factor that divides. */
+  readonly factors: Int32Array;
+  /** The numbers of the start and of the end of each period. */
+  readonly periods: Int32Array;
+  readonly weights: Float64Array;
+  /** The growth and the amounts of the flows, and the products of scale and factors, as they were valued last. */
+  readonly growths: Float64Array;
+  readonly amounts: Float64Array;
+  readonly scaled: Float64Array;
+}
+
+const FIXED = 0;
+const COMPOUNDED = 1;
+const AVERAGED = 2;
+
 /**
- * Computes values of flows on curves as they are when it is created. Discount factors are kept by date, because dates
- * repeat.
+ * Computes values of flows on curves. Times on curves are numbered when they are first asked for, and discount factors
+ * are kept by their numbers, because dates repeat.
  */
 export class Valuation {
   readonly curves: readonly Curve[];
   readonly #seen: FlowView;
-  readonly #discounts: readonly Map<number, number>[];
+  /** The number of each time, by curve. */
+  readonly #numbers: readonly Map<number, number>[];
+  readonly #curveOf: number[] = [];
+  readonly #timeOf: number[] = [];
+  readonly #discounts: number[] = [];
+  /** The derivatives of −ln P by node, by the number of the time: nodes and weights in turn. */
+  readonly #weights: (readonly number[] | undefined)[] = [];
+  /** The derivatives by −ln P of the gradient that is being computed, and the times that have any. */
+  readonly #slopes: number[] = [];
+  readonly #touched: number[] = [];
 
   constructor(curves: readonly Curve[], seen: FlowView = NOW) {
     this.curves = curves;
     this.#seen = seen;
-    this.#discounts = curves.map(() => new Map<number, number>());
+    this.#numbers = curves.map(() => new Map<number, number>());
   }
 
   /** Returns the discount factor of a curve, by its number, at a time in years from now. */
   discount(curve: number, time: number): number {
-    const known = this.#discounts[curve];
-    let discount = known.get(time);
-    if (discount === undefined) known.set(time, (discount = this.#discountAt(this.curves[curve], time)));
-    return discount;
+    return this.#discounts[this.#numberOf(curve, time)];
+  }
+
+  #numberOf(curve: number, time: number): number {
+    const known = this.#numbers[curve].get(time);
+    if (known !== undefined) return known;
+    const next = this.#timeOf.length;
+    this.#numbers[curve].set(time, next);
+    this.#curveOf.push(curve);
+    this.#timeOf.push(time);
+    this.#discounts.push(this.#discountAt(this.curves[curve], time));
+    this.#weights.push(undefined);
+    this.#slopes.push(0);
+    return next;
+  }
+
+  /** Computes the discount factors of a curve again after its values have changed. */
+  refresh(curve: number): void {
+    const of = this.curves[curve];
+    const isLinear = of.rule === "log-discount" || of.rule === "zero-rate";
+    for (const [time, number] of this.#numbers[curve]) {
+      if (!isLinear) this.#weights[number] = undefined;
+      this.#discounts[number] = this.#discountAt(of, time);
+    }
   }
 
   #discountAt(curve: Curve, time: number): number {
@@ -77,68 +129,144 @@ export class Valuation {
     return Math.exp(curve.logDiscount(years) - log - shift * Math.max(time - years, 0));
   }
 
+  #weightsOf(number: number): readonly number[] {
+    let weights = this.#weights[number];
+    if (weights === undefined) {
+      const made: number[] = [];
+      this.curves[this.#curveOf[number]].weights(this.#timeOf[number], (node, weight) => made.push(node, weight));
+      this.#weights[number] = weights = made;
+    }
+    return weights;
+  }
+
+  /** Numbers the times of flows, for `value` and `gradient` of this valuation. */
+  prepare(flows: readonly Flow[]): PreparedFlows {
+    const n = flows.length;
+    const numbers = new Float64Array(4 * n);
+    const ends = new Int32Array(2 * n);
+    const kinds = new Uint8Array(n);
+    const factors: number[] = [];
+    const periods: number[] = [];
+    const weights: number[] = [];
+    flows.forEach(({ scale, fixed, gearing, growth, factors: own }, k) => {
+      for (const { curve, time, power } of own) factors.push(2 * this.#numberOf(curve, time) + (power === 1 ? 0 : 1));
+      const open = growth?.periods ?? [];
+      let known = growth?.known ?? 1;
+      for (let i = 0; i < open.length; i += 3) {
+        const { curve, averaged, term } = growth!;
+        const [start, end, weight] = [open[i], open[i + 1], open[i + 2]];
+        if (term === true && start < this.#seen.years) {
+          const of = this.curves[curve];
+          const part = weight * (Math.exp(of.logDiscount(end) - of.logDiscount(start)) - 1);
+          known = averaged ? known + part : known * (1 + part);
+          continue;
+        }
+        periods.push(this.#numberOf(curve, start), this.#numberOf(curve, end));
+        weights.push(weight);
+      }
+      numbers.set([scale, fixed, gearing, known], 4 * k);
+      ends[2 * k] = factors.length;
+      ends[2 * k + 1] = weights.length;
+      kinds[k] = growth === undefined ? FIXED : growth.averaged ? AVERAGED : COMPOUNDED;
+    });
+    return {
+      numbers,
+      ends,
+      kinds,
+      factors: Int32Array.from(factors),
+      periods: Int32Array.from(periods),
+      weights: Float64Array.from(weights),
+      growths: new Float64Array(n),
+      amounts: new Float64Array(n),
+      scaled: new Float64Array(n),
+    };
+  }
+
   /** Returns the value of flows. */
-  value(flows: readonly Flow[]): number {
-    let sum = 0;
-    for (const flow of flows) sum += this.#scaled(flow) * this.amount(flow);
+  value(flows: readonly Flow[] | PreparedFlows): number {
+    const { numbers, ends, kinds, factors, periods, weights, growths, amounts, scaled } = this.#prepared(flows);
+    const discounts = this.#discounts;
+    let [sum, factor, period] = [0, 0, 0];
+    for (let k = 0; k < kinds.length; k++) {
+      let product = numbers[4 * k];
+      for (; factor < ends[2 * k]; factor++) {
+        const discount = discounts[factors[factor] >> 1];
+        product = (factors[factor] & 1) === 0 ? product * discount : product / discount;
+      }
+      let amount = numbers[4 * k + 1];
+      if (kinds[k] !== FIXED) {
+        let growth = numbers[4 * k + 3];
+        for (; period < ends[2 * k + 1]; period++) {
+          const part = weights[period] * (discounts[periods[2 * period]] / discounts[periods[2 * period + 1]] - 1);
+          growth = kinds[k] === AVERAGED ? growth + part : growth * (1 + part);
+        }
+        growths[k] = growth;
+        amount += numbers[4 * k + 2] * (growth - 1);
+      }
+      amounts[k] = amount;
+      scaled[k] = product;
+      sum += product * amount;
+    }
     return sum;
   }
 
+  #prepared(flows: readonly Flow[] | PreparedFlows): PreparedFlows {
+    return "numbers" in flows ? flows : this.prepare(flows);
+  }
+
   /** Returns the amount that a flow pays, before it is discounted. */
-  amount({ fixed, gearing, growth }: Flow): number {
-    return growth === undefined ? fixed : fixed + gearing * (this.#growth(growth) - 1);
+  amount(flow: Flow): number {
+    const prepared = this.prepare([flow]);
+    this.value(prepared);
+    return prepared.amounts[0];
   }
 
   /** Returns the derivatives of the value of flows. Cost: about twice the value's. */
   gradient(flows: readonly Flow[]): CurveGradient {
-    // By −ln P at each time first: the dates of many flows are the same.
-    const byTime = this.curves.map(() => new Map<number, number>());
-    const add = (curve: number, time: number, change: number): void =>
-      void byTime[curve].set(time, (byTime[curve].get(time) ?? 0) + change);
-    for (const flow of flows) {
-      const scaled = this.#scaled(flow);
-      const value = scaled * this.amount(flow);
-      for (const { curve, time, power } of flow.factors) add(curve, time, -power * value);
-      const { growth, gearing } = flow;
-      if (growth === undefined) continue;
-      const { curve, periods, averaged } = growth;
-      const all = scaled * gearing * (averaged ? 1 : this.#growth(growth));
-      for (let k = 0; k < periods.length; k += 3) {
-        const weighted = periods[k + 2] * this.#ratio(curve, periods[k], periods[k + 1]);
-        const slope = (all * weighted) / (averaged ? 1 : 1 + weighted - periods[k + 2]);
-        add(curve, periods[k + 1], slope);
-        add(curve, periods[k], -slope);
+    const gradient = this.curves.map(({ zeros }) => new Float64Array(zeros.length));
+    const prepared = this.prepare(flows);
+    this.value(prepared);
+    this.addSlopes(prepared, 1);
+    this.takeSlopes((curve, node, slope) => (gradient[curve][node] += slope));
+    return gradient;
+  }
+
+  /** Adds a multiple of the derivatives of flows, which were valued before, to those that `takeSlopes` returns. */
+  addSlopes(flows: PreparedFlows, multiple: number): void {
+    const { numbers, ends, kinds, factors, periods, weights, growths, amounts, scaled } = flows;
+    const discounts = this.#discounts;
+    let [factor, period] = [0, 0];
+    for (let k = 0; k < kinds.length; k++) {
+      const value = multiple * scaled[k] * amounts[k];
+      for (; factor < ends[2 * k]; factor++)
+        this.#add(factors[factor] >> 1, (factors[factor] & 1) === 0 ? -value : value);
+      const averaged = kinds[k] === AVERAGED;
+      const all = multiple * scaled[k] * numbers[4 * k + 2] * (averaged ? 1 : growths[k]);
+      for (; period < ends[2 * k + 1]; period++) {
+        const [start, end] = [periods[2 * period], periods[2 * period + 1]];
+        const weighted = weights[period] * (discounts[start] / discounts[end]);
+        const slope = (all * weighted) / (averaged ? 1 : 1 + weighted - weights[period]);
+        this.#add(end, slope);
+        this.#add(start, -slope);
       }
     }
-    return this.curves.map((curve, c) => {
-      const gradient = new Float64Array(curve.times.length);
-      for (const [time, change] of byTime[c])
-        curve.weights(time, (node, weight) => (gradient[node] += change * weight));
-      return gradient;
-    });
   }
 
-  #scaled({ scale, factors }: Flow): number {
-    let product = scale;
-    for (const { curve, time, power } of factors)
-      product = power === 1 ? product * this.discount(curve, time) : product / this.discount(curve, time);
-    return product;
+  #add(number: number, slope: number): void {
+    if (this.#slopes[number] === 0) this.#touched.push(number);
+    this.#slopes[number] += slope;
   }
 
-  #ratio(curve: number, start: number, end: number): number {
-    return this.discount(curve, start) / this.discount(curve, end);
-  }
-
-  #growth({ curve, known, periods, averaged, term }: Growth): number {
-    let growth = known;
-    for (let k = 0; k < periods.length; k += 3) {
-      const [start, end] = [periods[k], periods[k + 1]];
-      const isKnown = term === true && start < this.#seen.years;
-      const of = this.curves[curve];
-      const ratio = isKnown ? Math.exp(of.logDiscount(end) - of.logDiscount(start)) : this.#ratio(curve, start, end);
-      const part = periods[k + 2] * (ratio - 1);
-      growth = averaged ? growth + part : growth * (1 + part);
+  /** Calls a function with the derivatives that were added, by curve and node, and forgets them. */
+  takeSlopes(use: (curve: number, node: number, slope: number) => void): void {
+    for (const number of this.#touched) {
+      const slope = this.#slopes[number];
+      this.#slopes[number] = 0;
+      if (slope === 0) continue; // it was taken before, or it is none
+      const weights = this.#weightsOf(number);
+      const curve = this.#curveOf[number];
+      for (let k = 0; k < weights.length; k += 2) use(curve, weights[k], slope * weights[k + 1]);
     }
-    return growth;
+    this.#touched.length = 0;
   }
 }

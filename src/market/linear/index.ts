@@ -1,6 +1,15 @@
 /** Products that are linear in discount factors: curves, flows, and legs that are made of flows. */
-export { Curve, type CurveRule } from "./curve.ts";
-export { type CurveGradient, type Factor, type Flow, type Growth, type FlowView, Valuation } from "./flows.ts";
+export { Curve, type CurveData, type CurveRule, type Turn, turnsUntil } from "./curve.ts";
+export {
+  type CurveGradient,
+  type Factor,
+  type Flow,
+  type FlowView,
+  type Growth,
+  type PreparedFlows,
+  Valuation,
+} from "./flows.ts";
+export { SVENSSON } from "./svensson.ts";
 export {
   type Fixings,
   fixedFlow,

@@ -29,7 +29,7 @@ const COST = 20;
 const STEP = 1e-5;
 
 const curvesOf = memoizeBy(({ curves }: LinearCurves): readonly Curve[] =>
-  curves.map(({ times, zeros, rule }) => new Curve(times, zeros, rule)),
+  curves.map(({ times, zeros, rule, turns }) => new Curve(times, zeros, rule, turns)),
 );
 
 const todays = memoizeBy((market: LinearCurves) => new Valuation(curvesOf(market)));
@@ -247,7 +247,10 @@ function nodesOf({ names, curves }: LinearCurves, gradient: CurveGradient) {
     const nodes = Array.from(part, (slope, k): KeyRate => [curves[c].times[k], slope]);
     return [names[c], nodes] as const;
   });
-  return Object.fromEntries(entries.filter(([, nodes]) => nodes.some(([, slope]) => slope !== 0)));
+  // Svensson's curve has parameters, and no nodes.
+  const isUsed = ([, nodes]: (typeof entries)[number], c: number): boolean =>
+    curves[c].rule !== "svensson" && nodes.some(([, slope]) => slope !== 0);
+  return Object.fromEntries(entries.filter(isUsed));
 }
 
 /** The derivatives by the quotes of curves: those by nodes times those of the nodes by the quotes. */
