@@ -69,8 +69,9 @@ export function forwardCurveOf(curve: Curve, further: Iterable<number> = []): Fo
     // The zero rate is constant before the first node where it is linear after it.
     const from = rule === "zero-rate" ? given : [0, ...given];
     from.forEach((start, i) => {
-      const step = ((from[i + 1] ?? start) - start) / BETWEEN;
-      for (let k = 1; k < BETWEEN && step > 0; k++) times.push(start + step * k);
+      if (i + 1 === from.length) return;
+      const step = (from[i + 1] - start) / BETWEEN;
+      for (let k = 1; k < BETWEEN; k++) times.push(start + step * k);
     });
     times.push(Math.max(...times) + 1);
   }

@@ -109,6 +109,61 @@ describe("curves of a book", () => {
     }
   });
 
+  test.each(["log-discount", "zero-rate", "monotone-convex"])(
+    "%s: a turn lifts the forward rate, not the quotes",
+    (how) => {
+      const { params, expected } = caseOf("CRV-O-01");
+      const turns = [{ from: "2026-12-31", to: "2027-01-04", spread: 0.01 }];
+      const plain = { ...overnight(params, "ESTR"), interpolation: how };
+      const days = ["2026-12-31", "2027-01-04"];
+      const at = params.reference_date;
+      const forward = (curve: object): number => {
+        const [from, to] = discounts(at, { curves: { C: curve } }, "C", days);
+        return (Math.log(from / to) * 365) / 4;
+      };
+      // The quotes around the turn do not move, so the rest of its month is lower.
+      const lift = forward({ ...plain, turns }) - forward(plain);
+      expect(lift).toBeGreaterThan(0.005);
+      expect(lift).toBeLessThan(0.01);
+      const far = expected.pillar_dates.slice(-3);
+      const gap = distance(
+        discounts(at, { curves: { C: { ...plain, turns } } }, "C", far),
+        discounts(at, { curves: { C: plain } }, "C", far),
+      );
+      expect(gap).toBeLessThan(1e-5);
+      const given = { zeros: [1, 2].map((date) => ({ date, zero: 0.02 })), interpolation: how };
+      const nodes = discounts(at, { curves: { C: { ...given, turns } } }, "C", ["2027-11-20"]);
+      expect(-Math.log(nodes[0])).toBeCloseTo(0.02, 12);
+    },
+  );
+
+  it("fits Svensson's curve to the quotes of a curve by name, and has its sensitivities by quote", async () => {
+    const { params } = caseOf("CRV-O-01");
+    const curves = (up: number) => ({
+      C: {
+        ...overnight(params, "ESTR"),
+        instruments: params.instruments.map(({ tenor, rate }, k) => ({
+          ois: tenor,
+          rate: Number(rate) + (k === 5 ? up : 0),
+        })),
+        fit: "svensson",
+      },
+    });
+    const priced = async (up: number) => {
+      const swap = { end: "7Y", notional: 100, pay: { rate: 0.02 }, receive: { index: "ESTR" } };
+      const market = { curves: curves(up), rates: { EUR: { discount: "C" } } };
+      const book = { asOf: params.reference_date, market, trades: [{ id: "1", swap, report: ["quotes", "nodes"] }] };
+      const { results } = await priceBook(parseBook(book as never), { device });
+      return (results as readonly PricedTrade[])[0];
+    };
+    const { quoteSensitivities, nodeSensitivities } = await priced(0);
+    // A fit ends before its last digits, so a move is larger than those of other tests.
+    const slope = ((await priced(2e-5)).value - (await priced(-2e-5)).value) / 4e-5;
+    const own = Object.values(quoteSensitivities!["C"])[5];
+    expect(Math.abs(own - slope)).toBeLessThan(1e-4 * Math.abs(slope) + 1e-3);
+    expect(nodeSensitivities).toEqual({});
+  });
+
   it("has basis swaps against another index, and futures", () => {
     const { params } = caseOf("CRV-O-05");
     const curves = {

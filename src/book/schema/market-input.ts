@@ -120,7 +120,7 @@ type CurveInstrumentInput =
 export type CurveByNameInput = {
   /** The index whose rates the curve projects. */
   readonly index?: IndexName | undefined;
-  /** What is linear in time between nodes, ln of the discount factor (the default) or the zero rate, or none of both. */
+  /** What is linear in time: ln of the discount factor (the default), or the zero rate; "monotone-convex": neither. */
   readonly interpolation?: "log-discount" | "zero-rate" | "monotone-convex" | undefined;
   /** Periods in which the forward rate is higher by a spread, such as the turn of a year. */
   readonly turns?: readonly { readonly from: TimeInput; readonly to: TimeInput; readonly spread: number }[] | undefined;

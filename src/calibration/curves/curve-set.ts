@@ -38,7 +38,7 @@ export interface CurveSet {
    * them, and a column for each quote in the order of pillars.
    */
   byQuotes(): readonly Float64Array[];
-  /** The largest difference between a quote and the one that the curves give, where these have a node for each quote. */
+  /** The largest difference between a quote and the one that a curve gives, among curves with a node for each quote. */
   readonly error: number;
 }
 
