@@ -259,6 +259,7 @@ class InstrumentMaker {
   readonly #fx: FxMarket;
   readonly #asOf: AsOf;
   readonly #place: PathOf;
+  readonly #made = new Map<string, SwapQuotes>();
 
   constructor(
     market: MarketSpec,
@@ -337,6 +338,12 @@ class InstrumentMaker {
   }
 
   #quotes(name: string): SwapQuotes {
+    let made = this.#made.get(name);
+    if (made === undefined) this.#made.set(name, (made = this.#quotesOf(name)));
+    return made;
+  }
+
+  #quotesOf(name: string): SwapQuotes {
     const spec = this.#specs.get(name)!;
     const { calendar, spotLag, endOfMonth, paymentLag, fixed } = this.#conventions(name);
     const projecting = spec.pair === undefined ? name : this.#projecting(name);

@@ -19,35 +19,32 @@ export function firstDependent(matrix: readonly Float64Array[]): number {
   });
 }
 
-/** Solves A·x = b for several right-hand sides, by elimination with partial pivoting. */
-export function solveDense(matrix: readonly Float64Array[], sides: readonly Float64Array[]): Float64Array[] {
+/** Solves A·X = B by elimination with partial pivoting. `right` has the rows of B; the result has those of X. */
+export function solveDense(matrix: readonly Float64Array[], right: readonly Float64Array[]): Float64Array[] {
   const n = matrix.length;
-  const width = n + sides.length;
+  const width = n + (right[0]?.length ?? 0);
   const rows = matrix.map((row, k) => {
     const whole = new Float64Array(width);
     whole.set(row);
-    for (let side = 0; side < sides.length; side++) whole[n + side] = sides[side][k];
+    whole.set(right[k], n);
     return whole;
   });
   for (let k = 0; k < n; k++) {
     let pivot = k;
     for (let i = k + 1; i < n; i++) if (Math.abs(rows[i][k]) > Math.abs(rows[pivot][k])) pivot = i;
     [rows[k], rows[pivot]] = [rows[pivot], rows[k]];
-    const top = rows[k];
-    for (let i = k + 1; i < n; i++) {
-      const row = rows[i];
-      const factor = row[k] / top[k];
-      if (factor !== 0) for (let j = k; j < width; j++) row[j] -= factor * top[j];
-    }
+    for (let i = k + 1; i < n; i++) subtract(rows[i], rows[k], rows[i][k] / rows[k][k], k);
   }
-  return sides.map((_, side) => {
-    const x = new Float64Array(n);
-    for (let i = n - 1; i >= 0; i--) {
-      const row = rows[i];
-      let sum = row[n + side];
-      for (let j = i + 1; j < n; j++) sum -= row[j] * x[j];
-      x[i] = sum / row[i];
-    }
-    return x;
-  });
+  for (let i = n - 1; i >= 0; i--) {
+    const row = rows[i];
+    for (let j = i + 1; j < n; j++) subtract(row, rows[j], row[j], n);
+    for (let j = n; j < width; j++) row[j] /= row[i];
+  }
+  return rows.map((row) => row.subarray(n));
+}
+
+/** Subtracts a multiple of another row, from a column on. */
+export function subtract(row: Float64Array, other: Float64Array, multiple: number, from = 0): void {
+  if (multiple === 0) return;
+  for (let j = from; j < row.length; j++) row[j] -= multiple * other[j];
 }

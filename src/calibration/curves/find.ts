@@ -5,7 +5,7 @@
 import { Curve, type CurveRule, type PreparedFlows, Valuation } from "../../market/linear/index.ts";
 import { leastSquares } from "../least-squares.ts";
 import { CurveError, type CurveSet, type CurveToFind } from "./curve-set.ts";
-import { firstDependent, solveDense } from "./dense.ts";
+import { firstDependent, solveDense, subtract } from "./dense.ts";
 import { inOrderOfNeed } from "./order.ts";
 
 const MAX_STEPS = 50;
@@ -161,15 +161,18 @@ class Search {
     const unknowns = this.#unknowns(block);
     let error = Infinity;
     for (let step = 0; step < MAX_STEPS; step++) {
-      const off = Float64Array.from(this.#quotes(block), (quote, k) => quote - instruments[k].quote);
+      const off = this.#quotes(block).map((quote, k) => quote - instruments[k].quote);
       const before = error;
       error = off.reduce((most, one) => Math.max(most, Math.abs(one)), 0);
       if (Number.isNaN(error) || error < 1e-15 || (error < 1e-12 && error >= before)) break;
-      const rows = this.#jacobian(block).map((row) => Float64Array.from(unknowns, (k) => row[k]));
-      const [change] = solveDense(rows, [off]);
+      const change = solveDense(
+        this.#jacobian(block).map((row) => taken(row, unknowns)),
+        off.map((one) => Float64Array.of(one)),
+      );
+      let at = 0;
       this.#set(
         block,
-        block.flatMap((c) => [...this.#zeros(c)]).map((zero, k) => zero - change[k]),
+        block.flatMap((c) => Array.from(this.#zeros(c), (zero) => zero - change[at++][0])),
       );
     }
     return error;
@@ -177,6 +180,8 @@ class Search {
 
   /** @throws CurveError for a quote that follows from others, or that the curves do not reproduce */
   #check(block: readonly number[], error: number): void {
+    // Ends of one curve's instruments differ, so that none follows from the others.
+    if (error < 1e-10 && block.length === 1) return;
     const owners = block.flatMap((c) => this.#instruments[c].map((_, k) => [c, k] as const));
     const fail = (at: number, why: string): never => {
       const [c, k] = owners[at];
@@ -188,7 +193,7 @@ class Search {
     const isLost = block.some((c) => !this.#zeros(c).every(Number.isFinite));
     const unknowns = this.#unknowns(block);
     if (isLost) this.#set(block, new Float64Array(unknowns.length));
-    const rows = this.#jacobian(block).map((row) => Float64Array.from(unknowns, (k) => row[k]));
+    const rows = this.#jacobian(block).map((row) => taken(row, unknowns));
     const dependent = firstDependent(rows);
     if (dependent >= 0)
       fail(dependent, "it follows from the other quotes, which leave a curve open; quote one curve without the others");
@@ -264,14 +269,14 @@ class Search {
         const all = new Float64Array(columns);
         let at = 0;
         for (const c of block) for (let k = 0; k < this.#instruments[c].length; k++) all[firsts[c] + k] = side[at++];
-        system[i].forEach((slope, k) => {
-          if (slope !== 0 && !isOwn.has(k)) for (let q = 0; q < columns; q++) all[q] -= slope * rows[k][q];
-        });
+        for (let k = 0; k < this.#size; k++) if (!isOwn.has(k)) subtract(all, rows[k], system[i][k]);
         return all;
       });
-      const matrix = system.map((row) => Float64Array.from(own, (k) => row[k]));
-      const transposed = Array.from({ length: columns }, (_, q) => Float64Array.from(right, (side) => side[q]));
-      solveDense(matrix, transposed).forEach((x, q) => own.forEach((k, i) => (rows[k][q] = x[i])));
+      const found = solveDense(
+        system.map((row) => taken(row, own)),
+        right,
+      );
+      own.forEach((k, i) => rows[k].set(found[i]));
     }
     return rows;
   }
@@ -341,12 +346,19 @@ function startOf({ name, rule, turns, instruments }: CurveToFind, c: number, ord
 
 /** The numbers of the curves on which a curve's instruments depend. */
 function neededBy({ instruments }: CurveToFind): number[] {
-  const needed = new Set<number>();
+  const isNeeded: boolean[] = [];
   for (const { flows, byQuote } of instruments)
     for (const list of [flows, byQuote])
       for (const { factors, growth } of list) {
-        for (const { curve } of factors) needed.add(curve);
-        if (growth !== undefined && growth.periods.length > 0) needed.add(growth.curve);
+        for (const { curve } of factors) isNeeded[curve] = true;
+        if (growth !== undefined && growth.periods.length > 0) isNeeded[growth.curve] = true;
       }
-  return [...needed];
+  return [...isNeeded.keys()].filter((curve) => isNeeded[curve]);
+}
+
+/** The values of a row at some columns. */
+function taken(row: Float64Array, columns: readonly number[]): Float64Array {
+  const values = new Float64Array(columns.length);
+  for (let k = 0; k < columns.length; k++) values[k] = row[columns[k]];
+  return values;
 }

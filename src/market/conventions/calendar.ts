@@ -30,12 +30,18 @@ export type BusinessDayConvention =
  */
 export type CalendarSpec = CalendarName | { readonly holidays: readonly string[] } | readonly CalendarSpec[];
 
+const DAYS_KEPT = 84_006;
+const OPEN = 1;
+const CLOSED = 2;
+
 /**
  * A calendar of business days: all days but weekends and holidays. Where several calendars are joined, a business day
  * is one in each of them. @experimental
  */
 export class Calendar {
   readonly #parts: readonly ((year: number) => ReadonlySet<Day>)[];
+  /** What is known of the days from 1970 to 2199: 0 for nothing, `OPEN`, or `CLOSED`. */
+  readonly #known = new Uint8Array(DAYS_KEPT);
 
   /** @throws SpecError for an unknown name, or a holiday that is no date */
   constructor(spec: CalendarSpec) {
@@ -43,6 +49,14 @@ export class Calendar {
   }
 
   isBusinessDay(day: Day): boolean {
+    const known = this.#known[day];
+    if (known !== undefined && known !== 0) return known === OPEN;
+    const isOpen = this.#isOpen(day);
+    if (known === 0) this.#known[day] = isOpen ? OPEN : CLOSED;
+    return isOpen;
+  }
+
+  #isOpen(day: Day): boolean {
     if (isWeekend(day)) return false;
     const { year } = civilDate(day);
     return !this.#parts.some((holidays) => holidays(year).has(day));

@@ -105,10 +105,14 @@ export function legOf(spec: LegSpec, reference: Day): Leg {
     const period = spec.frequency === undefined ? {} : { period: { start, end, frequency: spec.frequency } };
     const notional = notionalOf(k);
     const accrual = yearFraction(dayCount, start, end, { ...period, termination: schedule.to });
-    byRate.push(fixedFlow(notional * accrual, paid, reference, discount));
+    const whole = fixedFlow(notional * accrual, paid, reference, discount);
+    byRate.push(whole);
     const floating = index && floatingOf(index, spec.overnight, start, end, reference);
     const coupon: PaidFlow = {
-      ...fixedFlow(notional * accrual * stepOf(rate, k), paid, reference, discount),
+      date: paid,
+      scale: 1,
+      factors: whole.factors,
+      fixed: notional * accrual * stepOf(rate, k),
       gearing: floating ? (notional * accrual) / floating.accrual : 0,
       growth: floating?.growth,
     };
