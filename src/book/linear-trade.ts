@@ -211,9 +211,12 @@ function flowsOf({ spec, currency, isZero }: ReadLeg, sign: 1 | -1, to: string, 
 
 /** What a leg is, whatever the market is. */
 function comparable({ spec, currency, isZero }: ReadLeg, sign: 1 | -1): object {
-  const { index, discount: _, schedule, paymentCalendar: __, ...rest } = spec;
-  const { calendar: ___, ...days } = schedule;
-  return { ...rest, ...days, index: index?.name, currency, isZero, sign };
+  const { index, schedule, notional, dayCount, frequency, paymentLag, rate, overnight, exchange } = spec;
+  const { from, to, every, adjust, counted, stub, first, penultimate, endOfMonth, rollDay } = schedule;
+  return [
+    [index?.name, notional, dayCount, frequency, paymentLag, rate, overnight, exchange, currency, isZero, sign],
+    [from, to, every, adjust, counted, stub, first, penultimate, endOfMonth, rollDay],
+  ];
 }
 
 function swapTerms({ swap }: Form<"swap">, pathOf: PathOf, market: LinearMarket): Terms {

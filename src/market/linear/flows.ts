@@ -293,6 +293,11 @@ export class Valuation {
     }
   }
 
+  /** Adds the derivatives of a value that is proportional to a discount factor. */
+  addFactor(curve: number, time: number, value: number): void {
+    this.#add(this.#numberOf(curve, time), -value);
+  }
+
   #add(number: number, slope: number): void {
     if (this.#slopes[number] === 0) this.#touched.push(number);
     this.#slopes[number] += slope;

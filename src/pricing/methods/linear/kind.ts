@@ -7,9 +7,9 @@ import { isoOf } from "../../../market/conventions/index.ts";
 import {
   Curve,
   type CurveGradient,
-  type Flow,
-  type PaidFlow,
   type FlowView,
+  type PaidFlow,
+  type PreparedFlows,
   Valuation,
 } from "../../../market/linear/index.ts";
 import { spotMoveOf, type ResultColumns } from "../../columns/result-columns.ts";
@@ -34,8 +34,24 @@ const curvesOf = memoizeBy(({ curves }: LinearCurves): readonly Curve[] =>
 
 const todays = memoizeBy((market: LinearCurves) => new Valuation(curvesOf(market)));
 
+/** The forward rates of the curves of a market today, −d ln P/dt at 0. */
+const slopesOf = memoizeBy((market: LinearCurves): Float64Array =>
+  Float64Array.from(curvesOf(market), (curve) => curve.logDiscount(STEP) / STEP),
+);
+
+/** A leg as it is valued: the flows that are left, and the value of a unit of its currency, with its sign. */
+interface ValuedLeg {
+  readonly leg: LinearLeg;
+  readonly left: readonly PaidFlow[];
+  readonly flows: PreparedFlows;
+  /** The value in the leg's own currency. */
+  readonly value: number;
+  readonly unit: number;
+}
+
 /** A trade in one market: values of its legs, and of a unit of each leg's currency in that of the trade. */
 class LinearValue {
+  readonly legs: readonly ValuedLeg[];
   readonly #trade: LinearTrade;
   readonly #seen: FlowView;
   readonly #on: Valuation;
@@ -45,19 +61,25 @@ class LinearValue {
     this.#seen = { years: trade.seen, shift };
     const isToday = trade.seen === 0 && shift === 0;
     this.#on = isToday ? todays(trade.market) : new Valuation(curvesOf(trade.market), this.#seen);
+    this.legs = trade.legs.map((leg) => {
+      const left = this.#left(leg.flows);
+      const flows = this.#on.prepare(left);
+      return { leg, left, flows, value: this.#on.value(flows), unit: leg.sign * this.unit(leg) };
+    });
   }
 
   /** Returns the value to the holder, with the spots of pairs multiplied by the given factors. */
-  value(factorOf: (pair: string) => number = () => 1): number {
-    return this.#trade.legs.reduce(
-      (sum, leg) => sum + leg.sign * this.unit(leg, factorOf) * this.#on.value(this.left(leg.flows)),
+  value(factorOf?: (pair: string) => number): number {
+    return this.legs.reduce(
+      (sum, { leg, value, unit }) =>
+        sum + value * (factorOf === undefined ? unit : leg.sign * this.unit(leg, factorOf)),
       0,
     );
   }
 
-  /** Returns the value of flows in their own currency. */
-  of(flows: readonly PaidFlow[]): number {
-    return this.#on.value(this.left(flows));
+  /** Returns the value of the derivatives of a leg's flows by its rate, in its currency. */
+  byRate({ byRate }: LinearLeg): number {
+    return this.#on.value(this.#left(byRate));
   }
 
   /** Returns the value of a unit of a leg's currency. */
@@ -71,64 +93,59 @@ class LinearValue {
   }
 
   /** Returns the flows that are not yet paid. */
-  left(flows: readonly PaidFlow[]): readonly PaidFlow[] {
+  #left(flows: readonly PaidFlow[]): readonly PaidFlow[] {
     const { years } = this.#seen;
     return years === 0 ? flows : flows.filter(({ factors }) => factors[0].time > years + ONE_SECOND);
   }
 
-  /** Returns what a flow pays, and the product of its factors. */
-  payment(flow: PaidFlow): { readonly amount: number; readonly discount: number } {
-    const discount = flow.factors.reduce(
-      (all, { curve, time, power }) => all * this.#on.discount(curve, time) ** power,
-      1,
-    );
-    return { amount: flow.scale * this.#on.amount(flow), discount };
-  }
-
   /** Returns the derivatives by all nodes of all curves, as seen today. */
   gradient(): CurveGradient {
-    return this.#on.gradient(this.#trade.legs.flatMap((leg) => leg.flows.map((flow) => converted(flow, leg))));
+    const gradient = this.#on.curves.map(({ zeros }) => new Float64Array(zeros.length));
+    for (const { leg, flows, value, unit } of this.legs) {
+      this.#on.addSlopes(flows, unit);
+      for (const { base, quote, power, lag } of leg.conversion) {
+        this.#on.addFactor(quote, lag, power * unit * value);
+        this.#on.addFactor(base, lag, -power * unit * value);
+      }
+    }
+    this.#on.takeSlopes((curve, node, slope) => (gradient[curve][node] += slope));
+    return gradient;
   }
 
   /** The sum of the sizes of all amounts. */
   get size(): number {
-    return this.#trade.legs.reduce((sum, leg) => {
-      const unit = this.unit(leg);
-      return leg.flows.reduce((all, flow) => {
-        const { amount, discount } = this.payment(flow);
-        return all + Math.abs(unit * amount * discount);
-      }, sum);
-    }, 0);
+    let size = 0;
+    for (const { flows, unit } of this.legs)
+      for (let k = 0; k < flows.amounts.length; k++) size += Math.abs(unit * flows.scaled[k] * flows.amounts[k]);
+    return size;
   }
 
   /** Returns the derivative by the valuation time, along forward rates and at constant spots. */
   theta(): number {
     const curves = curvesOf(this.#trade.market);
-    const forward = (curve: number, at: number): number =>
+    const slopes = slopesOf(this.#trade.market);
+    const later = (curve: number, at: number): number =>
       (curves[curve].logDiscount(at + STEP) - curves[curve].logDiscount(at)) / STEP;
     const grown = ({ base, quote, power, lag }: Conversion): number =>
-      power * (forward(quote, 0) - forward(quote, lag) - forward(base, 0) + forward(base, lag));
-    return this.#trade.legs.reduce((sum, leg) => {
-      const unit = leg.sign * this.unit(leg);
+      power * (slopes[quote] - later(quote, lag) - slopes[base] + later(base, lag));
+    let theta = 0;
+    for (const { leg, left, flows, unit } of this.legs) {
       const drift = leg.conversion.reduce((all, step) => all + grown(step), 0);
-      return leg.flows.reduce((all, flow) => {
-        const own = flow.factors.reduce((rate, { curve, power }) => rate + power * forward(curve, 0), drift);
-        const { amount, discount } = this.payment(flow);
-        return all + unit * amount * discount * own;
-      }, sum);
-    }, 0);
+      left.forEach(({ factors }, k) => {
+        let own = drift;
+        for (const { curve, power } of factors) own += power * slopes[curve];
+        theta += unit * flows.scaled[k] * flows.amounts[k] * own;
+      });
+    }
+    return theta;
   }
 }
 
-/** A flow in the currency of its trade. */
-function converted(flow: Flow, { sign, conversion }: LinearLeg): Flow {
-  const factors = conversion.flatMap(({ base, quote, power, lag }) => [
-    { curve: quote, time: lag, power },
-    { curve: base, time: lag, power: power === 1 ? (-1 as const) : (1 as const) },
-  ]);
-  const unit = conversion.reduce<number>((all, { spot, power }) => all * spot ** power, sign);
-  return { ...flow, scale: flow.scale * unit, factors: [...flow.factors, ...factors] };
-}
+/** What a flow pays, and the product of its factors. */
+const paymentOf = ({ left, flows }: ValuedLeg, k: number): { readonly amount: number; readonly discount: number } => ({
+  amount: left[k].scale * flows.amounts[k],
+  discount: flows.scaled[k] / left[k].scale,
+});
 
 const tradeOf = ({ columns }: Batch, trade: number): LinearTrade => columns.givenOf(trade) as LinearTrade;
 
@@ -188,11 +205,10 @@ function spotGreeks(trade: LinearTrade, now: LinearValue): { readonly delta?: nu
   const { pair, legs } = trade;
   if (pair === undefined) return legs.every(({ conversion }) => conversion.length === 0) ? { delta: 0, gamma: 0 } : {};
   let [delta, gamma] = [0, 0];
-  for (const leg of legs) {
+  for (const { leg, value, unit } of now.legs) {
     const power = leg.conversion.reduce<number>((sum, step) => sum + step.power, 0);
-    const value = leg.sign * now.unit(leg) * now.of(leg.flows);
-    delta += (power * value) / pair.spot;
-    gamma += (power * (power - 1) * value) / pair.spot ** 2;
+    delta += (power * unit * value) / pair.spot;
+    gamma += (power * (power - 1) * unit * value) / pair.spot ** 2;
   }
   return { delta, gamma };
 }
@@ -203,40 +219,44 @@ function figuresOf(
   value: number,
   gradient: CurveGradient | undefined,
 ): LinearFigures {
-  const { legs, report, market } = trade;
-  const own = legs.map((leg) => ({ currency: leg.currency, value: leg.sign * now.of(leg.flows) }));
+  const { report, market } = trade;
+  const own = now.legs.map(({ leg, value: one }) => ({ currency: leg.currency, value: leg.sign * one }));
   const nodes = report.includes("nodes") && gradient !== undefined ? nodesOf(market, gradient) : undefined;
   const quotes = report.includes("quotes") && gradient !== undefined ? quotesOf(market, gradient) : undefined;
   return {
     ...fairOf(trade, now, value),
     legs: own,
-    ...(report.includes("cashflows") ? { cashflows: cashflowsOf(trade, now) } : {}),
+    ...(report.includes("cashflows") ? { cashflows: cashflowsOf(now) } : {}),
     ...(nodes === undefined ? {} : { nodeSensitivities: nodes }),
     ...(quotes === undefined ? {} : { quoteSensitivities: quotes }),
   };
 }
 
-function fairOf({ fair, legs }: LinearTrade, now: LinearValue, value: number): LinearFigures {
+function fairOf({ fair }: LinearTrade, now: LinearValue, value: number): LinearFigures {
   if (fair === undefined) return {};
-  const leg = legs[fair.leg];
+  const { leg, unit } = now.legs[fair.leg];
   // The value without the leg, in its currency.
-  const missing = value / (leg.sign * now.unit(leg));
+  const missing = value / unit;
   if (fair.kind === "zeroCoupon") {
-    const [flow] = leg.flows;
-    const { amount, discount } = now.payment(flow);
+    const { amount, discount } = paymentOf(now.legs[fair.leg], 0);
     const fairAmount = amount - missing / discount;
     return { fairRate: (1 + fairAmount / fair.notional) ** (1 / fair.years) - 1, annuity: fair.notional * discount };
   }
-  const byRate = now.of(leg.byRate);
+  const byRate = now.byRate(leg);
   const at = fair.at - missing / byRate;
   if (fair.kind === "spread") return { fairSpread: at, annuity: byRate };
   return { fairRate: at, ...(fair.kind === "rate" ? { annuity: Math.abs(byRate) } : {}) };
 }
 
-function cashflowsOf({ legs }: LinearTrade, now: LinearValue): NonNullable<LinearFigures["cashflows"]> {
+function cashflowsOf({ legs }: LinearValue): NonNullable<LinearFigures["cashflows"]> {
   return legs
-    .flatMap(({ flows, currency }, leg) =>
-      flows.map((flow) => ({ leg, date: isoOf(flow.date), currency, ...now.payment(flow) })),
+    .flatMap((valued, leg) =>
+      valued.left.map(({ date }, k) => ({
+        leg,
+        date: isoOf(date),
+        currency: valued.leg.currency,
+        ...paymentOf(valued, k),
+      })),
     )
     .sort((a, b) => a.leg - b.leg || (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
 }
@@ -253,19 +273,32 @@ function nodesOf({ names, curves }: LinearCurves, gradient: CurveGradient) {
   return Object.fromEntries(entries.filter(isUsed));
 }
 
+/** The first quote that moves each node, and the one after the last. */
+const movedBy = memoizeBy(({ byQuotes }: LinearCurves) =>
+  byQuotes.map((row) => [row.findIndex((one) => one !== 0), row.findLastIndex((one) => one !== 0) + 1] as const),
+);
+
 /** The derivatives by the quotes of curves: those by nodes times those of the nodes by the quotes. */
-function quotesOf({ names, instruments, byQuotes }: LinearCurves, gradient: CurveGradient) {
+function quotesOf(market: LinearCurves, gradient: CurveGradient) {
+  const { names, instruments, byQuotes } = market;
+  const moved = movedBy(market);
   const found = instruments.flatMap((of, c) => (of.length === 0 ? [] : [c]));
-  const byNode = found.flatMap((c) => [...gradient[c]]);
-  let at = 0;
-  const entries = found.map((c) => {
-    const own = instruments[c].map((name) => {
-      const quote = at++;
-      return [name, byNode.reduce((sum, one, node) => sum + one * byQuotes[node][quote], 0)] as const;
-    });
-    return [names[c], Object.fromEntries(own)] as const;
-  });
-  return Object.fromEntries(entries.filter(([, own]) => Object.values(own).some((one) => one !== 0)));
+  const slopes = new Float64Array(byQuotes[0]?.length ?? 0);
+  let node = 0;
+  for (const c of found)
+    for (const slope of gradient[c]) {
+      const row = byQuotes[node];
+      const [from, to] = moved[node++];
+      if (slope !== 0) for (let quote = Math.max(from, 0); quote < to; quote++) slopes[quote] += slope * row[quote];
+    }
+  const result: Record<string, Record<string, number>> = {};
+  let from = 0;
+  for (const c of found) {
+    const own = slopes.subarray(from, (from += instruments[c].length));
+    if (own.some((slope) => slope !== 0))
+      result[names[c]] = Object.fromEntries(instruments[c].map((name, k) => [name, own[k]]));
+  }
+  return result;
 }
 
 function rollForward(trade: LinearTrade, years: number): LinearTrade | undefined {
@@ -296,16 +329,15 @@ function views({ rolled, after }: Pair<LinearTrade>): SingleMoveCopies<LinearTra
 
 /** What is doubtful about the curves that a trade needs: rates beyond the last instrument. */
 function doubtsOf({ legs, market, expiry }: LinearTrade): readonly string[] {
-  const used = new Set(
-    legs
-      .flatMap(({ flows }) =>
-        flows.flatMap(({ factors, growth }) => [...factors, ...(growth?.periods.length ? [growth] : [])]),
-      )
-      .map(({ curve }) => curve),
-  );
-  return [...used].flatMap((c) => {
-    const last = market.instruments[c].at(-1);
-    if (last === undefined) return [];
+  const isUsed: boolean[] = [];
+  for (const { flows } of legs)
+    for (const { factors, growth } of flows) {
+      for (const { curve } of factors) isUsed[curve] = true;
+      if (growth !== undefined && growth.periods.length > 0) isUsed[growth.curve] = true;
+    }
+  return market.instruments.flatMap((instruments, c) => {
+    const last = instruments.at(-1);
+    if (last === undefined || !isUsed[c]) return [];
     const time = market.curves[c].times.at(-1)!;
     const place = `market.curves.${market.names[c]}`;
     return doubtsAbout({ place, doubts: [], last: { time, written: `instrument, ${last}` } }, expiry);
@@ -343,13 +375,12 @@ export const linearKind: TradeKind<LinearTrade> = {
   views,
   paid(before, years) {
     const now = new LinearValue(before);
-    return before.legs.reduce((sum, leg) => {
-      const paid = leg.flows.filter(({ factors }) => factors[0].time <= years + ONE_SECOND);
+    return now.legs.reduce((sum, valued) => {
+      const paid = valued.left.filter(({ factors }) => factors[0].time <= years + ONE_SECOND);
       const open = paid.find(({ growth }) => growth !== undefined && growth.periods.length > 0);
       if (open !== undefined)
         throw new SpecError(`a payment of ${isoOf(open.date)} depends on a fixing between the two dates`);
-      const unit = leg.sign * now.unit(leg);
-      return paid.reduce((all, flow) => all + unit * now.payment(flow).amount, sum);
+      return paid.reduce((all, flow) => all + valued.unit * paymentOf(valued, valued.left.indexOf(flow)).amount, sum);
     }, 0);
   },
   firstOrder({ before, rolled, after, years }) {
