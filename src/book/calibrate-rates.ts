@@ -14,7 +14,7 @@ import { BookError, SpecError } from "../base/errors.ts";
 import { runBlocking } from "../base/event-loop.ts";
 import { discountFactor, type FitState, type ForwardCurve } from "../market/index.ts";
 import { SVENSSON } from "../market/linear/index.ts";
-import { forwardCurveOf } from "./curves.ts";
+import { forwardCurveOf } from "./named-curves.ts";
 import { shownTime, USUAL_MISFIT } from "./fit-doubts.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
