@@ -106,12 +106,12 @@ function turnsOf({ turns = [] }: NamedCurveSpec, reference: Day, asOf: AsOf, pat
 }
 
 /** @throws BookError for an index that is not known, or a curve that does not exist, in the rates or the fixings */
-function checkForwards({ rates, fixings }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
+function checkForwards({ rates, fixings, underlyings }: MarketSpec, names: readonly string[], pathOf: PathOf): void {
   const known = Object.keys(INDICES);
   const check = (index: string, at: string): void => {
     if (!known.includes(index)) throw new BookError(at, `unknown index ${quote(index)}${didYouMean(index, known)}`);
   };
-  for (const index of fixings?.keys() ?? []) check(index, pathOf("fixings", index));
+  for (const one of fixings?.keys() ?? []) if (underlyings?.has(one) !== true) check(one, pathOf("fixings", one));
   for (const [currency, rate] of rates)
     for (const [index, curve] of namedRatesOf(rate)?.forward ?? []) {
       const at = pathOf("rates", currency, "forward", index);

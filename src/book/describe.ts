@@ -23,6 +23,7 @@ export function describeTrade(trade: AnyTrade): string {
   if (trade.kind === "linear") return `${LINEAR[trade.product]}, ${number(trade.expiry)} years`;
   if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;
   if (trade.kind === "forward") return `forward ${number(trade.strike)}`;
+  if (trade.kind === "scripted") return `script ${trade.payoff.program.name}`;
   const { payoff, exercise, barriers } = trade;
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
 }

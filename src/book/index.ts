@@ -73,3 +73,4 @@ export {
   SCENARIO_FIELDS,
 } from "./result-fields.ts";
 export type * from "./convertible-types.ts";
+export { passScriptDates } from "./script-life.ts";

@@ -11,6 +11,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
+import type { ScriptInput } from "../market/scripts/index.ts";
 import {
   calibrateVolatility,
   type MarketCalibration,
@@ -146,6 +147,10 @@ export interface ResolvedMarket extends Market {
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
   /** The curves, exchange rates and fixings that linear trades use, resolved for the first of them. */
   readonly linear: WhenAsked<LinearMarket>;
+  /** The scripts of structured products by name. */
+  readonly scripts: ReadonlyMap<string, ScriptInput>;
+  /** The fixings by index or underlying, and by date. */
+  readonly fixings: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The correlations. */
   readonly between: CorrelationTable;
   /** The results of fitting quotes. */
@@ -190,6 +195,8 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
     calibration: { underlyings: volatilities, rates: curves },
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
+    scripts: spec.scripts ?? new Map(),
+    fixings: spec.fixings ?? new Map(),
     between: new CorrelationTable(correlations, (i) => pathOf("correlations", i)),
   };
 }

@@ -82,7 +82,7 @@ export interface TradeCounts {
 }
 
 interface TradeOnUnderlyings {
-  readonly kind?: "convertible" | "forward" | undefined;
+  readonly kind?: "convertible" | "forward" | "scripted" | undefined;
   readonly quantity: number;
   readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
   readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];

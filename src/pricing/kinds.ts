@@ -16,6 +16,7 @@ import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
 import { quantization } from "./methods/quantization/quantization.ts";
 import { ratesKind } from "./methods/rates/kind.ts";
 import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
+import { scriptedKind } from "./methods/scripts/kind.ts";
 import type { TradeKind } from "./plan/kind.ts";
 import type { Batch, PricingMethod } from "./plan/method.ts";
 import { doubtsOf, unitWarnings } from "./term-warnings.ts";
@@ -118,6 +119,7 @@ const KINDS: { readonly [Kind in NonNullable<AnyTrade["kind"]>]: TradeKind } = {
   convertible: convertibleKind,
   forward: forwardKind,
   linear: linearKind,
+  scripted: scriptedKind,
 };
 
 /** Returns the trade kind of a trade. */

@@ -25,7 +25,12 @@ export const MAX_VOLATILITY = 5;
 export const MIN_DAYS = { option: 25, bond: 90 } as const;
 
 /** Returns warnings about inputs of a trade that were probably meant in another unit or at another time of day. */
-export function unitWarnings({ expiry, underlying, volatility, assets }: Trade): string[] {
+export function unitWarnings({
+  expiry,
+  underlying,
+  volatility,
+  assets,
+}: Pick<Trade, "expiry" | "underlying" | "volatility" | "assets">): string[] {
   const warnings = expiryWarnings(expiry);
   addUnitWarning(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
   if (assets === undefined) warnOfAsset(warnings, underlying, volatility);

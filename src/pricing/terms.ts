@@ -1,5 +1,13 @@
 /** The terms of a trade in one case of the scenarios and under one bump. */
-import type { Barrier, Exercise, Payoff, Trade } from "../book/index.ts";
+import {
+  type Barrier,
+  type Exercise,
+  type Payoff,
+  passScriptDates,
+  type ScriptPayoff,
+  type ScriptedTrade,
+  type Trade,
+} from "../book/index.ts";
 import {
   type HullWhite,
   ONE_SECOND,
@@ -34,8 +42,14 @@ export interface Terms {
   readonly expiry: number;
   readonly exercise: Exercise;
   readonly barriers: readonly Barrier[];
-  readonly payoff: Payoff;
+  readonly payoff: TermsPayoff;
 }
+
+/** What a trade pays: a payoff of an option, or a script. */
+export type TermsPayoff = Payoff | ScriptPayoff;
+
+/** A trade on underlyings that methods for several factors take. */
+type TradeWithTerms = Trade | ScriptedTrade;
 
 /** The change of one input for a sensitivity by differences. */
 export type Bump =
@@ -44,7 +58,7 @@ export type Bump =
   | { readonly kind: "correlation"; readonly pair: readonly [number, number]; readonly by: number };
 
 /** Returns the underlyings of a trade with their volatilities. */
-export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
+export const assetsOf = ({ assets, underlying, volatility }: TradeWithTerms): readonly Asset[] =>
   assets ?? [{ underlying, volatility }];
 
 /**
@@ -64,7 +78,7 @@ const ALONE = [[1]];
 /**
  * Returns the terms of a trade some years from today in a shifted market; undefined where the trade is settled by then.
  */
-export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
+export function termsOf(trade: TradeWithTerms, years: number, { volatility, rate }: Shift): Terms | undefined {
   const then = rollForward(trade, years);
   if (then === undefined) return undefined;
   const { underlying, expiry, exercise, barriers, payoff, correlations } = then;
@@ -118,7 +132,7 @@ export function bumped(terms: Terms, bump: Bump): Terms {
  * calendar dates, and the spot is unchanged. Dividends up to that day are paid, and nobody has exercised. At expiry the
  * trade is worth its payoff. @returns undefined after expiry, when the trade is settled and worth nothing
  */
-export function rollForward(trade: Trade, years: number): Trade | undefined {
+export function rollForward<T extends TradeWithTerms>(trade: T, years: number): T | undefined {
   if (years === 0) return trade;
   const { underlying, volatility, exercise, barriers, assets } = trade;
   const expiry = rollExpiry(trade.expiry, years);
@@ -126,7 +140,7 @@ export function rollForward(trade: Trade, years: number): Trade | undefined {
   return {
     ...trade,
     expiry,
-    payoff: rollPayoff(trade.payoff, underlying.spot, years),
+    payoff: rollPayoff(trade.payoff, spotsOf(trade), years),
     exercise: rollExercise(exercise, years),
     barriers: rollBarriers(barriers, years),
     volatility: rollVolatility(volatility, years),
@@ -152,9 +166,14 @@ export function rollUnderlying(underlying: Underlying, years: number): Underlyin
   };
 }
 
+const spotsOf = (trade: TradeWithTerms): readonly number[] => assetsOf(trade).map(({ underlying }) => underlying.spot);
+
 /** Fixings up to that day, the day's own excluded, are those of the spot as it is. */
-function rollPayoff(payoff: Payoff, spot: number, years: number): Payoff {
+function rollPayoff(payoff: TermsPayoff, spots: readonly number[], years: number): TermsPayoff {
+  const [spot] = spots;
   switch (payoff.kind) {
+    case "script":
+      return passScriptDates(payoff, years, ({ time }) => (time > years - ONE_SECOND ? undefined : spots));
     case "average": {
       const { times, past, mean } = payoff;
       const left = times === "continuous" ? times : rollTimes(times, years);

@@ -85,6 +85,7 @@ describe("a book as a plain object", () => {
       Trades<B>,
       | { readonly currency: string }
       | { readonly convertible: unknown }
+      | { readonly script: unknown }
       | { readonly forward: unknown }
       | { readonly swap: unknown }
       | { readonly fra: unknown }

@@ -4,6 +4,7 @@ import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
 import { linearForms } from "./linear.ts";
 import { ratesTradeSchema } from "./rates.ts";
+import { scriptedTradeSchema } from "./scripted.ts";
 import { basketTradeSchema, convertibleTradeSchema, forwardTradeSchema, tradeSchema } from "./trade.ts";
 import {
   asOf,
@@ -45,6 +46,7 @@ export type ScenariosSpec = z.infer<typeof scenariosSchema>;
 /** The schema of any trade: on one or several underlyings, on rates, a convertible bond, a forward, or a swap. */
 const anyTradeSchema = choose("a trade (an object)", {
   marked: {
+    script: scriptedTradeSchema,
     underlyings: basketTradeSchema,
     currency: ratesTradeSchema,
     convertible: convertibleTradeSchema,

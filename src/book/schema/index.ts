@@ -7,6 +7,7 @@ export type {
   TradeInput,
   ConvertibleInput,
   ForwardInput,
+  ScriptedInput,
   CreditInput,
 } from "./input.ts";
 export type { CurveInstrument, FxSpec, NamedCurveSpec } from "./curves.ts";
@@ -44,5 +45,6 @@ export {
   ratesTradeSchema,
   type RedemptionSpec,
 } from "./rates.ts";
+export { type ScriptedTradeSpec, scriptedTradeSchema, type ScriptDataSpec } from "./scripted.ts";
 export { LINEAR_FIELDS, type LinearLegSpec, type LinearTradeSpec, linearTradeSchema } from "./linear.ts";
 export { isPlainObject, type Schema, tags } from "./values.ts";

@@ -2,6 +2,7 @@
  * The TypeScript types of a book in the form that users write, which is that of the argument of `parseBook` and of
  * JSON. The schemas in this folder check the same at run time. Tests in `test/types` check that both agree.
  */
+import type { ScriptInput } from "../../market/scripts/index.ts";
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
 import type { LinearTradeInput } from "./linear.ts";
@@ -176,9 +177,11 @@ export interface MarketInput {
   readonly fx?:
     | { readonly [pair: string]: number | { readonly rate: number; readonly date?: TimeInput | undefined } }
     | undefined;
-  /** Published rates by index and date. */
-  readonly fixings?: { readonly [index: string]: { readonly [date: string]: number } } | undefined;
+  /** Published rates by index and date, and fixings by underlying and date. */
+  readonly fixings?: { readonly [name: string]: { readonly [date: string]: number } } | undefined;
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
+  /** The scripts of structured products by name. */
+  readonly scripts?: { readonly [name: string]: ScriptInput } | undefined;
   /** The credit of issuers of convertible bonds, by underlying. */
   readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
   /** The correlations: two names of underlyings or currencies, and the correlation. */
@@ -343,6 +346,29 @@ export interface ForwardInput {
   readonly tags?: Tags | undefined;
 }
 
+/** A datum of a script: a number, a date, a list of either, a schedule, or numbers by underlying of the script. */
+type ScriptDatumInput = TimeInput | DatesInput | { readonly [underlying: string]: number };
+
+/** A structured product, as a book contains it. docs/scripts.md describes scripts. @experimental */
+export interface ScriptedInput {
+  readonly id: string;
+  /** The underlying of a script on one. */
+  readonly underlying?: string | undefined;
+  /** The underlyings: A, B and so on of the script, or by their names in it. */
+  readonly underlyings?: readonly string[] | { readonly [name: string]: string } | undefined;
+  /** The script: the name of one of the market or of the library, or the script itself. */
+  readonly script: string | ScriptInput;
+  /** The data of the script by name. */
+  readonly data?: { readonly [name: string]: ScriptDatumInput } | undefined;
+  /** The initial fixings, S0 of the script. */
+  readonly initial?: number | readonly number[] | { readonly [name: string]: number } | undefined;
+  /** The date of the initial fixings, in place of these. */
+  readonly start?: TimeInput | undefined;
+  /** The quantity, 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}
+
 /** A trade, as a book contains it. The types require a strike wherever the payoff has one. @stable */
 export type TradeInput =
   | FloatingLookbackInput
@@ -354,6 +380,7 @@ export type TradeInput =
   | RatesTradeInput
   | ConvertibleInput
   | ForwardInput
+  | ScriptedInput
   | LinearTradeInput;
 
 /** The scenarios of a book, as it contains them. All combinations of the four lists are priced. @stable */

@@ -4,6 +4,7 @@ import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
 import type { CurveInput, RateInput, VolatilityInput } from "./market-input.ts";
 import type { RateQuote } from "../../calibration/index.ts";
+import { scriptSchema } from "./script.ts";
 import {
   capQuotes,
   fitSchema,
@@ -345,6 +346,7 @@ export const marketSchema = object({
     'a list of ["FIRST", "SECOND", correlation]',
   ).optional(),
   doubts: object({ rates: doubtsByName, underlyings: doubtsByName }).optional(),
+  scripts: mapOf(scriptSchema, "an object of scripts by name").optional(),
   ...linearMarket,
 });
 

@@ -4,3 +4,4 @@ export { ALIVE, letters, PAID } from "./names.ts";
 export { compileScript, type DatedColumn, type Program, type ProgramEvent, type ProgramState } from "./program.ts";
 export { dateText } from "./emit.ts";
 export { type EventWords, script, type TypedScript } from "./typed.ts";
+export { library } from "./library/index.ts";

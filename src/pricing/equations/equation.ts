@@ -3,7 +3,7 @@ import { SpecError } from "../../base/errors.ts";
 import type { Payoff } from "../../book/index.ts";
 import { alphaOf, type HullWhite, varianceOf, type Volatility } from "../../market/index.ts";
 import { type Axis, SAME_DATE } from "../../pde/fdm/index.ts";
-import type { Asset, Terms } from "../terms.ts";
+import type { Asset, Terms, TermsPayoff } from "../terms.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./coordinates.ts";
 import { apply, applyFormula, evaluate, type Expression, piecewise, plus, times } from "./expression.ts";
 
@@ -219,12 +219,13 @@ export function spotsAtExpiry({ assets, expiry }: Terms, spots: readonly Express
 }
 
 /** Returns the amount that exercise pays, as an expression of the spots. */
-export function payoffExpression(payoff: Payoff, spots: readonly Expression[]): Expression {
+export function payoffExpression(payoff: TermsPayoff, spots: readonly Expression[]): Expression {
   if (payoff.kind === "expression")
     return applyFormula(
       payoff.expression,
       Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot])),
     );
+  if (payoff.kind === "script") throw new Error("a script pays on several dates");
   const { strike } = payoff;
   const index = payoff.kind === "basket" ? indexOf(payoff, spots) : spots[0];
   const [more, less] = payoff.right === "call" ? [index, strike] : [strike, index];

@@ -119,6 +119,8 @@ function plainBounds(sides: BoundInputs): BoundsAt {
       return swingBounds(sides, payoff);
     case "expression":
       return constantBounds(sides, Number(payoff.expression));
+    case "script":
+      return unbounded;
     default:
       return payoff satisfies never;
   }

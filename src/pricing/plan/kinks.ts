@@ -55,6 +55,7 @@ const LEAST_PEAK = 0.1;
 
 /** Returns the last time at which the payoff observes the spot, in years. */
 export function lastObservationTime({ payoff, expiry }: Terms): number {
+  if (payoff.kind === "script") return payoff.dates.at(-1)?.time ?? 0;
   if (payoff.kind !== "average" && payoff.kind !== "lookback") return expiry;
   const { times } = payoff;
   return times === "continuous" ? expiry : Math.max(times.at(-1) ?? 0, 0);
@@ -134,6 +135,7 @@ export function nextEvent({ assets, rates, payoff, exercise, barriers, expiry }:
   if (payoff.kind === "average" || payoff.kind === "lookback" || payoff.kind === "swing")
     if (payoff.times !== "continuous") times.push(...payoff.times);
   if (payoff.kind === "lookback") times.push(payoff.from);
+  if (payoff.kind === "script") times.push(...[...payoff.dates, ...payoff.owed].map(({ time }) => time));
   if (exercise.kind === "bermudan") times.push(...exercise.times);
   for (const { from, to, monitoring } of barriers)
     times.push(from, to, ...(monitoring.kind === "discrete" ? monitoring.times : []));

@@ -109,6 +109,7 @@ export interface Estimator<E extends Estimate> {
 
 /** Returns the target error of a request's values in the currency, for a relative accuracy. */
 export function targetOf({ assets, payoff }: Terms, accuracy: number): number {
+  if (payoff.kind === "script") return accuracy * payoff.unit;
   const units = payoff.kind === "swing" ? Math.max(Math.min(payoff.max, payoff.times.length), 1) : 1;
   return accuracy * Math.max(...assets.map(({ underlying }) => underlying.spot)) * units;
 }

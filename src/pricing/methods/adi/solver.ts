@@ -1,5 +1,4 @@
 /** Alternating directions as a solver of trades in several factors: their problems for `solve`. */
-import type { Payoff } from "../../../book/index.ts";
 import {
   type AnyProblem,
   type AxesDerivatives,
@@ -34,7 +33,7 @@ import {
   restartsOf,
 } from "../../equations/parts.ts";
 import { type BuildProblem, type EquationSolver, withErrorsTimes } from "../../equations/solver.ts";
-import type { Terms } from "../../terms.ts";
+import type { Terms, TermsPayoff } from "../../terms.ts";
 import {
   americanHestonError,
   estimateOf,
@@ -213,8 +212,8 @@ const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, le
   };
 };
 
-const strikeOf = (payoff: Payoff): number | undefined =>
-  payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;
+const strikeOf = (payoff: TermsPayoff): number | undefined =>
+  payoff.kind === "expression" ? payoff.kinks[0] : payoff.kind === "script" ? undefined : payoff.strike;
 
 /**
  * The safety factor of error estimates in Heston's model: corrections in space and in time may cancel, and their order

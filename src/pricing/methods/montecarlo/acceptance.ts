@@ -42,6 +42,10 @@ const HAS_FACTORS: readonly string[] = ["heston", "gaussianFactors", "stochastic
  */
 export function whyNoProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
+  if (payoff.kind === "script") {
+    const [right] = payoff.program.rights;
+    return right && `an early right: ${right.of}(…) is not priced yet`;
+  }
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
   if (payoff.kind === "average" && payoff.mean === "geometric" && hasPast(payoff)) {
     if (assets[0].volatility.kind !== "deterministic" || usesLocalDiffusions({ assets, expiry }) || barriers.length > 0)
@@ -81,6 +85,7 @@ const hasPast = ({ past, times }: Extract<Payoff, { kind: "average" }>): boolean
 
 /** Returns the dates of paths, in years: those on which the payoff depends. */
 export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly number[] {
+  if (payoff.kind === "script") return payoff.dates.map(({ time }) => time).filter((time) => time > 0);
   if (payoff.kind === "average" && payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
   if (payoff.kind === "lookback") {
     if (payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
@@ -142,7 +147,7 @@ export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<SimulationInst
  */
 export function strikeOf(path: SimulationInstance): number {
   const { payoff } = path.terms;
-  if (payoff.kind === "expression") return Number.NaN;
+  if (payoff.kind === "expression" || payoff.kind === "script") return Number.NaN;
   const { count, mean } = pastOf(path);
   if (count === 0) return payoff.strike;
   const left = weightToCome(path);

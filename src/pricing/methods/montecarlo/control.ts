@@ -25,7 +25,8 @@ export function controlKind(path: SimulationInstance, isShifted: boolean): Contr
   if (isGeometric(path)) return "geometric";
   if (isShifted || assets.some(({ volatility }, i) => isHeavy(path, volatility, i))) return "none";
   if (usesLocalDiffusions(path.terms) && !hasKnownForwards(path.terms)) return "none";
-  const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && payoff.kind !== "lookback";
+  const isPath = payoff.kind === "lookback" || payoff.kind === "script";
+  const isPlain = assets.length === 1 && assets[0].volatility.kind === "deterministic" && !isPath;
   return isPlain && exercise.kind === "european" ? "none" : "underlyings";
 }
 

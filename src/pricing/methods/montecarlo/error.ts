@@ -6,7 +6,7 @@ import { totalVariance } from "../../variance.ts";
 import { basketLogarithm } from "../../equations/lognormal.ts";
 import { deviationAt, lastObservationTime } from "../../plan/kinks.ts";
 import type { Measured } from "../../plan/request.ts";
-import type { Terms } from "../../terms.ts";
+import type { Terms, TermsPayoff } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 import { loadingsOf, type Shift, shiftForTail } from "./shift.ts";
 import { mayJumpInSteps } from "./steps.ts";
@@ -142,7 +142,7 @@ const [LARGEST_VEGA, DIGITAL_VEGA] = [0.4, 5];
 export function leverageError({ terms, spots }: SimulationInstance): number {
   const { payoff, assets, barriers, expiry } = terms;
   if (assets[0].volatility.kind !== "stochasticLocal") return 0;
-  const vega = payoff.kind === "digital" ? DIGITAL_VEGA : LARGEST_VEGA * Math.sqrt(expiry);
+  const vega = isDigital(payoff) ? DIGITAL_VEGA : LARGEST_VEGA * Math.sqrt(expiry);
   return (barriers.length > 0 ? 2 : 1) * LEVERAGE_ERROR * vega * unitOf(terms, spots);
 }
 
@@ -164,7 +164,7 @@ export function reversionError({ terms, spots }: SimulationInstance, ends: reado
     return sum + Math.max(dt - (2 * Math.tanh(0.5 * kappa * dt)) / kappa, 0);
   }, 0);
   const cumulant = (3 * Math.abs(rho) * sigma * theta * unseen) / kappa;
-  const most = terms.payoff.kind === "digital" ? 0.4 / Math.sqrt(w) : 0.8 * Math.sqrt(w) + 0.25;
+  const most = isDigital(terms.payoff) ? 0.4 / Math.sqrt(w) : 0.8 * Math.sqrt(w) + 0.25;
   return (unitOf(terms, spots) * cumulant * most) / (6 * w);
 }
 
@@ -172,6 +172,7 @@ export function reversionError({ terms, spots }: SimulationInstance, ends: reado
 function unitOf({ payoff, rates, expiry }: Terms, spots: readonly number[]): number {
   const discount = Math.exp(-integrate(rates, expiry));
   if (payoff.kind === "digital") return discount * payoff.cash;
+  if (payoff.kind === "script") return payoff.unit;
   const spot = Math.max(...spots);
   return payoff.kind === "expression" ? spot : Math.max(spot, discount * payoff.strike);
 }
@@ -208,7 +209,7 @@ function spotMoments(path: SimulationInstance, ends: readonly number[]): readonl
   const { terms, spots, dates } = path;
   const { assets, rates, payoff } = terms;
   const weights = assets.map(({ volatility }, i) =>
-    volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) : 0,
+    volatility.kind === "deterministic" ? slopeAtInfinity(payoff, i) * unitsOf(payoff, spots[i]) : 0,
   );
   if (weights.every((weight) => weight === 0)) return [];
   const times = payoff.kind !== "average" ? [lastObservationTime(terms)] : payoff.times === "continuous" ? ends : dates;
@@ -257,13 +258,17 @@ function productMoments({ terms, spots }: SimulationInstance, { right, weights }
   return [{ size: Math.exp(mean + 0.5 * variance), exponent: variance }];
 }
 
+/** The number of spots that a payoff may be: of a script, that of its unit. */
+const unitsOf = (payoff: TermsPayoff, spot: number): number => (payoff.kind === "script" ? payoff.unit / spot : 1);
+
 /** Returns the slope of a payoff in the spot of asset i as the spot goes to infinity; 0 if the payoff is bounded. */
-export function slopeAtInfinity(payoff: Payoff, i: number): number {
+export function slopeAtInfinity(payoff: TermsPayoff, i: number): number {
   switch (payoff.kind) {
     case "digital":
     case "swing":
       return 0;
     case "expression":
+    case "script":
       return 1;
     case "basket":
       return Math.max(payoff.right === "call" ? payoff.weights[i] : -payoff.weights[i], 0);
@@ -274,9 +279,13 @@ export function slopeAtInfinity(payoff: Payoff, i: number): number {
   }
 }
 
+/** Tells whether a payoff jumps by amounts of the size of its unit. */
+const isDigital = (payoff: TermsPayoff): boolean =>
+  payoff.kind === "digital" || (payoff.kind === "script" && payoff.program.jumps.length > 0);
+
 /** Tells whether a payoff may be a discontinuous function of the path. */
 export const mayJump = ({ payoff, barriers }: Terms): boolean =>
-  payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;
+  isDigital(payoff) || payoff.kind === "expression" || barriers.length > 0;
 
 /**
  * The factor on the error of steps where a volatility jumps in the spot. The order is ½ there, so that the error is

@@ -29,7 +29,7 @@ export function pathsOf(paths: readonly SimulationInstance[], { substeps, kind, 
   const control = controlOf(paths, substeps, kind);
   return {
     model: modelOf(paths, substeps),
-    product: productOf(paths, original),
+    product: productOf(paths, original, substeps),
     dates: paths[0].dates.map((_, k) => Float64Array.from(paths, ({ dates }) => dates[k])),
     ...(control === undefined ? {} : { control }),
   };
@@ -74,7 +74,7 @@ export function measuresOfGroup(group: readonly Job[], base: PathSettings): Grou
       kind,
       all.map(([own]) => own),
     );
-    return { model: base.model, product: productOf(paths, path.terms), ...(control && { control }) };
+    return { model: base.model, product: productOf(paths, path.terms, substeps), ...(control && { control }) };
   });
   const weightOf = (i: number, m: number, v: number): number => group[i].measures[m].weights[v];
   const weights: Record<string, Float64Array[]> = {};

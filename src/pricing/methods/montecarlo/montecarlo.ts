@@ -1,4 +1,4 @@
-import type { Trade } from "../../../book/index.ts";
+import type { ScriptedTrade, Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import type { Settings } from "../../options.ts";
@@ -79,7 +79,8 @@ const JUMP_SCALE = 2;
 /** A level has twice the paths of the one before. */
 const MAX_LEVEL = 11;
 
-const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate> => ({
+/** Returns the estimator of the values of trades by paths. */
+export const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate> => ({
   accuracy: TARGET_ERRORS.montecarlo,
   accuracyOfF32: 0,
   limited: WARNING.pathsLimited,
@@ -116,9 +117,13 @@ const estimatorOf = ({ columns }: Batch, device: Device): Estimator<PathEstimate
  * exercise and barriers. Id, quantity and position are excluded, so that a trade has the same value in any book. The
  * market is excluded, so that values before and after a market move use the same random numbers.
  */
-export function streamOf(trade: Trade): number {
+export function streamOf(trade: Trade | ScriptedTrade): number {
   const { payoff, expiry, exercise, barriers } = trade;
   const names = assetsOf(trade).map(({ underlying }) => underlying.name);
+  if (payoff.kind === "script") {
+    const dates = payoff.dates.map(({ time }) => time);
+    return finish(hashed(0x9e3779b9, [names, payoff.program.key, [...payoff.scalars], dates]));
+  }
   return finish(hashed(0x9e3779b9, [names, payoff, expiry, exercise, barriers]));
 }
 

@@ -1,6 +1,6 @@
 /** Payoffs of instances as a product of the path engine, with a column for each number. */
 import { keyOf } from "../../../base/memoize.ts";
-import type { Barrier, Payoff } from "../../../book/index.ts";
+import type { Barrier } from "../../../book/index.ts";
 import { fn, substituteVariables } from "../../../kernel/index.ts";
 import { integrate } from "../../../market/index.ts";
 import {
@@ -16,7 +16,8 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../../montecarlo/index.ts";
-import type { Terms } from "../../terms.ts";
+import type { Terms, TermsPayoff } from "../../terms.ts";
+import { scriptProduct } from "./script-product.ts";
 import { pastOf, type SimulationInstance, strikeOf, weightToCome } from "./acceptance.ts";
 
 /** A year's steps of an average over time, whose bias is of the order of the square of a step. */
@@ -38,6 +39,7 @@ export const needsBrownianBridge = ({ payoff, barriers }: Terms): boolean =>
 /** Returns a text that is equal for payoffs that can share a kernel. */
 export function productKey(terms: Terms): string {
   const { payoff, barriers } = terms;
+  if (payoff.kind === "script") return keyOf(["script", payoff.program.key]);
   const places = barriers.map(({ type, asset }) => [type, asset]);
   const own = barriers.length === 0 ? [] : [places, commonBarrierSettings(terms)];
   const { kind } = payoff;
@@ -57,7 +59,8 @@ export function productKey(terms: Terms): string {
  * Returns the path product that instances with equal keys, or their bumped copies, share; `terms` are the terms of any
  * one of these instances. The trade pays the payoff of the product times `scaleOf`.
  */
-export function productOf(paths: readonly SimulationInstance[], terms: Terms): PathProduct {
+export function productOf(paths: readonly SimulationInstance[], terms: Terms, substeps: number): PathProduct {
+  if (terms.payoff.kind === "script") return scriptProduct(paths, terms.payoff.program, substeps);
   const product = withoutBarriers(paths);
   const { barriers } = terms;
   if (barriers.length === 0) return product;
@@ -146,15 +149,17 @@ function withoutBarriers(paths: readonly SimulationInstance[]): PathProduct {
 const NO_MAXIMUM = 1e-30;
 const NO_MINIMUM = 1e30;
 
-const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
+const cashOf = (payoff: TermsPayoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
 
 /**
  * Returns the factor from the product's value to the trade's, which accounts for past fixings and for the time from the
  * last date to expiry.
  */
 export function scaleOf(path: SimulationInstance): number {
-  const { rates, expiry } = path.terms;
+  const { rates, expiry, payoff } = path.terms;
   const { dates } = path;
+  // A script discounts its payments itself.
+  if (payoff.kind === "script") return 1;
   const late = Math.exp(integrate(rates, dates[dates.length - 1]) - integrate(rates, expiry));
   const { count } = pastOf(path);
   if (count === 0) return late;

@@ -1,7 +1,6 @@
 /** Copies with moved spots whose paths are those of the trade itself. */
-import type { Payoff } from "../../../book/index.ts";
 import type { Valuation } from "../../plan/differences.ts";
-import type { Terms } from "../../terms.ts";
+import type { Terms, TermsPayoff } from "../../terms.ts";
 import { isEarly, type SimulationInstance } from "./acceptance.ts";
 
 /**
@@ -40,9 +39,9 @@ const MULTIPLES: readonly Terms["assets"][number]["volatility"]["kind"][] = [
 
 /** A payoff of spots that are not moved, and what it is multiplied by. */
 function scaledPayoff(
-  payoff: Payoff,
+  payoff: TermsPayoff,
   by: readonly number[],
-): { readonly payoff: Payoff; readonly factor: number } | undefined {
+): { readonly payoff: TermsPayoff; readonly factor: number } | undefined {
   const [first] = by;
   switch (payoff.kind) {
     case "vanilla":

@@ -36,7 +36,7 @@ export const shiftForTail = (path: SimulationInstance, ends: readonly number[]):
 function shiftUpTo(path: SimulationInstance, ends: readonly number[], most: number): Shift | undefined {
   const { payoff, barriers, exercise } = path.terms;
   if (path.steps !== undefined || barriers.length > 0) return undefined;
-  if (exercise.kind !== "european" || payoff.kind === "expression") return undefined;
+  if (exercise.kind !== "european" || payoff.kind === "expression" || payoff.kind === "script") return undefined;
   if (payoff.kind === "basket" && (payoff.of !== "sum" || payoff.weights.some((w) => w <= 0))) return undefined;
   const gradient = gradientOf(path, ends);
   if (gradient === undefined) return undefined;
@@ -47,7 +47,7 @@ function shiftUpTo(path: SimulationInstance, ends: readonly number[], most: numb
 
 function tiltOf(path: SimulationInstance, v: number): number {
   const { payoff } = path.terms;
-  if (payoff.kind === "expression" || payoff.kind === "swing" || !(v > 0)) return 0;
+  if (payoff.kind === "expression" || payoff.kind === "script" || payoff.kind === "swing" || !(v > 0)) return 0;
   const sign = payoff.right === "call" ? 1 : -1;
   const isFloating = payoff.kind === "lookback" && payoff.isFloating;
   const strike = strikeOf(path);

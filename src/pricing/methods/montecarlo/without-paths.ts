@@ -8,6 +8,7 @@ import { knownAt } from "../../equations/parts.ts";
 import { type Differences, withBias } from "../../plan/differences.ts";
 import type { Estimate, Measured } from "../../plan/request.ts";
 import type { Terms } from "../../terms.ts";
+import { knownOfScript } from "./script-product.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { usesLocalDiffusions } from "./steps.ts";
 
@@ -22,6 +23,10 @@ const ROUNDING = 1e-13;
 export function exactEstimate(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
   if (payoff.kind === "lookback") return pastLookback(terms, spots[0]);
+  if (payoff.kind === "script") {
+    const amount = knownOfScript(terms, spots);
+    return amount === undefined ? undefined : known(amount, "payoff");
+  }
   if (payoff.kind !== "average") {
     const now = knownAt(terms, spots);
     return now === undefined ? geometricBasket(terms, spots) : known(now.value, now.method);
