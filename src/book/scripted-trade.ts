@@ -154,7 +154,10 @@ function datesOf(spec: ScriptedTradeSpec, parts: Parts) {
   const add = (event: Occurrence["event"], moments: readonly Moment[], at: string): void => {
     moments.forEach((moment, index) => {
       if (index > 0 && !(moment.time > moments[index - 1].time))
-        throw new BookError(at, `expected dates that increase, got ${yearsText(moment.time)} from asOf after a later one`);
+        throw new BookError(
+          at,
+          `expected dates that increase, got ${yearsText(moment.time)} from asOf after a later one`,
+        );
       all.push({ ...moment, event, index, count: moments.length });
     });
   };
@@ -162,7 +165,11 @@ function datesOf(spec: ScriptedTradeSpec, parts: Parts) {
     add("start", [{ spec: spec.start, time: clock.years(spec.start) }], pathOf("start"));
   program.events.forEach(({ on }, event) => {
     const name = typeof on === "string" && parts.data.has(on) ? pathOf("data", on) : pathOf("script");
-    add(event, (Array.isArray(on) ? on : [on]).flatMap((one) => momentsOf(one as string | number, parts)), name);
+    add(
+      event,
+      (Array.isArray(on) ? on : [on]).flatMap((one) => momentsOf(one as string | number, parts)),
+      name,
+    );
   });
   const times = [...new Set(all.map(({ time }) => time))].toSorted((a, b) => a - b);
   const moments = new Map<number, Moment>(all.map((one) => [one.time, one]));
@@ -241,7 +248,10 @@ function paymentTime(parts: Parts, on: string, { count, index, time, event }: Oc
   const at = parts.pathOf("data", on);
   const moments = momentsOf(on, parts);
   if (moments.length !== 1 && moments.length !== count)
-    throw new BookError(at, `expected one date, or ${count}, one for each of event ${Number(event) + 1}, got ${moments.length}`);
+    throw new BookError(
+      at,
+      `expected one date, or ${count}, one for each of event ${Number(event) + 1}, got ${moments.length}`,
+    );
   const paid = moments[moments.length === 1 ? 0 : index].time;
   if (paid > time - ONE_SECOND) return Math.max(paid, time);
   throw new BookError(at, `expected a date from that of the event on, which is ${yearsText(time - paid)} later`);
@@ -272,7 +282,10 @@ function startOf({ initial, start }: ScriptedTradeSpec, parts: Parts): readonly 
   const { initialAt, lastAt, letters: own } = program;
   if (initialAt === undefined) {
     if (initial === undefined && start === undefined) return running;
-    throw new BookError(pathOf(initial === undefined ? "start" : "initial"), "expected none: the script does not use S0");
+    throw new BookError(
+      pathOf(initial === undefined ? "start" : "initial"),
+      "expected none: the script does not use S0",
+    );
   }
   if ((initial === undefined) === (start === undefined))
     throw new BookError(
@@ -327,7 +340,10 @@ function fixingsOf(
       );
     const bad = known.findIndex((value) => !(value! > 0));
     if (bad >= 0)
-      throw new BookError(pathOf("script"), `market.fixings.${names[bad]}["${day}"]: got ${known[bad]}, expected more than 0`);
+      throw new BookError(
+        pathOf("script"),
+        `market.fixings.${names[bad]}["${day}"]: got ${known[bad]}, expected more than 0`,
+      );
     return known as readonly number[];
   };
 }

@@ -16,7 +16,12 @@ export type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" |
  * Returns the underlying of a trade with its volatility. @throws BookError if the underlying is unknown, or if neither it nor the trade
  * has a volatility
  */
-export function resolveOne(spec: Pick<TradeSpec, "underlying" | "volatility">, pathOf: PathOf, asOf: AsOf, market: ResolvedMarket): OnUnderlyings {
+export function resolveOne(
+  spec: Pick<TradeSpec, "underlying" | "volatility">,
+  pathOf: PathOf,
+  asOf: AsOf,
+  market: ResolvedMarket,
+): OnUnderlyings {
   const name = spec.underlying as string;
   const entry = findUnderlying(name, market, pathOf, "underlying");
   const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));

@@ -52,14 +52,14 @@ export function readTrade(value: unknown, index: number, pathOf: PathOf, reader:
     const trade = Object.hasOwn(value, "script")
       ? resolveScripted(accept(scriptedTradeSchema, value, pathOf), pathOf, reader)
       : isLinear
-      ? resolveLinearTrade(accept(linearTradeSchema, value, pathOf), pathOf, reader.market.linear.value)
-      : Object.hasOwn(value, "forward")
-        ? resolveForward(accept(forwardTradeSchema, value, pathOf), pathOf, reader)
-        : Object.hasOwn(value, "convertible")
-          ? resolveConvertible(accept(convertibleTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
-          : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
-            ? resolveRatesTrade(accept(ratesTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
-            : resolveTrade(acceptTrade(value, pathOf), pathOf, reader);
+        ? resolveLinearTrade(accept(linearTradeSchema, value, pathOf), pathOf, reader.market.linear.value)
+        : Object.hasOwn(value, "forward")
+          ? resolveForward(accept(forwardTradeSchema, value, pathOf), pathOf, reader)
+          : Object.hasOwn(value, "convertible")
+            ? resolveConvertible(accept(convertibleTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
+            : RATES_FIELDS.some((field) => Object.hasOwn(value, field))
+              ? resolveRatesTrade(accept(ratesTradeSchema, value, pathOf), pathOf, reader.asOf, reader.market)
+              : resolveTrade(acceptTrade(value, pathOf), pathOf, reader);
     if (reader.seenBefore(trade.id))
       throw new BookError(pathOf("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };

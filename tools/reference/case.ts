@@ -21,11 +21,13 @@ interface Tolerance {
 
 /**
  * Returns what differs between a result and what a case expects, in words; none where they agree. Tolerances are those
- * of exact methods; a result's `allowance` is the error estimate of another, which is added.
+ * of exact methods; a result's `allowance` is the error estimate of another, which is added: a number, or one for each
+ * field.
  */
 export function differences({ expected, tolerance }: Case, result: Params): string[] {
-  const allowance = (result["allowance"] ?? 0) as number;
+  const given = (result["allowance"] ?? 0) as number | Readonly<Record<string, number>>;
   return Object.entries(expected).flatMap(([field, wanted]) => {
+    const allowance = typeof given === "number" ? given : (given[field] ?? 0);
     const abs = (tolerance.abs_by_field?.[field] ?? tolerance.abs) + allowance;
     return compared(field, wanted, result[field], (value) => abs + tolerance.rel * Math.abs(value));
   });

@@ -10,7 +10,7 @@ import {
   tenorOf,
   yearFraction,
 } from "../../src/market/conventions/index.ts";
-import { priceBook } from "../../src/pricing/index.ts";
+import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
 import type { Params, Solver } from "./case.ts";
 import { calendarNames, calendars, convention, countOf } from "./conventions.ts";
 
@@ -18,9 +18,9 @@ type Table = Readonly<Record<string, Params>>;
 type Fields = Record<string, unknown>;
 
 /** Returns the results of a book's trades. @throws the error of a trade */
-export async function priced(book: object): Promise<readonly PricedTrade[]> {
+export async function priced(book: object, options: Partial<PricingOptions> = {}): Promise<readonly PricedTrade[]> {
   using device = createCpuDevice({ threads: 1 });
-  const { results } = await priceBook(readBook(book), { device });
+  const { results } = await priceBook(readBook(book), { ...options, device });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result;

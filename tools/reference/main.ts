@@ -6,9 +6,18 @@ import { curves } from "./curves.ts";
 import { desk } from "./desk.ts";
 import { fx } from "./fx.ts";
 import { options } from "./options.ts";
+import { scriptedCases } from "./scripted.ts";
 import { swaps } from "./swaps.ts";
 
-const SOLVERS: Readonly<Record<string, Solver>> = { ...conventions, ...curves, ...swaps, ...fx, ...desk, ...options };
+const SOLVERS: Readonly<Record<string, Solver>> = {
+  ...conventions,
+  ...curves,
+  ...swaps,
+  ...fx,
+  ...desk,
+  ...options,
+  ...scriptedCases,
+};
 
 /** Returns what is wrong with a case; undefined where there is no way to compute it. */
 export async function checked(one: Case): Promise<readonly string[] | undefined> {

@@ -28,6 +28,7 @@ export const scriptSchema = object({
     'a list of { "on", "do" }, at least one',
     1,
   ),
-}).transform(
-  ({ state, events }): ScriptInput => ({ ...(state === undefined ? {} : { state: Object.fromEntries(state) }), events }),
-) as unknown as Schema<ScriptInput>;
+}).transform(({ state, events }): ScriptInput => ({
+  ...(state === undefined ? {} : { state: Object.fromEntries(state) }),
+  events,
+})) as unknown as Schema<ScriptInput>;

@@ -7,11 +7,7 @@ import type { Terms } from "../../terms.ts";
 import type { SimulationInstance } from "./acceptance.ts";
 
 /** Returns the product of instances of one program, for paths with a number of steps between dates. */
-export function scriptProduct(
-  paths: readonly SimulationInstance[],
-  program: Program,
-  substeps: number,
-): PathProduct {
+export function scriptProduct(paths: readonly SimulationInstance[], program: Program, substeps: number): PathProduct {
   const payoffs = paths.map(({ terms }) => scriptOf(terms));
   const column = (of: (payoff: ScriptPayoff, i: number) => number): Float64Array => Float64Array.from(payoffs, of);
   const carried = paths.map(({ terms, spots }) => carriedFromToday(terms, spots));
