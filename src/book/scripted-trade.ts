@@ -15,13 +15,19 @@ import { type PathOf } from "./paths.ts";
 import type { ScriptDataSpec, ScriptedTradeSpec } from "./schema/index.ts";
 import { passScriptDates } from "./script-life.ts";
 import { type AsOf, Clock, isoDay, MAX_YEARS, parseTime, type TimeSpec, yearsText } from "./time.ts";
-import { type OnUnderlyings, resolveBasket, resolveOne } from "./trade-assets.ts";
 import type { ScriptDateTerms, ScriptedTrade, ScriptPayoff } from "./types.ts";
 
 /** The context of reading a structured product. */
 interface Reader {
   readonly asOf: AsOf;
   readonly market: ResolvedMarket;
+  readonly seenBefore: (id: string) => boolean;
+  /** Returns the underlyings with these names, as trades have them. @throws BookError */
+  underlyings(
+    names: readonly string[],
+    pathOf: PathOf,
+    reader: Reader,
+  ): Pick<ScriptedTrade, "underlying" | "volatility" | "assets" | "correlations">;
 }
 
 /** A time of a script, as the book writes it and in years. */
@@ -53,7 +59,7 @@ const NOTIONAL = "notional";
 export function resolveScripted(spec: ScriptedTradeSpec, pathOf: PathOf, reader: Reader): ScriptedTrade {
   const { id, quantity = 1, tags, script: written, data = new Map() } = spec;
   const { names, own } = underlyingsOf(spec, pathOf);
-  const on = onUnderlyings(names, pathOf, reader);
+  const on = reader.underlyings(names, pathOf, reader);
   const program = programOf(written, own, data, pathOf, reader.market);
   const spots = (on.assets ?? [{ underlying: on.underlying }]).map(({ underlying }) => underlying.spot);
   const dividends = (on.assets ?? [on]).flatMap(({ underlying }) => underlying.dividends.discrete);
@@ -98,11 +104,6 @@ function underlyingsOf({ underlying, underlyings }: ScriptedTradeSpec, pathOf: P
   const named = underlyings as ReadonlyMap<string, string>;
   if (named.size === 0) throw new BookError(pathOf("underlyings"), "expected at least one");
   return { names: [...named.values()], own: [...named.keys()] };
-}
-
-function onUnderlyings(names: readonly string[], pathOf: PathOf, { asOf, market }: Reader): OnUnderlyings {
-  if (names.length > 1) return resolveBasket(names, market, pathOf);
-  return resolveOne({ underlying: names[0], volatility: undefined }, pathOf, asOf, market);
 }
 
 function programOf(

@@ -4,15 +4,14 @@
  */
 import { BookError } from "../base/errors.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
-import type { Dividends } from "../market/index.ts";
+import type { Dividends, Volatility } from "../market/index.ts";
 import { resolveScripted } from "./scripted-trade.ts";
-import { findUnderlying, resolveBasket, resolveOne } from "./trade-assets.ts";
 import { resolveLinearTrade } from "./linear-trade.ts";
 import { resolveConvertible } from "./convertible.ts";
 import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
-import type { ResolvedMarket } from "./market.ts";
-import { quote, show } from "./names.ts";
+import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
+import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type PathOf, checkFormula } from "./paths.ts";
 import {
   convertibleTradeSchema,
@@ -32,6 +31,7 @@ import {
 } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsText, Clock } from "./time.ts";
 import type { Barrier, Exercise, ForwardTrade, ParsedTrade, Payoff, Trade } from "./types.ts";
+import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** The context that reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
 export interface TradeReader {
@@ -50,7 +50,7 @@ export function readTrade(value: unknown, index: number, pathOf: PathOf, reader:
     if (!isPlainObject(value)) throw new BookError(pathOf(), `expected a trade (an object), got ${show(value)}`);
     const isLinear = LINEAR_FIELDS.some((field) => Object.hasOwn(value, field)) && !Object.hasOwn(value, "swaption");
     const trade = Object.hasOwn(value, "script")
-      ? resolveScripted(accept(scriptedTradeSchema, value, pathOf), pathOf, reader)
+      ? resolveScripted(accept(scriptedTradeSchema, value, pathOf), pathOf, { ...reader, underlyings: onUnderlyings })
       : isLinear
         ? resolveLinearTrade(accept(linearTradeSchema, value, pathOf), pathOf, reader.market.linear.value)
         : Object.hasOwn(value, "forward")
@@ -117,6 +117,94 @@ function resolveForward(spec: ForwardTradeSpec, pathOf: PathOf, { asOf, market }
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NO_BARRIERS: readonly Barrier[] = [];
+
+/** The underlyings of a trade, with what is the first of them. */
+type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "correlations">;
+
+/**
+ * Returns the underlying of a trade with its volatility. @throws BookError if the underlying is unknown, or if neither it nor the trade
+ * has a volatility
+ */
+function resolveOne(
+  spec: Pick<TradeSpec, "underlying" | "volatility">,
+  pathOf: PathOf,
+  asOf: AsOf,
+  market: ResolvedMarket,
+): OnUnderlyings {
+  const name = spec.underlying as string;
+  const entry = findUnderlying(name, market, pathOf, "underlying");
+  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(pathOf, "volatility"));
+  const volatility = chooseVolatility(own, entry, pathOf, "underlying");
+  const { underlying } = entry;
+  if (underlying.shortRate === undefined) return { underlying, volatility };
+  return { underlying, volatility, correlations: market.between.of([name, underlying.currency]) };
+}
+
+/**
+ * Returns the underlyings of a basket. @throws BookError for a name that is repeated or unknown, or underlyings in
+ * different currencies
+ */
+function resolveBasket(names: readonly string[], market: ResolvedMarket, pathOf: PathOf): OnUnderlyings {
+  const twice = names.findIndex((name, i) => names.indexOf(name) < i);
+  if (twice > 0) throw new BookError(pathOf("underlyings", twice), `${quote(names[twice])} is there twice`);
+  const assets = names.map((name, i) => {
+    const entry = findUnderlying(name, market, pathOf, "underlyings", i);
+    const volatility = chooseVolatility(undefined, entry, pathOf, "underlyings", i);
+    return { underlying: entry.underlying, volatility };
+  });
+  const [{ underlying, volatility }] = assets;
+  const { currency, shortRate } = underlying;
+  const other = assets.findIndex((asset) => asset.underlying.currency !== currency);
+  if (other > 0)
+    throw new BookError(
+      pathOf("underlyings", other),
+      `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
+        `${quote(currency)}; expected underlyings of one currency`,
+    );
+  const correlations = market.between.of(shortRate === undefined ? names : [...names, currency]);
+  return { underlying, volatility, assets, correlations };
+}
+
+/** Returns some underlyings with the volatilities of the market, and what is the first of them. @throws BookError */
+function onUnderlyings(names: readonly string[], pathOf: PathOf, { asOf, market }: TradeReader): OnUnderlyings {
+  if (names.length > 1) return resolveBasket(names, market, pathOf);
+  return resolveOne({ underlying: names[0], volatility: undefined }, pathOf, asOf, market);
+}
+
+/** An underlying that a trade can have. */
+type UsableEntry = UnderlyingEntry & { readonly underlying: NonNullable<UnderlyingEntry["underlying"]> };
+
+/** Returns an underlying by its name. @throws BookError if it is unknown or cannot be used */
+function findUnderlying(
+  name: string,
+  { entries }: ResolvedMarket,
+  pathOf: PathOf,
+  ...path: readonly PropertyKey[]
+): UsableEntry {
+  const entry = entries.get(name);
+  if (entry === undefined)
+    throw new BookError(pathOf(...path), `unknown underlying ${quote(name)}${didYouMean(name, entries.keys())}`);
+  if (isUsable(entry)) return entry;
+  throw new BookError(pathOf(...path), entry.problem ?? `${quote(name)} cannot be used`);
+}
+
+const isUsable = (entry: UnderlyingEntry): entry is UsableEntry => entry.underlying !== undefined;
+
+/**
+ * The volatility of a trade: its own one, or else that of the underlying. Hence an underlying without a valid
+ * volatility can still have trades.
+ */
+function chooseVolatility(
+  own: Volatility | "quotes" | undefined,
+  entry: UsableEntry,
+  pathOf: PathOf,
+  ...path: readonly PropertyKey[]
+): Volatility {
+  if (own === "quotes") throw new BookError(pathOf("volatility", "quotes"), NOT_PRICED);
+  const volatility = own ?? entry.underlying.volatility;
+  if (volatility === undefined) throw new BookError(pathOf(...path), entry.volatilityProblem ?? "no volatility");
+  return volatility;
+}
 
 function resolveExpiry(spec: TimeSpec, clock: Clock, pathOf: PathOf): number {
   const expiry = clock.years(spec);

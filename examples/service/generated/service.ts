@@ -27,6 +27,75 @@ export interface components {
     Trade: ({
       /** @description a name (a string that is not empty) */
       id: string;
+      /** @description a name (a string that is not empty) */
+      underlying?: string;
+      /** @description a list of names, or names by those of the script, { "A": "ACME" } */
+      underlyings?: string[] | {
+        [key: string]: string;
+      };
+      /** @description the name of a script, or { "state", "events" } */
+      script: string | ({
+        /** @description an object of initial values by name */
+        state?: {
+          [key: string]: boolean | (number | string | {
+            /** @description a finite number */
+            each: number;
+          });
+        };
+        /** @description a list of { "on", "do" }, at least one */
+        events: ({
+            /** @description a name of the data, a date, or a list of dates */
+            on: number | string | ((number | string)[]);
+            /** @description a formula (a string of 1 to 10,000 characters) */
+            do: string;
+          })[];
+      });
+      /** @description an object of data by name */
+      data?: {
+        [key: string]: number | (string | number) | ((string | number)[]) | {
+          [key: string]: number;
+        } | ({
+          schedule: {
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a name (a string that is not empty) */
+            every: string;
+            /** @description a calendar or a list of them */
+            calendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+            /** @enum {unknown} */
+            adjust?: "unadjusted" | "following" | "modified-following" | "preceding" | "modified-preceding";
+            /** @enum {unknown} */
+            roll?: "backward" | "forward";
+            /** @description a day of the month */
+            rollDay?: number;
+            /** @enum {unknown} */
+            stub?: "short" | "long";
+            /** @description true or false */
+            endOfMonth?: boolean;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            first?: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            penultimate?: string | number;
+          };
+        });
+      };
+      /** @description the initial fixing, or initial fixings by underlying of the script */
+      initial?: number | number[] | {
+        [key: string]: number;
+      };
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      start?: string | number;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
       /** @description a list of underlyings, at least two */
       underlyings: string[];
       /** @description { "basket" }, { "bestOf" }, { "worstOf" }, { "spread" } or { "expression" } */
@@ -2257,6 +2326,25 @@ export interface components {
             [key: string]: string[];
           };
         };
+        /** @description an object of scripts by name */
+        scripts?: {
+          [key: string]: {
+            /** @description an object of initial values by name */
+            state?: {
+              [key: string]: boolean | (number | string | {
+                /** @description a finite number */
+                each: number;
+              });
+            };
+            /** @description a list of { "on", "do" }, at least one */
+            events: ({
+                /** @description a name of the data, a date, or a list of dates */
+                on: number | string | ((number | string)[]);
+                /** @description a formula (a string of 1 to 10,000 characters) */
+                do: string;
+              })[];
+          };
+        };
         /** @description an object of curves by name */
         curves?: {
           [key: string]: ({
@@ -3212,6 +3300,25 @@ export interface components {
             [key: string]: string[];
           };
         };
+        /** @description an object of scripts by name */
+        scripts?: {
+          [key: string]: {
+            /** @description an object of initial values by name */
+            state?: {
+              [key: string]: boolean | (number | string | {
+                /** @description a finite number */
+                each: number;
+              });
+            };
+            /** @description a list of { "on", "do" }, at least one */
+            events: ({
+                /** @description a name of the data, a date, or a list of dates */
+                on: number | string | ((number | string)[]);
+                /** @description a formula (a string of 1 to 10,000 characters) */
+                do: string;
+              })[];
+          };
+        };
         /** @description an object of curves by name */
         curves?: {
           [key: string]: ({
@@ -4163,6 +4270,25 @@ export interface components {
           /** @description an object of lists of texts by name */
           underlyings?: {
             [key: string]: string[];
+          };
+        };
+        /** @description an object of scripts by name */
+        scripts?: {
+          [key: string]: {
+            /** @description an object of initial values by name */
+            state?: {
+              [key: string]: boolean | (number | string | {
+                /** @description a finite number */
+                each: number;
+              });
+            };
+            /** @description a list of { "on", "do" }, at least one */
+            events: ({
+                /** @description a name of the data, a date, or a list of dates */
+                on: number | string | ((number | string)[]);
+                /** @description a formula (a string of 1 to 10,000 characters) */
+                do: string;
+              })[];
           };
         };
         /** @description an object of curves by name */

@@ -3,6 +3,7 @@ import type { ScriptedTrade } from "../../../book/index.ts";
 import { viewsOfMarket } from "../../market-moves.ts";
 import { type TradeKind, UNBOUNDED } from "../../plan/kind.ts";
 import { type Acceptance, type Batch, type PricingMethod, TARGET_ERRORS } from "../../plan/method.ts";
+import { underlyingBuckets, underlyingDirections } from "../../plan/underlying-directions.ts";
 import { ValuationPlan } from "../../plan/plan.ts";
 import { doubtsOf, unitWarnings } from "../../term-warnings.ts";
 import { assetsOf, rollForward, termsOf } from "../../terms.ts";
@@ -43,6 +44,10 @@ export const scriptedKind: TradeKind<ScriptedTrade> = {
   // What is left of a script may be a day in any unit.
   warnings: (trade) => unitWarnings({ ...trade, expiry: Math.max(trade.expiry, 1) }),
   doubts: (trade) => doubtsOf(assetsOf(trade), trade.expiry),
+  buckets: {
+    known: underlyingBuckets,
+    directions: (trade, sizes) => underlyingDirections(trade, sizes, trade.expiry),
+  },
   settlesAtSpot: true,
   rollForward,
   difference,

@@ -1,0 +1,192 @@
+/** Structured products in books: values beside options and references, their past, their errors, and worked notes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { priceBook, readBook } from "../../src/index.ts";
+import type { PricedTrade } from "../../src/book/index.ts";
+
+const MARKET = {
+  rates: { EUR: 0.03 },
+  underlyings: {
+    ACME: { spot: 100, currency: "EUR", dividends: { yield: 0.01 }, volatility: 0.2 },
+    BETA: { spot: 50, currency: "EUR", volatility: 0.3 },
+  },
+  correlations: [["ACME", "BETA", 0.5]],
+};
+
+async function pricesOf(trades: readonly object[], more: object = {}, market: object = {}) {
+  const book = readBook({ asOf: "2026-11-20", market: { ...MARKET, ...market }, trades, ...more });
+  const { results } = await priceBook(book, { sensitivityErrorEstimates: true });
+  return results;
+}
+
+/** The results of trades that have none in error. */
+async function pricedOf(...given: Parameters<typeof pricesOf>): Promise<readonly PricedTrade[]> {
+  return (await pricesOf(...given)).map((result) => {
+    if (result.status === "error") throw result.error;
+    return result;
+  });
+}
+
+const CALL = {
+  underlying: "ACME",
+  script: { events: [{ on: "maturity", do: "pay(max(S - strike, 0))" }] },
+  data: { maturity: 1, strike: 100 },
+};
+
+test("a call as a script has the value and the Greeks of the option", { timeout: 60_000 }, async () => {
+  const option = { id: "2", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 };
+  const [own, other] = await pricedOf([{ id: "1", ...CALL }, option]);
+  expect(own.method).toBe("montecarlo");
+  expect(Math.abs(own.value - other.value)).toBeLessThanOrEqual(own.errorEstimate);
+  for (const name of ["delta", "gamma", "vega", "rho", "theta"] as const) {
+    const error = own.sensitivityErrorEstimates![name]!;
+    expect(error).toBeGreaterThan(0);
+    expect(Math.abs(own[name]! - other[name]!)).toBeLessThanOrEqual(error);
+  }
+});
+
+/** The case SCR-AUT-O-01 of an independent set of values: 98.013555, by a backward recursion to 1e-5. */
+const NOTE = {
+  script: "autocallable",
+  underlying: "ACME",
+  initial: 100,
+  data: {
+    notional: 100,
+    observations: [1, 2, 3],
+    barriers: [1, 1, 1],
+    premiums: [0.07, 0.14, 0.21],
+    knockInDates: 3,
+    knockIn: 0.6,
+    putStrike: 1,
+    maturity: 3,
+  },
+};
+
+test("an autocallable has its published value, alone and among others of its shape", { timeout: 60_000 }, async () => {
+  const other = { ...NOTE, data: { ...NOTE.data, knockIn: 0.7 } };
+  const [note, , again] = await pricedOf([
+    { id: "1", ...NOTE },
+    { id: "2", ...other },
+    { id: "3", ...NOTE },
+  ]);
+  expect(Math.abs(note.value - 98.01355464959873)).toBeLessThanOrEqual(note.errorEstimate);
+  expect(Math.abs(note.delta! - 0.34016624926848)).toBeLessThanOrEqual(note.sensitivityErrorEstimates!.delta!);
+  expect(Math.abs(note.vega! + 56.99748573731943)).toBeLessThanOrEqual(note.sensitivityErrorEstimates!.vega!);
+  const [alone] = await pricedOf([{ id: "3", ...NOTE }]);
+  expect(again.value).toBe(alone.value);
+  expect(again.value).toBe(note.value);
+});
+
+test("scenarios and models move the value as they move the market", { timeout: 120_000 }, async () => {
+  const scenarios = { spot: [0, 0.1], rate: [0, 0.01] };
+  const [{ scenarios: values }] = await pricedOf([{ id: "1", ...CALL }], { scenarios });
+  const [{ scenarios: wanted }] = await pricedOf(
+    [{ id: "1", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 }],
+    { scenarios },
+  );
+  const flat = (of: unknown): readonly number[] => [of].flat(9) as number[];
+  expect(flat(values)).toHaveLength(4);
+  flat(values).forEach((value, k) => expect(Math.abs(value - flat(wanted)[k])).toBeLessThan(0.11));
+  const heston = { heston: { v0: 0.05, kappa: 2, theta: 0.04, sigma: 0.4, rho: -0.6 } };
+  for (const volatility of [heston, { local: "0.2 + 0.05*exp(-S/100)" }]) {
+    const underlyings = { ACME: { ...MARKET.underlyings.ACME, volatility } };
+    const option = { id: "2", underlying: "ACME", payoff: "call", strike: 100, expiry: 1 };
+    const market = { underlyings, correlations: [] };
+    const [own, other] = await pricedOf([{ id: "1", ...CALL }, option], {}, market);
+    expect(Math.abs(own.value - other.value)).toBeLessThanOrEqual(own.errorEstimate + other.errorEstimate);
+  }
+});
+
+describe("the past", () => {
+  const observed = ["2026-05-20", "2027-05-20", "2028-05-20"];
+  const seasoned = {
+    ...NOTE,
+    data: { ...NOTE.data, observations: observed, knockInDates: observed, maturity: "2028-05-20" },
+  };
+  const fixings = (ACME: object) => ({ fixings: { ACME } });
+
+  test("a missing fixing is named", async () => {
+    const [result] = await pricesOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-19": 90 }));
+    expect(result.status === "error" && result.error.message).toContain('market.fixings.ACME["2026-05-20"]');
+  });
+
+  test("what it has decided stays", { timeout: 60_000 }, async () => {
+    // Below the knock-in level on the first date, the note is one without knock-in dates that pays min(worst, 1).
+    const left = { ...NOTE.data, observations: observed.slice(1), barriers: [1, 1], premiums: [0.14, 0.21] };
+    const knockedIn = { ...left, knockInDates: "2028-05-20", knockIn: 1e9, maturity: "2028-05-20" };
+    const [past] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 55 }));
+    const [same] = await pricedOf([{ id: "1", ...NOTE, data: knockedIn }]);
+    expect(Math.abs(past.value - same.value)).toBeLessThanOrEqual(past.errorEstimate + same.errorEstimate);
+    const [called] = await pricedOf([{ id: "1", ...seasoned }], {}, fixings({ "2026-05-20": 101 }));
+    expect([called.value, called.errorEstimate]).toEqual([0, 0]);
+  });
+
+  test("a payment that was decided is discounted until it is made", async () => {
+    const script = { events: [{ on: "fixing", do: "pay(S - strike, { on: payment }); pay(7)" }] };
+    const data = { fixing: "2026-11-02", payment: 0.5, strike: 90 };
+    const trade = { id: "1", underlying: "ACME", script, data };
+    const [{ value, rho }] = await pricedOf([trade], {}, fixings({ "2026-11-02": 104 }));
+    expect(value).toBeCloseTo(14 * Math.exp(-0.03 * 0.5), 10);
+    expect(rho).toBeCloseTo(-0.5 * value, 4);
+  });
+
+  test("today is decided by the spot, or by its fixing where there is one", async () => {
+    const trade = { id: "1", ...CALL, data: { maturity: "2026-11-20", strike: 90 } };
+    const [bySpot] = await pricedOf([trade]);
+    expect(bySpot.value).toBe(10);
+    const [byFixing] = await pricedOf([trade], {}, fixings({ "2026-11-20": 97 }));
+    expect(byFixing.value).toBe(7);
+  });
+});
+
+describe("mistakes are told with their place", () => {
+  const script = { state: { x: 0 }, events: [{ on: "dates", do: "x += amounts; pay(x)" }] };
+  const data = { dates: [1, 2], amounts: [1, 2] };
+  const withText = (text: string) => ({ ...CALL, script: { events: [{ on: "maturity", do: text }] } });
+  test.each([
+    [{ ...CALL, script: "autocalable" }, "trades[0].script: unknown script", 'did you mean "autocallable"?'],
+    [withText("pay(max(S - strik, 0))"), "event 1, line 1, column 13", "strik is unknown"],
+    [withText("pay(strike)\nexercise(S)"), "an early right", "exercise(…) is not priced yet"],
+    [withText('pay(strike, { currency: "USD" })'), 'pays in "USD"', "not priced yet"],
+    [{ ...CALL, data: { maturity: 1, strike: 100, strikes: 1 } }, "trades[0].data.strikes", "does not use it"],
+    [{ ...CALL, data: { strike: 100 } }, "trades[0].data", 'events on "maturity"'],
+    [withText("pay(S / S0 + 0 * strike)"), "trades[0].initial", '"start"'],
+    [{ ...CALL, initial: 100 }, "trades[0].initial", "does not use S0"],
+    [{ ...CALL, data: { maturity: -1, strike: 100 } }, "its last date was 1 year before asOf", ""],
+    [{ ...CALL, script, data: { ...data, amounts: [1] } }, "trades[0].data.amounts", "expected 2 numbers"],
+    [{ ...CALL, script, data: { ...data, dates: [2, 1] } }, "trades[0].data.dates", "dates that increase"],
+    [{ ...CALL, script: { events: [] } }, "trades[0].script.events", "at least one"],
+    [
+      { ...withText("pay(strike, { on: early })"), data: { ...CALL.data, early: 0.5 } },
+      "trades[0].data.early",
+      "from that of the event on",
+    ],
+  ])("%#", async (trade, first, second) => {
+    const [result] = await pricesOf([{ id: "1", ...trade }]);
+    if (result.status !== "error") throw new Error("no error");
+    expect(result.error.message).toContain(first);
+    expect(result.error.message).toContain(second);
+  });
+});
+
+describe("the notes of docs/scripts.md", () => {
+  const text = readFileSync(join(import.meta.dirname, "../../docs/scripts.md"), "utf8");
+  const notes = [...text.matchAll(/```json\n([\s\S]*?)```\s+The value is (-?[\d.]+)/g)];
+
+  test("are several", () => {
+    expect(notes.length).toBeGreaterThanOrEqual(6);
+  });
+
+  test.each(notes.map(([, json, value]) => [(JSON.parse(json) as { script: unknown }).script, json, value]))(
+    "%s",
+    { timeout: 60_000 },
+    async (_, json, value) => {
+      const trade = { id: "1", ...(JSON.parse(json) as object) };
+      const fixings = { ACME: { "2026-08-20": 96 }, BETA: { "2026-08-20": 45 } };
+      const [result] = await pricedOf([trade], {}, { fixings });
+      // The page rounds to a hundredth.
+      expect(Math.abs(result.value - Number(value))).toBeLessThanOrEqual(0.0051);
+    },
+  );
+});
