@@ -1,4 +1,4 @@
-/** Converts structured products from the form of the book: scripts are compiled, and dates that have passed have run. */
+/** Converts structured products from the form of the book: scripts are compiled, and past dates have run. */
 import { BookError, KernelError, SpecError } from "../base/errors.ts";
 import { ONE_SECOND } from "../market/index.ts";
 import {
@@ -100,10 +100,9 @@ function underlyingsOf({ underlying, underlyings }: ScriptedTradeSpec, pathOf: P
   if ((underlying === undefined) === (underlyings === undefined))
     throw new BookError(pathOf("underlyings"), 'expected either "underlying" or "underlyings"');
   if (underlyings === undefined) return { names: [underlying as string], own: letters(1) };
-  if (Array.isArray(underlyings)) return { names: underlyings as string[], own: letters(underlyings.length) };
-  const named = underlyings as ReadonlyMap<string, string>;
-  if (named.size === 0) throw new BookError(pathOf("underlyings"), "expected at least one");
-  return { names: [...named.values()], own: [...named.keys()] };
+  if (Array.isArray(underlyings)) return { names: underlyings, own: letters(underlyings.length) };
+  if (underlyings.size === 0) throw new BookError(pathOf("underlyings"), "expected at least one");
+  return { names: [...underlyings.values()], own: [...underlyings.keys()] };
 }
 
 function programOf(

@@ -122,8 +122,8 @@ const NO_BARRIERS: readonly Barrier[] = [];
 type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "correlations">;
 
 /**
- * Returns the underlying of a trade with its volatility. @throws BookError if the underlying is unknown, or if neither it nor the trade
- * has a volatility
+ * Returns the underlying of a trade with its volatility. @throws BookError if the underlying is unknown, or if neither
+ * it nor the trade has a volatility
  */
 function resolveOne(
   spec: Pick<TradeSpec, "underlying" | "volatility">,

@@ -23,7 +23,7 @@ async function pricesOf(trades: readonly object[], more: object = {}, market: ob
 /** The results of trades that have none in error. */
 async function pricedOf(...given: Parameters<typeof pricesOf>): Promise<readonly PricedTrade[]> {
   return (await pricesOf(...given)).map((result) => {
-    if (result.status === "error") throw result.error;
+    if (result.status === "error") throw new Error(result.error.message);
     return result;
   });
 }

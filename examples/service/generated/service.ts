@@ -52,7 +52,7 @@ export interface components {
       });
       /** @description an object of data by name */
       data?: {
-        [key: string]: number | (string | number) | ((string | number)[]) | {
+        [key: string]: number | string | ((string | number)[]) | {
           [key: string]: number;
         } | ({
           schedule: {

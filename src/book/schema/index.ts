@@ -7,9 +7,9 @@ export type {
   TradeInput,
   ConvertibleInput,
   ForwardInput,
-  ScriptedInput,
   CreditInput,
 } from "./input.ts";
+export type { ScriptedInput } from "./scripted-input.ts";
 export type { CurveInstrument, FxSpec, NamedCurveSpec } from "./curves.ts";
 export {
   type FittedSpec,

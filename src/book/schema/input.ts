@@ -6,6 +6,7 @@ import type { ScriptInput } from "../../market/scripts/index.ts";
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
 import type { LinearTradeInput } from "./linear.ts";
+import type { ScriptedInput } from "./scripted-input.ts";
 import type { DatesInput } from "./schedule.ts";
 import type { CurveByNameInput, RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
@@ -342,29 +343,6 @@ export interface ForwardInput {
   readonly forward: number;
   readonly expiry: TimeInput;
   /** The number of units held, negative when sold; 1 by default. */
-  readonly quantity?: number | undefined;
-  readonly tags?: Tags | undefined;
-}
-
-/** A datum of a script: a number, a date, a list of either, a schedule, or numbers by underlying of the script. */
-type ScriptDatumInput = TimeInput | DatesInput | { readonly [underlying: string]: number };
-
-/** A structured product, as a book contains it. docs/scripts.md describes scripts. @experimental */
-export interface ScriptedInput {
-  readonly id: string;
-  /** The underlying of a script on one. */
-  readonly underlying?: string | undefined;
-  /** The underlyings: A, B and so on of the script, or by their names in it. */
-  readonly underlyings?: readonly string[] | { readonly [name: string]: string } | undefined;
-  /** The script: the name of one of the market or of the library, or the script itself. */
-  readonly script: string | ScriptInput;
-  /** The data of the script by name. */
-  readonly data?: { readonly [name: string]: ScriptDatumInput } | undefined;
-  /** The initial fixings, S0 of the script. */
-  readonly initial?: number | readonly number[] | { readonly [name: string]: number } | undefined;
-  /** The date of the initial fixings, in place of these. */
-  readonly start?: TimeInput | undefined;
-  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly tags?: Tags | undefined;
 }

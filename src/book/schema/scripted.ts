@@ -1,6 +1,7 @@
 /** The schema of structured products: a script, its data and its underlyings. */
-import type * as z from "zod";
-import type { TimeSpec } from "../time.ts";
+import * as z from "zod";
+import { show } from "../names.ts";
+import { parseTime, type TimeSpec } from "../time.ts";
 import { scriptSchema } from "./script.ts";
 import { dateForms } from "./schedule.ts";
 import { choose, finite, list, mapOf, name, object, positive, tags, time } from "./values.ts";
@@ -15,9 +16,20 @@ export type ScriptDataSpec =
 
 const datesOf = (times: readonly TimeSpec[]): ScriptDataSpec => ({ kind: "dates", times });
 
+/** The schema of a date or tenor alone. */
+const date = name.transform((text, context): TimeSpec => {
+  const parsed = parseTime(text);
+  if (parsed !== undefined) return parsed;
+  context.addIssue({
+    code: "custom",
+    message: `expected an ISO date or instant, or a tenor (1Y, 6M), got ${show(text)}`,
+  });
+  return z.NEVER;
+});
+
 const datum = choose('a number, a date, a list of either, { "schedule" }, or numbers by underlying', {
   number: finite.transform((value): ScriptDataSpec => ({ kind: "number", value })),
-  string: time.transform((of): ScriptDataSpec => ({ kind: "date", time: of })),
+  string: date.transform((of): ScriptDataSpec => ({ kind: "date", time: of })),
   list: list(time, "a list of numbers or dates, at least one", 1).transform((times): ScriptDataSpec => {
     const values = times.flatMap((one) => (one.kind === "years" ? [one.years] : []));
     return values.length === times.length ? { kind: "numbers", values } : datesOf(times);
