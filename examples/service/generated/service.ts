@@ -37,10 +37,9 @@ export interface components {
       script: string | ({
         /** @description an object of initial values by name */
         state?: {
-          [key: string]: boolean | (number | string | {
-            /** @description a finite number */
+          [key: string]: (number | boolean) | string | {
             each: number;
-          });
+          };
         };
         /** @description a list of { "on", "do" }, at least one */
         events: ({
@@ -2331,10 +2330,9 @@ export interface components {
           [key: string]: {
             /** @description an object of initial values by name */
             state?: {
-              [key: string]: boolean | (number | string | {
-                /** @description a finite number */
+              [key: string]: (number | boolean) | string | {
                 each: number;
-              });
+              };
             };
             /** @description a list of { "on", "do" }, at least one */
             events: ({
@@ -3305,10 +3303,9 @@ export interface components {
           [key: string]: {
             /** @description an object of initial values by name */
             state?: {
-              [key: string]: boolean | (number | string | {
-                /** @description a finite number */
+              [key: string]: (number | boolean) | string | {
                 each: number;
-              });
+              };
             };
             /** @description a list of { "on", "do" }, at least one */
             events: ({
@@ -4277,10 +4274,9 @@ export interface components {
           [key: string]: {
             /** @description an object of initial values by name */
             state?: {
-              [key: string]: boolean | (number | string | {
-                /** @description a finite number */
+              [key: string]: (number | boolean) | string | {
                 each: number;
-              });
+              };
             };
             /** @description a list of { "on", "do" }, at least one */
             events: ({

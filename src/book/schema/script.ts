@@ -1,17 +1,38 @@
 /** The schema of scripts; their texts are checked where a trade says which data they have. */
-import type { ScriptInput } from "../../market/scripts/index.ts";
-import { choose, finite, formula, list, mapOf, name, object, type Schema, trueOrFalse } from "./values.ts";
+import * as z from "zod";
+import type { ScriptInput, StateInput } from "../../market/scripts/index.ts";
+import { show } from "../names.ts";
+import { choose, finite, formula, isPlainObject, list, mapOf, name, object, type Schema } from "./values.ts";
 
 const date = choose("a date, a tenor, years from asOf, or a name of the data", { number: finite, string: name });
 
-const initial = choose('a number, true, false, a name of the data or { "each" }', {
-  number: finite,
-  string: name,
-  object: object({ each: finite }),
-});
+const STATE = 'a number, true, false, a name of the data or { "each" }';
 
-/** The schema of a state's initial value; `choose` has no form for true and false. */
-const stateValue = trueOrFalse.or(initial);
+const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
+
+/** The schema of a state's initial value. */
+const stateValue: Schema<StateInput> = z
+  .custom<StateInput>(
+    (value) =>
+      isNumber(value) ||
+      typeof value === "boolean" ||
+      (typeof value === "string" && value !== "") ||
+      (isPlainObject(value) && Object.keys(value).join() === "each" && isNumber(value.each)),
+    { error: ({ input }) => `expected ${STATE}, got ${show(input)}` },
+  )
+  .meta({
+    description: STATE,
+    anyOf: [
+      { type: ["number", "boolean"] },
+      { type: "string", minLength: 1 },
+      {
+        type: "object",
+        properties: { each: { type: "number" } },
+        required: ["each"],
+        additionalProperties: false,
+      },
+    ],
+  });
 
 /** The schema that validates a script. */
 export const scriptSchema = object({
@@ -31,4 +52,4 @@ export const scriptSchema = object({
 }).transform(({ state, events }): ScriptInput => ({
   ...(state === undefined ? {} : { state: Object.fromEntries(state) }),
   events,
-})) as unknown as Schema<ScriptInput>;
+}));
