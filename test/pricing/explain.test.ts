@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readBook } from "../../src/book/index.ts";
 import { explainBook, type ExplainedTrade, type ExplainMethod, type ExplainReport } from "../../src/pricing/index.ts";
+import { type Device, openDevice } from "../../src/device/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 
 const device = new PlainDevice();
@@ -35,9 +36,14 @@ function book({
   return readBook({ asOf, market: { rates: { EUR: rate }, underlyings: { ACME: underlying } }, trades });
 }
 
-function explain(before: Setting, after: Setting, method: ExplainMethod = "taylor"): Promise<ExplainReport> {
+function explain(
+  before: Setting,
+  after: Setting,
+  method: ExplainMethod = "taylor",
+  on: Device = device,
+): Promise<ExplainReport> {
   const trades = before.trades ?? [option()];
-  return explainBook(book(before), book({ ...before, trades, ...after }), { device, method });
+  return explainBook(book(before), book({ ...before, trades, ...after }), { device: on, method });
 }
 
 async function explained(before: Setting, after: Setting, method: ExplainMethod = "taylor"): Promise<ExplainedTrade> {
@@ -482,7 +488,9 @@ describe("what cannot be explained", () => {
       expect(messages(report)).toEqual([expect.stringMatching(/^averages, lookbacks, swings .* are not explained/)]);
     }
     const later = { asOf: "2026-11-23T16:00:00Z", trades: [average({ dates: ["2027-05-01"], past })] };
-    const report = await explain({ trades: [average({ dates })] }, later);
+    // Derivatives along paths need a compiler.
+    using compiling = await openDevice({ backend: "cpu", threads: 1 });
+    const report = await explain({ trades: [average({ dates })] }, later, "taylor", compiling);
     expect(report.results[0]).toMatchObject({ status: "changed", reason: "its payoff differs" });
   });
 

@@ -49,7 +49,7 @@ describe("options that no compiler has looked at", () => {
     [{ device: new PlainDevice(), greek: "all" }, "greek: unknown; expected one of device, precision, greeks"],
     [{ device: new PlainDevice(), onProgress: 3 }, "onProgress: got a number, expected a function"],
     [{ device: new PlainDevice(), signal: {} }, "signal: got an object, expected the signal"],
-    [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "grid" or "none"'],
+    [{ device: new PlainDevice(), greeks: "some" }, 'greeks: got "some", expected "all", "buckets", "grid" or "none"'],
     [
       { device: new PlainDevice(), method: "pde" },
       'method: got "pde", expected "auto", "closed-form", "deterministic", "integral", "fdm"',
