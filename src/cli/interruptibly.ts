@@ -3,7 +3,8 @@ import { SIGNAL_STATUS, Interruption, type InterruptingSignal } from "./failure.
 
 /** The name of the global function that the script calls, since a script has no other way to the program. */
 const NAME = "feynkacInterruptible";
-const CALL = `${NAME}()`;
+/** Compiled early: a signal between the event loop's last turn and the call, a millisecond, is lost. */
+const CALL = new Script(`${NAME}()`);
 
 /**
  * Runs a function that blocks the event loop, so that no listener could react to a signal. SIGINT ends the function
@@ -11,14 +12,14 @@ const CALL = `${NAME}()`;
  * because V8 can stop a function only for SIGINT.
  */
 export function runInterruptibly<T>(work: () => T, onInterruption: (reason: Interruption) => void): T {
-  const names = (Object.keys(SIGNAL_STATUS) as InterruptingSignal[]).filter((name) => name !== "SIGINT");
-  const listeners = names.map((name) => [name, process.listeners(name)] as const);
-  for (const name of names) process.removeAllListeners(name);
   const globals = globalThis as Record<string, unknown>;
   const outer = globals[NAME];
   globals[NAME] = work;
+  const names = (Object.keys(SIGNAL_STATUS) as InterruptingSignal[]).filter((name) => name !== "SIGINT");
+  const listeners = names.map((name) => [name, process.listeners(name)] as const);
+  for (const name of names) process.removeAllListeners(name);
   try {
-    return new Script(CALL).runInThisContext({ breakOnSigint: true }) as T;
+    return CALL.runInThisContext({ breakOnSigint: true }) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_INTERRUPTED") throw error;
     const reason = new Interruption("SIGINT");
