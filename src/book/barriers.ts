@@ -1,23 +1,44 @@
 import { BookError } from "../base/errors.ts";
-import type { Clock } from "./time.ts";
+import { History } from "./history.ts";
+import type { Clock, TimeSpec } from "./time.ts";
 import { quote } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
-import type { BarrierSpec } from "./schema/index.ts";
+import type { BarrierSpec, MarketSpec } from "./schema/index.ts";
 import type { Barrier } from "./types.ts";
 
+/** The barriers of a trade that are left, and what is left of one that knocked out. */
+export interface BarriersLeft {
+  readonly barriers: readonly Barrier[];
+  /** The amount that it pays at expiry if it knocked out in the past; undefined if it did not. */
+  readonly knockedOut?: number;
+}
+
 /**
- * Converts the barriers of a trade from the book's form, with all defaults filled in and times in years. @throws
- * BookError a window or a monitoring date outside the trade's life; an invalid rebate date
+ * Converts the barriers of a trade from the book's form, with all defaults filled in and times in years. A breach in
+ * the past is final: nothing but a rebate at expiry is left of a knock-out, and a knock-in needs no barrier any more.
+ * @throws BookError a window or a monitoring date outside the trade's life; an invalid rebate date; a fixing of a past
+ * monitoring date that is missing
  */
 export function resolveBarriers(
   specs: readonly BarrierSpec[],
   underlyings: readonly string[],
   expiry: number,
   clock: Clock,
+  fixings: MarketSpec["fixings"],
   pathOf: PathOf,
-): Barrier[] {
-  return specs.flatMap((spec, i) => {
-    const barrier = resolveBarrier(spec, expiry, clock, inside(pathOf, i));
+): BarriersLeft {
+  const past = specs.map((spec, i) => wasBreached(spec, underlyings, clock, fixings, inside(pathOf, i)));
+  const out = specs.find(({ type }, i) => past[i].isBreached && type.endsWith("-out"));
+  if (out !== undefined) {
+    const isLater = resolveRebateAt(out, pathOf) === "expiry";
+    return { barriers: [], knockedOut: isLater ? (out.rebate ?? 0) : 0 };
+  }
+  const isIn = specs.some((_, i) => past[i].isBreached);
+  const barriers = specs.flatMap((spec, i): Barrier[] => {
+    if (isIn && spec.type.endsWith("-in")) return [];
+    const { monitoring } = past[i];
+    const left = monitoring === undefined ? spec : { ...spec, monitoring };
+    const barrier = resolveBarrier(left, expiry, clock, inside(pathOf, i));
     if (underlyings.length === 1 && spec.underlying === undefined) return [barrier];
     // One that names no underlying stands for each of them.
     const assets = spec.underlying === undefined ? [...underlyings.keys()] : [underlyings.indexOf(spec.underlying)];
@@ -28,6 +49,34 @@ export function resolveBarriers(
       );
     return assets.map((asset) => ({ ...barrier, asset }));
   });
+  return { barriers };
+}
+
+/**
+ * Tells whether a barrier was breached in the past: on the day that the book names, or on a monitoring date by its
+ * fixing. Returns the monitoring dates to come where some have passed.
+ */
+function wasBreached(
+  { breached, monitoring, type, level, underlying }: BarrierSpec,
+  underlyings: readonly string[],
+  clock: Clock,
+  fixings: MarketSpec["fixings"],
+  pathOf: PathOf,
+): { readonly isBreached: boolean; readonly monitoring?: TimeSpec[] } {
+  if (breached !== undefined) {
+    if (clock.years(breached) > 0) throw new BookError(pathOf("breached"), "expected a day up to asOf");
+    return { isBreached: true };
+  }
+  const isPast = monitoring !== undefined && monitoring !== "continuous" && clock.years(monitoring[0]) <= 0;
+  if (!isPast) return { isBreached: false };
+  const names = underlying === undefined ? underlyings : [underlying];
+  const divided = names.map((name) =>
+    new History(name, fixings, clock).divide(monitoring, (i) => pathOf("monitoring", i)),
+  );
+  const isBreached = divided.some(({ past }) =>
+    past.some((spot) => (type.startsWith("up") ? spot >= level : spot <= level)),
+  );
+  return { isBreached, monitoring: [...divided[0].left] };
 }
 
 function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, pathOf: PathOf): Barrier {
@@ -45,9 +94,10 @@ function resolveBarrier(spec: BarrierSpec, expiry: number, clock: Clock, pathOf:
 }
 
 function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, pathOf: PathOf): { from: number; to: number } {
-  const from = spec.from === undefined ? 0 : clock.years(spec.from);
+  // A window that has begun: a breach before today is `breached`.
+  const from = spec.from === undefined ? 0 : Math.max(clock.years(spec.from), 0);
   const to = spec.to === undefined ? expiry : clock.years(spec.to);
-  if (from < 0 || from > expiry) throw new BookError(pathOf("from"), "expected a date from asOf to expiry");
+  if (from > expiry) throw new BookError(pathOf("from"), "expected a date up to expiry");
   if (to < 0 || to > expiry) throw new BookError(pathOf("to"), "expected a date from asOf to expiry");
   if (from > to) throw new BookError(pathOf("from"), "expected a window that begins before it ends");
   return { from, to };

@@ -21,6 +21,8 @@ export interface FxPair {
   readonly spot: number;
   readonly spotDay: Day;
   readonly calendar: Calendar;
+  /** Returns the day on which what is agreed or exercised on a day is delivered. */
+  readonly deliveryOf: (day: Day) => Day;
 }
 
 /**
@@ -36,6 +38,11 @@ export interface FxStep {
 export interface FxMarket {
   /** Returns a quoted pair. @throws BookError where there is none of the name */
   pair(name: string, path: string): FxPair;
+  /**
+   * Returns a pair by its name: as it is quoted, as the inverse of a quoted one, or by way of other currencies. The
+   * discount factors of two currencies convert rates for one spot date to another. @throws BookError as `steps`
+   */
+  anyPair(name: string, discount: (currency: string, day: Day) => number, path: string): FxPair;
   /**
    * Returns the steps by which an amount in one currency is converted to another. @throws BookError where there are
    * none
@@ -72,6 +79,28 @@ export function fxMarket(spec: ReadonlyMap<string, FxSpec> | undefined, asOf: As
       const known = pairs.map((pair) => pair.name);
       throw new BookError(at, `market.fx has no pair ${quote(name)}${didYouMean(name, known)}; add its spot rate`);
     },
+    anyPair(name, discount, at) {
+      const quoted = pairs.find((pair) => pair.name === name.replace("/", ""));
+      if (quoted !== undefined) return quoted;
+      const [, base, second] = PAIR.exec(name) ?? [];
+      if (base === undefined || base === second)
+        throw new BookError(at, `expected the name of a pair of two currencies, such as "EURUSD", got ${quote(name)}`);
+      const steps = this.steps(base, second, at);
+      const known = [base, second].every((currency) => CURRENCY_CALENDARS[currency] !== undefined);
+      // The inverse of a quoted pair has its spot date, and a cross its own.
+      const own = steps.length === 1 ? steps[0].pair : known ? pairOf(name, { rate: 1 }, asOf, pathOf) : undefined;
+      const last = steps.map(({ pair }) => pair).toSorted((a, b) => b.spotDay - a.spotDay)[0];
+      const { spotDay, calendar, deliveryOf } = own ?? last;
+      const spot = steps.reduce((rate, { pair, power }) => {
+        const moved =
+          pair.spotDay === spotDay
+            ? 1
+            : ((discount(pair.quote, pair.spotDay) / discount(pair.quote, spotDay)) * discount(pair.base, spotDay)) /
+              discount(pair.base, pair.spotDay);
+        return rate * (pair.spot * moved) ** power;
+      }, 1);
+      return { name: base + second, base, quote: second, spot, spotDay, calendar, deliveryOf };
+    },
     steps(from, to, at) {
       const found = path(from, to, pairs);
       if (found !== undefined) return found;
@@ -94,7 +123,10 @@ function pairOf(written: string, { rate: spot, date }: FxSpec, asOf: AsOf, pathO
   const calendars = pairCalendars(unknown === undefined ? known : ["weekends"]);
   const spotDay = date === undefined ? spotDate(dayOfAsOf(asOf), calendars) : dayNumber(asOf, date);
   const calendar = unknown === undefined ? calendars.joint : calendarOf("weekends");
-  return { name: base + second, base, quote: second, spot, spotDay, calendar };
+  // A written spot date says how many days delivery takes.
+  const lag = spotDay - dayOfAsOf(asOf);
+  const deliveryOf = (day: Day): Day => (date === undefined ? spotDate(day, calendars) : day + lag);
+  return { name: base + second, base, quote: second, spot, spotDay, calendar, deliveryOf };
 }
 
 /** Returns the shortest way between two currencies, by pairs in the order of their names; undefined for none. */

@@ -3,6 +3,7 @@ import type { Credit } from "../pde/convertible/index.ts";
 import { BookError } from "../base/errors.ts";
 import {
   type Correlation,
+  type CurrencyPair,
   type Dividends,
   dividendSchedule,
   type ForwardCurve,
@@ -30,14 +31,16 @@ import {
   stepInputs,
 } from "./market-inputs.ts";
 import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
+import { fxMarket, type FxPair } from "./fx.ts";
 import { didYouMean, quote } from "./names.ts";
+import { readPair } from "./pairs.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { QuotedSmile } from "./quoted-smile.ts";
 import { curveIndexOf, resolveCurves } from "./curves.ts";
 import { forwardCurveOf, namedCurveInputs, type NamedCurves } from "./named-curves.ts";
 import { type CurveByName, type ResolvedRates, resolveRates } from "./rates.ts";
-import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
+import type { FittedSpec, MarketSpec, SpotSpec, VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, Clock, timeText } from "./time.ts";
 import type { Market, DriverCorrelations } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
@@ -145,11 +148,13 @@ export interface UnderlyingEntry {
 export interface ResolvedMarket extends Market {
   /** The underlyings by name, including those that cannot be used. */
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
+  /** Returns the quoted pair of an underlying that is one. */
+  readonly pairOf: (name: string) => FxPair;
   /** The curves, exchange rates and fixings that linear trades use, resolved for the first of them. */
   readonly linear: WhenAsked<LinearMarket>;
   /** The scripts of structured products by name. */
   readonly scripts: ReadonlyMap<string, ScriptInput>;
-  /** The fixings by index or underlying, and by date. */
+  /** Rates by index and date, and spots by underlying and date. */
   readonly fixings: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The correlations. */
   readonly between: CorrelationTable;
@@ -177,18 +182,29 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
   const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
+  const pairs = new Map<string, FxPair>();
+  const fx = new WhenAsked(() => named?.fx ?? fxMarket(spec.fx, asOf, inside(pathOf, "fx")));
   for (const [name, underlying] of spec.underlyings ?? []) {
     const at = inside(pathOf, "underlyings", name);
     const doubts = spec.doubts?.underlyings?.get(name);
-    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, pathOf: at, fit: fits?.get(name), doubts });
+    const shared = { name, asOf, pathOf: at, fit: fits?.get(name), doubts };
+    const read = "fx" in underlying ? readPair(underlying, fx.value, rates, asOf, at) : undefined;
+    if (read !== undefined) pairs.set(name, read.quoted);
+    const entry = resolveUnderlying(
+      read === undefined
+        ? { ...shared, spec: underlying as SpotSpec, rates }
+        : { ...shared, spec: read.spec, pair: read.pair, rates: onCurve(read.spec.currency, read.rates) },
+    );
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
+  const pairOf = (name: string): FxPair => pairs.get(name)!;
   const correlations = resolveCorrelations(spec, pathOf);
   const credit = resolveCredit(spec, underlyings, asOf, pathOf);
   return {
     entries,
+    pairOf,
     linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, pathOf)),
     underlyings,
     correlations,
@@ -226,10 +242,16 @@ function namedCurve(named: NamedCurves | undefined, pathOf: PathOf): CurveByName
 const curvesOf = (rates: ReadonlyMap<string, ResolvedRates>): ReadonlyMap<string, ForwardCurve | undefined> =>
   new Map([...rates].map(([currency, { model }]) => [currency, "curve" in model ? model.curve : undefined]));
 
+/** The rates of one currency as a curve. */
+const onCurve = (currency: string, curve: ForwardCurve): UnderlyingSource["rates"] =>
+  new Map([[currency, { curve, shortRate: undefined }]]);
+
 interface UnderlyingSource {
   readonly name: string;
-  readonly spec: UnderlyingSpec;
-  readonly rates: ReadonlyMap<string, ResolvedRates>;
+  readonly spec: SpotSpec;
+  /** Both curves of a currency pair, whose drift `rates` has. */
+  readonly pair?: CurrencyPair;
+  readonly rates: ReadonlyMap<string, Pick<ResolvedRates, "curve" | "shortRate">>;
   readonly asOf: AsOf;
   readonly pathOf: PathOf;
   /** The volatility, if it was already fitted in another thread. */
@@ -238,7 +260,7 @@ interface UnderlyingSource {
   readonly doubts: readonly string[] | undefined;
 }
 
-function resolveUnderlying({ name, spec, rates, asOf, pathOf, fit, doubts }: UnderlyingSource): UnderlyingEntry {
+function resolveUnderlying({ name, spec, pair, rates, asOf, pathOf, fit, doubts }: UnderlyingSource): UnderlyingEntry {
   const rate = rates.get(spec.currency);
   const at = inside(pathOf, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
@@ -283,6 +305,7 @@ function resolveUnderlying({ name, spec, rates, asOf, pathOf, fit, doubts }: Und
     spot: spec.spot,
     currency: spec.currency,
     rates: rate.curve,
+    ...(pair === undefined ? {} : { pair }),
     ...(rate.shortRate === undefined ? {} : { shortRate: rate.shortRate }),
     dividends,
     volatility,
@@ -329,7 +352,7 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
 
 const NOTHING_TO_FIT = "none of them has an implied volatility";
 
-function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {
+function resolveDividends(spec: SpotSpec["dividends"], asOf: AsOf): Dividends {
   if (spec === undefined) return noDividends;
   const clock = new Clock(asOf);
   const discrete = (spec.discrete ?? []).map(({ date, cash = 0, proportional = 0 }) => ({

@@ -1,16 +1,18 @@
 /** Converts payoffs that depend on the path of a spot: averages, lookbacks and swings. */
 import { BookError } from "../base/errors.ts";
+import type { History } from "./history.ts";
 import { quote, show } from "./names.ts";
 import { inside, type PathOf } from "./paths.ts";
 import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/index.ts";
 import type { TimeSpec, Clock } from "./time.ts";
-import type { PathPayoff } from "./types.ts";
+import type { PathPayoff, Payoff } from "./types.ts";
 
 /** The other terms of the option, which the terms of a path-dependent payoff are checked against. */
 interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
   readonly clock: Clock;
+  readonly history: History;
   readonly pathOf: PathOf;
 }
 
@@ -22,8 +24,9 @@ export function resolvePathPayoff(
   spec: TradeSpec,
   expiry: number,
   clock: Clock,
+  history: History,
   pathOf: PathOf,
-): PathPayoff | undefined {
+): Payoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;
   const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
@@ -34,7 +37,7 @@ export function resolvePathPayoff(
     throw new BookError(pathOf("payoff"), `expected "call" or "put" beside ${quote(name)}, got ${spec.payoff.kind}`);
   if (spec.exercise !== undefined && spec.exercise.kind !== "european")
     throw new BookError(pathOf("exercise"), `expected "european" beside ${quote(name)}`);
-  const terms = { right: spec.payoff.right, expiry, clock, pathOf: inside(pathOf, name) };
+  const terms = { right: spec.payoff.right, expiry, clock, history, pathOf: inside(pathOf, name) };
   if (average !== undefined) return averageOf(average, strikeOf(spec, pathOf), terms);
   if (lookback !== undefined) return lookbackOf(lookback, spec, pathOf, terms);
   if (spec.barriers !== undefined && spec.barriers.length > 0)
@@ -50,21 +53,34 @@ function strikeOf({ strike }: TradeSpec, pathOf: PathOf): number {
   );
 }
 
-function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Terms): PathPayoff {
-  const { right, pathOf } = terms;
-  const times = dates === "continuous" ? dates : timesOf(dates, terms, inside(pathOf, "dates"));
-  if (times === "continuous" && past !== undefined)
+function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Terms): Payoff {
+  const { right, pathOf, history } = terms;
+  if (dates === "continuous" && past !== undefined)
     throw new BookError(pathOf("past"), "expected none beside continuous averaging; past fixings are counted");
-  const none = { count: 0, mean: 1 };
-  return {
-    kind: "average",
-    right,
-    strike,
-    mean: kind,
-    times,
-    past: past === undefined || past.count === 0 ? none : past,
-  };
+  if (dates === "continuous") {
+    return { kind: "average", right, strike, mean: kind, times: dates, past: NO_FIXINGS };
+  }
+  const fixed = past === undefined ? history.divide(dates, (i) => pathOf("dates", i)) : { past: [], left: dates };
+  const known = fixed.past.length === 0 ? (past ?? NO_FIXINGS) : meanOf(fixed.past, kind);
+  if (fixed.left.length === 0) return knownPayoff(right === "call" ? known.mean - strike : strike - known.mean);
+  const times = timesOf(fixed.left, terms, inside(pathOf, "dates"));
+  return { kind: "average", right, strike, mean: kind, times, past: known.count === 0 ? NO_FIXINGS : known };
 }
+
+const NO_FIXINGS = { count: 0, mean: 1 };
+
+function meanOf(spots: readonly number[], kind: AverageSpec["kind"]): { count: number; mean: number } {
+  const count = spots.length;
+  const sum = spots.reduce((all, spot) => all + (kind === "geometric" ? Math.log(spot) : spot), 0);
+  return { count, mean: kind === "geometric" ? Math.exp(sum / count) : sum / count };
+}
+
+/** The payoff of an option whose outcome is known: an amount, or nothing. */
+export const knownPayoff = (amount: number): Payoff => ({
+  kind: "expression",
+  expression: String(Math.max(amount, 0)),
+  kinks: [],
+});
 
 function lookbackOf(spec: LookbackSpec, trade: TradeSpec, pathOf: PathOf, terms: Terms): PathPayoff {
   const { right, expiry, clock } = terms;

@@ -48,6 +48,7 @@ export const FIGURE_FIELDS = {
   nodeSensitivities: "json",
   quoteSensitivities: "json",
   buckets: "json",
+  fx: "json",
 } as const satisfies Record<keyof TradeFigures, FieldType>;
 
 /** The fields of a result under scenarios: numbers in nested lists. */

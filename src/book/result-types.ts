@@ -87,6 +87,28 @@ export interface Bucket {
 export interface TradeFigures extends RatesFigures, ConvertibleFigures, LinearFigures {
   /** The risk of the trade by each input of the market, if requested (`greeks: "buckets"`). */
   readonly buckets?: readonly Bucket[];
+  /** The figures of an option on a currency pair. */
+  readonly fx?: PairFigures;
+}
+
+/** The figures of an option on a currency pair, for one unit of its first currency. */
+export interface PairFigures {
+  /** The forward rate for the delivery. */
+  readonly forward: number;
+  /** The premium on the spot date in either currency. */
+  readonly premium: Readonly<Record<string, number>>;
+  /** The amount of the first currency that hedges for the spot date; less the premium where that is paid in it. */
+  readonly spotDelta: number | null;
+  readonly premiumAdjustedSpotDelta: number | null;
+  /** The amount that hedges for the delivery; null for an option that may be exercised before. */
+  readonly forwardDelta: number | null;
+  readonly premiumAdjustedForwardDelta: number | null;
+  /** The derivatives by the rates of either currency alone, per 1.00. */
+  readonly rhoDomestic: number | null;
+  readonly rhoForeign: number | null;
+  /** The derivatives of vega by the spot and by the volatility, of vanilla options with a flat volatility. */
+  readonly vanna?: number;
+  readonly volga?: number;
 }
 
 /**

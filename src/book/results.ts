@@ -8,7 +8,8 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
   if (trade.kind === "linear")
     return { underlying: trade.pair?.name ?? trade.currency, currency: trade.currency, quantity, tags };
-  const { name, currency } = trade.underlying;
+  const { name } = trade.underlying;
+  const currency = currencyOf(trade);
   const assets = "assets" in trade ? trade.assets : undefined;
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
   return { underlying, currency, quantity, tags };
@@ -16,7 +17,10 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
 
 /** Returns the currency of a trade's value. */
 export function currencyOf(trade: AnyTrade): string {
-  return "currency" in trade ? trade.currency : trade.underlying.currency;
+  if ("currency" in trade) return trade.currency;
+  return "settlement" in trade && trade.settlement !== undefined
+    ? trade.settlement.currency
+    : trade.underlying.currency;
 }
 
 /** Returns the result of a trade that could not be read. */

@@ -85,6 +85,10 @@ interface TradeOnUnderlyings {
   readonly kind?: "convertible" | "forward" | "scripted" | undefined;
   readonly quantity: number;
   readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
+  readonly settlement?: {
+    readonly currency: string;
+    readonly exchange: readonly ({ readonly pair: string; readonly spot: number } | undefined)[];
+  };
   readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];
 }
 
@@ -142,7 +146,7 @@ export class Totals {
     this.priced++;
     if (result.warnings.length > 0) this.#addDoubt(result.warnings.find(isDoubt), 1);
     const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
-    this.#of("currency" in trade ? trade.currency : trade.underlying.currency).add(row);
+    this.#of(result.currency).add(row);
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
   }
 
@@ -208,9 +212,11 @@ interface TotalledRow {
 function sensitivitiesOf(trade: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
   if (trade.kind === "rates") return NONE;
   if (trade.kind === "linear") return trade.pair === undefined ? NONE : sensitivitiesTo(trade.pair, result);
-  const { underlying, assets } = trade;
-  if (assets === undefined) return sensitivitiesTo(underlying, result);
-  return assets.flatMap(({ underlying: one }) => sensitivitiesTo(one, result.sensitivities?.[one.name]));
+  const { underlying, assets = [{ underlying }], settlement } = trade;
+  if (result.sensitivities === undefined) return assets.length > 1 ? NONE : sensitivitiesTo(underlying, result);
+  const pairs = (settlement?.exchange ?? []).flatMap((of) => (of === undefined ? [] : [[of.pair, of.spot] as const]));
+  const spots = new Map([...assets.map(({ underlying: one }) => [one.name, one.spot] as const), ...pairs]);
+  return [...spots].flatMap(([name, spot]) => sensitivitiesTo({ name, spot }, result.sensitivities?.[name]));
 }
 
 function sensitivitiesTo(

@@ -3,17 +3,20 @@
  * impossible.
  */
 import { BookError } from "../base/errors.ts";
-import { resolvePathPayoff } from "./path-payoff.ts";
+import { knownPayoff, resolvePathPayoff } from "./path-payoff.ts";
 import type { Dividends, Volatility } from "../market/index.ts";
 import { resolveScripted } from "./scripted-trade.ts";
 import { resolveLinearTrade } from "./linear-trade.ts";
 import { resolveConvertible } from "./convertible.ts";
 import { resolveRatesTrade } from "./rates-trade.ts";
-import { resolveBarriers } from "./barriers.ts";
+import { type BarriersLeft, resolveBarriers } from "./barriers.ts";
+import { History } from "./history.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type PathOf, checkFormula } from "./paths.ts";
+import { settlementOf } from "./settlement.ts";
 import {
+  type BarrierSpec,
   convertibleTradeSchema,
   type ForwardTradeSpec,
   forwardTradeSchema,
@@ -30,7 +33,7 @@ import {
   basketTradeSchema,
 } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsText, Clock } from "./time.ts";
-import type { Barrier, Exercise, ForwardTrade, ParsedTrade, Payoff, Trade } from "./types.ts";
+import type { Exercise, ForwardTrade, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** The context that reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
@@ -88,20 +91,31 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
   const names = underlyings ?? [name as string];
   const dividendsOf = (one: string): Dividends["discrete"] => market.underlyings.get(one)?.dividends.discrete ?? [];
   const clock = new Clock(asOf, names.length === 1 ? dividendsOf(names[0]) : names.flatMap(dividendsOf));
-  const expiry = resolveExpiry(spec.expiry, clock, pathOf);
-  const payoff = resolvePathPayoff(spec, expiry, clock, pathOf) ?? resolvePayoff(spec, names.length, pathOf);
-  const exercise = resolveExercise(spec, expiry, clock, pathOf);
-  const barriers = spec.barriers
-    ? resolveBarriers(spec.barriers, names, expiry, clock, inside(pathOf, "barriers"))
-    : NO_BARRIERS;
-  const on = underlyings === undefined ? resolveOne(spec, pathOf, asOf, market) : resolveBasket(names, market, pathOf);
+  const on = underlyings === undefined ? resolveOne(spec, pathOf, asOf, market) : resolveBasket(spec, market, pathOf);
   const { underlying, volatility, assets, correlations } = on;
-  const { id, quantity = 1, tags: written } = spec;
+  const written = clock.years(spec.expiry);
+  // One that has expired may still be paid.
+  const isPaidLater = (spec.payment ?? spec.paymentLag) !== undefined || underlying.pair !== undefined;
+  const expiry = written < 0 && isPaidLater ? 0 : resolveExpiry(spec.expiry, clock, pathOf);
+  const settlement = settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf);
+  const history = new History(names[0], market.fixings, clock);
+  const given =
+    resolvePathPayoff(spec, expiry, clock, history, pathOf) ?? resolvePayoff(spec, names.length, underlying, pathOf);
+  const exercise = resolveExercise(spec, expiry, clock, pathOf);
+  const touch = spec.payoff.kind === "touch" ? touchBarriers(spec.payoff, underlying) : [];
+  const monitored = [...(spec.barriers ?? []), ...touch];
+  const { barriers, knockedOut }: BarriersLeft =
+    monitored.length === 0
+      ? NO_BARRIERS
+      : resolveBarriers(monitored, names, expiry, clock, market.fixings, inside(pathOf, "barriers"));
+  const payoff = knockedOut === undefined ? given : knownPayoff(knockedOut);
+  const { id, quantity = 1, tags } = spec;
   // Spread into one another, objects get shapes of their own: that took 8 µs a trade, and slowed all that reads it.
   const trade: Draft<Trade> = { id, underlying, volatility, payoff, expiry, exercise, barriers, quantity };
   if (assets !== undefined) trade.assets = assets;
   if (correlations !== undefined) trade.correlations = correlations;
-  if (written !== undefined) trade.tags = { ...written };
+  if (settlement !== undefined) trade.settlement = settlement;
+  if (tags !== undefined) trade.tags = { ...tags };
   return trade;
 }
 
@@ -116,7 +130,7 @@ function resolveForward(spec: ForwardTradeSpec, pathOf: PathOf, { asOf, market }
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-const NO_BARRIERS: readonly Barrier[] = [];
+const NO_BARRIERS: BarriersLeft = { barriers: [] };
 
 /** The underlyings of a trade, with what is the first of them. */
 type OnUnderlyings = Pick<Trade, "underlying" | "volatility" | "assets" | "correlations">;
@@ -144,7 +158,11 @@ function resolveOne(
  * Returns the underlyings of a basket. @throws BookError for a name that is repeated or unknown, or underlyings in
  * different currencies
  */
-function resolveBasket(names: readonly string[], market: ResolvedMarket, pathOf: PathOf): OnUnderlyings {
+function resolveBasket(
+  { underlyings: names = [], quanto, composite }: Pick<TradeSpec, "underlyings" | "quanto" | "composite">,
+  market: ResolvedMarket,
+  pathOf: PathOf,
+): OnUnderlyings {
   const twice = names.findIndex((name, i) => names.indexOf(name) < i);
   if (twice > 0) throw new BookError(pathOf("underlyings", twice), `${quote(names[twice])} is there twice`);
   const assets = names.map((name, i) => {
@@ -155,11 +173,11 @@ function resolveBasket(names: readonly string[], market: ResolvedMarket, pathOf:
   const [{ underlying, volatility }] = assets;
   const { currency, shortRate } = underlying;
   const other = assets.findIndex((asset) => asset.underlying.currency !== currency);
-  if (other > 0)
+  if (other > 0 && quanto === undefined && composite === undefined)
     throw new BookError(
       pathOf("underlyings", other),
       `${quote(names[other])} is in ${quote(assets[other].underlying.currency)}, and ${quote(names[0])} in ` +
-        `${quote(currency)}; expected underlyings of one currency`,
+        `${quote(currency)}; write "quanto" or "composite" with the currency of payment`,
     );
   const correlations = market.between.of(shortRate === undefined ? names : [...names, currency]);
   return { underlying, volatility, assets, correlations };
@@ -167,7 +185,7 @@ function resolveBasket(names: readonly string[], market: ResolvedMarket, pathOf:
 
 /** Returns some underlyings with the volatilities of the market, and what is the first of them. @throws BookError */
 function onUnderlyings(names: readonly string[], pathOf: PathOf, { asOf, market }: TradeReader): OnUnderlyings {
-  if (names.length > 1) return resolveBasket(names, market, pathOf);
+  if (names.length > 1) return resolveBasket({ underlyings: names }, market, pathOf);
   return resolveOne({ underlying: names[0], volatility: undefined }, pathOf, asOf, market);
 }
 
@@ -214,13 +232,31 @@ function resolveExpiry(spec: TimeSpec, clock: Clock, pathOf: PathOf): number {
   return expiry;
 }
 
-function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, pathOf: PathOf): Payoff {
+function resolvePayoff(
+  { payoff, strike }: TradeSpec,
+  underlyings: number,
+  { currency, pair }: Trade["underlying"],
+  pathOf: PathOf,
+): Payoff {
   if (payoff.kind === "expression") {
     const at = pathOf("payoff", "expression");
     const names = underlyings === 1 ? ["S"] : Array.from({ length: underlyings }, (_, i) => `S${i + 1}`);
     checkFormula(payoff.expression, names, at);
     const kinks = strike === undefined ? payoff.kinks : [...payoff.kinks, strike];
     return { kind: "expression", expression: payoff.expression, kinks: sortedUnique(kinks), place: at };
+  }
+  const paysIn = "currency" in payoff ? (payoff.currency ?? currency) : currency;
+  if (paysIn !== currency && paysIn !== pair?.base)
+    throw new BookError(
+      pathOf("payoff", "currency"),
+      `expected ${[currency, ...(pair === undefined ? [] : [pair.base])].map(quote).join(" or ")}, got ${quote(paysIn)}`,
+    );
+  if (payoff.kind === "touch") {
+    // What is paid at a touch is a rebate; what is paid in the foreign currency is worth as much as that is then.
+    const isForeign = paysIn !== currency;
+    const isRebate = payoff.pays === "touched" && !(isForeign && payoff.at === "expiry");
+    const amount = isRebate ? "0" : `${payoff.cash}${isForeign ? "*S" : ""}`;
+    return { kind: "expression", expression: amount, kinks: [], place: pathOf("payoff") };
   }
   const several = payoff.kind === "basket";
   // Weights of both signs make an index that may be negative, and so may be its strike.
@@ -232,8 +268,28 @@ function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, pathO
     );
   const { kind, right } = payoff;
   if (kind === "vanilla") return { kind, right, strike };
+  if (kind === "digital" && paysIn !== currency) {
+    const inTheMoney = `S ${right === "call" ? ">" : "<"} ${strike}`;
+    const expression = `${inTheMoney} ? ${payoff.cash}*S : 0`;
+    return { kind: "expression", expression, kinks: [strike], place: pathOf("payoff") };
+  }
   if (kind === "digital") return { kind, right, strike, cash: payoff.cash };
   return { kind, right, strike, of: payoff.of, weights: weightsOf(payoff, underlyings, pathOf) };
+}
+
+/** The barriers of an option that pays if a level is touched, or if none is. */
+function touchBarriers(
+  { levels, pays, cash, at, currency: written }: Extract<PayoffSpec, { kind: "touch" }>,
+  { spot, currency }: Trade["underlying"],
+): readonly BarrierSpec[] {
+  const isForeign = (written ?? currency) !== currency;
+  const isIn = pays === "touched" && isForeign && at === "expiry";
+  return levels.map((level) => ({
+    type: `${level > spot ? "up" : "down"}-and-${isIn ? "in" : "out"}`,
+    level,
+    rebate: pays === "touched" && !isIn ? cash * (isForeign ? level : 1) : 0,
+    rebateAt: isIn ? "expiry" : at,
+  }));
 }
 
 /** The weights of a basket payoff. By default, they are 1 and −1 for a spread, and 1 for every underlying otherwise. */

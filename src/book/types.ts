@@ -5,7 +5,14 @@
 import type { Tags } from "./tags.ts";
 import type { Credit } from "../pde/convertible/index.ts";
 import type { BookError } from "../base/errors.ts";
-import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
+import type {
+  Correlation,
+  ForwardCurve,
+  PiecewiseConstant,
+  RatesModel,
+  Underlying,
+  Volatility,
+} from "../market/index.ts";
 import type { Program } from "../market/scripts/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
@@ -146,6 +153,46 @@ export interface DriverCorrelations {
   readonly assumed: readonly (readonly [string, string])[];
 }
 
+/** The exchange rate between an underlying's currency and the one in which an option is paid. */
+export interface ExchangeRate {
+  /** The name of the underlying that is the pair of both currencies, and its spot. */
+  readonly pair: string;
+  readonly spot: number;
+  /** 1 if the pair's price is in the currency of payment, −1 if it is in the underlying's. */
+  readonly power: 1 | -1;
+  /** The units of the currency of payment today for one of the underlying's: spot^power, less days to the spot date. */
+  readonly rate: number;
+  /** The volatility of the pair. */
+  readonly sigma: PiecewiseConstant;
+  /** The row of the pair among the correlations. */
+  readonly row: number;
+}
+
+/**
+ * How an option is paid: when, in which currency, and at which exchange rate. Options without it are paid at expiry or
+ * exercise, in their underlying's currency.
+ */
+export interface Settlement {
+  /** The currency of the value, and the curve that discounts it. */
+  readonly currency: string;
+  readonly discount: ForwardCurve;
+  /** The time of payment in years, at expiry or later. What is exercised earlier is paid as many days later. */
+  readonly payment: number;
+  /** The spots at expiry, if they are fixed already. */
+  readonly fixings?: readonly number[] | undefined;
+  /**
+   * How amounts in an underlying's currency become payments: at a rate that was agreed ("quanto"), or spots at the
+   * exchange rates of their day ("composite").
+   */
+  readonly conversion?: "quanto" | "composite" | undefined;
+  /** The agreed rate of a quanto; 1 otherwise. */
+  readonly units: number;
+  /** The exchange rate of each underlying; undefined for one in the currency of payment. */
+  readonly exchange: readonly (ExchangeRate | undefined)[];
+  /** The correlations of the underlyings, in order, followed by the pairs. */
+  readonly correlations: DriverCorrelations;
+}
+
 /** A trade on underlyings after reading: complete, valid, and with all inputs of its price. @stable */
 export interface Trade {
   /** Undefined; other trades have a kind. */
@@ -167,6 +214,8 @@ export interface Trade {
    * The barriers. Any knock-out that is breached ends the trade; with knock-ins it becomes active once one is breached.
    */
   readonly barriers: readonly Barrier[];
+  /** How it is paid, if not at expiry or exercise in the underlying's currency. */
+  readonly settlement?: Settlement;
   /** The number of units held, negative when sold. Results are per unit; totals multiply by this. */
   readonly quantity: number;
   /** Texts and numbers by name that the result repeats. */

@@ -3,6 +3,19 @@ import type { ForwardCurve, HullWhite } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
 /**
+ * A currency whose price is in another one. Forward prices are spot·exp(∫(domestic − foreign)) from the spot date to
+ * the delivery. The rates of its `Underlying` are chosen such that they less its yield are that drift.
+ */
+export interface CurrencyPair {
+  /** The currency that is bought and sold. */
+  readonly base: string;
+  readonly domestic: ForwardCurve;
+  readonly foreign: ForwardCurve;
+  /** The years from the valuation to the spot date. */
+  readonly lag: number;
+}
+
+/**
  * An underlying with the interest rates of its currency. It is a frozen plain object that trades share by reference, so
  * that it may be the key of a cache.
  */
@@ -11,8 +24,10 @@ export interface Underlying {
   /** The spot, > 0, in `currency`. */
   readonly spot: number;
   readonly currency: string;
-  /** The interest rates of `currency`, for both drift and discounting. */
+  /** The interest rates of `currency`, for both drift and discounting unless `pair` says otherwise. */
   readonly rates: ForwardCurve;
+  /** Where the underlying is a currency: how its spot is delivered, and the curves of both currencies. */
+  readonly pair?: CurrencyPair | undefined;
   /** The model of these rates; if it is undefined they are deterministic. */
   readonly shortRate?: HullWhite | undefined;
   readonly dividends: Dividends;

@@ -14,23 +14,19 @@ import { BookError } from "../base/errors.ts";
 import type { Underlying } from "../market/index.ts";
 import { spotMoveOf } from "./columns/result-columns.ts";
 import type { Settings } from "./options.ts";
-
-/** A function that prices trades with given scenarios and requested Greeks. */
-export type PriceUnder = (
-  trades: readonly ParsedTrade[],
-  under: { readonly scenarios: Scenarios | undefined; readonly greeks: Settings["greeks"] },
-) => Promise<TradeResult[]>;
+import { type PriceUnder, withSettlements } from "./settlement/index.ts";
 
 /**
- * Prices a batch with the function `price`. A trade on an underlying whose volatility quotes move with the spot is
+ * Prices a batch with the function `priceForms`, also options with a settlement of their own. A trade on an underlying whose volatility quotes move with the spot is
  * priced once for each spot of the scenarios, with the volatility fitted to the quotes as they are at that spot.
  */
 export async function underMovedQuotes(
   batch: readonly ParsedTrade[],
   firstIndex: number,
   { scenarios, greeks }: { readonly scenarios: Scenarios | undefined; readonly greeks: Settings["greeks"] },
-  price: PriceUnder,
+  priceForms: PriceUnder,
 ): Promise<TradeResult[]> {
+  const price = withSettlements(priceForms, firstIndex);
   const { quotes: keep = "sticky-local-volatility" } = scenarios ?? {};
   const isMoved = ({ trade }: Extract<ParsedTrade, { ok: true }>): boolean =>
     keep !== "sticky-local-volatility" && underlyingsOfTrade(trade).some(hasQuotes);

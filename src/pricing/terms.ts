@@ -9,6 +9,7 @@ import {
   type Trade,
 } from "../book/index.ts";
 import {
+  type CurrencyPair,
   type HullWhite,
   ONE_SECOND,
   isStochastic,
@@ -22,6 +23,7 @@ import {
   type Volatility,
 } from "../market/index.ts";
 import type { Shift } from "../pde/fdm/index.ts";
+import { rollSettlement } from "./settlement/rule.ts";
 
 /** An underlying of a trade with its volatility. */
 export interface Asset {
@@ -145,6 +147,7 @@ export function rollForward<T extends TradeWithTerms>(trade: T, years: number): 
     barriers: rollBarriers(barriers, years),
     volatility: rollVolatility(volatility, years),
     underlying: rollUnderlying(underlying, years),
+    ...(trade.settlement === undefined ? {} : { settlement: rollSettlement(trade.settlement, years) }),
     ...(assets === undefined
       ? {}
       : {
@@ -161,12 +164,17 @@ export function rollUnderlying(underlying: Underlying, years: number): Underlyin
   return {
     ...underlying,
     rates: rollCurve(underlying.rates, years),
+    ...(underlying.pair === undefined ? {} : { pair: rollPair(underlying.pair, years) }),
     dividends: rollDividends(underlying.dividends, years),
     volatility: underlying.volatility && rollVolatility(underlying.volatility, years),
   };
 }
 
 const spotsOf = (trade: TradeWithTerms): readonly number[] => assetsOf(trade).map(({ underlying }) => underlying.spot);
+
+function rollPair(pair: CurrencyPair, years: number): CurrencyPair {
+  return { ...pair, domestic: rollCurve(pair.domestic, years), foreign: rollCurve(pair.foreign, years) };
+}
 
 /** Fixings up to that day, the day's own excluded, are those of the spot as it is. */
 function rollPayoff(payoff: TermsPayoff, spots: readonly number[], years: number): TermsPayoff {

@@ -15,7 +15,10 @@ export {
   type FittedSpec,
   type MarketSpec,
   marketSchema,
+  type DeltasSpec,
   type NamedRatesSpec,
+  type PairSpec,
+  type SpotSpec,
   type OptionQuoteSpec,
   type RateSpec,
   type UnderlyingSpec,
@@ -25,6 +28,7 @@ export type { InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
 export {
   type AverageSpec,
   type BarrierSpec,
+  type ConversionSpec,
   type ExerciseSpec,
   type LookbackSpec,
   type PayoffSpec,

@@ -2,13 +2,21 @@
  * The TypeScript types of a book in the form that users write, which is that of the argument of `parseBook` and of
  * JSON. The schemas in this folder check the same at run time. Tests in `test/types` check that both agree.
  */
+import type { CalendarName } from "../../market/conventions/index.ts";
 import type { ScriptInput } from "../../market/scripts/index.ts";
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
 import type { LinearTradeInput } from "./linear.ts";
 import type { ScriptedInput } from "./scripted-input.ts";
 import type { DatesInput } from "./schedule.ts";
-import type { CurveByNameInput, RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
+import type {
+  CurveByNameInput,
+  PairInput,
+  RateInput,
+  TimeInput,
+  UnderlyingInput,
+  VolatilityInput,
+} from "./market-input.ts";
 
 /**
  * The credit of an issuer, as a book contains it: a spread per year on cash payments, or default at a hazard rate per
@@ -180,7 +188,7 @@ export interface MarketInput {
     | undefined;
   /** Published rates by index and date, and fixings by underlying and date. */
   readonly fixings?: { readonly [name: string]: { readonly [date: string]: number } } | undefined;
-  readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
+  readonly underlyings?: { readonly [name: string]: UnderlyingInput | PairInput } | undefined;
   /** The scripts of structured products by name. */
   readonly scripts?: { readonly [name: string]: ScriptInput } | undefined;
   /** The credit of issuers of convertible bonds, by underlying. */
@@ -215,10 +223,21 @@ export interface BarrierInput {
   readonly rebateAt?: "hit" | "expiry" | undefined;
   /** The monitoring of the spot: continuous (the default), or on dates. */
   readonly monitoring?: MonitoringInput | undefined;
+  /** The day of the past on which it was breached, if it was. */
+  readonly breached?: TimeInput | undefined;
   /** The first time at which the barrier is monitored; `asOf` by default. */
   readonly from?: TimeInput | undefined;
   /** The last time at which the barrier is monitored; expiry by default. */
   readonly to?: TimeInput | undefined;
+}
+
+/** A payment in another currency, and what the market may lack for it, as a book contains them. */
+export interface ConversionInput {
+  readonly currency: string;
+  /** The correlation of the one underlying and the currency pair; by default that of `market.correlations`. */
+  readonly correlation?: number | undefined;
+  /** The volatility of the exchange rate; by default that of the pair. */
+  readonly volatility?: number | undefined;
 }
 
 /** The terms that every trade on underlyings has, as a book contains them. */
@@ -232,6 +251,16 @@ export interface TradeInputTerms {
   readonly quantity?: number | undefined;
   /** The barriers; none by default. */
   readonly barriers?: readonly BarrierInput[] | undefined;
+  /** The day of payment; by default that of expiry or exercise, for currency pairs the delivery of that day. */
+  readonly payment?: TimeInput | undefined;
+  /** Instead of a day of payment, the business days from expiry or exercise to it. */
+  readonly paymentLag?: number | undefined;
+  /** The calendar of `paymentLag`; by default weekends only, for pairs that of the pair. */
+  readonly paymentCalendar?: CalendarName | readonly CalendarName[] | undefined;
+  /** The currency in which it is paid, at an exchange rate that was agreed, 1 by default. */
+  readonly quanto?: string | (ConversionInput & { readonly rate?: number | undefined }) | undefined;
+  /** The currency into which spots are converted at the exchange rates of their day. Strikes are in it. */
+  readonly composite?: string | ConversionInput | undefined;
   /** Texts and numbers by name, such as a desk, that results repeat and no price depends on. */
   readonly tags?: Tags | undefined;
 }
@@ -286,8 +315,24 @@ export interface StrikeTradeInput extends OnOneUnderlying {
 
 /** A digital option, as a book contains it. It pays `cash` (1 by default) if it is in the money at exercise. */
 export interface DigitalInput extends OnOneUnderlying {
-  readonly payoff: { readonly digital: "call" | "put"; readonly cash?: number | undefined };
+  readonly payoff: {
+    readonly digital: "call" | "put";
+    readonly cash?: number | undefined;
+    /** The currency of `cash`, either one of a currency pair; that of the price by default. */
+    readonly currency?: string | undefined;
+  };
   readonly strike: number;
+}
+
+/**
+ * An option that pays `cash` (1 by default) if a level is touched, at once or at expiry, or at expiry if none is, as a
+ * book contains it. Levels are monitored continuously until expiry.
+ */
+export interface TouchInput extends OnOneUnderlying {
+  readonly payoff: { readonly cash?: number | undefined; readonly currency?: string | undefined } & (
+    | { readonly touch: number | readonly number[]; readonly at?: "hit" | "expiry" | undefined }
+    | { readonly noTouch: number | readonly number[] }
+  );
 }
 
 /**
@@ -352,6 +397,7 @@ export type TradeInput =
   | FloatingLookbackInput
   | StrikeTradeInput
   | DigitalInput
+  | TouchInput
   | ExpressionTradeInput
   | BasketTradeInput
   | BasketExpressionInput

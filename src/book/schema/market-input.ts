@@ -299,6 +299,41 @@ export type VolatilityInput =
       readonly exercise?: "european" | "american" | undefined;
     };
 
+/** The quotes of a smile of currency options by delta: differences of volatilities, as decimals. */
+export interface DeltaQuotesInput {
+  readonly deltas: readonly {
+    readonly expiry: TimeInput;
+    /** The volatility at the money. */
+    readonly atm: number;
+    /** The risk reversal, call less put, and the strangle, their mean less `atm`, at a delta of 25 %. */
+    readonly rr25?: number | undefined;
+    readonly bf25?: number | undefined;
+    readonly rr10?: number | undefined;
+    readonly bf10?: number | undefined;
+  }[];
+  readonly convention?:
+    | {
+        /** The delta; "spot" by default. */
+        readonly delta?: "spot" | "forward" | "premium-adjusted-spot" | "premium-adjusted-forward" | undefined;
+        /** The strike at the money; "delta-neutral-straddle" by default. */
+        readonly atm?: "forward" | "delta-neutral-straddle" | undefined;
+        /** What a strangle quotes: the mean of the smile's volatilities (the default), or one volatility for both. */
+        readonly strangle?: "smile" | "market" | undefined;
+      }
+    | undefined;
+  /** The model that is fitted; by default "svi", or "essvi" where no expiry has five quotes. */
+  readonly fit?: FitInput | undefined;
+  readonly repair?: boolean | undefined;
+}
+
+/** A currency pair that options are on. Its spot and spot date are those of `market.fx`. */
+export interface PairInput {
+  /** The pair, such as EURUSD: dollars for one euro. */
+  readonly fx: string;
+  /** The volatility; it may be left out if every trade has its own. */
+  readonly volatility?: VolatilityInput | DeltaQuotesInput | undefined;
+}
+
 /** An underlying of a market, as a book contains it. Its spot is in units of `currency`. */
 export interface UnderlyingInput {
   readonly spot: number;

@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
-import type { CurveInput, RateInput, VolatilityInput } from "./market-input.ts";
+import type { CurveInput, PairInput, RateInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 import type { RateQuote } from "../../calibration/index.ts";
 import { scriptSchema } from "./script.ts";
 import {
@@ -290,7 +290,46 @@ export const volatilitySchema: Schema<VolatilitySpec, VolatilityInput> = choose(
 );
 const dividendSchema = object({ date: time, cash: notNegative.optional(), proportional: fraction.optional() });
 
-const underlyingSchema = object({
+const delta = numberWhere("a volatility difference from −1 to 1", { minimum: -1, maximum: 1 });
+
+/** The schema of a smile by deltas: at the money, risk reversals (call less put) and strangles, by expiry. */
+const byDeltas = object({
+  deltas: list(
+    object({
+      expiry: time,
+      atm: positiveVolatility,
+      rr25: delta.optional(),
+      bf25: delta.optional(),
+      rr10: delta.optional(),
+      bf10: delta.optional(),
+    }),
+    'a list of { "expiry", "atm", "rr25", "bf25", "rr10", "bf10" }, at least one',
+    1,
+  ),
+  convention: object({
+    delta: word(["spot", "forward", "premium-adjusted-spot", "premium-adjusted-forward"]).optional(),
+    atm: word(["forward", "delta-neutral-straddle"]).optional(),
+    strangle: word(["smile", "market"]).optional(),
+  }).optional(),
+  fit: fitSchema.optional(),
+  repair: trueOrFalse.optional(),
+}).transform((of) => ({ kind: "deltas" as const, ...of }));
+
+/** A smile by deltas after validation. */
+export type DeltasSpec = z.infer<typeof byDeltas>;
+
+const pairVolatility = choose('a volatility or { "deltas" }, or any other volatility of an underlying', {
+  number: volatility.transform((flat) => ({ kind: "flat" as const, volatility: flat })),
+  object: volatilitySchema,
+  marked: { deltas: byDeltas },
+});
+
+const pairSchema = object({ fx: name, volatility: pairVolatility.optional() });
+
+/** A currency pair that options are on, after validation by its schema. */
+export type PairSpec = z.infer<typeof pairSchema>;
+
+const spotSchema = object({
   spot: positive,
   currency: name,
   dividends: object({
@@ -300,8 +339,16 @@ const underlyingSchema = object({
   volatility: volatilitySchema.optional(),
 });
 
+/** An underlying with a spot of its own, after validation by its schema. */
+export type SpotSpec = z.infer<typeof spotSchema>;
+
+const underlyingSchema: Schema<SpotSpec | PairSpec, UnderlyingInput | PairInput> = choose(
+  '{ "spot", "currency", … } or, for a currency pair, { "fx", "volatility" }',
+  { object: spotSchema, marked: { fx: pairSchema } },
+);
+
 /** An underlying after validation by its schema. */
-export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
+export type UnderlyingSpec = SpotSpec | PairSpec;
 
 const constantRate = notNegative.transform((flat) => ({ dates: [], values: [flat] }));
 /** Values by date: each holds up to its date, and the last one for ever. A constant has one value and no dates. */

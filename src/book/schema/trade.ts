@@ -3,9 +3,12 @@ import type * as z from "zod";
 import type { BasketIndex, Tags } from "../types.ts";
 import type { TimeSpec } from "../time.ts";
 import { type VolatilitySpec, volatilitySchema } from "./market.ts";
+import type { CalendarName } from "../../market/conventions/index.ts";
+import { calendar } from "./linear.ts";
 import { dateForms, dateList } from "./schedule.ts";
 import {
   choose,
+  correlation,
   finite,
   formula,
   isPlainObject,
@@ -14,6 +17,8 @@ import {
   notNegative,
   object,
   positive,
+  positiveVolatility,
+  type Schema,
   tags,
   time,
   wholeNumber,
@@ -88,8 +93,24 @@ export type ForwardTradeSpec = z.infer<typeof forwardTradeSchema>;
 /** A payoff after validation by its schema. */
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
-  | { readonly kind: "digital"; readonly right: "call" | "put"; readonly cash: number }
+  | {
+      readonly kind: "digital";
+      readonly right: "call" | "put";
+      readonly cash: number;
+      /** The currency of the amount; that of the price by default. */
+      readonly currency?: string | undefined;
+    }
   | { readonly kind: "expression"; readonly expression: string; readonly kinks: readonly number[] }
+  /** Pays an amount if one of the levels is touched, or if none is. */
+  | {
+      readonly kind: "touch";
+      readonly levels: readonly number[];
+      readonly pays: "touched" | "untouched";
+      readonly cash: number;
+      readonly at: "hit" | "expiry";
+      /** The currency of the amount; that of the price by default. */
+      readonly currency: string | undefined;
+    }
   | {
       readonly kind: "basket";
       readonly right: "call" | "put";
@@ -116,19 +137,45 @@ const vanilla = word(["call", "put"], { remedies: PRODUCTS }).transform((side): 
   right: side,
 }));
 
+const levels = choose("a level or a list of two", {
+  number: positive.transform((level) => [level]),
+  list: list(positive, "a list of levels, at least one", 1),
+});
+
 const payoffForms = {
-  digital: object({ digital: right, cash: finite.optional() }).transform(({ digital, cash = 1 }): PayoffSpec => ({
-    kind: "digital",
-    right: digital,
+  digital: object({ digital: right, cash: finite.optional(), currency: name.optional() }).transform(
+    ({ digital, cash = 1, currency }): PayoffSpec => ({ kind: "digital", right: digital, cash, currency }),
+  ),
+  touch: object({
+    touch: levels,
+    cash: notNegative.optional(),
+    at: word(["hit", "expiry"]).optional(),
+    currency: name.optional(),
+  }).transform(({ touch, cash = 1, at = "expiry", currency }): PayoffSpec => ({
+    kind: "touch",
+    levels: touch,
+    pays: "touched",
     cash,
+    at,
+    currency,
   })),
+  noTouch: object({ noTouch: levels, cash: notNegative.optional(), currency: name.optional() }).transform(
+    ({ noTouch, cash = 1, currency }): PayoffSpec => ({
+      kind: "touch",
+      levels: noTouch,
+      pays: "untouched",
+      cash,
+      at: "expiry",
+      currency,
+    }),
+  ),
   expression: object({ expression: formula, kinks: list(positive, "a list of positive numbers").optional() }).transform(
     ({ expression, kinks = [] }): PayoffSpec => ({ kind: "expression", expression, kinks }),
   ),
 };
 
 const payoffSchema = choose(
-  '"call", "put", { "digital" } or { "expression" }',
+  '"call", "put", { "digital" }, { "touch" }, { "noTouch" } or { "expression" }',
   { string: vanilla, marked: payoffForms },
   (value) =>
     isPlainObject(value) && ["basket", "bestOf", "worstOf", "spread"].some((form) => Object.hasOwn(value, form))
@@ -223,6 +270,7 @@ const barrierSchema = object({
   level: positive,
   rebate: notNegative.optional(),
   rebateAt: word(["hit", "expiry"]).optional(),
+  breached: time.optional(),
   monitoring: monitoringSchema.optional(),
   from: time.optional(),
   to: time.optional(),
@@ -230,8 +278,45 @@ const barrierSchema = object({
 /** A barrier after validation by its schema, before its dates become years. */
 export type BarrierSpec = z.infer<typeof barrierSchema>;
 
+const conversionTerms = {
+  currency: name,
+  correlation: correlation.optional(),
+  volatility: positiveVolatility.optional(),
+};
+const inCurrency = name.transform((currency): ConversionSpec => ({ currency }));
+
+/** The schema of a payment at an exchange rate that was agreed. */
+const quanto: Schema<ConversionSpec, string | { readonly currency: string }> = choose(
+  'a currency or { "currency", "rate" }',
+  { string: inCurrency, object: object({ ...conversionTerms, rate: positive.optional() }) },
+);
+/** The schema of a payment at the exchange rate of its day. */
+const composite: Schema<ConversionSpec, string | { readonly currency: string }> = choose(
+  'a currency or { "currency" }',
+  {
+    string: inCurrency,
+    object: object(conversionTerms),
+  },
+);
+
+/** A payment in another currency after validation: its currency, and what the market may lack. */
+export interface ConversionSpec {
+  readonly currency: string;
+  /** The agreed exchange rate; 1 by default. */
+  readonly rate?: number | undefined;
+  /** The correlation of the underlying and the pair; by default that of the market. */
+  readonly correlation?: number | undefined;
+  /** The volatility of the exchange rate; by default that of the pair. */
+  readonly volatility?: number | undefined;
+}
+
 /** A trade on underlyings after validation by its schema, before its dates become years. */
 export interface TradeSpec {
+  readonly payment?: TimeSpec | undefined;
+  readonly paymentLag?: number | undefined;
+  readonly paymentCalendar?: readonly CalendarName[] | undefined;
+  readonly quanto?: ConversionSpec | undefined;
+  readonly composite?: ConversionSpec | undefined;
   readonly id: string;
   readonly underlying?: string | undefined;
   readonly underlyings?: readonly string[] | undefined;
@@ -253,6 +338,11 @@ const terms = {
   exercise: exerciseSchema.optional(),
   quantity: finite.optional(),
   barriers: list(barrierSchema, "a list of barriers").optional(),
+  payment: time.optional(),
+  paymentLag: wholeNumber.optional(),
+  paymentCalendar: calendar.optional(),
+  quanto: quanto.optional(),
+  composite: composite.optional(),
   tags: tags.optional(),
 };
 

@@ -7,4 +7,5 @@ export { CIR_OPTION, cirKernel } from "./cir-options.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";
 /** @internal */
 export { cumulant, cumulantGradient, HestonModel, momentExplodes } from "./heston-cumulant.ts";
+export { type DeltaKind, type FxExpiry, type FxQuotes, smilePoints, strangleSmile } from "./fx-smile.ts";
 export { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "./exchange-options.ts";
