@@ -43,7 +43,7 @@ export function settlementOf(
     throw new BookError(pathOf(), "paid later or in another currency, it needs rates without a model; write a curve");
   const at = inside(pathOf, quanto === undefined ? "composite" : "quanto");
   const currency = written?.currency ?? underlying.currency;
-  const discount = isPair && written === undefined ? underlying.pair!.domestic : curveOf(currency, market, at);
+  const discount = isPair && written === undefined ? underlying.pair.domestic : curveOf(currency, market, at);
   const { exchange, names } = exchangeOf(written, terms, currency, market, at);
   const given = written?.correlation;
   const known = market.between.of(names);

@@ -4,7 +4,7 @@
  */
 import { BookError } from "../base/errors.ts";
 import { knownPayoff, resolvePathPayoff } from "./path-payoff.ts";
-import type { Dividends, Volatility } from "../market/index.ts";
+import { type Dividends, flatVolatility, type Volatility } from "../market/index.ts";
 import { resolveScripted } from "./scripted-trade.ts";
 import { resolveLinearTrade } from "./linear-trade.ts";
 import { resolveConvertible } from "./convertible.ts";
@@ -112,12 +112,17 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
   const { id, quantity = 1, tags } = spec;
   // Spread into one another, objects get shapes of their own: that took 8 µs a trade, and slowed all that reads it.
   const trade: Draft<Trade> = { id, underlying, volatility, payoff, expiry, exercise, barriers, quantity };
+  // What is known needs no mesh.
+  if (barriers.length === 0 && isKnown(payoff)) trade.volatility = flatVolatility(0);
   if (assets !== undefined) trade.assets = assets;
   if (correlations !== undefined) trade.correlations = correlations;
   if (settlement !== undefined) trade.settlement = settlement;
   if (tags !== undefined) trade.tags = { ...tags };
   return trade;
 }
+
+/** Tells whether a payoff is an amount, whatever the spot is. */
+const isKnown = (payoff: Payoff): boolean => payoff.kind === "expression" && Number.isFinite(Number(payoff.expression));
 
 function resolveForward(spec: ForwardTradeSpec, pathOf: PathOf, { asOf, market }: TradeReader): ForwardTrade {
   const { id, forward: strike, quantity = 1, tags: written } = spec;

@@ -70,10 +70,16 @@ export const optionKind: TradeKind<Trade> = {
 function difference(rolled: Trade, after: Trade): string | undefined {
   const names = (trade: Trade): string => labelsOf(trade).underlying;
   if (names(rolled) !== names(after)) return "its underlying differs";
-  if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
+  if (labelsOf(rolled).currency !== labelsOf(after).currency) return "its currency differs";
+  if (!equalUpToRounding(termsOfSettlement(rolled), termsOfSettlement(after))) return "its settlement differs";
   if (!equalUpToRounding(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";
   if (!equalUpToRounding(rolled.exercise, after.exercise)) return "its exercise differs";
   return equalUpToRounding(rolled.barriers, after.barriers) ? undefined : "its barriers differ";
+}
+
+/** The terms of a settlement: all of it that is not market data. */
+function termsOfSettlement({ settlement }: Trade): object | undefined {
+  return settlement && { payment: settlement.payment, conversion: settlement.conversion, units: settlement.units };
 }
 
 /** The terms of a payoff without its place in the book, and the fixings so far, which belong to the market. */

@@ -1,5 +1,5 @@
 /** The moves of a market between two dates. */
-import type { AnyTrade, Trade } from "../book/index.ts";
+import type { AnyTrade, Settlement, Trade } from "../book/index.ts";
 import { power } from "../base/elementary.ts";
 import { SpecError } from "../base/errors.ts";
 import { totalVariance, volatilityAt } from "../pde/fdm/index.ts";
@@ -15,6 +15,7 @@ import {
   type Volatility,
 } from "../market/index.ts";
 import type { MarketMoves, Pair, SingleMoveCopies } from "./plan/kind.ts";
+import { settlementBetween } from "./settlement/moved.ts";
 import { tradeProblem } from "./trade-problem.ts";
 
 /** Moves below this are rounding. */
@@ -74,8 +75,20 @@ export function viewsOfMarket<T extends OnUnderlying>(pair: Pair<T>): SingleMove
   const volatility = equalUpToRounding(rolled.volatility, after.volatility)
     ? undefined
     : { ...rolled, volatility: after.volatility };
-  return { ...viewsOfUnderlying(pair), volatility };
+  const views: SingleMoveCopies<T> = { ...viewsOfUnderlying(pair), volatility };
+  const [from, to] = [settlementIn(rolled), settlementIn(after)];
+  if (from === undefined || to === undefined) return views;
+  const settled = (part: "spot" | "rate" | "volatility"): T | undefined => {
+    const settlement = settlementBetween(from, to, 0, { [part]: 1 }, (_, later) => later);
+    const isMoved = !equalUpToRounding({ ...settlement, payment: 0 }, { ...from, payment: 0 });
+    const view = views[part];
+    return view === undefined && !isMoved ? undefined : { ...(view ?? rolled), settlement };
+  };
+  return { ...views, spot: settled("spot"), rate: settled("rate"), volatility: settled("volatility") };
 }
+
+const settlementIn = (trade: AnyTrade): Settlement | undefined =>
+  "settlement" in trade ? trade.settlement : undefined;
 
 /**
  * Returns copies of a trade, one for each part of its underlying's market that has moved: in each copy only that part
@@ -93,8 +106,14 @@ export function viewsOfUnderlying<T extends AnyTrade & { readonly underlying: Un
   return {
     exDividend: paid.length === 0 ? undefined : market({ spot: withoutDividends(from.spot, paid) }),
     spot: from.spot === to.spot ? undefined : market({ spot: to.spot }),
-    rate: equalUpToRounding(from.rates, to.rates) ? undefined : market({ rates: to.rates }),
-    dividends: equalUpToRounding(from.dividends, to.dividends) ? undefined : market({ dividends: to.dividends }),
+    rate: equalUpToRounding([from.rates, from.pair], [to.rates, to.pair])
+      ? undefined
+      : // The yield of a pair is the rate of its first currency.
+        market({ rates: to.rates, ...(to.pair === undefined ? {} : { pair: to.pair, dividends: to.dividends }) }),
+    dividends:
+      to.pair !== undefined || equalUpToRounding(from.dividends, to.dividends)
+        ? undefined
+        : market({ dividends: to.dividends }),
   };
 }
 

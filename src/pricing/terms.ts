@@ -9,7 +9,6 @@ import {
   type Trade,
 } from "../book/index.ts";
 import {
-  type CurrencyPair,
   type HullWhite,
   ONE_SECOND,
   isStochastic,
@@ -23,7 +22,7 @@ import {
   type Volatility,
 } from "../market/index.ts";
 import type { Shift } from "../pde/fdm/index.ts";
-import { rollSettlement } from "./settlement/rule.ts";
+import { rollPair, rollSettlement } from "./settlement/moved.ts";
 
 /** An underlying of a trade with its volatility. */
 export interface Asset {
@@ -171,10 +170,6 @@ export function rollUnderlying(underlying: Underlying, years: number): Underlyin
 }
 
 const spotsOf = (trade: TradeWithTerms): readonly number[] => assetsOf(trade).map(({ underlying }) => underlying.spot);
-
-function rollPair(pair: CurrencyPair, years: number): CurrencyPair {
-  return { ...pair, domestic: rollCurve(pair.domestic, years), foreign: rollCurve(pair.foreign, years) };
-}
 
 /** Fixings up to that day, the day's own excluded, are those of the spot as it is. */
 function rollPayoff(payoff: TermsPayoff, spots: readonly number[], years: number): TermsPayoff {

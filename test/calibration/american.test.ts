@@ -11,9 +11,8 @@ import { integrate } from "../../src/market/index.ts";
 import { hostNormalCdf } from "../../src/market/models/index.ts";
 import { uniform } from "./uniform.ts";
 
-type VolatilityInput = NonNullable<
-  Extract<NonNullable<MarketInput["underlyings"]>[string], { spot: number }>["volatility"]
->;
+type Underlying = Extract<NonNullable<MarketInput["underlyings"]>[string], { readonly spot: number }>;
+type VolatilityInput = NonNullable<Underlying["volatility"]>;
 
 const EXPIRIES = [0.1, 0.6, 1.5];
 const TIMES = [0, 0.5, 1.5];

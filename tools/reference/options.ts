@@ -1,45 +1,56 @@
 /** Reference cases of options as books: on currencies, with the foreign rate as yield, and in mid-life. */
+import { dayOf, isoOf } from "../../src/market/conventions/index.ts";
 import type { Params, Solver } from "./case.ts";
 import { priced } from "./desk.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A trade on a spot of 1 currency with a yield. */
-interface OnSpot {
-  readonly spot: number;
-  readonly rate: number;
-  readonly dividendYield: number;
-  readonly volatility: number;
-}
+/** The market of a case, with the underlying S. */
+type Market = Fields;
 
-const onCurrency = (p: Params): OnSpot => ({
-  spot: p["spot"] as number,
-  rate: p["rate_domestic"] as number,
-  dividendYield: p["rate_foreign"] as number,
-  volatility: p["volatility"] as number,
+const AS_OF = "2026-11-20";
+
+/** The market of a currency pair: EUR in USD, with the spot for today unless it has a date. */
+const onCurrency = (p: Params, date: number | string = AS_OF): Market => ({
+  rates: { USD: p["rate_domestic"], EUR: p["rate_foreign"] },
+  fx: { EURUSD: { rate: p["spot"], date } },
+  underlyings: { S: { fx: "EURUSD", volatility: p["volatility"] } },
 });
 
-const onShare = (p: Params): OnSpot => ({
-  spot: p["spot"] as number,
-  rate: p["rate"] as number,
-  dividendYield: (p["dividend_yield"] ?? 0) as number,
-  volatility: (p["volatility"] ?? 0) as number,
-});
-
-/** Returns the results of options on one spot. */
-async function optionsOn({ spot, rate, dividendYield, volatility }: OnSpot, trades: readonly Fields[]) {
-  return priced({
-    asOf: "2026-11-20",
-    market: {
-      rates: { X: rate },
-      underlyings: { S: { spot, currency: "X", dividends: { yield: dividendYield }, volatility } },
+const onShare = (p: Params): Market => ({
+  rates: { X: p["rate"] },
+  underlyings: {
+    S: {
+      spot: p["spot"],
+      currency: "X",
+      dividends: { yield: p["dividend_yield"] ?? 0 },
+      volatility: p["volatility"] ?? 0.2,
     },
-    trades: trades.map((trade, k) => ({ id: String(k), underlying: "S", ...trade })),
-  });
-}
+  },
+});
 
-/** Prices options on one spot. */
-type Values = (on: OnSpot, trades: readonly Fields[]) => Promise<number[]>;
+/** The market of a share in USD that is paid in EUR, with EUR for a dollar as the pair. */
+const onForeignShare = (p: Params): Market => ({
+  rates: { EUR: p["rate_domestic"], USD: p["rate_of_underlying_currency"] },
+  fx: { USDEUR: { rate: p["spot_fx"], date: AS_OF } },
+  underlyings: {
+    S: {
+      spot: p["spot"],
+      currency: "USD",
+      dividends: { yield: p["dividend_yield"] },
+      volatility: p["volatility"],
+    },
+    USDEUR: { fx: "USDEUR", volatility: p["fx_volatility"] },
+  },
+  correlations: [["S", "USDEUR", p["correlation"]]],
+});
+
+/** Returns the results of options on S. */
+const optionsOn = (market: Market, trades: readonly Fields[]) =>
+  priced({ asOf: AS_OF, market, trades: trades.map((trade, k) => ({ id: String(k), underlying: "S", ...trade })) });
+
+/** Prices options on S. */
+type Values = (on: Market, trades: readonly Fields[]) => Promise<number[]>;
 
 /** A solver whose `allowance` is the largest error estimate of the values that it asks for. */
 const estimated =
@@ -74,12 +85,15 @@ const barrier = (p: Params): Fields => ({
 /** The type of a knock-out at a level. */
 const outAt = (level: number, spot: number): string => (level > spot ? "up-and-out" : "down-and-out");
 
+/** The currency of what a payoff pays. */
+const inCurrency = (p: Params): Fields => (p["payout_currency"] === "foreign" ? { currency: "EUR" } : {});
+
 const both = (p: Params, value: number): Fields => ({
   price_domestic: value,
   price_foreign: value / (p["spot"] as number),
 });
 
-/** Events of a history that make a barrier breached, and the day of the first. */
+/** The day of a history on which a barrier was breached first. */
 function breached(p: Params): string | undefined {
   const [isUp, level] = [(p["barrier_type"] as string).startsWith("up"), p["barrier"] as number];
   const byClose = (p["monitoring"] as string).startsWith("close");
@@ -117,75 +131,95 @@ const lookback = (strike: "floating" | "fixed"): Solver =>
 export const options: Readonly<Record<string, Solver>> = {
   async fx_vanilla(p) {
     const [spot, strike] = [p["spot"] as number, p["strike"] as number];
-    const [{ value, delta, gamma, vega, theta, rho }] = await optionsOn(onCurrency(p), [vanilla(p)]);
+    const [{ value, gamma, vega, theta, fx }] = await optionsOn(onCurrency(p), [vanilla(p)]);
     const notional = p["notional_foreign"] as number;
-    const years = p["maturity"] as number;
-    const growth = Math.exp((p["rate_foreign"] as number) * years);
     return {
-      forward: spot * Math.exp(((p["rate_domestic"] as number) - (p["rate_foreign"] as number)) * years),
+      forward: fx!.forward,
       price_domestic: value,
       price_percent_foreign: value / spot,
       price_percent_domestic: value / strike,
       price_foreign_per_domestic: value / (spot * strike),
       premium_domestic: value * notional,
-      premium_foreign: (value * notional) / spot,
-      delta_spot: delta,
+      premium_foreign: fx!.premium["EUR"] * notional,
+      delta_spot: fx!.spotDelta,
       gamma,
       vega,
       theta,
-      rho_domestic: rho,
-      rho_foreign: -years * spot * delta!,
-      delta_forward: delta! * growth,
-      delta_premium_adjusted_spot: delta! - value / spot,
-      delta_premium_adjusted_forward: (delta! - value / spot) * growth,
+      rho_domestic: fx!.rhoDomestic,
+      rho_foreign: fx!.rhoForeign,
+      delta_forward: fx!.forwardDelta,
+      delta_premium_adjusted_spot: fx!.premiumAdjustedSpotDelta,
+      delta_premium_adjusted_forward: fx!.premiumAdjustedForwardDelta,
+      vanna: fx!.vanna,
+      volga: fx!.volga,
+    };
+  },
+  async fx_vanilla_with_delivery(p) {
+    const days = (name: string): number => (p[name] as number) / 365;
+    const market = onCurrency(p, days("spot_lag_days"));
+    const trade = { ...vanilla(p), expiry: days("expiry_days"), payment: days("delivery_days") };
+    const [{ value, fx }] = await optionsOn(market, [trade]);
+    return {
+      forward: fx!.forward,
+      npv_domestic: value,
+      premium_at_spot_date: fx!.premium["USD"],
+      delta_spot_at_spot_date: fx!.spotDelta,
+    };
+  },
+  quanto_option: estimated(async (p, values) => {
+    const rate = p["fixed_fx_rate"] as number;
+    const quanto = { currency: "EUR", rate };
+    const strike = p["strike"] as number;
+    const terms = { expiry: p["maturity"], quanto };
+    // A forward contract is the formula S − K; what it pays for a strike of 0 is the quanto forward, discounted.
+    const [price, contract, forward] = await values(onForeignShare(p), [
+      { ...vanilla(p), quanto },
+      { ...terms, payoff: { expression: `S - ${strike}` } },
+      { ...terms, payoff: { expression: "S" } },
+    ]);
+    const [plain] = await optionsOn(onForeignShare(p), [{ expiry: p["maturity"], payoff: { expression: "S" } }]);
+    const years = p["maturity"] as number;
+    const grown = (name: string): number => Math.exp((p[name] as number) * years);
+    return {
+      price_domestic: price,
+      quanto_forward_contract_domestic: contract,
+      quanto_forward: (forward / rate) * grown("rate_domestic"),
+      forward: plain.value * grown("rate_of_underlying_currency"),
+    };
+  }),
+  async composite_option(p) {
+    const trade = { ...vanilla(p), strike: p["strike_domestic"], composite: "EUR" };
+    const [{ value, sensitivities }] = await optionsOn(onForeignShare(p), [trade]);
+    // The slope by the volatility of the share is vega times (σ_S + ρ·σ_X)/σ.
+    const [own, other, rho] = ["volatility", "fx_volatility", "correlation"].map((name) => p[name] as number);
+    const vegas = [sensitivities!["S"].vega!, sensitivities!["USDEUR"].vega!];
+    const ratio = vegas[0] / vegas[1] / ((own + rho * other) / (other + rho * own));
+    return {
+      price_domestic: value,
+      composite_volatility:
+        Math.abs(ratio - 1) < 1e-8 ? Math.sqrt(own * own + other * other + 2 * rho * own * other) : NaN,
     };
   },
   fx_digital: estimated(async (p, values) => {
-    const [payout, strike] = [p["payout"] as number, p["strike"] as number];
     const right = p["option_type"] as "call" | "put";
-    const digital = { payoff: { digital: right, cash: payout }, strike, expiry: p["maturity"] };
-    const [cash, option] = await values(onCurrency(p), [digital, vanilla(p)]);
-    // A unit of foreign currency in the money is the strike in cash and an option: S·1 = K·1 ± max(±(S − K), 0).
-    const isForeign = p["payout_currency"] === "foreign";
-    return both(p, isForeign ? strike * cash + (right === "call" ? 1 : -1) * payout * option : cash);
+    const payoff = { digital: right, cash: p["payout"], ...inCurrency(p) };
+    return both(p, (await values(onCurrency(p), [{ payoff, strike: p["strike"], expiry: p["maturity"] }]))[0]);
   }),
   fx_barrier: estimated(async (p, values) => {
     const [value] = await values(onCurrency(p), [vanilla(p, { barriers: [barrier(p)] })]);
     return { price_domestic: value };
   }),
   fx_one_touch: estimated(async (p, values) => {
-    const level = p["barrier"] as number;
-    if (p["payout_currency"] !== "domestic") throw new Error("books have no payment in foreign currency at a touch");
-    const touch = {
-      payoff: { expression: "0" },
-      expiry: p["maturity"],
-      barriers: [
-        {
-          type: outAt(level, p["spot"] as number),
-          level,
-          rebate: p["payout"],
-          rebateAt: p["payment"] === "hit" ? "hit" : "expiry",
-        },
-      ],
-    };
-    return both(p, (await values(onCurrency(p), [touch]))[0]);
+    const payoff = { touch: p["barrier"], cash: p["payout"], at: p["payment"], ...inCurrency(p) };
+    return both(p, (await values(onCurrency(p), [{ payoff, expiry: p["maturity"] }]))[0]);
   }),
   fx_no_touch: estimated(async (p, values) => {
-    const level = p["barrier"] as number;
-    const untouched = {
-      payoff: { expression: String(p["payout"]) },
-      expiry: p["maturity"],
-      barriers: [{ type: outAt(level, p["spot"] as number), level }],
-    };
-    return both(p, (await values(onCurrency(p), [untouched]))[0]);
+    const payoff = { noTouch: p["barrier"], cash: p["payout"], ...inCurrency(p) };
+    return both(p, (await values(onCurrency(p), [{ payoff, expiry: p["maturity"] }]))[0]);
   }),
   fx_double_no_touch: estimated(async (p, values) => {
-    const barriers = ["lower_barrier", "upper_barrier"].map((name) => ({
-      type: outAt(p[name] as number, p["spot"] as number),
-      level: p[name],
-    }));
-    const untouched = { payoff: { expression: String(p["payout"]) }, expiry: p["maturity"], barriers };
-    return both(p, (await values(onCurrency(p), [untouched]))[0]);
+    const payoff = { noTouch: [p["lower_barrier"], p["upper_barrier"]], cash: p["payout"], ...inCurrency(p) };
+    return both(p, (await values(onCurrency(p), [{ payoff, expiry: p["maturity"] }]))[0]);
   }),
   fx_double_knock_out: estimated(async (p, values) => {
     const barriers = ["lower_barrier", "upper_barrier"].map((name) => ({
@@ -206,8 +240,8 @@ export const options: Readonly<Record<string, Solver>> = {
   barrier_with_history: estimated(async (p, values) => {
     const date = breached(p);
     const state = date === undefined ? "alive" : isIn(p) ? "knocked_in" : "knocked_out";
-    const trade = date === undefined ? vanilla(p, { barriers: [barrier(p)] }) : vanilla(p);
-    const [value] = state === "knocked_out" ? [0] : await values(onShare(p), [trade]);
+    const past = date === undefined ? {} : { breached: date };
+    const [value] = await values(onShare(p), [vanilla(p, { barriers: [{ ...barrier(p), ...past }] })]);
     return { price: value, event_date: date ?? null, state };
   }),
   barrier_discrete_one_date_left: estimated(async (p, values) => {
@@ -221,9 +255,48 @@ export const options: Readonly<Record<string, Solver>> = {
     return { strike, price };
   }),
   option_on_expiry_date: estimated(async (p, values) => {
-    if (p["fixing"] !== null || p["settlement_days_from_now"] !== 0 || p["expiry_days_ago"] !== 0)
-      throw new Error("books have no settlement after the expiry");
-    const [value] = await values({ ...onShare(p), volatility: 0.2 }, [vanilla(p, { expiry: 0 })]);
-    return { value, settlement_amount: value };
+    const [ago, due] = ["expiry_days_ago", "settlement_days_from_now"].map((name) => p[name] as number);
+    const date = isoOf(dayOf(AS_OF) - ago);
+    const paid = isoOf(dayOf(AS_OF) + due);
+    const fixing = p["fixing"] as number | null;
+    const strike = p["strike"] as number;
+    const side = p["option_type"] === "call" ? ">" : "<";
+    const isEqualPaid = p["tie_rule"] === "greater_or_equal" ? "=" : "";
+    const payoff =
+      p["payoff"] === "digital"
+        ? {
+            payoff: {
+              expression: `S ${side}${isEqualPaid} ${strike} ? ${(p["payout"] ?? 1) as number} : 0`,
+              kinks: [strike],
+            },
+          }
+        : { payoff: p["option_type"], strike };
+    const trade = { ...payoff, expiry: date, ...(due === 0 ? {} : { payment: paid }) };
+    if (fixing !== null && due <= 0) return { value: 0, settlement_amount: null };
+    const market = { ...onShare(p), ...(fixing === null ? {} : { fixings: { S: { [date]: fixing } } }) };
+    const [value] = await values(market, [trade]);
+    const growth = Math.exp(((p["rate"] as number) * due) / 365);
+    return { value, settlement_amount: value * growth };
+  }),
+  range_accrual_seasoned: estimated(async (p, values) => {
+    // Each day to come pays its part of the coupon between the levels, all of them on the payment day.
+    const days = p["future_observation_days"] as number[];
+    const [inside, outside] = [p["past_days_in_range"] as number, p["past_days_out_of_range"] as number];
+    const each = (p["coupon_amount"] as number) / (inside + outside + days.length);
+    const payment = (p["payment_days"] as number) / 365;
+    const trade = (level: unknown, day: number): Fields => ({
+      payoff: { digital: "call", cash: each },
+      strike: level,
+      expiry: day / 365,
+      payment,
+    });
+    const low = days.map((day) => trade(p["lower"], day));
+    const high = days.map((day) => trade(p["upper"], day));
+    const paid = { payoff: { expression: String(each * inside) }, expiry: payment };
+    const all = await values(onShare(p), [...low, ...high, paid]);
+    const sum = (of: readonly number[]): number => of.reduce((total, one) => total + one, 0);
+    const future = sum(all.slice(0, days.length)) - sum(all.slice(days.length, -1));
+    const discount = Math.exp(-(p["rate"] as number) * payment);
+    return { price: future + all.at(-1)!, expected_future_days: future / discount / each };
   }),
 };

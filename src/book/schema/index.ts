@@ -3,19 +3,18 @@ export type {
   BookInput,
   MarketInput,
   ScenariosInput,
-  StrikeTradeInput,
   TradeInput,
   ConvertibleInput,
   ForwardInput,
   CreditInput,
 } from "./input.ts";
 export type { ScriptedInput } from "./scripted-input.ts";
+export type { StrikeTradeInput } from "./option-input.ts";
 export type { CurveInstrument, FxSpec, NamedCurveSpec } from "./curves.ts";
 export {
   type FittedSpec,
   type MarketSpec,
   marketSchema,
-  type DeltasSpec,
   type NamedRatesSpec,
   type PairSpec,
   type SpotSpec,
@@ -24,6 +23,7 @@ export {
   type UnderlyingSpec,
   type VolatilitySpec,
 } from "./market.ts";
+export type { DeltasSpec } from "./pairs.ts";
 export type { InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
 export {
   type AverageSpec,

@@ -18,6 +18,7 @@ import {
   swaptionQuotes,
 } from "./quotes.ts";
 import { forwardCurves, linearMarket } from "./curves.ts";
+import { byDeltas } from "./pairs.ts";
 import {
   choose,
   correlation,
@@ -289,34 +290,6 @@ export const volatilitySchema: Schema<VolatilitySpec, VolatilityInput> = choose(
   },
 );
 const dividendSchema = object({ date: time, cash: notNegative.optional(), proportional: fraction.optional() });
-
-const delta = numberWhere("a volatility difference from −1 to 1", { minimum: -1, maximum: 1 });
-
-/** The schema of a smile by deltas: at the money, risk reversals (call less put) and strangles, by expiry. */
-const byDeltas = object({
-  deltas: list(
-    object({
-      expiry: time,
-      atm: positiveVolatility,
-      rr25: delta.optional(),
-      bf25: delta.optional(),
-      rr10: delta.optional(),
-      bf10: delta.optional(),
-    }),
-    'a list of { "expiry", "atm", "rr25", "bf25", "rr10", "bf10" }, at least one',
-    1,
-  ),
-  convention: object({
-    delta: word(["spot", "forward", "premium-adjusted-spot", "premium-adjusted-forward"]).optional(),
-    atm: word(["forward", "delta-neutral-straddle"]).optional(),
-    strangle: word(["smile", "market"]).optional(),
-  }).optional(),
-  fit: fitSchema.optional(),
-  repair: trueOrFalse.optional(),
-}).transform((of) => ({ kind: "deltas" as const, ...of }));
-
-/** A smile by deltas after validation. */
-export type DeltasSpec = z.infer<typeof byDeltas>;
 
 const pairVolatility = choose('a volatility or { "deltas" }, or any other volatility of an underlying', {
   number: volatility.transform((flat) => ({ kind: "flat" as const, volatility: flat })),

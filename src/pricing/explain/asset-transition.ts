@@ -16,6 +16,7 @@ import {
 } from "../../market/index.ts";
 import { runBlocking } from "../../base/event-loop.ts";
 import { paidDividends, equalUpToRounding, withDividends, withoutDividends } from "../market-moves.ts";
+import { pairBetween } from "../settlement/index.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";
 import type { MarketMoves, Sticky } from "./types.ts";
 
@@ -140,12 +141,16 @@ export class AssetTransition {
       ...from,
       spot: this.#spotAt(position),
       rates: this.#ratesAt(time, rate),
+      pair: from.pair && to.pair && pairBetween(from.pair, to.pair, this.#years, { time, rate }, this.joined),
       shortRate: (rate === 1 ? to : from).shortRate,
       dividends: this.#dividendsAt(time, dividends),
     };
     const volatility = this.volatility.at(market, position);
     return { underlying: { ...market, volatility }, volatility };
   }
+
+  /** Returns the curve that is that of the earlier book up to the later date, and that of the later book from then on. */
+  readonly joined = (before: ForwardCurve, after: ForwardCurve): ForwardCurve => joined(before, after, this.#years);
 
   #spotAt({ time = 0, spot = 0, paid = 0 }: MoveShares): number {
     const [from, to] = [this.#before.underlying.spot, this.#after.underlying.spot];
@@ -157,7 +162,7 @@ export class AssetTransition {
   #ratesAt(time: 0 | 1, moved: 0 | 1): ForwardCurve {
     const [from, to] = [this.#before.underlying.rates, this.#after.underlying.rates];
     if (time === 1) return moved === 1 ? to : rollCurve(from, this.#years);
-    return moved === 1 ? joined(from, to, this.#years) : from;
+    return moved === 1 ? this.joined(from, to) : from;
   }
 
   #dividendsAt(time: 0 | 1, moved: 0 | 1): Dividends {

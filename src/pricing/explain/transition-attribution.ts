@@ -4,6 +4,7 @@
  */
 import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../book/index.ts";
 import { keyOf } from "../../base/memoize.ts";
+import { settlementBetween } from "../settlement/index.ts";
 import type { AssetTransition, MarketPart, MoveShares } from "./asset-transition.ts";
 import type { Attribution } from "./attribution.ts";
 import { equalUpToRounding } from "../market-moves.ts";
@@ -87,8 +88,12 @@ class Plan {
     const { before, after, assets } = this.#path;
     const [terms, of] = [position.time === 1 ? after : before, { before, after }[correlations]];
     const placed = assets.map((asset, i) => asset.at(position, i));
+    const [from, to] = [before.settlement, after.settlement];
     return {
       ...terms,
+      ...(from === undefined || to === undefined
+        ? {}
+        : { settlement: settlementBetween(from, to, this.#path.years, position, assets[0].joined) }),
       ...placed[0],
       ...(terms.assets === undefined ? {} : { assets: placed }),
       ...(of.correlations === undefined ? {} : { correlations: of.correlations }),

@@ -19,7 +19,6 @@ import {
   integrate,
   integratedProduct,
   type PiecewiseConstant,
-  rollCurve,
   shifted,
   shiftedSigma,
   type Underlying,
@@ -326,14 +325,4 @@ export class Payment {
       );
     return bound;
   }
-}
-
-/** Returns a settlement as it is some years later. */
-export function rollSettlement(settlement: Settlement, years: number): Settlement {
-  return {
-    ...settlement,
-    discount: rollCurve(settlement.discount, years),
-    payment: settlement.payment - years,
-    exchange: settlement.exchange.map((rate) => rate && { ...rate, sigma: rollCurve(rate.sigma, years) }),
-  };
 }

@@ -31,7 +31,7 @@ const load = (file: string): readonly Case[] =>
   ).cases;
 
 type Market = NonNullable<BookInput["market"]>;
-type Underlying = Extract<NonNullable<Market["underlyings"]>[string], { spot: number }>;
+type Underlying = Extract<NonNullable<Market["underlyings"]>[string], { readonly spot: number }>;
 type TradeInput = BookInput["trades"][number];
 type WithoutId = TradeInput extends infer T ? (T extends unknown ? Omit<T, "id"> : never) : never;
 
@@ -55,7 +55,7 @@ function trade(
     id: id + suffix,
     expected,
     uncertainty: typeof uncertainty === "number" ? uncertainty : 0,
-    spot: Math.max(...Object.values(market.underlyings ?? {}).map((one) => ("spot" in one ? one.spot : 0))),
+    spot: Math.max(...Object.values(market.underlyings ?? {}).map((of) => ("spot" in of ? of.spot : 0))),
     axes,
     book: {
       asOf: "2026-01-01",
