@@ -12,7 +12,7 @@ interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
   readonly clock: Clock;
-  readonly history: History;
+  readonly history: () => History;
   readonly pathOf: PathOf;
 }
 
@@ -24,7 +24,7 @@ export function resolvePathPayoff(
   spec: TradeSpec,
   expiry: number,
   clock: Clock,
-  history: History,
+  history: () => History,
   pathOf: PathOf,
 ): Payoff | undefined {
   const { average, lookback, swing } = spec;
@@ -60,7 +60,7 @@ function averageOf({ kind, dates, past }: AverageSpec, strike: number, terms: Te
   if (dates === "continuous") {
     return { kind: "average", right, strike, mean: kind, times: dates, past: NO_FIXINGS };
   }
-  const fixed = past === undefined ? history.divide(dates, (i) => pathOf("dates", i)) : { past: [], left: dates };
+  const fixed = past === undefined ? history().divide(dates, (i) => pathOf("dates", i)) : { past: [], left: dates };
   const known = fixed.past.length === 0 ? (past ?? NO_FIXINGS) : meanOf(fixed.past, kind);
   if (fixed.left.length === 0) return knownPayoff(right === "call" ? known.mean - strike : strike - known.mean);
   const times = timesOf(fixed.left, terms, inside(pathOf, "dates"));

@@ -94,11 +94,13 @@ function resolveTrade(spec: TradeSpec, pathOf: PathOf, { asOf, market }: TradeRe
   const on = underlyings === undefined ? resolveOne(spec, pathOf, asOf, market) : resolveBasket(spec, market, pathOf);
   const { underlying, volatility, assets, correlations } = on;
   const written = clock.years(spec.expiry);
+  const isPaidElsewhere =
+    (spec.payment ?? spec.paymentLag ?? spec.quanto ?? spec.composite ?? underlying.pair) !== undefined;
   // One that has expired may still be paid.
-  const isPaidLater = (spec.payment ?? spec.paymentLag) !== undefined || underlying.pair !== undefined;
-  const expiry = written < 0 && isPaidLater ? 0 : resolveExpiry(spec.expiry, clock, pathOf);
-  const settlement = settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf);
-  const history = new History(names[0], market.fixings, clock);
+  const expiry = written < 0 && isPaidElsewhere ? 0 : resolveExpiry(spec.expiry, clock, pathOf);
+  const settlement =
+    isPaidElsewhere || written <= 0 ? settlementOf(spec, { ...on, expiry: written }, clock, market, pathOf) : undefined;
+  const history = (): History => new History(names[0], market.fixings, clock);
   const given =
     resolvePathPayoff(spec, expiry, clock, history, pathOf) ?? resolvePayoff(spec, names.length, underlying, pathOf);
   const exercise = resolveExercise(spec, expiry, clock, pathOf);

@@ -15,7 +15,7 @@ import {
   type Volatility,
 } from "../market/index.ts";
 import type { MarketMoves, Pair, SingleMoveCopies } from "./plan/kind.ts";
-import { settlementBetween } from "./settlement/moved.ts";
+import { settlementBetween } from "./settlement-moves.ts";
 import { tradeProblem } from "./trade-problem.ts";
 
 /** Moves below this are rounding. */

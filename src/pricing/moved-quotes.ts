@@ -17,8 +17,9 @@ import type { Settings } from "./options.ts";
 import { type PriceUnder, withSettlements } from "./settlement/index.ts";
 
 /**
- * Prices a batch with the function `priceForms`, also options with a settlement of their own. A trade on an underlying whose volatility quotes move with the spot is
- * priced once for each spot of the scenarios, with the volatility fitted to the quotes as they are at that spot.
+ * Prices a batch with the function `priceForms`, also options with a settlement of their own. A trade on an underlying
+ * whose volatility quotes move with the spot is priced once for each spot of the scenarios, with the volatility fitted
+ * to the quotes as they are at that spot.
  */
 export async function underMovedQuotes(
   batch: readonly ParsedTrade[],
@@ -26,7 +27,7 @@ export async function underMovedQuotes(
   { scenarios, greeks }: { readonly scenarios: Scenarios | undefined; readonly greeks: Settings["greeks"] },
   priceForms: PriceUnder,
 ): Promise<TradeResult[]> {
-  const price = withSettlements(priceForms, firstIndex);
+  const price = batch.some(isSettled) ? withSettlements(priceForms, firstIndex) : priceForms;
   const { quotes: keep = "sticky-local-volatility" } = scenarios ?? {};
   const isMoved = ({ trade }: Extract<ParsedTrade, { ok: true }>): boolean =>
     keep !== "sticky-local-volatility" && underlyingsOfTrade(trade).some(hasQuotes);
@@ -58,6 +59,10 @@ export async function underMovedQuotes(
   });
   return results;
 }
+
+/** Tells whether a trade has a settlement of its own. */
+const isSettled = (parsed: ParsedTrade): boolean =>
+  parsed.ok && parsed.trade.kind === undefined && parsed.trade.settlement !== undefined;
 
 function underlyingsOfTrade(trade: AnyTrade): readonly Underlying[] {
   if (!("volatility" in trade)) return [];

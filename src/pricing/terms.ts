@@ -22,7 +22,7 @@ import {
   type Volatility,
 } from "../market/index.ts";
 import type { Shift } from "../pde/fdm/index.ts";
-import { rollPair, rollSettlement } from "./settlement/moved.ts";
+import { rollPair, rollSettlement } from "./settlement-moves.ts";
 
 /** An underlying of a trade with its volatility. */
 export interface Asset {

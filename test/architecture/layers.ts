@@ -68,9 +68,10 @@ const ranked: Ranks = {
     ["variance.ts"],
     ["trade-problem.ts"],
     ["moved-quotes.ts", "trade-barriers.ts"],
+    ["settlement"],
     ["columns"],
     ["backend.ts", "terms.ts"],
-    ["options.ts", "term-warnings.ts"],
+    ["options.ts", "settlement-moves.ts", "term-warnings.ts"],
   ],
 };
 

@@ -125,7 +125,7 @@ describe("sensitivities are slopes of values", () => {
       // The spot of a cross is named by the cross: it moves as one.
       if (isCross(trades[i])) return;
       const allowed = errors![0][0][0]! + expected[i].errorEstimate + 1e-9;
-      expect(Math.abs(ladder![0][0][0][0]! - expected[i].value), String(i)).toBeLessThan(allowed);
+      expect(Math.abs(ladder![0][0][0][0]! - expected[i].value)).toBeLessThan(allowed);
     });
   });
 });

@@ -16,7 +16,7 @@ import {
 } from "../../market/index.ts";
 import { runBlocking } from "../../base/event-loop.ts";
 import { paidDividends, equalUpToRounding, withDividends, withoutDividends } from "../market-moves.ts";
-import { pairBetween } from "../settlement/index.ts";
+import { pairBetween } from "../settlement-moves.ts";
 import { type SmileComponent, smileComponents } from "./smile-components.ts";
 import type { MarketMoves, Sticky } from "./types.ts";
 
@@ -149,7 +149,7 @@ export class AssetTransition {
     return { underlying: { ...market, volatility }, volatility };
   }
 
-  /** Returns the curve that is that of the earlier book up to the later date, and that of the later book from then on. */
+  /** Returns the curve of the earlier book up to the later date, and that of the later book from then on. */
   readonly joined = (before: ForwardCurve, after: ForwardCurve): ForwardCurve => joined(before, after, this.#years);
 
   #spotAt({ time = 0, spot = 0, paid = 0 }: MoveShares): number {

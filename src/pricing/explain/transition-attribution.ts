@@ -4,7 +4,7 @@
  */
 import { hasQuotes, type PricedTrade, type Trade, type TradeAsset } from "../../book/index.ts";
 import { keyOf } from "../../base/memoize.ts";
-import { settlementBetween } from "../settlement/index.ts";
+import { settlementBetween } from "../settlement-moves.ts";
 import type { AssetTransition, MarketPart, MoveShares } from "./asset-transition.ts";
 import type { Attribution } from "./attribution.ts";
 import { equalUpToRounding } from "../market-moves.ts";

@@ -1,4 +1,4 @@
-/** The sensitivities of an option that is paid later, in another currency or on a pair, from those that methods give. */
+/** The sensitivities of options that are paid later, in another currency or on a pair, from those of methods. */
 import type {
   AssetSensitivities,
   ExchangeRate,
@@ -104,7 +104,8 @@ export function earlyError(trade: SettledTrade, payment: Payment, value: number)
 }
 
 /** Sensitivities by risk factor mean nothing for an option whose spots are fixed. */
-function withoutFactors({ sensitivities: _, crossGamma: __, correlation: ___, ...rest }: PricedTrade): PricedTrade {
+function withoutFactors(result: PricedTrade): PricedTrade {
+  const { sensitivities: _, crossGamma: __, correlation: ___, ...rest } = result;
   return rest;
 }
 

@@ -1,6 +1,6 @@
 /** Settlements and currency pairs between two dates, for explanations. */
-import type { ExchangeRate, Settlement } from "../../book/index.ts";
-import { type CurrencyPair, type ForwardCurve, type PiecewiseConstant, rollCurve } from "../../market/index.ts";
+import type { ExchangeRate, Settlement } from "../book/index.ts";
+import { type CurrencyPair, type ForwardCurve, type PiecewiseConstant, rollCurve } from "../market/index.ts";
 
 /** How much of each move of a market has been made: 0 or 1, for spots and volatilities any part. */
 export interface Shares {
