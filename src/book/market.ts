@@ -102,8 +102,8 @@ export interface UnderlyingEntry {
 export interface ResolvedMarket extends Market {
   /** The underlyings by name, including those that cannot be used. */
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
-  /** Returns the quoted pair of an underlying that is one. */
-  readonly pairOf: (name: string) => FxPair;
+  /** The quoted pairs by the names of underlyings, for the options on them. */
+  readonly pairs: WhenAsked<ReadonlyMap<string, FxPair>>;
   /** The curves, exchange rates and fixings that linear trades use, resolved for the first of them. */
   readonly linear: WhenAsked<LinearMarket>;
   /** The scripts of structured products by name. */
@@ -153,12 +153,11 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, pathOf: PathOf, fits
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
-  const pairOf = (name: string): FxPair => pairs.get(name)!;
   const correlations = resolveCorrelations(spec, pathOf);
   const credit = resolveCredit(spec, underlyings, asOf, pathOf);
   return {
     entries,
-    pairOf,
+    pairs: new WhenAsked(() => pairs),
     linear: new WhenAsked(() => new LinearMarket(spec, named, curvesOf(rates), asOf, pathOf)),
     underlyings,
     correlations,

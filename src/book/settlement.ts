@@ -96,13 +96,13 @@ function paymentOf(
   if (paymentLag !== undefined) {
     const calendar =
       paymentCalendar === undefined && isPair
-        ? market.pairOf(underlying.name).calendar
+        ? market.pairs.value.get(underlying.name)!.calendar
         : calendarOf(paymentCalendar ?? "weekends");
     return expiry + (calendar.addBusinessDays(day, paymentLag) - day) / 365;
   }
   if (paymentCalendar !== undefined)
     throw new BookError(pathOf("paymentCalendar"), 'expected none without "paymentLag"');
-  return isPair ? expiry + (market.pairOf(underlying.name).deliveryOf(day) - day) / 365 : expiry;
+  return isPair ? expiry + (market.pairs.value.get(underlying.name)!.deliveryOf(day) - day) / 365 : expiry;
 }
 
 /**

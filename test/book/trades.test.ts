@@ -147,11 +147,11 @@ describe("a trade that cannot be used says where and why", () => {
     [{ payoff: "putt" }, 'trades[0].payoff: expected "call" or "put", got "putt" (did you mean "put"?)'],
     [
       { payoff: { digitl: "put" } },
-      'trades[0].payoff: expected "call", "put", { "digital" } or { "expression" }, got an object with "digitl" (did you mean "digital"?)',
+      'trades[0].payoff: expected "call", "put", { "digital" }, { "touch" }, { "noTouch" } or { "expression" }, got an object with "digitl" (did you mean "digital"?)',
     ],
     [
       { payoff: { bestOf: "call" } },
-      'trades[0].payoff: expected "call", "put", { "digital" } or { "expression" }, got an object with "bestOf"; ' +
+      'trades[0].payoff: expected "call", "put", { "digital" }, { "touch" }, { "noTouch" } or { "expression" }, got an object with "bestOf"; ' +
         'give the trade "underlyings": ["A", "B"] instead of "underlying"',
     ],
     [{ payoff: { digital: "call", cush: 1 } }, 'trades[0].payoff.cush: unknown field (did you mean "cash"?)'],

@@ -165,6 +165,8 @@ export interface components {
           rebate?: number;
           /** @enum {unknown} */
           rebateAt?: "hit" | "expiry";
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          breached?: string | number;
           /** @description "continuous", a list of dates or { "schedule" } */
           monitoring?: "continuous" | ((string | number)[]) | ({
             schedule: {
@@ -197,6 +199,32 @@ export interface components {
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           to?: string | number;
         })[];
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      payment?: string | number;
+      /** @description a whole number from 0 */
+      paymentLag?: number;
+      /** @description a calendar or a list of them */
+      paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+      /** @description a currency or { "currency", "rate" } */
+      quanto?: string | {
+        /** @description a name (a string that is not empty) */
+        currency: string;
+        /** @description a correlation from −1 to 1 */
+        correlation?: number;
+        /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+        volatility?: number;
+        /** @description a positive number */
+        rate?: number;
+      };
+      /** @description a currency or { "currency" } */
+      composite?: string | {
+        /** @description a name (a string that is not empty) */
+        currency: string;
+        /** @description a correlation from −1 to 1 */
+        correlation?: number;
+        /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+        volatility?: number;
+      };
       /** @description an object of texts and numbers, { "desk": "Paris" } */
       tags?: {
         [key: string]: string | number;
@@ -1101,12 +1129,30 @@ export interface components {
       id: string;
       /** @description a name (a string that is not empty) */
       underlying: string;
-      /** @description "call", "put", { "digital" } or { "expression" } */
+      /** @description "call", "put", { "digital" }, { "touch" }, { "noTouch" } or { "expression" } */
       payoff: ("call" | "put") | ({
         /** @enum {unknown} */
         digital: "call" | "put";
         /** @description a finite number */
         cash?: number;
+        /** @description a name (a string that is not empty) */
+        currency?: string;
+      }) | ({
+        /** @description a level or a list of two */
+        touch: number | number[];
+        /** @description a number ≥ 0 */
+        cash?: number;
+        /** @enum {unknown} */
+        at?: "hit" | "expiry";
+        /** @description a name (a string that is not empty) */
+        currency?: string;
+      }) | ({
+        /** @description a level or a list of two */
+        noTouch: number | number[];
+        /** @description a number ≥ 0 */
+        cash?: number;
+        /** @description a name (a string that is not empty) */
+        currency?: string;
       }) | {
         /** @description a formula (a string of 1 to 10,000 characters) */
         expression: string;
@@ -1158,6 +1204,8 @@ export interface components {
           rebate?: number;
           /** @enum {unknown} */
           rebateAt?: "hit" | "expiry";
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          breached?: string | number;
           /** @description "continuous", a list of dates or { "schedule" } */
           monitoring?: "continuous" | ((string | number)[]) | ({
             schedule: {
@@ -1190,6 +1238,32 @@ export interface components {
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           to?: string | number;
         })[];
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      payment?: string | number;
+      /** @description a whole number from 0 */
+      paymentLag?: number;
+      /** @description a calendar or a list of them */
+      paymentCalendar?: ("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland") | (("weekends" | "TARGET" | "US-settlement" | "US-Federal-Reserve" | "US-government-bond" | "NYSE" | "UK" | "Japan" | "Switzerland")[]);
+      /** @description a currency or { "currency", "rate" } */
+      quanto?: string | {
+        /** @description a name (a string that is not empty) */
+        currency: string;
+        /** @description a correlation from −1 to 1 */
+        correlation?: number;
+        /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+        volatility?: number;
+        /** @description a positive number */
+        rate?: number;
+      };
+      /** @description a currency or { "currency" } */
+      composite?: string | {
+        /** @description a name (a string that is not empty) */
+        currency: string;
+        /** @description a correlation from −1 to 1 */
+        correlation?: number;
+        /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+        volatility?: number;
+      };
       /** @description an object of texts and numbers, { "desk": "Paris" } */
       tags?: {
         [key: string]: string | number;
@@ -2064,7 +2138,7 @@ export interface components {
         };
         /** @description an object of underlyings by name */
         underlyings?: {
-          [key: string]: {
+          [key: string]: ({
             /** @description a positive number */
             spot: number;
             /** @description a name (a string that is not empty) */
@@ -2283,7 +2357,289 @@ export interface components {
               /** @enum {unknown} */
               exercise?: "european" | "american";
             });
-          };
+          }) | ({
+            /** @description a name (a string that is not empty) */
+            fx: string;
+            /** @description a volatility or { "deltas" }, or any other volatility of an underlying */
+            volatility?: (number | ({
+              /** @description a list of { "date", "volatility" }, at least one */
+              termStructure: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+                  volatility: number;
+                })[];
+            }) | {
+              cev: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a finite number */
+                beta: number;
+              };
+            } | {
+              displaced: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a number ≥ 0 */
+                shift: number;
+              };
+            } | ({
+              surface: {
+                /** @description a list of dates or years, at least one */
+                times: (string | number)[];
+                /** @description a list of spots, at least one */
+                spots: number[];
+                /** @description a list (by time) of lists (by spot) of volatilities */
+                volatility: number[][];
+              };
+            }) | {
+              heston: {
+                /** @description a number ≥ 0 */
+                v0: number;
+                /** @description a number ≥ 0 */
+                kappa: number;
+                /** @description a number ≥ 0 */
+                theta: number;
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | {
+              sabr: {
+                /** @description a positive number */
+                alpha: number;
+                /** @description a number from 0 to 1 */
+                beta: number;
+                /** @description a number ≥ 0 */
+                nu: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
+              gaussianFactors: {
+                /** @description a list of mean reversions, one a factor */
+                alpha: number[];
+                /** @description a list of volatilities, one a factor */
+                sigma: number[];
+                /** @description a correlation from −1 to 1 */
+                rho?: number;
+              };
+            } | {
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              local: string;
+            } | ({
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
+                })[]) | ({
+                /** @description a list of dates, at least one */
+                expiries: (string | number)[];
+                /** @description a list of strikes, at least one */
+                strikes: number[];
+                /** @description a list (by expiry) of lists (by strike) of volatilities */
+                implied: number[][];
+              });
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
+            })) | ({
+              /** @description a list of { "expiry", "atm", "rr25", "bf25", "rr10", "bf10" }, at least one */
+              deltas: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  atm: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr10?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf10?: number;
+                })[];
+              convention?: {
+                /** @enum {unknown} */
+                delta?: "spot" | "forward" | "premium-adjusted-spot" | "premium-adjusted-forward";
+                /** @enum {unknown} */
+                atm?: "forward" | "delta-neutral-straddle";
+                /** @enum {unknown} */
+                strangle?: "smile" | "market";
+              };
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+            });
+          });
         };
         /** @description an object of credit by underlying */
         credit?: {
@@ -3037,7 +3393,7 @@ export interface components {
         };
         /** @description an object of underlyings by name */
         underlyings?: {
-          [key: string]: {
+          [key: string]: ({
             /** @description a positive number */
             spot: number;
             /** @description a name (a string that is not empty) */
@@ -3256,7 +3612,289 @@ export interface components {
               /** @enum {unknown} */
               exercise?: "european" | "american";
             });
-          };
+          }) | ({
+            /** @description a name (a string that is not empty) */
+            fx: string;
+            /** @description a volatility or { "deltas" }, or any other volatility of an underlying */
+            volatility?: (number | ({
+              /** @description a list of { "date", "volatility" }, at least one */
+              termStructure: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+                  volatility: number;
+                })[];
+            }) | {
+              cev: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a finite number */
+                beta: number;
+              };
+            } | {
+              displaced: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a number ≥ 0 */
+                shift: number;
+              };
+            } | ({
+              surface: {
+                /** @description a list of dates or years, at least one */
+                times: (string | number)[];
+                /** @description a list of spots, at least one */
+                spots: number[];
+                /** @description a list (by time) of lists (by spot) of volatilities */
+                volatility: number[][];
+              };
+            }) | {
+              heston: {
+                /** @description a number ≥ 0 */
+                v0: number;
+                /** @description a number ≥ 0 */
+                kappa: number;
+                /** @description a number ≥ 0 */
+                theta: number;
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | {
+              sabr: {
+                /** @description a positive number */
+                alpha: number;
+                /** @description a number from 0 to 1 */
+                beta: number;
+                /** @description a number ≥ 0 */
+                nu: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
+              gaussianFactors: {
+                /** @description a list of mean reversions, one a factor */
+                alpha: number[];
+                /** @description a list of volatilities, one a factor */
+                sigma: number[];
+                /** @description a correlation from −1 to 1 */
+                rho?: number;
+              };
+            } | {
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              local: string;
+            } | ({
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
+                })[]) | ({
+                /** @description a list of dates, at least one */
+                expiries: (string | number)[];
+                /** @description a list of strikes, at least one */
+                strikes: number[];
+                /** @description a list (by expiry) of lists (by strike) of volatilities */
+                implied: number[][];
+              });
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
+            })) | ({
+              /** @description a list of { "expiry", "atm", "rr25", "bf25", "rr10", "bf10" }, at least one */
+              deltas: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  atm: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr10?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf10?: number;
+                })[];
+              convention?: {
+                /** @enum {unknown} */
+                delta?: "spot" | "forward" | "premium-adjusted-spot" | "premium-adjusted-forward";
+                /** @enum {unknown} */
+                atm?: "forward" | "delta-neutral-straddle";
+                /** @enum {unknown} */
+                strangle?: "smile" | "market";
+              };
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+            });
+          });
         };
         /** @description an object of credit by underlying */
         credit?: {
@@ -4008,7 +4646,7 @@ export interface components {
         };
         /** @description an object of underlyings by name */
         underlyings?: {
-          [key: string]: {
+          [key: string]: ({
             /** @description a positive number */
             spot: number;
             /** @description a name (a string that is not empty) */
@@ -4227,7 +4865,289 @@ export interface components {
               /** @enum {unknown} */
               exercise?: "european" | "american";
             });
-          };
+          }) | ({
+            /** @description a name (a string that is not empty) */
+            fx: string;
+            /** @description a volatility or { "deltas" }, or any other volatility of an underlying */
+            volatility?: (number | ({
+              /** @description a list of { "date", "volatility" }, at least one */
+              termStructure: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+                  volatility: number;
+                })[];
+            }) | {
+              cev: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a finite number */
+                beta: number;
+              };
+            } | {
+              displaced: {
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a number ≥ 0 */
+                shift: number;
+              };
+            } | ({
+              surface: {
+                /** @description a list of dates or years, at least one */
+                times: (string | number)[];
+                /** @description a list of spots, at least one */
+                spots: number[];
+                /** @description a list (by time) of lists (by spot) of volatilities */
+                volatility: number[][];
+              };
+            }) | {
+              heston: {
+                /** @description a number ≥ 0 */
+                v0: number;
+                /** @description a number ≥ 0 */
+                kappa: number;
+                /** @description a number ≥ 0 */
+                theta: number;
+                /** @description a number ≥ 0 */
+                sigma: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | {
+              sabr: {
+                /** @description a positive number */
+                alpha: number;
+                /** @description a number from 0 to 1 */
+                beta: number;
+                /** @description a number ≥ 0 */
+                nu: number;
+                /** @description a correlation from −1 to 1 */
+                rho: number;
+              };
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
+              gaussianFactors: {
+                /** @description a list of mean reversions, one a factor */
+                alpha: number[];
+                /** @description a list of volatilities, one a factor */
+                sigma: number[];
+                /** @description a correlation from −1 to 1 */
+                rho?: number;
+              };
+            } | {
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              local: string;
+            } | ({
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
+                })[]) | ({
+                /** @description a list of dates, at least one */
+                expiries: (string | number)[];
+                /** @description a list of strikes, at least one */
+                strikes: number[];
+                /** @description a list (by expiry) of lists (by strike) of volatilities */
+                implied: number[][];
+              });
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
+            })) | ({
+              /** @description a list of { "expiry", "atm", "rr25", "bf25", "rr10", "bf10" }, at least one */
+              deltas: ({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  atm: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf25?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  rr10?: number;
+                  /** @description a volatility difference from −1 to 1 */
+                  bf10?: number;
+                })[];
+              convention?: {
+                /** @enum {unknown} */
+                delta?: "spot" | "forward" | "premium-adjusted-spot" | "premium-adjusted-forward";
+                /** @enum {unknown} */
+                atm?: "forward" | "delta-neutral-straddle";
+                /** @enum {unknown} */
+                strangle?: "smile" | "market";
+              };
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller": true } }, { "sabr": { "beta": 0.7 } }, { "local": { "method": "adjoint" } } or { "stochasticLocal": {} } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
+              /** @description true or false */
+              repair?: boolean;
+            });
+          });
         };
         /** @description an object of credit by underlying */
         credit?: {

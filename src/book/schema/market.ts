@@ -292,7 +292,7 @@ export const volatilitySchema: Schema<VolatilitySpec, VolatilityInput> = choose(
 const dividendSchema = object({ date: time, cash: notNegative.optional(), proportional: fraction.optional() });
 
 const pairVolatility = choose('a volatility or { "deltas" }, or any other volatility of an underlying', {
-  number: volatility.transform((flat) => ({ kind: "flat" as const, volatility: flat })),
+  number: volatilitySchema,
   object: volatilitySchema,
   marked: { deltas: byDeltas },
 });

@@ -308,7 +308,7 @@ export function choose<const F extends Forms<unknown>>(
     }
     return inner(schema, value, context) as T;
   });
-  formsOf.set(chosen, [...Object.values(plain), ...Object.values(marked)]);
+  formsOf.set(chosen, [...new Set([...Object.values(plain), ...Object.values(marked)])]);
   return chosen;
 }
 

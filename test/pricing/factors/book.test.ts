@@ -354,7 +354,7 @@ describe("what cannot be priced says why", () => {
   test.each([
     [
       { ...basket, underlyings: ["A", "U"] },
-      /trades\[0\]\.underlyings\[1\]: "U" is in "USD", and "A" in "EUR"; expected underlyings of one currency/,
+      /trades\[0\]\.underlyings\[1\]: "U" is in "USD", and "A" in "EUR"; write "quanto" or "composite" with the currency of payment/,
     ],
     [{ ...basket, underlyings: ["A", "A"] }, /trades\[0\]\.underlyings\[1\]: "A" is there twice/],
     [{ ...basket, underlyings: ["A", "X"] }, /trades\[0\]\.underlyings\[1\]: unknown underlying "X"/],
