@@ -1,6 +1,6 @@
 /** Numbers of a report: its groups, lists and charts, from results that are written here by hand. */
 import { expect, test } from "vitest";
-import { parseBook } from "../../../src/book/index.ts";
+import { labelsOf, parseBook } from "../../../src/book/index.ts";
 import type { Chart } from "../../../src/output/charts/index.ts";
 import { writerFor } from "../../../src/output/formats/index.ts";
 import { reportCharts } from "../../../src/output/report/charts.ts";
@@ -31,6 +31,7 @@ function summaryOf(book: object, results: readonly Partial<Record<string, unknow
     const numbers = { value: 1, vega: 0, theta: 0, errorEstimate: 1e-6, warnings: [], ...results[i] };
     summary.add(parsed.trade, {
       id: parsed.trade.id,
+      ...labelsOf(parsed.trade),
       status: "ok",
       method: "fdm",
       precision: "f64",
