@@ -147,7 +147,8 @@ it("the integral equation, against a much finer discretisation", async () => {
   const both = <T>(all: readonly T[]): T[] => all.filter((_, i) => known[i]);
   expect(both(got).length).toBeGreaterThan(100);
   const missed = outside(both(got), asGreeks(both(exact)));
-  expect(missed.length).toBeLessThan(0.02 * SENSITIVITIES.length * both(got).length);
+  expect(missed.length).toBeLessThan(0.01 * SENSITIVITIES.length * both(got).length);
+  expect(missed.filter((one) => Math.abs(one.value! - one.exact) > 3 * one.estimate!)).toEqual([]);
 });
 
 describe("closed forms in f32, against f64", () => {

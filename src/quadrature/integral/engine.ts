@@ -22,6 +22,8 @@ export class PutValues {
   readonly all: Float64Array;
   /** The estimate of the absolute error of each V; infinite before there is one. */
   readonly estimate: Float64Array;
+  /** The part of each estimate that is due to changes from the previous scheme. */
+  readonly changed: Float64Array;
   /** The change of each number of `all` from the previous scheme. */
   readonly change: Float64Array;
 
@@ -29,6 +31,7 @@ export class PutValues {
     this.all = new Float64Array(count * PREMIUM_OUTPUTS).fill(Number.NaN);
     this.change = new Float64Array(count * PREMIUM_OUTPUTS).fill(Number.NaN);
     this.estimate = new Float64Array(count).fill(Number.POSITIVE_INFINITY);
+    this.changed = new Float64Array(count);
   }
 }
 
@@ -117,14 +120,15 @@ export class IntegralEngine implements Disposable {
       for (let k = 0; k < PREMIUM_OUTPUTS; k++) values.change[at + k] = after[k * count + l] - values.all[at + k];
       const sigma = puts.boundaries[puts.boundary[put]][2];
       const deviation = sigma * Math.sqrt(puts.expiry[put]) * Math.exp(puts.logSpot[put]);
-      const estimate =
-        SCHEMES[scheme].leastError +
+      const changed =
         MARGIN * Math.abs(values.change[at]) +
         OF_DELTA * deviation * Math.abs(values.change[at + 1]) +
         OF_VEGA * sigma * Math.abs(values.change[at + 3]);
+      const estimate = SCHEMES[scheme].leastError + changed;
       const hasConverged = (slot: number): boolean =>
         slot < 0 || (boundaries.hasConverged(slot, scheme - 1) && boundaries.hasConverged(slot, scheme));
       const isKnown = hasConverged(upper[l]) && hasConverged(lower[l]) && estimate >= 0;
+      values.changed[put] = changed;
       values.estimate[put] = isKnown ? estimate : Number.POSITIVE_INFINITY;
     });
     store(values.all, open, after);

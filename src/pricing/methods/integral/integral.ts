@@ -1,3 +1,4 @@
+import type { SensitivityName } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
@@ -23,9 +24,16 @@ import { fdm } from "../fdm/fdm.ts";
  */
 const COST = { ofCase: 40, ofSpot: 10 } as const;
 
-/** The safety factor on the change of a sensitivity, which may vanish by chance at some spots. */
+/** The safety factor on the change of a sensitivity. */
 const SENSITIVITY_MARGIN = 3;
+/**
+ * The part of the error of a value, over one standard deviation of the spot, that counts as an error of a sensitivity,
+ * whose own change may vanish by chance.
+ */
+const OF_VALUE = 0.5;
 
+/** The least relative error of a sensitivity. */
+const LEAST = 1e-9;
 /** The rounding of a value on a strike of 1. */
 const ROUNDING = 1e-14;
 
@@ -191,28 +199,32 @@ class IntegralPlan implements MethodPlan {
     const theta = isExercised ? 0 : thetaOf(market, unit * value, delta, gamma);
     const measures = { delta, gamma, theta, vega: unit * bySigma, rho: unit * byRate };
     const knowsErrors = this.#batch.settings.sensitivityErrorEstimates;
-    const errors = knowsErrors ? this.#errorsOf(trade, put, market) : {};
+    const errors = knowsErrors ? this.#errorsOf(trade, put, market, measures) : {};
     results.setToday(trade, unit * value, this.#errorOf(put), measures, errors);
     results.priced(trade, "integral");
   }
 
-  /** Error estimates of the sensitivities: their changes from the coarser scheme, with the margin of the value's. */
-  #errorsOf(trade: number, put: number, market: SpotMarket): NamedSensitivities {
+  /** Error estimates of the sensitivities: their changes from the coarser scheme, and what the value's tells. */
+  #errorsOf(trade: number, put: number, market: SpotMarket, found: NamedSensitivities): NamedSensitivities {
     const { columns } = this.#batch;
     const { spot, rate, dividendYield, sigma } = market;
     const unit = this.#puts.unit[put];
     const [value, slope, curvature, bySigma, byRate] = this.#values.change.subarray(5 * put).map(Math.abs);
     const isCall = columns.sign[trade] > 0;
     const moneyness = Math.exp(this.#puts.logSpot[put]);
-    const delta = SENSITIVITY_MARGIN * (isCall ? value + moneyness * slope : slope);
-    const gamma = (SENSITIVITY_MARGIN * (isCall ? moneyness * moneyness : 1) * curvature) / unit;
+    const root = Math.sqrt(this.#puts.expiry[put]);
+    const width = sigma * root * spot;
+    const ofValue = OF_VALUE * unit * this.#values.changed[put];
+    const delta = SENSITIVITY_MARGIN * (isCall ? value + moneyness * slope : slope) + ofValue / width;
+    const gamma = (SENSITIVITY_MARGIN * (isCall ? moneyness * moneyness : 1) * curvature) / unit + ofValue / width ** 2;
     const theta = Math.abs(rate) * this.#errorOf(put) + Math.abs(rate - dividendYield) * spot * delta;
+    const least = (name: SensitivityName): number => LEAST * Math.abs(found[name] ?? 0);
     return {
-      delta: delta + ROUNDING,
-      gamma: gamma + ROUNDING / spot,
-      theta: theta + 0.5 * (sigma * spot) ** 2 * gamma + ROUNDING * spot,
-      vega: unit * (SENSITIVITY_MARGIN * bySigma + ROUNDING),
-      rho: unit * (SENSITIVITY_MARGIN * byRate + ROUNDING),
+      delta: delta + ROUNDING + least("delta"),
+      gamma: gamma + ROUNDING / spot + least("gamma"),
+      theta: theta + 0.5 * (sigma * spot) ** 2 * gamma + ROUNDING * spot + least("theta"),
+      vega: unit * (SENSITIVITY_MARGIN * bySigma + ROUNDING) + ofValue / sigma + least("vega"),
+      rho: unit * (SENSITIVITY_MARGIN * byRate + ROUNDING) + (ofValue * root) / sigma + least("rho"),
     };
   }
 
