@@ -6,7 +6,8 @@
  * | closed form, integral equation | all | none |
  * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
- * | trees and convolutions | none | central; gamma over some points of the tree |
+ * | trees | none | central; gamma over some points of the tree |
+ * | convolutions | none | of fourth order in the spot, else central, in standard deviations: rights/differences.ts |
  * | paths | first ones, where nothing jumps | central, on the same random numbers; to one side next to a barrier |
  */
 import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../pde/fdm/index.ts";
@@ -164,9 +165,9 @@ function correlationRoom(matrix: readonly (readonly number[])[], [i, j]: Pair): 
 }
 
 /**
- * Returns the bump sizes for a quantization tree or a grid of factors. `size` is the number of its points, 0 where
- * values are smooth in the spot, and `deviation` the standard deviation of the log-spot on the last date. Points in the
- * middle of an optimal quantization are √(6π)/N standard deviations apart.
+ * Returns the bump sizes for a quantization tree. `size` is the number of its points, and `deviation` the standard
+ * deviation of the log-spot on the last date. Points in the middle of an optimal quantization are √(6π)/N standard
+ * deviations apart.
  */
 export function bumpsOnTrees(
   { terms, spots: [spot] }: Valuation,
@@ -174,7 +175,7 @@ export function bumpsOnTrees(
   greeks: Greeks,
 ): BumpSizes {
   const { first, most } = ON_TREE;
-  const wide = size === 0 ? first : (POINTS * Math.sqrt(6 * Math.PI) * deviation) / size;
+  const wide = (POINTS * Math.sqrt(6 * Math.PI) * deviation) / size;
   const [{ volatility }] = terms.assets;
   return {
     spots: { first: [first * spot], second: [Math.min(Math.max(first, wide), most) * spot] },
@@ -182,8 +183,8 @@ export function bumpsOnTrees(
   };
 }
 
-/** The lowest instantaneous volatility, by which it can be moved down; infinite where a formula has it. */
-function lowest(volatility: Volatility): number {
+/** Returns the lowest instantaneous volatility, by which it can be moved down; infinite where a formula has it. */
+export function lowest(volatility: Volatility): number {
   if (volatility.kind === "deterministic") return Math.min(...volatility.sigma.values);
   if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));
   if (volatility.kind !== "gaussianFactors") return Number.POSITIVE_INFINITY;

@@ -7,10 +7,15 @@ import type { ExerciseRightsEstimate, RightsRequest } from "./estimator.ts";
 import { varianceAt } from "../variance.ts";
 import { datesOf, unitsOf } from "./factors.ts";
 
+/** Rounding errors, relative to the value. */
+const ROUNDING = 1e-13;
+
 /** Returns the estimate of a request whose value a formula gives exactly; undefined if no formula does. */
 export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): ExerciseRightsEstimate | undefined {
   const known = exactValue(terms, spot);
-  return known && { values: [known.value], errors: [1e-13 * Math.abs(known.value)], method: known.method, size: 0 };
+  if (known === undefined) return undefined;
+  const rounding = ROUNDING * Math.abs(known.value);
+  return { values: [known.value], errors: [rounding], method: known.method, size: 0, noise: { parts: [], rounding } };
 }
 
 /** A value with nothing to be estimated. */

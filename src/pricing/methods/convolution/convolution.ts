@@ -15,6 +15,7 @@ import { type ExerciseRightsEstimate, rightsEstimator } from "../../rights/estim
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, refusalOf, unitsOf } from "../../rights/factors.ts";
 import { boundsOf, gainOf, isAmerican, type RightsSolver, solveRights, type RightsTask } from "../../rights/solve.ts";
 import { type Terms, termsOf } from "../../terms.ts";
+import { varianceAt } from "../../variance.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;
@@ -83,42 +84,54 @@ function maxLevelOf({ assets: [{ volatility }] }: Terms): number {
 /** A value on a grid whose nodes are `spacing` apart. */
 interface GridTask extends RightsTask {
   readonly spacing: number;
+  /** The deviation of the grid for a bumped copy, that of its original. */
+  readonly deviation: number | undefined;
 }
 
 const solverOn = (device: Device): RightsSolver<GridTask> => ({
-  tasksOf({ terms, level }, _settings, taskOf) {
+  tasksOf({ terms, level, original }, _settings, taskOf) {
+    const deviation = original && largestDeviation(original.terms);
     const task = (isFine: boolean, isHalf: boolean): GridTask => {
       const own = taskOf(isHalf);
       const isMany = datesOf(terms, isHalf).length * unitsOf(terms).max > MANY;
       const first = own.factors.sigma.length === 1 ? SPACING.one : isMany ? SPACING.many : SPACING.two;
-      return { ...own, spacing: first / RATIO ** (level - (isFine ? 0 : 1)) };
+      return { ...own, spacing: first / RATIO ** (level - (isFine ? 0 : 1)), deviation };
     };
     const half = isAmerican(terms) ? task(false, true) : undefined;
     return { fine: task(true, false), coarse: task(false, false), half };
   },
-  keyOf: ({ factors: { key, sigma }, spacing, request: { terms } }) =>
-    keyOf([key, sigma, spacing, hasRightToday(terms)]),
+  keyOf: ({ factors: { key, sigma }, spacing, request: { terms }, deviation = 0 }) =>
+    keyOf([key, sigma, spacing, hasRightToday(terms), deviation]),
   valuesOf(tasks, { precision, signal }) {
-    const [{ factors, spacing, request }] = tasks;
+    const [{ factors, spacing, request, deviation }] = tasks;
     const startsAtOnce = hasRightToday(request.terms);
-    const spec = { device, chain: factors.chain(), sigma: factors.sigma, startsAtOnce, precision, signal, spacing };
+    const settings = { device, startsAtOnce, precision, signal, spacing, deviation };
+    const spec = { ...settings, chain: factors.chain(), sigma: factors.sigma };
     return gaussianSwings(spec, tasks.map(swingOf));
   },
   // Extrapolated in the spacing, and in the number of dates, to which errors are of first order.
   estimateOf({ terms, spots: [[spot]], level }, { fine, coarse }, inDates, { precision, accuracy }) {
     const correction = (fine.value - coarse.value) / (RATIO ** ORDER - 1);
-    const least = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) + KINKS / RATIO ** (ORDER * level);
+    const rounding = precision === "f32" ? ROUNDING.f32 : ROUNDING.f64;
+    const kinks = KINKS / RATIO ** (ORDER * level);
+    const unit = spot * unitsOf(terms).max;
     return {
       values: [fine.value + correction + inDates],
-      errors: [1.5 * Math.abs(correction) + least * spot * unitsOf(terms).max],
+      errors: [1.5 * Math.abs(correction) + (rounding + kinks) * unit],
       // Finer grids do not reduce what dates leave.
       bias: Math.abs(inDates),
       warnings: Math.abs(inDates) > targetOf(terms, accuracy) ? WARNING.inaccurate : 0,
       method: "convolution",
       size: 0,
+      // What is beyond the grid cancels in differences; the rounding of f32 does not.
+      noise: { parts: [1.5 * correction, inDates], rounding: ((precision === "f32" ? rounding : 0) + kinks) * unit },
     };
   },
 });
+
+/** Returns the largest standard deviation of the log-spot on the dates of decisions. */
+const largestDeviation = (terms: Terms): number =>
+  Math.sqrt(Math.max(...datesOf(terms).map((time) => varianceAt(terms.assets[0].volatility, time))));
 
 /** Rights as slopes of the relative spot and fixed amounts, discounted. */
 function swingOf(task: GridTask): GaussianSwing {

@@ -39,6 +39,11 @@ export interface GaussianSwingSettings extends CallOptions {
   readonly startsAtOnce: boolean;
   /** The spacing of nodes in standard deviations; the error is of fourth order in it. */
   readonly spacing: number;
+  /**
+   * The largest standard deviation of the log-spot for which the grid is made, by default that of the chain. Chains and
+   * weights that differ a little then share a grid, whose errors cancel in differences.
+   */
+  readonly deviation?: number | undefined;
   /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
@@ -147,14 +152,14 @@ interface Grid {
   readonly halves: readonly number[];
 }
 
-function gridOf({ chain, sigma, spacing }: GaussianSwingSettings): Grid {
+function gridOf({ chain, sigma, spacing, deviation }: GaussianSwingSettings): Grid {
   const { dimension: d } = chain;
   const { roots, parameters } = standardisedParameters(chain);
   const loadings = roots.map((root): readonly [number, number] =>
     d === 1 ? [0, sigma[0] * root[0]] : [sigma[0] * root[0] + sigma[1] * root[2], sigma[1] * root[3]],
   );
   const deviations = loadings.map(([a, b]) => Math.hypot(a, b));
-  const shift = Math.max(...deviations);
+  const shift = deviation ?? Math.max(...deviations);
   // In one dimension the spot grows to one side.
   const upwards = d === 2 || loadings.some(([, b]) => b > 0);
   const downwards = d === 2 || !upwards;
