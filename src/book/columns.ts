@@ -1,141 +1,90 @@
 /** Tables of trades: the columns, whose names are dotted paths of a trade's fields, and how their cells are read. */
 import { BookError } from "../base/errors.ts";
 import type { BookHeader } from "./book.ts";
+import { BARRIERS, type CellKind, kindOfTerm, nearestTerm, wordsOfTerm } from "./column-terms.ts";
 import { parseJson } from "./json.ts";
 import { didYouMean, quote } from "./names.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
-/**
- * The conversion of a cell to a value.
- *
- * * `text`: the text itself.
- * * `number`: a number if the cell looks like one, otherwise text, which the schema of the trade then rejects and
- *   quotes.
- * * `json`: JSON if the cell starts with a bracket or brace, otherwise as `number`.
- * * `tag`: the text itself in CSV, so that 007 remains 007. In Parquet, a number if the type of the column is numeric.
- */
-type CellKind = "text" | "number" | "json" | "tag";
-
-const KINDS = new Map<string, CellKind>([
-  ["id", "text"],
-  ["underlying", "text"],
-  ["underlyings", "json"],
-  ["payoff", "json"],
-  ["payoff.digital", "text"],
-  ["payoff.cash", "number"],
-  ["payoff.expression", "text"],
-  ["payoff.kinks", "json"],
-  ["payoff.basket", "text"],
-  ["payoff.weights", "json"],
-  ["payoff.kind", "text"],
-  ["payoff.bestOf", "text"],
-  ["payoff.worstOf", "text"],
-  ["payoff.spread", "text"],
-  ["strike", "number"],
-  ["expiry", "number"],
-  ["exercise", "json"],
-  ["quantity", "number"],
-  ["tags", "json"],
-  ["barriers", "json"],
-  ["average", "json"],
-  ["average.kind", "text"],
-  ["average.dates", "json"],
-  ["average.past.count", "number"],
-  ["average.past.mean", "number"],
-  ["lookback", "json"],
-  ["lookback.strike", "text"],
-  ["lookback.monitoring", "json"],
-  ["lookback.from", "number"],
-  ["lookback.extremum", "number"],
-  ["swing", "json"],
-  ["swing.dates", "json"],
-  ["swing.min", "number"],
-  ["swing.max", "number"],
-  ["volatility", "json"],
-  ["volatility.cev.sigma", "number"],
-  ["volatility.cev.beta", "number"],
-  ["volatility.displaced.sigma", "number"],
-  ["volatility.displaced.shift", "number"],
-  ["volatility.termStructure", "json"],
-  ["volatility.surface", "json"],
-  ["volatility.heston", "json"],
-  ...["v0", "kappa", "theta", "sigma", "rho"].map((name) => [`volatility.heston.${name}`, "number"] as const),
-  ["volatility.sabr", "json"],
-  ...["alpha", "beta", "nu", "rho"].map((name) => [`volatility.sabr.${name}`, "number"] as const),
-  ["volatility.stochasticLocal", "json"],
-  ["volatility.gaussianFactors", "json"],
-  ["volatility.gaussianFactors.alpha", "json"],
-  ["volatility.gaussianFactors.sigma", "json"],
-  ["volatility.gaussianFactors.rho", "number"],
-  ["volatility.local", "text"],
-  ["volatility.normal", "number"],
-  ["currency", "text"],
-  ["bond", "json"],
-  ["cashflows", "json"],
-  ["notional", "number"],
-  ["calls", "json"],
-  ["puts", "json"],
-  ["marketPrice", "number"],
-  ["on", "json"],
-  ["strikeIs", "text"],
-  ["cap", "json"],
-  ["floor", "json"],
-  ["swaption", "text"],
-  ["swap", "json"],
-  ["convertible", "json"],
-  ["forward", "number"],
-  ["script", "json"],
-  ["data", "json"],
-  ["initial", "json"],
-  ["start", "number"],
-  ["fra", "json"],
-  ["note", "json"],
-  ["fxForward", "json"],
-  ["report", "json"],
-]);
-
-const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];
-
 /** The prefix of columns that are tags. For example, `tag.desk` is the tag `desk`. */
 const TAG = "tag.";
 
-/** A column of a table of trades: the path of the trade's field that it contains, and the kind of its cells. */
+/** A column of a table of trades. */
 export interface Column {
+  /** The path of the trade's field that the column contains; empty for a column that is left out. */
   readonly path: readonly string[];
   readonly kind: CellKind;
+  /** The values of cells that have words of their own for them, in small letters. */
+  readonly words?: Readonly<Record<string, string | number>> | undefined;
 }
+
+/** What a column of a desk's own means: a term of a trade, with words of its own for values of the term. */
+export interface MappedTerm {
+  readonly term: string;
+  readonly values?: Readonly<Record<string, string | number>> | undefined;
+}
+
+/** The terms of trades by the names of a table's columns. An empty text leaves the column out. */
+export type ColumnMap = Readonly<Record<string, string | MappedTerm>>;
 
 /** The options for reading tables. */
 export interface TableOptions {
   /** The columns that are not terms of a trade and that become its tags. */
-  readonly keep?: readonly string[];
+  readonly keep?: readonly string[] | undefined;
+  /** The columns that have names of their own for terms of a trade. */
+  readonly map?: ColumnMap | undefined;
 }
 
 /**
  * Converts the names of a table's columns to columns. `where` is the position of the names in the file, for error
- * messages. @throws BookError an unknown, missing or repeated column
+ * messages. @throws BookError for unknown columns, all at once, and for a missing or repeated one
  */
-export function readColumns(names: readonly string[], where: string, { keep = [] }: TableOptions = {}): Column[] {
-  for (const name of keep) {
-    if (KINDS.has(name)) throw new BookError(where, `cannot keep ${quote(name)} as a tag: it is a term of the trade`);
-    if (!names.includes(name))
-      throw new BookError(where, `there is no column ${quote(name)} to keep${didYouMean(name, names)}`);
+export function readColumns(names: readonly string[], where: string, { keep = [], map }: TableOptions = {}): Column[] {
+  const mapped = map && new Map(Object.entries(map));
+  for (const name of [...keep, ...(mapped?.keys() ?? [])]) {
+    if (names.includes(name)) continue;
+    const what = keep.includes(name) ? "keep" : "map";
+    throw new BookError(where, `there is no column ${quote(name)} to ${what}${didYouMean(name, names)}`);
   }
-  const columns = names.map((name) => columnOf(name, names, where, keep));
-  const paths = columns.map(({ path }) => JSON.stringify(path));
-  const twice = paths.findIndex((path, i) => paths.indexOf(path) < i);
-  if (twice >= 0) throw new BookError(where, `column ${quote(names[twice])} is there twice`);
-  return columns;
+  const term = keep.find((name) => mapped?.has(name) === true || kindOfTerm(name) !== undefined);
+  if (term !== undefined) throw new BookError(where, `cannot keep ${quote(term)} as a tag: it is a term of the trade`);
+  const columns = names.map((name) => columnOf(name, mapped?.get(name) ?? name, where, keep));
+  const unknown = names.filter((_, i) => columns[i] === undefined);
+  if (unknown.length > 0) throw new BookError(where, unknownColumns(unknown, names));
+  const known = columns as Column[];
+  const paths = known.map(({ path }) => path.join("."));
+  const twice = paths.findIndex((path, i) => path !== "" && paths.indexOf(path) < i);
+  if (twice < 0) return known;
+  const what = paths[twice] === names[twice] ? "" : `, which is ${quote(paths[twice])},`;
+  throw new BookError(where, `column ${quote(names[twice])}${what} is there twice`);
 }
 
-function columnOf(name: string, names: readonly string[], where: string, keep: readonly string[]): Column {
-  const kind = KINDS.get(name);
-  if (kind !== undefined) return { path: name.split("."), kind };
-  if (name.startsWith(TAG) && name !== TAG) return { path: ["tags", name.slice(TAG.length)], kind: "tag" };
-  if (keep.includes(name)) return { path: ["tags", name], kind: "tag" };
-  throw new BookError(where, `unknown column ${quote(name)}${hint(name, names)}`);
+function columnOf(
+  name: string,
+  meant: string | MappedTerm,
+  where: string,
+  keep: readonly string[],
+): Column | undefined {
+  const { term, values } = typeof meant === "string" ? { term: meant } : meant;
+  if (name !== "" && term === "") return { path: [], kind: "text" };
+  const kind = kindOfTerm(term);
+  if (kind !== undefined) return { path: term.split("."), kind, words: wordsOf(term, values) };
+  if (term.startsWith(TAG) && term !== TAG) return { path: ["tags", term.slice(TAG.length)], kind: "tag" };
+  if (term !== name) {
+    const near = nearestTerm(term, new Set());
+    const hint = near === undefined ? "" : ` (did you mean ${quote(near)}?)`;
+    throw new BookError(where, `column ${quote(name)} is mapped to ${quote(term)}, which is no term of a trade${hint}`);
+  }
+  return keep.includes(name) ? { path: ["tags", name], kind: "tag" } : undefined;
+}
+
+function wordsOf(term: string, values: MappedTerm["values"]): Column["words"] {
+  const usual = wordsOfTerm(term);
+  if (values === undefined) return usual;
+  const own = Object.entries(values).map(([word, value]) => [word.toLowerCase(), value]);
+  return { ...usual, ...(Object.fromEntries(own) as Readonly<Record<string, string | number>>) };
 }
 
 /** Returns the names of the tags among the columns, in order. */
@@ -143,13 +92,42 @@ export function tagNames(columns: readonly Column[]): string[] {
   return columns.filter(({ kind }) => kind === "tag").map(({ path }) => path[1]);
 }
 
-function hint(name: string, names: readonly string[]): string {
-  if (name.startsWith("__index_level_")) return "; it is an index of pandas: write the table with index=False";
-  if (names.length === 1 && name.includes(";")) return "; the columns seem to be separated by semicolons, use commas";
-  const near = didYouMean(name, KNOWN_COLUMNS);
-  const unknown = names.filter((one) => !KINDS.has(one) && !one.startsWith(TAG));
-  const keep = `to carry it to the results, --keep ${unknown.join(",")}, or name it ${quote(`${TAG}${name}`)}`;
-  return `${near}; ${keep}${near === "" ? `; terms of a trade are ${KNOWN_COLUMNS.join(", ")}` : ""}`;
+/** Returns the names of all tags in a list of trades that are not read yet. */
+export function tagsOf(trades: readonly unknown[]): string[] {
+  const names = new Set<string>();
+  for (const trade of trades) {
+    const { tags } = Object(trade) as { readonly tags?: unknown };
+    for (const name of Object.keys(Object(tags) as object)) names.add(name);
+  }
+  return [...names];
+}
+
+/** Returns the message about columns that are unknown, with the term that each seems to mean and what to do. */
+function unknownColumns(unknown: readonly string[], names: readonly string[]): string {
+  const index = unknown.find((name) => name.startsWith("__index_level_"));
+  if (index !== undefined)
+    return `unknown column ${quote(index)}; it is an index of pandas: write the table with index=False`;
+  if (names.length === 1 && names[0].includes(";"))
+    return `unknown column ${quote(names[0])}; the columns seem to be separated by semicolons, use commas`;
+  const taken = new Set(names);
+  const meant = unknown.map((name) => {
+    const near = nearestTerm(name, taken);
+    const isFree = near !== undefined && !taken.has(near);
+    if (isFree) taken.add(near);
+    return { name, near, isFree };
+  });
+  const mapped = meant.flatMap(({ name, near, isFree }) => (isFree ? [`${name}=${near}`] : []));
+  const others = meant.flatMap(({ name, isFree }) => (isFree ? [] : [name]));
+  const list = meant.map(
+    ({ name, near }) => quote(name) + (near === undefined ? "" : ` (did you mean ${quote(near)}?)`),
+  );
+  const toRead = mapped.length === 0 ? "" : `; to read what is meant, --map "${mapped.join(",")}"`;
+  const toCarry =
+    others.length === 0
+      ? ""
+      : `; to carry ${others.length === 1 ? "it" : "them"} to the results, --keep ${others.join(",")}, ` +
+        `or a name such as ${quote(`${TAG}${others[0]}`)}`;
+  return `unknown ${unknown.length === 1 ? "column" : "columns"} ${list.join(", ")}${toRead}${toCarry}`;
 }
 
 /**
@@ -184,7 +162,11 @@ function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: 
 
 /** Returns the id in a row of a table, also if the row is not a valid trade. */
 export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
-  const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
+  const id = readCell(
+    cells[columns.findIndex(({ path }) => path.join(".") === "id")],
+    { path: ["id"], kind: "text" },
+    "",
+  );
   return typeof id === "string" ? id : undefined;
 }
 
@@ -196,8 +178,10 @@ type Fields = Record<string, unknown>;
  */
 function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const trade: Fields = {};
-  for (const [i, { path, kind }] of columns.entries()) {
-    const value = readCell(cells[i], kind, `${where}: ${path.join(".")}`);
+  for (const [i, column] of columns.entries()) {
+    const { path } = column;
+    if (path.length === 0) continue;
+    const value = readCell(cells[i], column, where);
     if (value === undefined) continue;
     let parent = trade;
     for (const name of path.slice(0, -1)) parent = childOf(parent, name, `${where}: ${path.join(".")}`);
@@ -205,7 +189,17 @@ function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], whe
     if (Object.hasOwn(parent, last)) throw new BookError(`${where}: ${path.join(".")}`, "given in two columns");
     parent[last] = value;
   }
-  return trade;
+  return withBarriers(trade, where);
+}
+
+/** Returns a trade whose barriers are a list, as in JSON. @throws BookError for barriers that are given in two ways */
+function withBarriers(trade: Fields, where: string): Fields {
+  const found = BARRIERS.filter((name) => Object.hasOwn(trade, name));
+  if (found.length === 0) return trade;
+  if (Object.hasOwn(trade, "barriers")) throw new BookError(`${where}: barriers`, "given in two columns");
+  const barriers = found.map((name) => trade[name]);
+  for (const name of found) delete trade[name];
+  return { ...trade, barriers };
 }
 
 function childOf(parent: Fields, name: string, where: string): Fields {
@@ -218,15 +212,31 @@ function childOf(parent: Fields, name: string, where: string): Fields {
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
+const numberOr = (text: string): string | number => (NUMBER.test(text) ? Number(text) : text);
+
 /** Converts a cell to a value. Cells of CSV are strings. Those of Parquet may have other types. */
-function readCell(cell: unknown, kind: CellKind, where: string): unknown {
+function readCell(cell: unknown, { path, kind, words }: Column, where: string): unknown {
   if (typeof cell !== "string") {
     const isText = (kind === "text" && typeof cell === "number") || (kind === "tag" && typeof cell === "boolean");
     return isText ? String(cell) : cell;
   }
   const text = cell.trim();
   if (text === "") return undefined;
+  if (words !== undefined) {
+    const word = text.toLowerCase();
+    if (Object.hasOwn(words, word)) return words[word];
+  }
+  if (kind === "number") return numberOr(text);
   if (kind === "text" || kind === "tag") return text;
-  if (kind === "json" && /^[[{]/.test(text)) return parseJson(text, where);
-  return NUMBER.test(text) ? Number(text) : text;
+  if (kind === "flag") return /^(true|false)$/i.test(text) ? text.toLowerCase() === "true" : text;
+  if (/^[[{]/.test(text)) return parseJson(text, `${where}: ${path.join(".")}`);
+  if (kind === "list" || (kind === "either" && text.includes(";"))) return itemsOf(text);
+  return numberOr(text);
+}
+
+/** Returns the items of a list with semicolons between them. The one after a last semicolon may be missing. */
+function itemsOf(text: string): readonly (string | number)[] {
+  const items = text.split(";").map((item) => item.trim());
+  if (items.at(-1) === "") items.pop();
+  return items.map(numberOr);
 }

@@ -21,6 +21,7 @@ export {
   openChunkedBook,
   type RowsAt,
 } from "./chunks/index.ts";
+export { type ColumnMap, type TableOptions, tagsOf } from "./columns.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
@@ -44,7 +45,6 @@ export { parseJson } from "./json.ts";
 export { didYouMean, quote } from "./names.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
-export { tagsOf } from "./tags.ts";
 export { decodeText, readWholeText } from "./text.ts";
 export {
   type BookInput,

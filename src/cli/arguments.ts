@@ -1,5 +1,7 @@
 /** Parsers of option values. */
 import { InvalidArgumentError } from "commander";
+import { readFileSync } from "node:fs";
+import type { ColumnMap } from "../book/index.ts";
 import type { TableRows } from "./output.ts";
 
 /** Parses a command-line argument that is a number of table rows, or "all". */
@@ -13,6 +15,35 @@ export function parseNames(text: string): string[] {
   if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
   return all;
 }
+
+/**
+ * Parses a command-line argument that says which terms a table's columns are: `CallPut=payoff,Strike=strike`, or the
+ * name of a JSON file with `{ "CallPut": "payoff" }`, whose terms may have words: `{ "term", "values" }`.
+ */
+export function parseColumnMap(text: string): ColumnMap {
+  if (text.includes("=")) {
+    const pairs = parseNames(text).map((pair) => pair.split("=").map((name) => name.trim()));
+    if (pairs.some(([name, ...terms]) => name === "" || terms.length !== 1))
+      throw new InvalidArgumentError('expected "COLUMN=term,COLUMN=term", or the name of a JSON file.');
+    return Object.fromEntries(pairs) as ColumnMap;
+  }
+  let read: unknown;
+  try {
+    read = JSON.parse(readFileSync(text, "utf8"));
+  } catch (error) {
+    throw new InvalidArgumentError(`cannot read ${text}: ${(error as Error).message}.`);
+  }
+  const isTerm = (of: unknown): boolean =>
+    typeof of === "string" || (isRecord(of) && typeof of.term === "string" && (of.values ?? {}) instanceof Object);
+  if (!isRecord(read) || !Object.values(read).every(isTerm))
+    throw new InvalidArgumentError(
+      `${text}: expected { "COLUMN": "term" } or { "COLUMN": { "term", "values": { "WORD": "value" } } }.`,
+    );
+  return read as ColumnMap;
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parses a command-line argument that is the index of a GPU. */
 export function parseDeviceIndex(text: string): number {

@@ -19,6 +19,7 @@ import {
   readTrades,
   readWholeBook,
   readWholeText,
+  type TableOptions,
   tagsOf,
   underMarket,
 } from "../book/index.ts";
@@ -41,7 +42,9 @@ export interface InputRequest {
   /** The format of the file; undefined if it follows from the name or the contents. */
   readonly format: InputFormat | undefined;
   /** The columns of a table that become tags of its trades. */
-  readonly keep?: readonly string[] | undefined;
+  readonly keep?: TableOptions["keep"];
+  /** The columns of a table that have names of their own for terms of its trades. */
+  readonly map?: TableOptions["map"];
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
 }
@@ -60,15 +63,15 @@ export interface OpenInput extends BookStream {
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);
-  const { keep } = request;
-  if (named === "parquet" && request.path !== "-") return openParquet(request.path, { market, keep });
+  const table = { keep: request.keep, map: request.map };
+  if (named === "parquet" && request.path !== "-") return openParquet(request.path, { market, table });
   const source = await openBytes(request.path, request);
   try {
     const { first, bytes } = await withFirst(source.bytes);
     const isParquet = named === "parquet" || (named === undefined && startsAsParquet(first));
     const book = isParquet
-      ? await readTable(await wholeBytes(bytes), { market, keep })
-      : await readText(decodeText(bytes), named, { market, keep, replaces: request.replacesMarket ?? false });
+      ? await readTable(await wholeBytes(bytes), { market, table })
+      : await readText(decodeText(bytes), named, { market, table, replaces: request.replacesMarket ?? false });
     return { ...book, fractionRead: source.fractionRead, close: source.close };
   } catch (error) {
     source.close();
@@ -76,10 +79,10 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   }
 }
 
-/** The market for a file that contains only trades, and the columns of the file that are kept as tags. */
+/** The market for a file that contains only trades, and what the columns of the file are. */
 interface Beside {
   readonly market: BookHeader | undefined;
-  readonly keep: readonly string[] | undefined;
+  readonly table: TableOptions;
 }
 
 async function readText(
@@ -114,8 +117,8 @@ async function openParquet(path: string, beside: Beside): Promise<OpenInput> {
   }
 }
 
-function readTable(file: RandomAccess, { market, keep = [] }: Beside): Promise<BookStream & { total: number }> {
-  return readParquet(file, marketOfTable(market), { keep });
+function readTable(file: RandomAccess, { market, table }: Beside): Promise<BookStream & { total: number }> {
+  return readParquet(file, marketOfTable(market), table);
 }
 
 function marketOfTable(market: BookHeader | undefined): BookHeader {
@@ -165,15 +168,18 @@ async function readMarket(path: string, request: InputRequest): Promise<BookHead
 async function readAs(
   format: TextFormat,
   chunks: AsyncIterable<string>,
-  { market, keep = [], replaces }: Beside & { readonly replaces: boolean },
+  { market, table, replaces }: Beside & { readonly replaces: boolean },
 ): Promise<BookStream & { total: number | undefined }> {
-  if (format !== "csv" && keep.length > 0)
-    throw new CliError(`--keep names columns of CSV or Parquet; in JSON a trade has "tags": { "desk": "Paris" }`);
+  if (format !== "csv" && (table.keep !== undefined || table.map !== undefined))
+    throw new CliError(
+      `${table.keep === undefined ? "--map" : "--keep"} names columns of CSV or Parquet; ` +
+        'in JSON a trade has its terms by name, and "tags": { "desk": "Paris" }',
+    );
   switch (format) {
     case "ndjson":
       return { ...(await readNdjson(chunks, market, replaces || market === undefined)), total: undefined };
     case "csv":
-      return { ...(await readCsv(chunks, marketOfTable(market), { keep })), total: undefined };
+      return { ...(await readCsv(chunks, marketOfTable(market), table)), total: undefined };
     case "json":
       const text = await readWholeText(chunks);
       return runBlockingNext(() => wholeBook(parseJson(text), market, replaces));

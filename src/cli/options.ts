@@ -2,9 +2,10 @@
 import type { EngineOptions } from "./choose-backend.ts";
 import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
-import type { MethodName } from "../book/index.ts";
+import type { MethodName, TableOptions } from "../book/index.ts";
 import {
   parseAccuracy,
+  parseColumnMap,
   parseDeviceIndex,
   parseDeviceList,
   parseNames,
@@ -18,6 +19,8 @@ import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
 /** The help text of the option --keep. */
 export const KEEP_HELP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
+/** The help text of the option --map. */
+export const MAP_HELP = "terms of a trade by columns of CSV or Parquet: CallPut=payoff,Strike=strike; or a JSON file";
 /** The help text of the option --group-by. */
 export const GROUP_BY_HELP = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
@@ -70,6 +73,7 @@ export const addFormatOptions = (command: Command): Command =>
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
     .option("--keep <columns>", KEEP_HELP, parseNames)
+    .option("--map <columns>", MAP_HELP, parseColumnMap)
     .option(
       "-o, --output <file>",
       "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",
@@ -126,7 +130,8 @@ export interface Flags {
   readonly format?: OutputFormat;
   readonly output?: string;
   readonly rows?: TableRows;
-  readonly keep?: readonly string[];
+  readonly keep?: TableOptions["keep"];
+  readonly map?: TableOptions["map"];
   readonly groupBy?: readonly string[];
   readonly resume?: true;
   readonly chunkTrades?: number;
@@ -155,13 +160,13 @@ export const pricingOptionsOf = ({
  * that contradict each other
  */
 export function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, threads, rows, keep, groupBy, ...others } = flags;
+  const { market, inputFormat, format, output, threads, rows, keep, map, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;
   if (devices !== undefined && (one !== undefined || (flags.backend !== "auto" && flags.backend !== "cuda")))
     throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
   const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
-  const files = { market, inputFormat, format, output, rows, keep, groupBy };
+  const files = { market, inputFormat, format, output, rows, keep, map, groupBy };
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }
 
@@ -176,7 +181,9 @@ export interface PriceOptions
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
   /** The columns of a table that become tags of its trades. */
-  readonly keep: readonly string[] | undefined;
+  readonly keep: TableOptions["keep"];
+  /** The columns of a table that have names of their own for terms of its trades. */
+  readonly map?: TableOptions["map"];
   /** The tags by which totals are grouped. */
   readonly groupBy: readonly string[] | undefined;
   /** True to continue pricing a book in chunks. */

@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import {
   parseAccuracy,
   parseDeviceIndex,
+  parseColumnMap,
   parseNames,
   parsePort,
   parseRunShare,
@@ -23,6 +24,7 @@ import {
   type Flags,
   GROUP_BY_HELP,
   KEEP_HELP,
+  MAP_HELP,
   priceOptions,
   addAccuracyOptions,
   addChunkOptions,
@@ -84,6 +86,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: CommandCon
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet, which all workers see; or s3://…")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
     .option("--keep <columns>", KEEP_HELP, parseNames)
+    .option("--map <columns>", MAP_HELP, parseColumnMap)
     .addOption(
       new Option("--input-format <name>", "of the book; else its name tells").choices([
         "json",

@@ -70,7 +70,10 @@ describe("tags", () => {
   });
 
   test.each([
-    [[], /^line 1: unknown column "ticker"; to carry it to the results, --keep ticker,desk, or name it "tag\.ticker"/],
+    [
+      [],
+      /^line 1: unknown columns "ticker", "desk"; to carry them to the results, --keep ticker,desk, or a name such as "tag\.ticker"/,
+    ],
     [["desk"], /unknown column "ticker"/],
     [["desk", "tikcer"], /no column "tikcer" to keep \(did you mean "ticker"\?\)/],
     [["desk", "ticker", "strike"], /cannot keep "strike" as a tag: it is a term of the trade/],

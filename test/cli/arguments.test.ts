@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { parseFraction } from "../../src/cli/arguments.ts";
+import { parseColumnMap, parseFraction } from "../../src/cli/arguments.ts";
 import { longFileOf } from "../../src/cli/commands/price-file.ts";
 import { calibrationTables } from "../../src/cli/format/calibration.ts";
 import { scenarioTables } from "../../src/cli/format/scenario-table.ts";
@@ -19,12 +19,26 @@ test("a share is a part of one, up to all of it", () => {
     expect(() => parseFraction(text)).toThrow("expected a share");
 });
 
-test("threads do not share a file of which tags are kept, or whose results are grouped", () => {
+test("columns are terms by pairs, or by a JSON file that may have words for values", () => {
+  expect(parseColumnMap("CallPut=payoff, Comment=")).toEqual({ CallPut: "payoff", Comment: "" });
+  const path = join(folder, "map.json");
+  const map = { CallPut: "payoff", Side: { term: "quantity", values: { Buy: 1 } } };
+  writeFileSync(path, JSON.stringify(map));
+  expect(parseColumnMap(path)).toEqual(map);
+  for (const text of ["=payoff", "A=b=c", "A=b,C"]) expect(() => parseColumnMap(text)).toThrow("COLUMN=term");
+  for (const wrong of ["[]", '{ "A": 1 }', '{ "A": { "values": {} } }', '{ "A": { "term": "a", "values": 1 } }']) {
+    writeFileSync(path, wrong);
+    expect(() => parseColumnMap(path)).toThrow('expected { "COLUMN": "term" }');
+  }
+  expect(() => parseColumnMap(join(folder, "none.json"))).toThrow("cannot read");
+});
+
+test("threads share a file with columns of its own, and none whose results are grouped", () => {
   const path = join(folder, "long.ndjson");
   writeFileSync(path, `${JSON.stringify({ asOf: "2026-11-20", market: market() })}\n${"\n".repeat(1 << 15)}`);
   const options = (more: object) => ({ format: "json", ...more }) as never;
   expect(longFileOf(path, "json", options({}))).toBeDefined();
-  expect(longFileOf(path, "json", options({ keep: ["desk"] }))).toBeUndefined();
+  expect(longFileOf(path, "json", options({ keep: ["desk"] }))?.source.keep).toEqual(["desk"]);
   expect(longFileOf(path, "json", options({ groupBy: "desk" }))).toBeUndefined();
   expect(longFileOf(path, "table", options({}))).toBeUndefined();
 });

@@ -85,7 +85,7 @@ export const fresh: readonly Bug[] = [
     ],
     ["arguments.ts", "if (!(value > 0 && value <= 1))", "if (!(value > 0 && value < 1))"],
     ["progress.ts", "Math.floor(whole / 60) % 60", "Math.floor(whole / 60)"],
-    ["commands/price-file.ts", "|| groupBy !== undefined || keep !== undefined", "|| groupBy !== undefined"],
+    ["commands/price-file.ts", "format: input, market, keep, map }", "format: input, market, map }"],
   ]),
   ...beside("cli", "cli/calibrate cli/arguments", [
     ["format/calibration.ts", "checkText(fit.calendar)", "checkText(fit.butterfly)"],

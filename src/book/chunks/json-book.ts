@@ -9,7 +9,7 @@ import { isWellNamed, parseJson } from "../json.ts";
 import type { MarketFits } from "../moved-quotes.ts";
 import type { RandomAccess } from "../parquet.ts";
 import { isPlainObject } from "../schema/index.ts";
-import { tagsOf } from "../tags.ts";
+import { tagsOf } from "../columns.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ParsedTrade } from "../types.ts";
 import {

@@ -74,10 +74,10 @@ export async function openChunkedBook(
   { header, fits, ...table }: ChunkedBookOptions = {},
 ): Promise<ChunkedBook> {
   const beside = market && (await readBeside(market, fits));
-  if (format !== "csv" && format !== "parquet" && (table.keep ?? []).length > 0)
+  if (format !== "csv" && format !== "parquet" && ((table.keep ?? []).length > 0 || table.map !== undefined))
     throw new BookError(
       "",
-      'only columns of CSV or Parquet can be kept; in JSON a trade has "tags": { "desk": "Paris" }',
+      'only columns of CSV or Parquet can be kept or mapped; in JSON a trade has "tags": { "desk": "Paris" }',
     );
   switch (format) {
     case "json":

@@ -1,4 +1,4 @@
-import type { Book, TradeCounts } from "../../book/index.ts";
+import type { Book, TableOptions, TradeCounts } from "../../book/index.ts";
 import { BookError } from "../../base/errors.ts";
 import { isDoubt } from "../../market/index.ts";
 import type { ExplainMethod, ExplainReport, Sticky } from "../../pricing/index.ts";
@@ -35,7 +35,8 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
   /** The columns of a table that are not terms of a trade. */
-  readonly keep: readonly string[] | undefined;
+  readonly keep: TableOptions["keep"];
+  readonly map?: TableOptions["map"];
   /** The tags by which totals are grouped. */
   readonly groupBy: readonly string[] | undefined;
 }
@@ -74,11 +75,11 @@ export async function explain(
 function requestsOf(
   before: string,
   after: string | undefined,
-  { market, marketAfter, inputFormat: format, keep }: ExplainCommandOptions,
+  { market, marketAfter, inputFormat: format, keep, map }: ExplainCommandOptions,
   { stdin }: Terminal,
   signal: AbortSignal,
 ): readonly [InputRequest, InputRequest] {
-  const first: InputRequest = { path: before, marketPath: market, format, keep, stdin, signal };
+  const first: InputRequest = { path: before, marketPath: market, format, keep, map, stdin, signal };
   if (after !== undefined) {
     if (before === "-" && after === "-") throw new CliError("the two books cannot both come from standard input");
     return [first, { ...first, path: after, marketPath: marketAfter }];

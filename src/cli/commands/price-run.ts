@@ -3,6 +3,7 @@
  * and can be resumed and verified.
  */
 import type * as Runs from "../../service/runs/index.ts";
+import { keyOf } from "../../base/memoize.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT_STATUS } from "../failure.ts";
 import { formatOfName } from "../input.ts";
@@ -98,15 +99,15 @@ const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "
 /** Returns the path and format of a book's file. @throws CliError standard input; a name without a known format */
 export function bookSource(
   path: string,
-  options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,
+  options: Pick<PriceOptions, "inputFormat" | "market" | "keep" | "map">,
 ): Runs.BookSource {
-  const { inputFormat, market, keep } = options;
+  const { inputFormat, market, keep, map } = options;
   if (path === "-" || market === "-")
     throw new CliError("a run in parts reads its book more than once: give a file instead of standard input");
   const format = inputFormat ?? formatOfName(path);
   if (format === undefined)
     throw new CliError(`no format is known by the name of ${path}; say it: --input-format ndjson`);
-  return { place: path, format, market, keep };
+  return { place: path, format, market, keep, map };
 }
 
 /** The request to divide a book into chunks, with the given options. */
@@ -132,7 +133,7 @@ function planRequest(book: Runs.BookSource, options: PriceOptions, signal: Abort
 async function checkSame(
   runs: typeof Runs,
   manifest: Runs.Manifest,
-  { options, book: { keep = [] } }: Runs.PlanRequest,
+  { options, book: { keep = [], map } }: Runs.PlanRequest,
   book: Runs.OpenBook,
 ): Promise<void> {
   runs.checkVersion(manifest, runs.packageIdentity());
@@ -148,5 +149,8 @@ async function checkSame(
     throw new CliError(
       `--resume: the run was begun with --keep ${kept.join() || "of nothing"}, got ${keep.join() || "none"}`,
     );
+  if (!sameTerms(manifest.book.map, map)) throw new CliError("--resume: the run was begun with another --map");
   await runs.checkBook(manifest, book);
 }
+
+const sameTerms = (a: Runs.BookSource["map"] = {}, b: Runs.BookSource["map"] = {}): boolean => keyOf(a) === keyOf(b);

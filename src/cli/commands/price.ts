@@ -49,7 +49,7 @@ export async function price(
     return priceInChunks(path, options.output, options, { terminal, signal, openEngine });
   }
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
-  const { market: marketPath, inputFormat, keep } = options;
+  const { market: marketPath, inputFormat, keep, map } = options;
   const format = chooseOutputFormat(options.format, options.output, terminal.stdout);
   checkGroups(options.groupBy, format);
   await using file = longFileOf(path, format, options);
@@ -63,7 +63,7 @@ export async function price(
       await output.discard();
     }
   }
-  const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
+  const request = { path, marketPath, keep, map, format: inputFormat, stdin: terminal.stdin, signal };
   const opened = await openInput(request);
   const trades = new PeekableTrades(opened.trades);
   const input = { ...opened, trades };

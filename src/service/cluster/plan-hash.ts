@@ -7,6 +7,15 @@ import { hashOf, type Manifest } from "../runs/index.ts";
 export function planHash({ feynkac, book, market, options, scenarios, seed, chunks }: Manifest): string {
   const places = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
   return hashOf(
-    JSON.stringify([feynkac, book.sha256, book.keep ?? [], market.sha256, options, scenarios ?? null, seed, places]),
+    JSON.stringify([
+      feynkac,
+      book.sha256,
+      [book.keep ?? [], book.map ?? null],
+      market.sha256,
+      options,
+      scenarios ?? null,
+      seed,
+      places,
+    ]),
   );
 }

@@ -96,6 +96,10 @@ const timing = z.object({
   by: z.string(),
 });
 
+const mappedTerm = z.object({
+  term: z.string(),
+  values: z.record(z.string(), z.union([z.string(), number])).optional(),
+});
 const file = z.object({ place: z.string(), bytes: count, sha256: hash });
 
 /** The schema that validates the manifest of a book that is priced in chunks. */
@@ -106,6 +110,8 @@ export const manifestSchema = z.object({
     format: z.enum(["json", "ndjson", "csv", "parquet"]),
     /** The columns of a table that are kept as tags, and the names of all tags if the columns determine them. */
     keep: z.array(z.string()).optional(),
+    /** The columns of a table that have names of their own for terms of trades. */
+    map: z.record(z.string(), z.union([z.string(), mappedTerm])).optional(),
     tags: z.array(z.string()).optional(),
   }),
   /** The market's file and the hash of its contents. A market inside the book has only the hash. */

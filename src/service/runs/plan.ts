@@ -6,6 +6,7 @@ import {
   cutBook,
   type MarketFits,
   openChunkedBook,
+  type TableOptions,
 } from "../../book/index.ts";
 import { needsBondColumns } from "../../output/formats/index.ts";
 import { RunError } from "./error.ts";
@@ -18,7 +19,9 @@ export interface BookSource {
   readonly format: ChunkedFormat;
   readonly market: string | undefined;
   /** The columns of a table that become tags of its trades. */
-  readonly keep?: readonly string[] | undefined;
+  readonly keep?: TableOptions["keep"];
+  /** The columns of a table that have names of their own for terms of its trades. */
+  readonly map?: TableOptions["map"];
 }
 
 /** A book that has been opened for reading in chunks, with its file. Disposal closes the files. */
@@ -34,7 +37,7 @@ export interface OpenBook extends AsyncDisposable {
  * the book or its market cannot be used; RunError | StorageError
  */
 export async function openBook(
-  { place, format, market, keep = [] }: BookSource,
+  { place, format, market, keep, map }: BookSource,
   header?: unknown,
   fits?: MarketFits,
 ): Promise<OpenBook> {
@@ -45,7 +48,12 @@ export async function openBook(
     files.push(file);
     const beside = market === undefined ? undefined : await openFile(market);
     if (beside !== undefined) files.push(beside);
-    const book = await openChunkedBook(file, format, beside, { keep, fits, ...(format === "json" ? { header } : {}) });
+    const book = await openChunkedBook(file, format, beside, {
+      keep,
+      map,
+      fits,
+      ...(format === "json" ? { header } : {}),
+    });
     return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
@@ -114,7 +122,7 @@ export async function planRun(
   const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
   const tags = await book.tags();
-  const { place: name, market, keep = [] } = source;
+  const { place: name, market, keep = [], map } = source;
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
     feynkac: packageIdentity(),
@@ -125,6 +133,7 @@ export async function planRun(
       sha256,
       format: source.format,
       ...(keep.length === 0 ? {} : { keep }),
+      ...(map === undefined ? {} : { map }),
       ...(tags === undefined ? {} : { tags }),
     },
     market: {

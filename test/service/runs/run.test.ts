@@ -155,9 +155,9 @@ describe("a run in parts", () => {
 test.each(["json", "csv"])("tags by --keep, and merge --group-by, are those of one file: %s", async (format) => {
   const [table, market] = [join(folder, "trades.csv"), join(folder, "market.json")];
   const rows = Array.from({ length: 25 }, (_, i) => `T${i},ACME,put,${90 + i},1,${i % 3 === 0 ? "Paris" : "Rome"}`);
-  writeFileSync(table, ["id,underlying,payoff,strike,expiry,desk", ...rows].join("\n"));
+  writeFileSync(table, ["id,underlying,CallPut,strike,expiry,desk", ...rows].join("\n"));
   writeFileSync(market, JSON.stringify(header));
-  const common = [table, "--market", market, "--keep", "desk"];
+  const common = [table, "--market", market, "--keep", "desk", "--map", "CallPut=payoff"];
   const groups = format === "json" ? ["--group-by", "desk"] : [];
   const whole = await feynkac(["price", ...common, "--format", format, ...groups]);
   expect(whole.status).toBe(0);
@@ -167,6 +167,9 @@ test.each(["json", "csv"])("tags by --keep, and merge --group-by, are those of o
   expect(merged.stdout).toBe(whole.stdout);
   const other = await feynkac(["price", table, "--market", market, "--output", `${run}/`, "--resume"]);
   expect(other).toMatchObject({ status: 2, stderr: expect.stringContaining("desk") });
+  const keepOnly = ["--keep", "desk", "--output", `${run}/`, "--resume"];
+  const unmapped = await feynkac(["price", table, "--market", market, "--map", "CallPut=id", ...keepOnly]);
+  expect(unmapped).toMatchObject({ status: 2 });
 });
 
 describe("--resume", () => {
